@@ -1,0 +1,51 @@
+//! One event's format file, as data.
+
+use super::{Field, FormatError, parse};
+use crate::units::EventId;
+use std::fmt;
+
+/// What a `format` file says. `Display` writes it back byte for byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventFormat {
+    /// The system (directory) the event belongs to; not part of the text.
+    pub system: String,
+    /// The event's name.
+    pub name: String,
+    /// The number its records carry in `common_type`.
+    pub id: EventId,
+    /// The fields every event has (`common_type`, `common_pid`, ...): the first block.
+    pub common: Vec<Field>,
+    /// The event's own fields: the second block.
+    pub fields: Vec<Field>,
+    /// All that stands behind `print fmt: `, up to the end of the text: format string and arguments.
+    pub print_fmt: String,
+}
+
+impl EventFormat {
+    /// Parses the text of a `format` file of `system`.
+    ///
+    /// # Errors
+    /// [`FormatError`] with the line that is not what a kernel writes.
+    pub fn parse(system: &str, text: &str) -> Result<Self, FormatError> {
+        parse::event(system, text)
+    }
+
+    /// The field called `name`, the event's own before the common ones.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.fields.iter().chain(&self.common).find(|f| f.name == name)
+    }
+}
+
+impl fmt::Display for EventFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "name: {}\nID: {}\nformat:\n", self.name, self.id)?;
+        for field in &self.common {
+            writeln!(f, "\t{field}")?;
+        }
+        f.write_str("\n")?;
+        for field in &self.fields {
+            writeln!(f, "\t{field}")?;
+        }
+        write!(f, "\nprint fmt: {}", self.print_fmt)
+    }
+}

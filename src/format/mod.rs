@@ -1,0 +1,27 @@
+//! The kernel's `format` files: what each event's record holds and how the kernel would print it.
+//!
+//! ```text
+//! name: sched_switch
+//! ID: 372
+//! format:
+//! 	field:unsigned short common_type;	offset:0;	size:2;	signed:0;
+//! 	...
+//!
+//! 	field:char prev_comm[16];	offset:8;	size:16;	signed:0;
+//! 	...
+//!
+//! print fmt: "prev_comm=%s ...", REC->prev_comm, ...
+//! ```
+//!
+//! Parsing keeps every byte: writing an [`EventFormat`] back gives the text it came from
+//! (kernel: `kernel/trace/trace_events.c`, `f_show`).
+
+mod event;
+mod field;
+mod header_page;
+mod parse;
+
+pub use event::EventFormat;
+pub use field::{Field, Shape};
+pub use header_page::HeaderPage;
+pub use parse::FormatError;

@@ -1,0 +1,255 @@
+//! Text of `format` and `header_page` files to [`EventFormat`] and [`HeaderPage`].
+
+use super::{EventFormat, Field, HeaderPage, Shape};
+use crate::units::EventId;
+
+/// A format file that is not what a kernel writes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: expected {expected}, found `{found}`")]
+pub struct FormatError {
+    /// Line within the text, from 1.
+    pub line: usize,
+    /// What should have been there.
+    pub expected: &'static str,
+    /// What was there: the line, cut to 120 characters.
+    pub found: String,
+}
+
+/// The lines of a text, with their numbers.
+struct Lines<'a> {
+    rest: &'a str,
+    number: usize,
+}
+
+impl<'a> Lines<'a> {
+    fn new(text: &'a str) -> Self {
+        Lines { rest: text, number: 0 }
+    }
+
+    /// The next line without its newline; `None` at the end of the text.
+    fn next(&mut self) -> Option<&'a str> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        self.number += 1;
+        let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+        self.rest = rest;
+        Some(line)
+    }
+
+    fn error(&self, expected: &'static str, found: &str) -> FormatError {
+        FormatError { line: self.number.max(1), expected, found: found.chars().take(120).collect() }
+    }
+
+    /// The next line, which must start with `prefix`: what follows the prefix.
+    fn expect(&mut self, prefix: &str, expected: &'static str) -> Result<&'a str, FormatError> {
+        let line = self.next().unwrap_or("");
+        line.strip_prefix(prefix).ok_or_else(|| self.error(expected, line))
+    }
+
+    /// The `field:` lines up to an empty line, which is consumed.
+    fn fields(&mut self) -> Result<Vec<Field>, FormatError> {
+        let mut fields = Vec::new();
+        loop {
+            match self.next() {
+                Some("") => return Ok(fields),
+                Some(line) => {
+                    let field = line.strip_prefix('\t').and_then(field);
+                    fields.push(field.ok_or_else(|| self.error("a `field:` line", line))?);
+                }
+                None => return Err(self.error("an empty line after the fields", "")),
+            }
+        }
+    }
+}
+
+pub(super) fn event(system: &str, text: &str) -> Result<EventFormat, FormatError> {
+    let mut lines = Lines::new(text);
+    let name = lines.expect("name: ", "`name: NAME`")?.to_owned();
+    let id = lines.expect("ID: ", "`ID: NUMBER`")?;
+    let id = EventId(id.parse().map_err(|_| lines.error("`ID: NUMBER`", id))?);
+    lines.expect("format:", "`format:`")?;
+    let mut common = lines.fields()?;
+    // Events without fields of their own still have the empty second block; the very old kernels
+    // and some dynamic events have only one block, then the print fmt follows at once.
+    let own = if lines.rest.starts_with("print fmt: ") { Vec::new() } else { lines.fields()? };
+    let single_block = own.is_empty() && common.iter().any(|f| !f.name.starts_with("common_"));
+    let fields = if single_block {
+        let first_own = common.iter().position(|f| !f.name.starts_with("common_")).unwrap_or(common.len());
+        common.split_off(first_own)
+    } else {
+        own
+    };
+    let rest = lines.rest;
+    let print_fmt = rest.strip_prefix("print fmt: ").ok_or_else(|| {
+        lines.number += 1;
+        lines.error("`print fmt: `", rest.lines().next().unwrap_or(""))
+    })?;
+    Ok(EventFormat { system: system.to_owned(), name, id, common, fields, print_fmt: print_fmt.to_owned() })
+}
+
+pub(super) fn header_page(text: &str) -> Result<HeaderPage, FormatError> {
+    let mut lines = Lines::new(text);
+    let mut commit = None;
+    let mut data = None;
+    while let Some(line) = lines.next() {
+        let field = line.strip_prefix('\t').and_then(field).ok_or_else(|| lines.error("a `field:` line", line))?;
+        match field.name.as_str() {
+            "commit" => commit = Some(field),
+            "data" => data = Some(field),
+            _ => {}
+        }
+    }
+    let (Some(commit), Some(data)) = (commit, data) else {
+        return Err(lines.error("the fields `commit` and `data`", ""));
+    };
+    let sub_buffer_size = data.offset.checked_add(data.size).filter(|s| (64..=1 << 30).contains(s));
+    match (commit.size, data.offset, sub_buffer_size) {
+        (4 | 8, 12 | 16, Some(sub_buffer_size)) => {
+            Ok(HeaderPage { long_size: commit.size as u8, data_offset: data.offset, sub_buffer_size })
+        }
+        _ => Err(lines.error("a `commit` of 4 or 8 bytes and `data` at 12 or 16", "")),
+    }
+}
+
+/// `field:DECL;\toffset:N;\tsize:N;[\tsigned:N;]`
+fn field(line: &str) -> Option<Field> {
+    let (decl, rest) = line.strip_prefix("field:")?.split_once(';')?;
+    let mut offset = None;
+    let mut size = None;
+    let mut signed = None;
+    for part in rest.split(';').map(str::trim).filter(|p| !p.is_empty()) {
+        match part.split_once(':')? {
+            ("offset", n) => offset = Some(n.parse().ok()?),
+            ("size", n) => size = Some(n.parse().ok()?),
+            ("signed", n) => signed = Some(n.parse::<u8>().ok()? != 0),
+            _ => return None,
+        }
+    }
+    let size = size?;
+    let (type_name, name, length) = split_decl(decl)?;
+    let shape = shape(&type_name, length, size);
+    Some(Field { decl: decl.to_owned(), name, type_name, offset: offset?, size, signed, shape })
+}
+
+/// A declaration's type, name and, for an array, what stands between its brackets.
+///
+/// `char prev_comm[16]`, `__data_loc char[] name`, `u8[6] addr`, `unsigned long __data[0]`.
+fn split_decl(decl: &str) -> Option<(String, String, Option<&str>)> {
+    let decl = decl.trim();
+    let (head, mut length) = match decl.strip_suffix(']') {
+        Some(inner) => {
+            let open = inner.find('[')?; // `a[2][3]` stays one bracket text, `2][3`
+            (inner[..open].trim_end(), Some(&inner[open + 1..]))
+        }
+        None => (decl, None),
+    };
+    let name_at = head.rfind(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).map_or(0, |at| at + 1);
+    let (ty, name) = head.split_at(name_at);
+    if name.is_empty() {
+        return None;
+    }
+    let ty = ty.trim_end();
+    if length.is_none() && ty.ends_with(']') {
+        let open = ty.rfind('[')?;
+        length = Some(&ty[open + 1..ty.len() - 1]);
+    }
+    Some((ty.to_owned(), name.to_owned(), length))
+}
+
+fn shape(type_name: &str, length: Option<&str>, size: usize) -> Shape {
+    let elem_size = element_size(type_name);
+    if type_name.starts_with("__data_loc") {
+        return Shape::DataLoc { elem_size };
+    }
+    if type_name.starts_with("__rel_loc") {
+        return Shape::RelLoc { elem_size };
+    }
+    match length {
+        None if size == 0 => Shape::Array { elem_size },
+        None => Shape::Scalar,
+        Some(text) => {
+            let len = text.split("][").map(|n| n.trim().parse::<usize>().ok()).try_fold(1usize, |a, n| a.checked_mul(n?));
+            let elem_size = match len {
+                Some(len) if len > 0 && size > 0 => size / len,
+                _ => elem_size,
+            };
+            Shape::Array { elem_size }
+        }
+    }
+}
+
+/// The size of the elements of an array whose length is not declared, in bytes; 0 if unknown.
+fn element_size(type_name: &str) -> usize {
+    let is = |word: &str| type_name.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|w| w == word);
+    if is("u16") || is("s16") || is("__u16") || is("__s16") || is("short") {
+        2
+    } else if is("u32") || is("s32") || is("__u32") || is("__s32") || (is("int") && !is("long")) {
+        4
+    } else if is("u64") || is("s64") || is("__u64") || is("__s64") {
+        8
+    } else if is("char") || is("u8") || is("s8") || is("__u8") || is("__s8") {
+        1
+    } else {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape_of(decl: &str, size: usize) -> (String, String, Shape) {
+        let f = field(&format!("field:{decl};\toffset:8;\tsize:{size};\tsigned:0;")).expect(decl);
+        (f.type_name, f.name, f.shape)
+    }
+
+    #[test]
+    fn declarations() {
+        let s = String::from;
+        assert_eq!(shape_of("char prev_comm[16]", 16), (s("char"), s("prev_comm"), Shape::Array { elem_size: 1 }));
+        assert_eq!(
+            shape_of("__data_loc char[] name", 4),
+            (s("__data_loc char[]"), s("name"), Shape::DataLoc { elem_size: 1 })
+        );
+        assert_eq!(
+            shape_of("__rel_loc u32[] v", 4),
+            (s("__rel_loc u32[]"), s("v"), Shape::RelLoc { elem_size: 4 })
+        );
+        assert_eq!(
+            shape_of("const char * devname", 8),
+            (s("const char *"), s("devname"), Shape::Scalar)
+        );
+        assert_eq!(shape_of("const char *name", 8), (s("const char *"), s("name"), Shape::Scalar));
+        assert_eq!(
+            shape_of("unsigned long args[6]", 48),
+            (s("unsigned long"), s("args"), Shape::Array { elem_size: 8 })
+        );
+        assert_eq!(shape_of("char buf[]", 0), (s("char"), s("buf"), Shape::Array { elem_size: 1 }));
+        assert_eq!(shape_of("u8[6] addr", 6), (s("u8[6]"), s("addr"), Shape::Array { elem_size: 1 }));
+        assert_eq!(
+            shape_of("struct ip_address a[2][3]", 24),
+            (s("struct ip_address"), s("a"), Shape::Array { elem_size: 4 })
+        );
+    }
+
+    #[test]
+    fn a_bad_line_is_named() {
+        let text = "name: x\nID: 5\nformat:\n\tfield:int a;\toffset:0;\tsize:4;\tsigned:1;\n\tfeld:int b;\n";
+        let err = EventFormat::parse("s", text).unwrap_err();
+        assert_eq!(err.line, 5);
+        assert_eq!(err.found, "\tfeld:int b;");
+        assert_eq!(EventFormat::parse("s", "").unwrap_err().line, 1);
+    }
+
+    #[test]
+    fn header_pages() {
+        let text = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\
+                    \tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n\
+                    \tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n\
+                    \tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
+        let page = HeaderPage::parse(text).unwrap();
+        assert_eq!(page, HeaderPage { long_size: 8, data_offset: 16, sub_buffer_size: 4096 });
+        assert!(HeaderPage::parse("").is_err());
+    }
+}

@@ -1,0 +1,7 @@
+//! The `rtrace` program: nothing but the call.
+
+mod cli;
+
+fn main() -> std::process::ExitCode {
+    cli::main()
+}
