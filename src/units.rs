@@ -48,7 +48,8 @@ impl ByteSize {
     /// # Errors
     /// [`UnitError`] if `text` is not a number with an optional unit, or does not fit 64 bits.
     pub fn parse_with_unit(text: &str, unit: u64) -> Result<Self, UnitError> {
-        let bad = || UnitError { what: "size", text: text.to_owned(), expect: "a number with an optional K, M, G or T" };
+        let bad =
+            || UnitError { what: "size", text: text.to_owned(), expect: "a number with an optional K, M, G or T" };
         let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
             "" => unit,

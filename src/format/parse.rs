@@ -169,7 +169,8 @@ fn shape(type_name: &str, length: Option<&str>, size: usize) -> Shape {
         None if size == 0 => Shape::Array { elem_size },
         None => Shape::Scalar,
         Some(text) => {
-            let len = text.split("][").map(|n| n.trim().parse::<usize>().ok()).try_fold(1usize, |a, n| a.checked_mul(n?));
+            let len =
+                text.split("][").map(|n| n.trim().parse::<usize>().ok()).try_fold(1usize, |a, n| a.checked_mul(n?));
             let elem_size = match len {
                 Some(len) if len > 0 && size > 0 => size / len,
                 _ => elem_size,
@@ -212,14 +213,8 @@ mod tests {
             shape_of("__data_loc char[] name", 4),
             (s("__data_loc char[]"), s("name"), Shape::DataLoc { elem_size: 1 })
         );
-        assert_eq!(
-            shape_of("__rel_loc u32[] v", 4),
-            (s("__rel_loc u32[]"), s("v"), Shape::RelLoc { elem_size: 4 })
-        );
-        assert_eq!(
-            shape_of("const char * devname", 8),
-            (s("const char *"), s("devname"), Shape::Scalar)
-        );
+        assert_eq!(shape_of("__rel_loc u32[] v", 4), (s("__rel_loc u32[]"), s("v"), Shape::RelLoc { elem_size: 4 }));
+        assert_eq!(shape_of("const char * devname", 8), (s("const char *"), s("devname"), Shape::Scalar));
         assert_eq!(shape_of("const char *name", 8), (s("const char *"), s("name"), Shape::Scalar));
         assert_eq!(
             shape_of("unsigned long args[6]", 48),

@@ -1,0 +1,86 @@
+//! How a command ends: the one place that knows exit codes and prints errors.
+
+use std::process::ExitCode;
+
+/// The exit codes, as `rtrace help exit-codes` documents them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// 0: all is well.
+    Success,
+    /// 1: failed.
+    Failed,
+    /// 2: the command line asks for something that does not exist or contradicts itself.
+    Usage,
+    /// 3: a threshold or an assertion did not hold.
+    Threshold,
+    /// 4: data is missing or damaged beyond what was allowed.
+    Incomplete,
+    /// 5: this kernel or this user cannot do it.
+    Unable,
+    /// The traced command's own status, or 124 to 127 about it, as env(1) and timeout(1) use them.
+    Command(u8),
+}
+
+impl Exit {
+    fn code(self) -> u8 {
+        match self {
+            Exit::Success => 0,
+            Exit::Failed => 1,
+            Exit::Usage => 2,
+            Exit::Threshold => 3,
+            Exit::Incomplete => 4,
+            Exit::Unable => 5,
+            Exit::Command(status) => status,
+        }
+    }
+}
+
+/// A command that did not do what it was asked: why, with which exit code, and what to do about it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    exit: Exit,
+    error: anyhow::Error,
+    hints: Vec<String>,
+}
+
+impl Failure {
+    /// A failure with an exit code of its own.
+    pub(crate) fn new(exit: Exit, error: impl Into<anyhow::Error>) -> Self {
+        Failure { exit, error: error.into(), hints: Vec::new() }
+    }
+
+    /// Adds a line `Hint: ...` to the message.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+impl<E: Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Failure::new(Exit::Failed, error)
+    }
+}
+
+/// Prints what went wrong, if anything did, and gives the process's exit code. A closed stdout is success.
+pub(crate) fn report(outcome: Result<Exit, Failure>) -> ExitCode {
+    let exit = match outcome {
+        Ok(exit) => exit,
+        Err(failure) if is_broken_pipe(&failure.error) => Exit::Success,
+        Err(failure) => {
+            eprintln!("rtrace: {:#}", failure.error);
+            for hint in &failure.hints {
+                eprintln!("  Hint: {hint}");
+            }
+            failure.exit
+        }
+    };
+    ExitCode::from(exit.code())
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
+        .any(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,30 @@
+//! The one thing that travels through the decode column.
+
+use crate::units::{CpuId, Timestamp};
+
+/// One event as it lies in the ring buffer, lent by the stage that holds its page.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// The trace clock's reading after all the file's corrections.
+    pub timestamp: Timestamp,
+    /// The CPU whose ring buffer held it.
+    pub cpu: CpuId,
+    /// Which of the file's buffers held it: 0 is the top one, the others are instances in file order.
+    pub buffer: usize,
+    /// Events of this CPU that the kernel dropped just before this one.
+    pub lost: Lost,
+    /// The record: `common_type` first, up to 3 bytes of padding at the end.
+    pub data: &'a [u8],
+}
+
+/// How many events the kernel dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lost {
+    /// None.
+    #[default]
+    None,
+    /// This many.
+    Count(u64),
+    /// Some; the kernel did not have the room to say how many.
+    Unknown,
+}

@@ -1,0 +1,1 @@
+//! Histogram triggers and the tables the kernel prints for them.

@@ -1,0 +1,1 @@
+//! Per-CPU streams to one stream ordered by (timestamp, cpu).

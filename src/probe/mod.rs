@@ -1,0 +1,1 @@
+//! Dynamic events: kprobe, uprobe, eprobe, fprobe, tprobe and user events.

@@ -1,0 +1,1 @@
+//! The recorder: plan, session, one worker thread per CPU, spool.

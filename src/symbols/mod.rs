@@ -1,0 +1,1 @@
+//! What numbers mean to people: kallsyms, `printk_formats`, saved comms.

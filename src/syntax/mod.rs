@@ -1,0 +1,1 @@
+//! Spans, diagnostics and tokens: shared by the little languages.

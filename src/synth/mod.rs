@@ -1,0 +1,1 @@
+//! Synthetic events, from options or from SQL.

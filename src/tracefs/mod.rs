@@ -1,0 +1,1 @@
+//! The only code that spells a tracefs path: instances, events, knobs, the journal of writes.

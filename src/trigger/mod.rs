@@ -1,0 +1,1 @@
+//! Event triggers: parse, check, print.
