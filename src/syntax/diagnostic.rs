@@ -1,0 +1,126 @@
+//! What is wrong with a text, and where.
+
+use super::Span;
+use std::fmt;
+
+/// An error in a text of one of the little languages. `Display` gives the message, then the text with a caret.
+///
+/// Hints are kept apart ([`Diagnostic::hints`]): the edge prints them its own way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What is wrong: a lowercase fragment without a full stop.
+    pub message: String,
+    /// What the text is: `filter`, `trigger`, `sql`.
+    pub label: &'static str,
+    /// The whole text.
+    pub text: String,
+    /// The place in it.
+    pub span: Span,
+    hints: Vec<String>,
+}
+
+impl Diagnostic {
+    /// `message` about the place `span` of `text`.
+    pub fn new(label: &'static str, text: &str, span: Span, message: impl Into<String>) -> Self {
+        Diagnostic { message: message.into(), label, text: text.to_owned(), span, hints: Vec::new() }
+    }
+
+    /// Adds what the user can do about it.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// Adds a hint if there is one.
+    pub fn hint_opt(mut self, hint: Option<String>) -> Self {
+        self.hints.extend(hint);
+        self
+    }
+
+    /// What the user can do about it.
+    pub fn hints(&self) -> &[String] {
+        &self.hints
+    }
+
+    /// The same error as part of a longer text, in which the old one starts at byte `offset`.
+    pub fn within(mut self, label: &'static str, text: &str, offset: usize) -> Self {
+        self.span = Span::new(self.span.start + offset, self.span.end + offset);
+        self.label = label;
+        text.clone_into(&mut self.text);
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n{}", self.message, caret(self.label, &self.text, self.span))
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+/// Two lines, indented by two blanks and without a newline at the end: `LABEL: TEXT`, and a caret under `span`.
+///
+/// Of a text of several lines the one where the span starts is shown. Control characters are shown as `?`, tabs as
+/// blanks, so that the caret stands under its column.
+pub fn caret(label: &str, text: &str, span: Span) -> String {
+    let start = floor(text, span.start);
+    let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+    let end = floor(text, span.end).clamp(start, line_end);
+    let shown: String = text[line_start..line_end].chars().map(visible).collect();
+    let column = text[line_start..start].chars().count() + label.chars().count() + 2;
+    let width = text[start..end].chars().count().max(1);
+    format!("  {label}: {shown}\n  {:column$}^{}", "", "~".repeat(width - 1))
+}
+
+fn visible(c: char) -> char {
+    match c {
+        '\t' => ' ',
+        c if c.is_control() => '?',
+        c => c,
+    }
+}
+
+/// The nearest character boundary at or before `at`.
+fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_stands_under_its_place() {
+        let text = "a == 1 && nextpid == 1";
+        let error = Diagnostic::new("filter", text, Span::new(10, 17), "field not found").hint("try another");
+        assert_eq!(error.to_string(), "field not found\n  filter: a == 1 && nextpid == 1\n                    ^~~~~~~");
+        assert_eq!(error.hints(), ["try another"]);
+    }
+
+    #[test]
+    fn the_line_of_the_place_is_shown() {
+        assert_eq!(
+            caret("sql", "select a\nfrom b\twhere", Span::new(16, 21)),
+            "  sql: from b where\n              ^~~~~"
+        );
+        assert_eq!(caret("x", "ab\ncd", Span::at(2)), "  x: ab\n       ^");
+        assert_eq!(caret("x", "", Span::new(5, 9)), "  x: \n     ^");
+        assert_eq!(caret("x", "é\u{1b}y", Span::new(3, 9)), "  x: é?y\n       ^", "an end beyond the text");
+    }
+
+    #[test]
+    fn a_part_of_a_longer_text() {
+        let error = Diagnostic::new("filter", "pid = 1", Span::new(4, 5), "invalid operator");
+        let error = error.within("trigger", "stacktrace if pid = 1", 14);
+        assert_eq!(
+            error.to_string(),
+            "invalid operator\n  trigger: stacktrace if pid = 1\n                             ^"
+        );
+    }
+}

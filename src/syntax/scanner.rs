@@ -1,0 +1,113 @@
+//! A cursor over the text of a little language.
+
+use super::Span;
+
+/// Walks a text character by character and knows where it is. Each language builds its own tokens on it.
+#[derive(Clone, Debug)]
+pub struct Scanner<'a> {
+    text: &'a str,
+    pos: usize,
+}
+
+impl<'a> Scanner<'a> {
+    /// A scanner at the start of `text`.
+    pub fn new(text: &'a str) -> Self {
+        Scanner { text, pos: 0 }
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// Byte offset of the next character.
+    pub fn pos(&self) -> usize {
+        self.pos
+    }
+
+    /// What is not read yet.
+    pub fn rest(&self) -> &'a str {
+        &self.text[self.pos..]
+    }
+
+    /// Whether everything is read.
+    pub fn at_end(&self) -> bool {
+        self.pos == self.text.len()
+    }
+
+    /// The next character, which stays.
+    pub fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    /// The next character, consumed.
+    pub fn bump(&mut self) -> Option<char> {
+        let c = self.peek()?;
+        self.pos += c.len_utf8();
+        Some(c)
+    }
+
+    /// Consumes `prefix` if it is next.
+    pub fn eat(&mut self, prefix: &str) -> bool {
+        let found = self.rest().starts_with(prefix);
+        if found {
+            self.pos += prefix.len();
+        }
+        found
+    }
+
+    /// Consumes white space.
+    pub fn skip_space(&mut self) {
+        self.take_while(|c| c.is_ascii_whitespace());
+    }
+
+    /// Consumes characters as long as `wanted` holds.
+    pub fn take_while(&mut self, mut wanted: impl FnMut(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let len = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
+        self.pos += len;
+        &rest[..len]
+    }
+
+    /// Consumes a C identifier; empty if none is next.
+    pub fn identifier(&mut self) -> &'a str {
+        if self.peek().is_some_and(|c| c.is_ascii_digit()) {
+            return "";
+        }
+        self.take_while(|c| c.is_ascii_alphanumeric() || c == '_')
+    }
+
+    /// From byte `start` up to here.
+    pub fn span_from(&self, start: usize) -> Span {
+        Span::new(start, self.pos)
+    }
+
+    /// The word that is next, for pointing at: up to white space, one character at least; a bare place at the end.
+    pub fn next_word(&self) -> Span {
+        let rest = self.rest();
+        let len = rest.find(|c: char| c.is_whitespace()).unwrap_or(rest.len());
+        let len = len.max(rest.chars().next().map_or(0, char::len_utf8));
+        Span::new(self.pos, self.pos + len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn walks_and_knows_where() {
+        let mut s = Scanner::new(" ab_1 == 'é'");
+        s.skip_space();
+        let start = s.pos();
+        assert_eq!(s.identifier(), "ab_1");
+        assert_eq!(s.span_from(start), Span::new(1, 5));
+        s.skip_space();
+        assert!(!s.eat("=".repeat(3).as_str()) && s.eat("=="));
+        s.skip_space();
+        assert_eq!(s.next_word().of(s.text()), "'é'");
+        assert_eq!((s.bump(), s.bump(), s.bump(), s.bump()), (Some('\''), Some('é'), Some('\''), None));
+        assert!(s.at_end() && s.next_word() == Span::at(13));
+        assert_eq!(Scanner::new("1a").identifier(), "");
+    }
+}
