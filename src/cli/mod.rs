@@ -1,14 +1,22 @@
 //! The command line: one file per subcommand, each an `Args` struct (whose doc comments are the help text) and a `run`.
 
 mod exit;
+mod generate;
+mod help;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::{Exit, Failure};
 use std::process::ExitCode;
 
-/// Trace the Linux kernel: record, report, list
+/// Record, decode and steer Linux kernel tracing
 #[derive(Parser)]
-#[command(name = "rtrace", version, max_term_width = 100)]
+#[command(
+    name = "rtrace",
+    version,
+    subcommand_value_name = "COMMAND",
+    max_term_width = 100,
+    disable_help_subcommand = true
+)]
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -16,16 +24,33 @@ struct Cli {
 
 // One line per subcommand here and one in `run`; nothing else.
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    Help(help::Args),
+    #[command(hide = true)]
+    Generate(generate::Args),
+}
 
 fn run(command: Command) -> Result<Exit, Failure> {
-    match command {}
+    match command {
+        Command::Help(args) => help::run(&args, command_line()),
+        Command::Generate(args) => generate::run(&args, command_line()),
+    }
+}
+
+/// The whole command line as clap sees it: the parser, the help, the man pages and the completions come from it.
+fn command_line() -> clap::Command {
+    help::complete(Cli::command())
 }
 
 /// Parses the command line, runs the subcommand and turns its outcome into an exit code.
+///
+/// A command line that clap refuses ends with 2, `--help` and `--version` with 0; no subcommand at all is a question
+/// ("what can you do?"), which is answered with the first steps, and 0.
 pub(crate) fn main() -> ExitCode {
-    let Some(command) = Cli::parse().command else {
-        return ExitCode::SUCCESS;
-    };
-    exit::report(run(command))
+    let parsed = command_line().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    exit::report(match parsed {
+        Ok(Cli { command: Some(command) }) => run(command),
+        Ok(Cli { command: None }) => exit::print(help::FIRST_STEPS),
+        Err(answer) => exit::print_clap(&answer),
+    })
 }

@@ -1,0 +1,43 @@
+//! The help, and what becomes of a command line that nobody understands.
+
+use crate::environment::TestEnvironment;
+
+#[test]
+fn alone_it_shows_the_first_steps() {
+    let env = TestEnvironment::new();
+    env.rtrace::<&str>(&[]).exits(0).complains("").prints(include_str!("../../docs/reference/first-steps.md"));
+}
+
+#[test]
+fn a_topic_is_its_page_of_the_reference() {
+    let env = TestEnvironment::new();
+    let page = include_str!("../../docs/reference/exit-codes.md");
+    env.rtrace(&["help", "exit-codes"]).exits(0).complains("").prints(page);
+}
+
+#[test]
+fn help_on_a_command_is_its_long_help() {
+    let env = TestEnvironment::new();
+    let page = env.rtrace(&["help", "help"]);
+    page.exits(0).complains("").prints_with("Usage: rtrace help [COMMAND|TOPIC]...");
+    env.rtrace(&["--help"]).exits(0).complains("").prints_with("exit-codes  What each exit code means");
+}
+
+#[test]
+fn wrong_names_are_usage_errors_that_name_the_nearest() {
+    let env = TestEnvironment::new();
+    env.rtrace(&["hepl"]).exits(2).prints("").complains_with("a similar subcommand exists: 'help'");
+    env.rtrace(&["help", "exit-code"]).exits(2).prints("").complains_with("a similar value exists: 'exit-codes'");
+    env.rtrace(&["help", "help", "exit-codes"])
+        .exits(2)
+        .prints("")
+        .complains_with("failed to find help on `exit-codes`: `rtrace help` has no such subcommand");
+    env.rtrace(&["--versoin"]).exits(2).prints("").complains_with("a similar argument exists: '--version'");
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let env = TestEnvironment::new();
+    let line = format!("{} help exit-codes | true; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_rtrace"));
+    env.run("bash", &["-c", &line]).exits(0).complains("").prints("0\n");
+}

@@ -1,0 +1,7 @@
+//! The built program, as a user meets it: stdout, stderr and exit status.
+
+#[path = "../common/environment.rs"]
+mod environment;
+
+mod generated;
+mod help;
