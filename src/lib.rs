@@ -32,4 +32,5 @@ pub mod symbols;
 
 // control
 pub mod record;
+mod sys;
 pub mod tracefs;

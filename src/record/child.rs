@@ -1,0 +1,268 @@
+//! The traced command: found before anything is set up, forked early, held at a gate until tracing is armed.
+
+use crate::sys::{self, ExecImage};
+use nix::errno::Errno;
+use nix::fcntl::OFlag;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{AccessFlags, Pid as NixPid, access, pipe2};
+use std::env;
+use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use crate::units::Pid;
+
+/// A command that cannot be run; the two kinds are env(1)'s 127 and 126.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// No such program, in `PATH` or at the path given.
+    #[error("failed to run `{}`: command not found", .0.display())]
+    NotFound(PathBuf),
+    /// It is there, but it cannot be executed.
+    #[error("failed to run `{}`: {}", .0.display(), .1.desc())]
+    NotRunnable(PathBuf, Errno),
+    /// An argument with a NUL byte in it.
+    #[error("an argument of the command contains a NUL byte")]
+    Nul,
+    /// The machine refused a pipe or a process.
+    #[error("failed to start the command: {0}")]
+    Start(#[source] io::Error),
+}
+
+/// A program and its arguments, known to exist and to be executable.
+#[derive(Debug)]
+pub struct Command {
+    program: PathBuf,
+    image: ExecImage,
+}
+
+impl Command {
+    /// Looks `words[0]` up as a shell would: as a path if it has a slash, else in the directories of `path`.
+    ///
+    /// # Errors
+    /// [`CommandError::NotFound`] and [`CommandError::NotRunnable`].
+    pub fn find(words: &[OsString], path: Option<&OsStr>) -> Result<Self, CommandError> {
+        let name = words.first().map_or(OsStr::new(""), OsString::as_os_str);
+        let program = find_program(name, path)?;
+        let c_string = |s: &OsStr| CString::new(s.as_bytes()).map_err(|_| CommandError::Nul);
+        let argv = words.iter().map(|word| c_string(word)).collect::<Result<_, _>>()?;
+        let image = ExecImage::new(c_string(program.as_os_str())?, argv);
+        Ok(Command { program, image })
+    }
+
+    /// Forks the process that will become the command. It does nothing until [`Child::open_gate`].
+    ///
+    /// # Errors
+    /// [`CommandError::Start`].
+    pub fn fork(self) -> Result<Child, CommandError> {
+        let pipe = || pipe2(OFlag::O_CLOEXEC).map_err(|e| CommandError::Start(e.into()));
+        let ((gate_read, gate), (status, status_write)) = (pipe()?, pipe()?);
+        let pid = sys::fork_gated(&self.image, gate_read.as_fd(), status_write.as_fd(), gate.as_fd())
+            .map_err(CommandError::Start)?;
+        Ok(Child { program: self.program, pid: Pid(pid), gate: Some(gate), status: File::from(status), ended: None })
+    }
+}
+
+fn find_program(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, CommandError> {
+    if name.as_bytes().contains(&b'/') {
+        let program = PathBuf::from(name);
+        return match executable(&program) {
+            Ok(()) => Ok(program),
+            Err(Errno::ENOENT) => Err(CommandError::NotFound(program)),
+            Err(errno) => Err(CommandError::NotRunnable(program, errno)),
+        };
+    }
+    let mut refused = None;
+    for dir in env::split_paths(path.unwrap_or(OsStr::new("/bin:/usr/bin"))).filter(|_| !name.is_empty()) {
+        let program = dir.join(name);
+        match executable(&program) {
+            Ok(()) => return Ok(program),
+            Err(Errno::EACCES) if refused.is_none() => refused = Some(program),
+            Err(_) => {}
+        }
+    }
+    Err(match refused {
+        Some(program) => CommandError::NotRunnable(program, Errno::EACCES),
+        None => CommandError::NotFound(PathBuf::from(OsString::from_vec(name.as_bytes().to_vec()))),
+    })
+}
+
+fn executable(path: &Path) -> Result<(), Errno> {
+    let kind = nix::sys::stat::stat(path)?.st_mode & nix::libc::S_IFMT;
+    if kind != nix::libc::S_IFREG {
+        return Err(Errno::EACCES);
+    }
+    access(path, AccessFlags::X_OK)
+}
+
+/// The command's process, before and after its gate was opened.
+#[derive(Debug)]
+pub struct Child {
+    program: PathBuf,
+    pid: Pid,
+    gate: Option<OwnedFd>,
+    status: File,
+    ended: Option<Ended>,
+}
+
+/// How the command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It returned this status.
+    Status(u8),
+    /// A signal of this number ended it.
+    Signal(u8),
+}
+
+impl Ended {
+    /// The status a shell would give: 128 plus the number for a signal.
+    pub fn code(self) -> u8 {
+        match self {
+            Ended::Status(status) => status,
+            Ended::Signal(number) => number.saturating_add(128),
+        }
+    }
+}
+
+impl Child {
+    /// The process's id: the same before and after it became the command.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Lets the process become the command, and returns once it did.
+    ///
+    /// # Errors
+    /// [`CommandError::NotFound`] or [`CommandError::NotRunnable`] when the kernel refused after all.
+    pub fn open_gate(&mut self) -> Result<(), CommandError> {
+        let Some(gate) = self.gate.take() else { return Ok(()) };
+        File::from(gate).write_all(&[1]).map_err(CommandError::Start)?;
+        let mut errno = [0; 4];
+        // End of file: the exec closed the other end.
+        match self.status.read_exact(&mut errno) {
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
+            Err(e) => Err(CommandError::Start(e)),
+            Ok(()) => Err(match Errno::from_raw(i32::from_ne_bytes(errno)) {
+                Errno::ENOENT => CommandError::NotFound(self.program.clone()),
+                errno => CommandError::NotRunnable(self.program.clone(), errno),
+            }),
+        }
+    }
+
+    /// How it ended, if it did.
+    pub fn try_wait(&mut self) -> Option<Ended> {
+        self.wait_with(Some(WaitPidFlag::WNOHANG))
+    }
+
+    /// Waits until it has ended.
+    pub fn wait(&mut self) -> Option<Ended> {
+        self.wait_with(None)
+    }
+
+    fn wait_with(&mut self, flags: Option<WaitPidFlag>) -> Option<Ended> {
+        while self.ended.is_none() {
+            match waitpid(NixPid::from_raw(self.pid.0), flags) {
+                Ok(WaitStatus::Exited(_, status)) => self.ended = Some(Ended::Status(status as u8)),
+                Ok(WaitStatus::Signaled(_, signal, _)) => self.ended = Some(Ended::Signal(signal as i32 as u8)),
+                Ok(WaitStatus::StillAlive) | Err(Errno::ECHILD) => break,
+                Ok(_) | Err(_) => {}
+            }
+        }
+        self.ended
+    }
+
+    /// Sends it a signal, if it still runs.
+    pub fn signal(&mut self, signal: Signal) {
+        if self.try_wait().is_none() {
+            // It is our unreaped child, so the id is still its own; a refusal would change nothing.
+            let _ = kill(NixPid::from_raw(self.pid.0), signal);
+        }
+    }
+}
+
+impl Drop for Child {
+    /// A process still held at its gate leaves; one that became the command goes on.
+    fn drop(&mut self) {
+        if self.gate.take().is_some() {
+            self.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn words(words: &[&str]) -> Vec<OsString> {
+        words.iter().map(OsString::from).collect()
+    }
+
+    fn start(command: &[&str]) -> Child {
+        let path = env::var_os("PATH");
+        Command::find(&words(command), path.as_deref()).unwrap().fork().unwrap()
+    }
+
+    #[test]
+    fn nothing_runs_before_the_gate_opens() {
+        let dir = tempfile::tempdir().unwrap();
+        let mark = dir.path().join("mark");
+        let mut child = start(&["touch", mark.to_str().unwrap()]);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        assert!(!mark.exists());
+        assert_eq!(child.try_wait(), None);
+        child.open_gate().unwrap();
+        assert_eq!(child.wait(), Some(Ended::Status(0)));
+        assert!(mark.exists());
+    }
+
+    #[test]
+    fn status_and_signal() {
+        let mut child = start(&["sh", "-c", "exit 7"]);
+        child.open_gate().unwrap();
+        assert_eq!(child.wait().map(Ended::code), Some(7));
+        let mut child = start(&["sh", "-c", "kill -TERM $$"]);
+        child.open_gate().unwrap();
+        assert_eq!(child.wait().map(Ended::code), Some(143));
+    }
+
+    #[test]
+    fn a_dropped_gate_ends_the_process() {
+        let child = start(&["true"]);
+        let pid = child.pid();
+        drop(child);
+        assert!(!Path::new(&format!("/proc/{pid}")).exists());
+    }
+
+    #[test]
+    fn not_found_and_not_runnable() {
+        let dir = tempfile::tempdir().unwrap();
+        let plain = dir.path().join("plain");
+        fs::write(&plain, "#!/no/such/interpreter\n").unwrap();
+        let path = Some(dir.path().as_os_str());
+        assert!(matches!(Command::find(&words(&["nothing"]), path), Err(CommandError::NotFound(_))));
+        assert!(matches!(Command::find(&words(&["plain"]), path), Err(CommandError::NotRunnable(..))));
+        assert!(matches!(Command::find(&words(&["/"]), path), Err(CommandError::NotRunnable(..))));
+        assert!(matches!(Command::find(&words(&["/no/such"]), path), Err(CommandError::NotFound(_))));
+        assert!(matches!(Command::find(&words(&[""]), path), Err(CommandError::NotFound(_))));
+        fs::set_permissions(&plain, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let mut child = Command::find(&words(&["plain"]), path).unwrap().fork().unwrap();
+        assert!(matches!(child.open_gate(), Err(CommandError::NotFound(_))));
+    }
+
+    #[test]
+    fn a_script_without_a_header_goes_to_the_shell() {
+        let dir = tempfile::tempdir().unwrap();
+        let script = dir.path().join("script");
+        fs::write(&script, "exit $1\n").unwrap();
+        fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let mut child = start(&[script.to_str().unwrap(), "9"]);
+        child.open_gate().unwrap();
+        assert_eq!(child.wait().map(Ended::code), Some(9));
+    }
+}

@@ -1,0 +1,143 @@
+//! What ends a recording: signals, the command, watched processes, the clock.
+
+use crate::sys;
+use crate::units::Pid;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Instant;
+
+/// The signals that would end a process, taken as messages instead, for as long as this lives.
+///
+/// They are blocked for the thread that makes this, and for all threads it starts afterwards: make it first.
+#[derive(Debug)]
+pub struct Signals {
+    fd: SignalFd,
+    before: SigSet,
+}
+
+/// A signal that arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    /// Which one.
+    pub signal: Signal,
+    /// True if the terminal sent it, which sends it to the command as well.
+    pub from_terminal: bool,
+}
+
+impl Signals {
+    /// Blocks SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT and SIGCHLD for this thread and opens their queue.
+    ///
+    /// # Errors
+    /// When the kernel has no descriptor left.
+    pub fn block() -> io::Result<Self> {
+        let mut set = SigSet::empty();
+        for signal in
+            [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGPIPE, Signal::SIGQUIT, Signal::SIGCHLD]
+        {
+            set.add(signal);
+        }
+        let before = SigSet::thread_get_mask()?;
+        set.thread_block()?;
+        let fd = SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
+        Ok(Signals { fd, before })
+    }
+
+    /// The next signal in the queue.
+    pub fn next(&self) -> Option<Arrived> {
+        let info = self.fd.read_signal().ok().flatten()?;
+        let signal = Signal::try_from(info.ssi_signo as i32).ok()?;
+        Some(Arrived { signal, from_terminal: info.ssi_code == nix::libc::SI_KERNEL })
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        // What still waits in the queue was meant for the recording that has ended, not for what comes after it.
+        while self.next().is_some() {}
+        let _ = self.before.thread_set_mask();
+    }
+}
+
+/// Processes that a recording watches (`-P`); it ends with the last of them.
+#[derive(Debug)]
+pub struct Watched {
+    living: Vec<OwnedFd>,
+}
+
+impl Watched {
+    /// Watches the processes `pids`; a thread counts as its process.
+    ///
+    /// # Errors
+    /// `ESRCH` with the pid that does not exist.
+    pub fn open(pids: &[Pid]) -> Result<Self, (Pid, io::Error)> {
+        let open = |&pid: &Pid| sys::pidfd_open(leader(pid).0).map_err(|e| (pid, e));
+        Ok(Watched { living: pids.iter().map(open).collect::<Result<_, _>>()? })
+    }
+
+    /// True when there is none left.
+    pub fn all_gone(&mut self) -> bool {
+        self.living.retain(|fd| {
+            let mut fds = [PollFd::new(fd.as_fd(), PollFlags::POLLIN)];
+            !matches!(poll(&mut fds, PollTimeout::ZERO), Ok(1..))
+        });
+        self.living.is_empty()
+    }
+}
+
+/// The process that the thread `pid` belongs to, from `Tgid:` of its status.
+fn leader(pid: Pid) -> Pid {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let tgid = status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok());
+    tgid.map_or(pid, Pid)
+}
+
+/// Sleeps until a signal arrives, a watched process ends, `extra` is readable or `deadline` has come.
+pub fn wait(signals: &Signals, watched: Option<&Watched>, extra: BorrowedFd<'_>, deadline: Option<Instant>) {
+    let timeout = deadline.map_or(PollTimeout::NONE, |deadline| {
+        // Rounded up, or the last millisecond would be spent spinning.
+        let left = deadline.saturating_duration_since(Instant::now()).as_micros().div_ceil(1000);
+        PollTimeout::try_from(left.min(i32::MAX as u128) as i32).unwrap_or(PollTimeout::MAX)
+    });
+    let mut fds = vec![PollFd::new(signals.fd.as_fd(), PollFlags::POLLIN), PollFd::new(extra, PollFlags::POLLIN)];
+    fds.extend(watched.iter().flat_map(|w| &w.living).map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN)));
+    let _ = poll(&mut fds, timeout); // whatever it says, the caller looks at each of them
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::eventfd::EventFd;
+    use std::time::Duration;
+
+    #[test]
+    fn a_signal_is_a_message_and_the_mask_is_put_back() {
+        let before = SigSet::thread_get_mask().unwrap();
+        let signals = Signals::block().unwrap();
+        assert_eq!(signals.next(), None);
+        nix::sys::signal::raise(Signal::SIGTERM).unwrap();
+        let never = EventFd::new().unwrap();
+        wait(&signals, None, never.as_fd(), None);
+        assert_eq!(signals.next(), Some(Arrived { signal: Signal::SIGTERM, from_terminal: false }));
+        nix::sys::signal::raise(Signal::SIGHUP).unwrap();
+        drop(signals); // swallows SIGHUP
+        assert_eq!(SigSet::thread_get_mask().unwrap(), before);
+    }
+
+    #[test]
+    fn watched_processes_end() {
+        let mut child = std::process::Command::new("sleep").arg("0.05").spawn().unwrap();
+        let mut watched = Watched::open(&[Pid(child.id() as i32)]).unwrap();
+        assert!(!watched.all_gone());
+        let signals = Signals::block().unwrap();
+        let never = EventFd::new().unwrap();
+        while !watched.all_gone() {
+            wait(&signals, Some(&watched), never.as_fd(), Some(Instant::now() + Duration::from_secs(10)));
+            while signals.next().is_some() {}
+        }
+        assert!(child.wait().unwrap().success());
+        assert!(Watched::open(&[Pid(child.id() as i32)]).is_err());
+    }
+}

@@ -1,0 +1,331 @@
+//! One thread per CPU: sub-buffers out of the ring, into the spool.
+//!
+//! `splice(2)` moves whole sub-buffers out of the ring without a copy; only compressing reads them. The kernel wakes us
+//! when the ring is `buffer_percent` full, so a quiet CPU costs nothing and a loud one a few system calls per chunk.
+//! splice leaves the sub-buffer that is still being written; it is read(2) once tracing is off.
+
+use super::chunk::{ChunkWriter, Compression};
+use super::spool::Spool;
+use crate::units::CpuId;
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, fcntl, splice};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::time::{ClockId, clock_gettime};
+use nix::unistd::pipe2;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a worker needs to know of its ring buffer and of the wanted format.
+#[derive(Clone, Copy, Debug)]
+pub struct Drain {
+    /// Bytes per sub-buffer.
+    pub sub_buffer: usize,
+    /// Sub-buffers per CPU, to know how full the ring was; 0 when unknown.
+    pub sub_buffers: usize,
+    /// Bytes of sub-buffers per chunk, a multiple of `sub_buffer`.
+    pub chunk: usize,
+    /// How chunks are stored.
+    pub compression: Compression,
+    /// read(2) instead of splice(2) from the start.
+    pub no_splice: bool,
+    /// Whole sub-buffers that are there whenever poll(2) reports the ring readable: `buffer_percent` of the ring. Only
+    /// read(2) needs it, which would also take half-filled ones.
+    pub ready_at_wake: usize,
+}
+
+/// What all threads count up and the live line shows.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Bytes taken from the rings.
+    pub raw: AtomicU64,
+    /// Bytes given to the spools.
+    pub written: AtomicU64,
+}
+
+/// What one worker did.
+#[derive(Debug)]
+pub struct Drained {
+    /// Its CPU.
+    pub cpu: CpuId,
+    /// Its spool, complete but for the chunk count.
+    pub spool: Spool,
+    /// Bytes taken from the ring.
+    pub raw: u64,
+    /// Times it woke up.
+    pub wakeups: u64,
+    /// The most sub-buffers found waiting at once.
+    pub peak: usize,
+    /// User and system time of its thread.
+    pub cpu_time: Duration,
+    /// True if the kernel refused splice(2).
+    pub by_read: bool,
+    /// Why it ended early, if it did: the spool holds everything before.
+    pub error: Option<WorkerError>,
+}
+
+/// Why a CPU's data ends early.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkerError {
+    /// The ring could not be read.
+    #[error("failed to read `trace_pipe_raw` of cpu {0}: {1}")]
+    Ring(CpuId, #[source] io::Error),
+    /// The spool could not be written.
+    #[error("failed to write the data of cpu {0}: {1}")]
+    Spool(CpuId, #[source] io::Error),
+    /// zstd or the kernel had no memory.
+    #[error("failed to start the recording thread of cpu {0}: {1}")]
+    Start(CpuId, #[source] io::Error),
+}
+
+/// How long a quiet ring is left alone before its whole sub-buffers are fetched all the same.
+const QUIET: Duration = Duration::from_millis(500);
+/// What one splice may move: the pipe's size, which is the most that the kernel gives anybody unasked.
+const PIPE: usize = 1 << 20;
+
+/// One CPU's ring and where it goes.
+pub struct Worker<'a> {
+    cpu: CpuId,
+    ring: File,
+    drain: Drain,
+    spool: Spool,
+    pipe: (OwnedFd, OwnedFd),
+    chunk: Option<ChunkWriter>,
+    chunk_since: Instant,
+    progress: &'a Progress,
+    raw: u64,
+    wakeups: u64,
+    peak: usize,
+    by_read: bool,
+}
+
+impl<'a> Worker<'a> {
+    /// A worker for `ring`, the opened `trace_pipe_raw` of `cpu`.
+    ///
+    /// # Errors
+    /// [`WorkerError::Start`].
+    pub fn new(
+        cpu: CpuId,
+        ring: File,
+        spool: Spool,
+        drain: Drain,
+        progress: &'a Progress,
+    ) -> Result<Self, WorkerError> {
+        let start = |e: io::Error| WorkerError::Start(cpu, e);
+        let flags = fcntl(&ring, FcntlArg::F_GETFL).map_err(|e| start(e.into()))?;
+        let flags = OFlag::from_bits_retain(flags) | OFlag::O_NONBLOCK;
+        fcntl(&ring, FcntlArg::F_SETFL(flags)).map_err(|e| start(e.into()))?;
+        let pipe = pipe2(OFlag::O_CLOEXEC).map_err(|e| start(e.into()))?;
+        // A smaller pipe works as well, it only takes more calls.
+        let _ = fcntl(&pipe.1, FcntlArg::F_SETPIPE_SZ(PIPE as i32));
+        let chunk = match drain.compression {
+            Compression::None => None,
+            Compression::Zstd(level) => Some(ChunkWriter::new(drain.chunk, level).map_err(start)?),
+        };
+        Ok(Worker {
+            cpu,
+            ring,
+            drain,
+            spool,
+            pipe,
+            chunk,
+            chunk_since: Instant::now(),
+            progress,
+            raw: 0,
+            wakeups: 0,
+            peak: 0,
+            by_read: drain.no_splice,
+        })
+    }
+
+    /// Drains until `stop` is readable, then what is left. Tracing must be off by then, or it never ends.
+    pub fn run(mut self, stop: BorrowedFd<'_>) -> Drained {
+        let error = self.drain_all(stop).err();
+        let cpu_time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from);
+        Drained {
+            cpu: self.cpu,
+            spool: self.spool,
+            raw: self.raw,
+            wakeups: self.wakeups,
+            peak: self.peak,
+            cpu_time,
+            by_read: self.by_read,
+            error,
+        }
+    }
+
+    fn drain_all(&mut self, stop: BorrowedFd<'_>) -> Result<(), WorkerError> {
+        let mut empty_wakes = 0u32;
+        loop {
+            let (ready, stopped) = self.wait(stop, empty_wakes)?;
+            if stopped {
+                break;
+            }
+            self.wakeups += 1;
+            let moved = self.fetch(ready)?;
+            // A ring that says it is readable and gives nothing (its CPU went away) must not keep us spinning.
+            empty_wakes = if moved == 0 && ready { empty_wakes.saturating_add(1) } else { 0 };
+            self.peak = self.peak.max(moved / self.drain.sub_buffer);
+            if self.chunk_since.elapsed() > QUIET && self.holds_whole_sub_buffers() {
+                self.flush()?; // a recorder that is killed shall lose little of a slow trace
+            }
+        }
+        if !self.by_read {
+            self.splice_all()?;
+        }
+        while self.read_one()? > 0 {}
+        if let Some(chunk) = &mut self.chunk {
+            chunk.pad(self.drain.sub_buffer);
+        }
+        self.flush()
+    }
+
+    /// Sleeps until the ring is full enough, or [`QUIET`]; says whether the ring reported data, and whether to stop.
+    fn wait(&self, stop: BorrowedFd<'_>, empty_wakes: u32) -> Result<(bool, bool), WorkerError> {
+        let resting = empty_wakes > 2;
+        let timeout = PollTimeout::try_from(if resting { QUIET / 10 } else { QUIET }).unwrap_or(PollTimeout::MAX);
+        let mut fds = [PollFd::new(stop, PollFlags::POLLIN), PollFd::new(self.ring.as_fd(), PollFlags::POLLIN)];
+        let polled = if resting { &mut fds[..1] } else { &mut fds[..] };
+        match poll(polled, timeout) {
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(errno) => return Err(WorkerError::Ring(self.cpu, errno.into())),
+        }
+        let any = |fd: &PollFd<'_>| fd.any().unwrap_or(false);
+        Ok((!resting && any(&fds[1]), any(&fds[0])))
+    }
+
+    /// Takes the whole sub-buffers that are there; `ready` says that the kernel counted enough of them.
+    fn fetch(&mut self, ready: bool) -> Result<usize, WorkerError> {
+        if !self.by_read {
+            return self.splice_all();
+        }
+        let mut moved = 0;
+        if ready {
+            for _ in 0..self.drain.ready_at_wake.max(1) {
+                match self.read_one()? {
+                    0 => break,
+                    n => moved += n,
+                }
+            }
+        }
+        Ok(moved)
+    }
+
+    fn splice_all(&mut self) -> Result<usize, WorkerError> {
+        let mut total = 0;
+        loop {
+            let flags = SpliceFFlags::SPLICE_F_NONBLOCK | SpliceFFlags::SPLICE_F_MOVE;
+            match splice(&self.ring, None, &self.pipe.1, None, PIPE.max(self.drain.sub_buffer), flags) {
+                Ok(0) | Err(Errno::EAGAIN) => return Ok(total),
+                Ok(moved) => {
+                    self.empty_pipe(moved)?;
+                    total += moved;
+                }
+                Err(Errno::EINTR) => {}
+                Err(Errno::EINVAL | Errno::ENOSYS | Errno::EPERM | Errno::EBUSY) if self.raw == 0 => {
+                    self.by_read = true;
+                    return Ok(total);
+                }
+                Err(errno) => return Err(WorkerError::Ring(self.cpu, errno.into())),
+            }
+        }
+    }
+
+    /// Moves the `len` bytes that were just spliced on into the chunk or the spool.
+    fn empty_pipe(&mut self, len: usize) -> Result<(), WorkerError> {
+        self.count(len);
+        let mut left = len;
+        while left > 0 {
+            let Some(chunk) = &mut self.chunk else {
+                let spliced = self.spool.splice_from(&self.pipe.0, len, self.drain.sub_buffer as u64);
+                spliced.map_err(|e| WorkerError::Spool(self.cpu, e))?;
+                self.progress.written.fetch_add(len as u64, Ordering::Relaxed);
+                return Ok(());
+            };
+            if chunk.len() == 0 {
+                self.chunk_since = Instant::now();
+            }
+            let free = chunk.free();
+            let wanted = free.len().min(left);
+            match nix::unistd::read(&self.pipe.0, &mut free[..wanted]) {
+                Ok(read) => {
+                    chunk.advance(read);
+                    left -= read;
+                }
+                Err(Errno::EINTR) => {}
+                Err(errno) => return Err(WorkerError::Ring(self.cpu, errno.into())),
+            }
+            if chunk.is_full() {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// read(2)s one sub-buffer, partly filled or not; 0 when there is none.
+    fn read_one(&mut self) -> Result<usize, WorkerError> {
+        let sub_buffer = self.drain.sub_buffer;
+        let mut page = Vec::new();
+        let target = match &mut self.chunk {
+            Some(chunk) => {
+                if chunk.len() == 0 {
+                    self.chunk_since = Instant::now();
+                }
+                let free = chunk.free();
+                let len = free.len().min(sub_buffer);
+                &mut free[..len]
+            }
+            None => {
+                page.resize(sub_buffer, 0);
+                &mut page[..]
+            }
+        };
+        let read = loop {
+            match self.ring.read(target) {
+                Ok(read) => break read,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => break 0,
+                Err(e) => return Err(WorkerError::Ring(self.cpu, e)),
+            }
+        };
+        self.count(read);
+        match &mut self.chunk {
+            Some(chunk) => {
+                chunk.advance(read);
+                if chunk.is_full() {
+                    self.flush()?;
+                }
+            }
+            None if read > 0 => {
+                self.spool.append(&page).map_err(|e| WorkerError::Spool(self.cpu, e))?;
+                self.progress.written.fetch_add(page.len() as u64, Ordering::Relaxed);
+            }
+            None => {}
+        }
+        Ok(read)
+    }
+
+    fn holds_whole_sub_buffers(&self) -> bool {
+        self.chunk.as_ref().is_some_and(|chunk| chunk.len().is_multiple_of(self.drain.sub_buffer))
+    }
+
+    fn count(&mut self, len: usize) {
+        self.raw += len as u64;
+        self.progress.raw.fetch_add(len as u64, Ordering::Relaxed);
+    }
+
+    /// Compresses and writes the chunk if there is anything in it.
+    fn flush(&mut self) -> Result<(), WorkerError> {
+        let Some(chunk) = self.chunk.as_mut().filter(|chunk| chunk.len() > 0) else { return Ok(()) };
+        let packed = chunk.pack().map_err(|e| WorkerError::Spool(self.cpu, e))?;
+        self.spool.append(packed).map_err(|e| WorkerError::Spool(self.cpu, e))?;
+        self.progress.written.fetch_add(packed.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! Workers over pipes that stand for `trace_pipe_raw`.
+
+use super::*;
+use nix::sys::eventfd::EventFd;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+
+const DRAIN: Drain = Drain {
+    sub_buffer: 4096,
+    sub_buffers: 352,
+    chunk: 16 * 4096,
+    compression: Compression::Zstd(1),
+    no_splice: false,
+    ready_at_wake: 1,
+};
+
+fn page(n: u32) -> Vec<u8> {
+    (0..1024u32).flat_map(|i| (n.wrapping_mul(2_654_435_761) ^ (i / 7)).to_ne_bytes()).collect()
+}
+
+/// Sends `pages` through a worker; returns the spool's bytes and what the worker said.
+fn drained(drain: Drain, pages: u32) -> (Vec<u8>, Drained) {
+    let dir = tempfile::tempdir().unwrap();
+    let (ring, mut feed) = pipe2(OFlag::O_CLOEXEC).map(|(r, w)| (File::from(r), File::from(w))).unwrap();
+    let chunked = drain.compression != Compression::None;
+    let spool = Spool::create(&dir.path().join("spool"), chunked).unwrap();
+    let progress = Progress::default();
+    let worker = Worker::new(CpuId(3), ring, spool, drain, &progress).unwrap();
+    let stop = EventFd::new().unwrap();
+    let mut drained = std::thread::scope(|scope| {
+        let running = scope.spawn(|| worker.run(stop.as_fd()));
+        for n in 0..pages {
+            feed.write_all(&page(n)).unwrap();
+        }
+        stop.write(1).unwrap();
+        running.join().unwrap()
+    });
+    assert_eq!(progress.raw.into_inner(), drained.raw);
+    let spool = std::mem::replace(&mut drained.spool, Spool::create(&dir.path().join("none"), false).unwrap());
+    let (file, len) = spool.finish().unwrap();
+    let mut bytes = vec![0; len as usize];
+    file.read_exact_at(&mut bytes, 0).unwrap();
+    assert_eq!(fs::metadata(dir.path().join("spool")).unwrap().len(), len);
+    (bytes, drained)
+}
+
+fn unpacked(spool: &[u8]) -> (u32, Vec<u8>) {
+    let number = |at: usize| u32::from_ne_bytes(spool[at..at + 4].try_into().unwrap());
+    let (mut at, mut raw, mut chunks) = (4, Vec::new(), 0);
+    while at < spool.len() {
+        let (packed, size) = (number(at) as usize, number(at + 4) as usize);
+        assert_eq!(size % 4096, 0);
+        raw.extend(zstd::bulk::decompress(&spool[at + 8..at + 8 + packed], size).unwrap());
+        at += 8 + packed;
+        chunks += 1;
+    }
+    assert_eq!(number(0), chunks);
+    (chunks, raw)
+}
+
+#[test]
+fn every_page_arrives_once_and_in_order() {
+    let expected: Vec<u8> = (0..200).flat_map(page).collect();
+    let (spool, drained) = drained(DRAIN, 200);
+    let (chunks, raw) = unpacked(&spool);
+    assert!(raw == expected);
+    assert!(chunks >= 13 && drained.error.is_none() && !drained.by_read);
+    assert_eq!(drained.raw, expected.len() as u64);
+}
+
+#[test]
+fn read_instead_of_splice_gives_the_same_bytes() {
+    let expected: Vec<u8> = (0..100).flat_map(page).collect();
+    let (spool, drained) = drained(Drain { no_splice: true, ..DRAIN }, 100);
+    assert!(unpacked(&spool).1 == expected && drained.by_read);
+}
+
+#[test]
+fn uncompressed_is_the_pages_themselves() {
+    let expected: Vec<u8> = (0..100).flat_map(page).collect();
+    for no_splice in [false, true] {
+        let (spool, drained) = drained(Drain { compression: Compression::None, no_splice, ..DRAIN }, 100);
+        assert!(spool == expected && drained.error.is_none());
+    }
+}
+
+#[test]
+fn a_short_last_sub_buffer_is_padded() {
+    let dir = tempfile::tempdir().unwrap();
+    let (ring, mut feed) = pipe2(OFlag::O_CLOEXEC).map(|(r, w)| (File::from(r), File::from(w))).unwrap();
+    feed.write_all(&[9; 100]).unwrap();
+    let spool = Spool::create(&dir.path().join("spool"), true).unwrap();
+    let progress = Progress::default();
+    let stop = EventFd::from_value(1).unwrap();
+    let drained = Worker::new(CpuId(0), ring, spool, DRAIN, &progress).unwrap().run(stop.as_fd());
+    let (file, len) = drained.spool.finish().unwrap();
+    let mut bytes = vec![0; len as usize];
+    file.read_exact_at(&mut bytes, 0).unwrap();
+    let (_, raw) = unpacked(&bytes);
+    assert_eq!((raw.len(), raw[99], raw[100]), (4096, 9, 0));
+}
+
+#[test]
+fn a_full_disk_ends_the_worker_with_a_whole_spool() {
+    let (ring, mut feed) = pipe2(OFlag::O_CLOEXEC).map(|(r, w)| (File::from(r), File::from(w))).unwrap();
+    let Ok(full) = Spool::open_for_test("/dev/full") else { panic!("this machine has no /dev/full") };
+    let progress = Progress::default();
+    let stop = EventFd::new().unwrap();
+    let worker = Worker::new(CpuId(0), ring, full, DRAIN, &progress).unwrap();
+    let drained = std::thread::scope(|scope| {
+        let running = scope.spawn(|| worker.run(stop.as_fd()));
+        for n in 0..16 {
+            feed.write_all(&page(n)).unwrap();
+        }
+        running.join().unwrap()
+    });
+    assert!(matches!(drained.error, Some(WorkerError::Spool(CpuId(0), e)) if e.raw_os_error() == Some(28)));
+    assert_eq!(drained.spool.len(), 4);
+}

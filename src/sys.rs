@@ -1,0 +1,219 @@
+//! The system calls that no safe wrapper offers: the one file of this crate with unsafe code.
+#![expect(
+    unsafe_code,
+    reason = "fork, pidfd_open and perf_event_open have no safe form; each block says why it is sound"
+)]
+
+use nix::libc;
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a gated child will become: everything it needs, allocated before the fork.
+#[derive(Debug)]
+pub(crate) struct ExecImage {
+    path: CString,
+    argv: Vec<CString>,
+    shell: CString,
+    shell_argv: Vec<CString>,
+}
+
+impl ExecImage {
+    /// The program at `path` with the arguments `argv` (the program's own name first). A file that the kernel cannot
+    /// run for lack of a header is handed to `/bin/sh`, as execvp(3) does.
+    pub(crate) fn new(path: CString, argv: Vec<CString>) -> Self {
+        let shell = c"/bin/sh".to_owned();
+        let mut shell_argv = vec![shell.clone(), path.clone()];
+        shell_argv.extend(argv.iter().skip(1).cloned());
+        ExecImage { path, argv, shell, shell_argv }
+    }
+}
+
+/// Forks a child that waits for one byte on `gate` and then becomes `image`; end of file on `gate`, whose write end is
+/// `opener`, makes it leave.
+/// When it cannot become `image`, the child writes `errno` as four native bytes to `status`, which closes on exec.
+/// It starts with no signal blocked and SIGPIPE at its default.
+///
+/// # Errors
+/// When the kernel refuses the fork.
+pub(crate) fn fork_gated(
+    image: &ExecImage,
+    gate: BorrowedFd<'_>,
+    status: BorrowedFd<'_>,
+    opener: BorrowedFd<'_>,
+) -> io::Result<i32> {
+    let argv = pointers(&image.argv);
+    let shell_argv = pointers(&image.shell_argv);
+    let (gate, status, opener) = (gate.as_raw_fd(), status.as_raw_fd(), opener.as_raw_fd());
+    // SAFETY: between fork and exec the child calls only async-signal-safe functions (sigprocmask, signal, close, read,
+    // write, execv, _exit) on memory that was allocated before, so it does not matter which locks other threads held.
+    let pid = unsafe { libc::fork() };
+    match pid {
+        -1 => Err(io::Error::last_os_error()),
+        0 => run_child(&image.path, &argv, &image.shell, &shell_argv, [gate, status, opener]),
+        pid => Ok(pid),
+    }
+}
+
+fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
+    strings.iter().map(|s| s.as_ptr()).chain([ptr::null()]).collect()
+}
+
+/// The child's life from the fork to the exec.
+fn run_child(
+    path: &CStr,
+    argv: &[*const libc::c_char],
+    shell: &CStr,
+    shell_argv: &[*const libc::c_char],
+    [gate, status, opener]: [RawFd; 3],
+) -> ! {
+    // SAFETY: all pointers are valid: the strings and the NULL-terminated arrays outlive the calls, `none` and `byte`
+    // are locals. Nothing here allocates.
+    unsafe {
+        let mut none: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut none);
+        libc::sigprocmask(libc::SIG_SETMASK, &none, ptr::null_mut());
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        libc::close(opener); // or the gate would never see its end of file
+        let mut byte = 0u8;
+        loop {
+            match libc::read(gate, (&raw mut byte).cast(), 1) {
+                1 => break,
+                -1 if *libc::__errno_location() == libc::EINTR => {}
+                _ => libc::_exit(125),
+            }
+        }
+        libc::execv(path.as_ptr(), argv.as_ptr());
+        if *libc::__errno_location() == libc::ENOEXEC {
+            libc::execv(shell.as_ptr(), shell_argv.as_ptr());
+        }
+        let errno: i32 = *libc::__errno_location();
+        libc::write(status, (&raw const errno).cast(), size_of::<i32>());
+        libc::_exit(if errno == libc::ENOENT { 127 } else { 126 });
+    }
+}
+
+/// A descriptor that becomes readable when the process `pid` has ended (since Linux 5.3).
+///
+/// # Errors
+/// `ESRCH` when there is no such process; `EINVAL` when `pid` is a thread that does not lead its process.
+pub(crate) fn pidfd_open(pid: i32) -> io::Result<OwnedFd> {
+    // SAFETY: the call takes two numbers and returns a new descriptor that nobody else owns.
+    unsafe {
+        let fd = libc::syscall(libc::SYS_pidfd_open, pid, 0);
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(OwnedFd::from_raw_fd(fd as RawFd))
+    }
+}
+
+/// The kernel's side-band about tasks on one CPU: forks, exits and names, through perf_event_open(2).
+///
+/// It needs `CAP_PERFMON` or root, and Linux 4.1 for its clock.
+#[derive(Debug)]
+pub(crate) struct TaskEvents {
+    fd: OwnedFd,
+    map: *mut u8,
+    map_len: usize,
+    data_len: usize,
+}
+
+// SAFETY: the mapping belongs to this value alone and is reached only through `&mut self`.
+unsafe impl Send for TaskEvents {}
+
+/// Where `struct perf_event_mmap_page` keeps the kernel's and our position, in bytes.
+const DATA_HEAD: usize = 1024;
+const DATA_TAIL: usize = 1032;
+
+impl TaskEvents {
+    /// Starts listening on `cpu` with a buffer of `data_len` bytes (a power of two, at least a page). Each record ends
+    /// with its `CLOCK_MONOTONIC` time. Readable for poll(2) when a quarter of the buffer is used.
+    ///
+    /// # Errors
+    /// What the kernel says to perf_event_open or mmap.
+    pub(crate) fn open(cpu: u32, data_len: usize) -> io::Result<Self> {
+        const SOFTWARE: u32 = 1;
+        const DUMMY: u64 = 9;
+        const SAMPLE_TIME: u64 = 1 << 2;
+        const SIZE: u32 = 104; // PERF_ATTR_SIZE_VER4, the first with a clock id
+        // comm, task, watermark, sample_id_all, use_clockid: bit fields, which C counts from the top on big-endian.
+        let bits: u64 = 1 << 9 | 1 << 13 | 1 << 14 | 1 << 18 | 1 << 25;
+        let bits = if cfg!(target_endian = "big") { bits.reverse_bits() } else { bits };
+        let mut attr = [0u8; SIZE as usize];
+        attr[0..4].copy_from_slice(&SOFTWARE.to_ne_bytes());
+        attr[4..8].copy_from_slice(&SIZE.to_ne_bytes());
+        attr[8..16].copy_from_slice(&DUMMY.to_ne_bytes());
+        attr[24..32].copy_from_slice(&SAMPLE_TIME.to_ne_bytes());
+        attr[40..48].copy_from_slice(&bits.to_ne_bytes());
+        attr[48..52].copy_from_slice(&(data_len as u32 / 4).to_ne_bytes());
+        attr[92..96].copy_from_slice(&libc::CLOCK_MONOTONIC.to_ne_bytes());
+        const FD_CLOEXEC: libc::c_ulong = 8;
+        // SAFETY: `attr` is a whole attribute of the size it states; the result is a descriptor nobody else owns.
+        let fd = unsafe {
+            let fd = libc::syscall(libc::SYS_perf_event_open, attr.as_ptr(), -1, cpu, -1, FD_CLOEXEC);
+            if fd < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            OwnedFd::from_raw_fd(fd as RawFd)
+        };
+        let page = page_size();
+        let map_len = page + data_len;
+        // SAFETY: a fresh shared mapping at an address of the kernel's choice; checked before use, unmapped by Drop.
+        let map = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                map_len,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                fd.as_raw_fd(),
+                0,
+            )
+        };
+        if map == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(TaskEvents { fd, map: map.cast(), map_len, data_len })
+    }
+
+    /// Appends what the kernel wrote since the last call: whole records, one after the other.
+    pub(crate) fn drain(&mut self, out: &mut Vec<u8>) {
+        // SAFETY: both words lie in the mapped first page, 8-aligned, and are meant for atomic access from both sides.
+        let (head, tail) =
+            unsafe { (&*self.map.add(DATA_HEAD).cast::<AtomicU64>(), &*self.map.add(DATA_TAIL).cast::<AtomicU64>()) };
+        let (end, start) = (head.load(Ordering::Acquire), tail.load(Ordering::Relaxed));
+        let len = (end.wrapping_sub(start) as usize).min(self.data_len);
+        let at = start as usize % self.data_len;
+        let first = len.min(self.data_len - at);
+        // SAFETY: the data area is `data_len` bytes from the mapping's second page on; the kernel does not write what
+        // lies between tail and head until the tail moves, below.
+        unsafe {
+            let data = self.map.add(self.map_len - self.data_len);
+            out.extend_from_slice(std::slice::from_raw_parts(data.add(at), first));
+            out.extend_from_slice(std::slice::from_raw_parts(data, len - first));
+        }
+        tail.store(end, Ordering::Release);
+    }
+}
+
+impl AsFd for TaskEvents {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl Drop for TaskEvents {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `open` with this length and is not used after.
+        unsafe { libc::munmap(self.map.cast(), self.map_len) };
+    }
+}
+
+/// The machine's page size in bytes.
+pub(crate) fn page_size() -> usize {
+    // SAFETY: sysconf only reads.
+    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(size).unwrap_or(4096)
+}
