@@ -1,0 +1,108 @@
+//! Booting a guest: `tests/kernel/boot` does it, this is its Rust face.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A kernel that the tests know how to get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kernel {
+    /// Debian's newest 6.1 cloud kernel.
+    V6_1,
+    /// Debian's newest 6.12 cloud kernel.
+    V6_12,
+    /// A 6.12 built with every tracer there is; no package has it, so it is used where it lies at hand.
+    AllTracers,
+}
+
+impl Kernel {
+    fn argument(self) -> &'static str {
+        match self {
+            Kernel::V6_1 => "6.1",
+            Kernel::V6_12 => "6.12",
+            Kernel::AllTracers => "all-tracers",
+        }
+    }
+}
+
+/// What a guest left behind.
+pub(crate) struct Guest {
+    dir: tempfile::TempDir,
+    kernel: Kernel,
+}
+
+impl Guest {
+    /// Boots `kernel` and runs the shell script `script` in it, with `files` in its `/case`.
+    ///
+    /// `None`, after a line on the uncaptured stderr, where this machine cannot boot that kernel. In CI (`CI=true`) a
+    /// kernel that has a package must boot, unless `RTRACE_CANNOT_BOOT` says why it cannot be had.
+    #[track_caller]
+    pub(crate) fn run(kernel: Kernel, script: &str, files: &[&Path]) -> Option<Guest> {
+        let guest = Guest { dir: tempfile::TempDir::new().expect("a temporary folder"), kernel };
+        let script_file = guest.dir.path().join("script");
+        std::fs::write(&script_file, script).expect("the script is written");
+        let mut boot = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/boot"));
+        for file in files {
+            boot.arg("-f").arg(file);
+        }
+        boot.arg(kernel.argument()).arg(&script_file).arg(guest.out()).stdin(Stdio::null());
+        let output = boot.env("RTRACE", env!("CARGO_BIN_EXE_rtrace")).output().expect("tests/kernel/boot starts");
+        let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+        match output.status.code() {
+            Some(77) => {
+                let _ = std::io::stderr().write_all(format!("not run: {complaint}").as_bytes());
+                let excused = kernel == Kernel::AllTracers || std::env::var_os("RTRACE_CANNOT_BOOT").is_some();
+                let ci = std::env::var("CI").is_ok_and(|value| value == "true");
+                assert!(excused || !ci, "in CI this kernel must boot: {complaint}");
+                None
+            }
+            Some(0) => Some(guest),
+            _ => panic!(
+                "the guest's script failed on {kernel:?}: {}\n{complaint}--- stdout\n{}\n--- stderr\n{}\n--- script\n{script}",
+                output.status,
+                guest.text_or_empty("stdout"),
+                guest.text_or_empty("stderr")
+            ),
+        }
+    }
+
+    /// The path on the host of a file that the script left in `/out`.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.out().join(name)
+    }
+
+    /// The text of a file that the script left in `/out`; `stdout` and `stderr` are the script's own.
+    #[track_caller]
+    pub(crate) fn text(&self, name: &str) -> String {
+        match std::fs::read(self.file(name)) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(e) => panic!("the guest ({:?}) left no {name}: {e}", self.kernel),
+        }
+    }
+
+    fn out(&self) -> PathBuf {
+        self.dir.path().join("out")
+    }
+
+    fn text_or_empty(&self, name: &str) -> String {
+        std::fs::read(self.file(name)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+    }
+}
+
+/// One test per kernel: `on_kernels!(name: V6_1, V6_12 => |kernel| { ... });`
+macro_rules! on_kernels {
+    ($name:ident: $($kernel:ident),+ => $case:expr) => {
+        mod $name {
+            use super::*;
+            $(
+                #[test]
+                #[expect(non_snake_case, reason = "named as the kernel")]
+                fn $kernel() {
+                    let case: fn(Kernel) = $case;
+                    case(Kernel::$kernel);
+                }
+            )+
+        }
+    };
+}
+pub(crate) use on_kernels;

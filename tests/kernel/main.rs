@@ -1,0 +1,4 @@
+//! Whole kernels, booted under QEMU: what needs a kernel of its own, or another one than this machine's.
+
+mod guest_machine;
+mod harness;
