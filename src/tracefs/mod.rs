@@ -1,1 +1,38 @@
 //! The only code that spells a tracefs path: instances, events, knobs, the journal of writes.
+//!
+//! - [`Tracefs`] is a mounted tracing directory, [`Instance`] its top level or one of `instances/`: reading goes
+//!   through them;
+//! - [`Journal`] is the only way to write: it notes the old value, writes, logs the write as a shell line and puts
+//!   everything back in reverse order, also after a `kill -9` (see [`Orphan`]);
+//! - [`EventSelection`] is the language of `-e`; [`Feature`] says what this kernel can do and which CONFIG is missing.
+//!
+//! Kernel documentation: `Documentation/trace/ftrace.rst` and `events.rst`.
+
+mod buffer;
+mod clock;
+mod error;
+mod error_log;
+mod events;
+mod feature;
+mod files;
+mod glob;
+mod instance;
+mod journal;
+mod mount;
+mod root;
+mod select;
+mod stats;
+
+pub use buffer::BufferSize;
+pub use clock::TraceClock;
+pub use error::Error;
+pub use error_log::LogEntry;
+pub use events::EventName;
+pub use feature::{Feature, missing_config};
+pub use files::{Files, RealFiles, WriteMode};
+pub use glob::glob_matches;
+pub use instance::Instance;
+pub use journal::{JOURNAL_DIR, Journal, Orphan, Sink, UndoError, find_orphans};
+pub use root::Tracefs;
+pub use select::EventSelection;
+pub use stats::CpuStats;

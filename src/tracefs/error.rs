@@ -1,0 +1,254 @@
+//! What can go wrong with tracefs, in words that name the file and quote the kernel.
+
+use super::error_log::LogEntry;
+use super::feature::missing_config;
+use nix::errno::Errno;
+use std::io;
+use std::path::PathBuf;
+
+/// A failed operation on tracefs.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No tracefs or debugfs is mounted, and this user may not mount one.
+    #[error("tracefs is not mounted, and only root can mount it")]
+    NotMounted,
+    /// No tracefs is mounted and the kernel refuses to mount it.
+    #[error("failed to mount tracefs at {path}: {}", errno_words(source))]
+    Mount {
+        /// Where.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The directory is there, but closed to this user.
+    #[error("failed to open {path}: permission denied")]
+    NotRoot {
+        /// The tracing directory.
+        path: PathBuf,
+    },
+    /// The directory named by the caller is not a tracing directory.
+    #[error("{path} is not a tracefs: it has no `{missing}`")]
+    NotTracefs {
+        /// The directory.
+        path: PathBuf,
+        /// What every tracefs has.
+        missing: &'static str,
+    },
+    /// The kernel lacks a file, thus a feature.
+    #[error("failed to {action} `{file}`: this kernel has no such file")]
+    Unsupported {
+        /// `read` or `set`.
+        action: &'static str,
+        /// Path below the tracing directory.
+        file: String,
+        /// The kernel configuration that would bring it, where known.
+        config: Option<&'static str>,
+    },
+    /// The kernel lacks a feature that is not one file.
+    #[error("this kernel has no {what}")]
+    NoFeature {
+        /// The feature's name, as a noun.
+        what: String,
+        /// The kernel configuration that would bring it, where known.
+        config: Option<&'static str>,
+    },
+    /// A read or write was refused.
+    #[error("failed to {action} {}: {}{}", subject(file), errno_words(source), quote(kernel))]
+    File {
+        /// `read`, `set`, `append to`, `create`, `remove`.
+        action: &'static str,
+        /// Path below the tracing directory.
+        file: String,
+        /// What was written, if anything.
+        value: Option<String>,
+        /// The kernel's errno.
+        source: io::Error,
+        /// The kernel's own words about it.
+        kernel: Option<Box<LogEntry>>,
+    },
+    /// A file does not say what the kernel is known to write there.
+    #[error("failed to understand {}: `{text}`", subject(file))]
+    Content {
+        /// Path below the tracing directory.
+        file: String,
+        /// The part that is not understood.
+        text: String,
+    },
+    /// There is no instance of that name.
+    #[error("no instance is called `{name}`")]
+    NoInstance {
+        /// The name asked for.
+        name: String,
+        /// Those there are.
+        others: Vec<String>,
+    },
+    /// A name that cannot be an instance's.
+    #[error("`{name}` cannot be the name of an instance")]
+    InstanceName {
+        /// The name.
+        name: String,
+    },
+    /// No event matches a selection.
+    #[error("no event matches `{pattern}`")]
+    NoEvent {
+        /// The selection as given.
+        pattern: String,
+        /// Names that resemble it.
+        nearest: Vec<String>,
+    },
+    /// The journal cannot be written, so nothing is.
+    #[error("failed to {action} the journal {path}: {source}")]
+    Journal {
+        /// `create`, `write`, `read`, `remove`.
+        action: &'static str,
+        /// The journal's file or directory.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A journal that holds something else.
+    #[error("failed to read the journal {path}: line {line} is not an entry")]
+    JournalContent {
+        /// The journal's file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
+}
+
+impl Error {
+    /// Whether no change of the command line would help: this kernel or this user cannot do it.
+    pub fn is_unable(&self) -> bool {
+        match self {
+            Error::NotMounted
+            | Error::Mount { .. }
+            | Error::NotRoot { .. }
+            | Error::Unsupported { .. }
+            | Error::NoFeature { .. } => true,
+            Error::File { source, .. } | Error::Journal { source, .. } => {
+                matches!(source.raw_os_error(), Some(code) if code == Errno::EPERM as i32 || code == Errno::EACCES as i32)
+            }
+            _ => false,
+        }
+    }
+
+    /// The errno behind it, if there is one.
+    pub fn errno(&self) -> Option<Errno> {
+        match self {
+            Error::Mount { source, .. } | Error::File { source, .. } | Error::Journal { source, .. } => {
+                source.raw_os_error().map(Errno::from_raw)
+            }
+            _ => None,
+        }
+    }
+
+    /// What to do about it, as whole sentences.
+    pub fn hints(&self) -> Vec<String> {
+        match self {
+            Error::NotMounted => vec!["as root, rtrace mounts it at /sys/kernel/tracing by itself.".to_owned()],
+            Error::Mount { .. } => vec![
+                "the kernel needs CONFIG_TRACING; in a container, the host's tracefs must be mounted into it."
+                    .to_owned(),
+            ],
+            Error::NotRoot { .. } => vec!["run it as root.".to_owned()],
+            Error::Unsupported { config: Some(config), .. } | Error::NoFeature { config: Some(config), .. } => {
+                vec![config_hint(config)]
+            }
+            Error::File { source, .. } if source.raw_os_error() == Some(Errno::EPERM as i32) => {
+                vec!["a locked-down kernel refuses this even to root.".to_owned()]
+            }
+            Error::NoInstance { others, .. } if !others.is_empty() => {
+                vec![format!("instances are {}.", others.join(", "))]
+            }
+            Error::NoEvent { nearest, .. } if !nearest.is_empty() => {
+                vec![format!("similar names are {}.", nearest.join(", "))]
+            }
+            Error::NoEvent { .. } => vec!["`rtrace list -e` shows the events of this kernel.".to_owned()],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The failed read or write of `file`, where a missing file means a missing feature.
+    pub(super) fn file(action: &'static str, file: &str, value: Option<&str>, source: io::Error) -> Error {
+        let last = file.rsplit('/').next().unwrap_or(file);
+        if source.kind() == io::ErrorKind::NotFound && missing_config(last).is_some() {
+            return Error::Unsupported { action, file: file.to_owned(), config: missing_config(last) };
+        }
+        Error::File { action, file: file.to_owned(), value: value.map(str::to_owned), source, kernel: None }
+    }
+}
+
+/// The sentence about a missing CONFIG.
+fn config_hint(config: &str) -> String {
+    let short = config.trim_start_matches("CONFIG_");
+    format!("it needs {config}; `zgrep {short} /proc/config.gz` shows the running kernel's setting.")
+}
+
+/// `Invalid argument` rather than `Invalid argument (os error 22)`.
+fn errno_words(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split_once(" (os error ").map_or(text.as_str(), |(words, _)| words).to_owned()
+}
+
+/// The file as people speak of it: `` `filter` of sched:sched_switch in instance foo ``.
+fn subject(file: &str) -> String {
+    let (instance, rest) = match file.strip_prefix("instances/").and_then(|f| f.split_once('/')) {
+        Some((name, rest)) => (format!(" in instance {name}"), rest),
+        None => (String::new(), file),
+    };
+    match rest.strip_prefix("events/").map(|e| e.split('/').collect::<Vec<_>>()).as_deref() {
+        Some([system, event, file]) => format!("`{file}` of {system}:{event}{instance}"),
+        Some([system, file]) => format!("`{file}` of all {system} events{instance}"),
+        _ => format!("`{rest}`{instance}"),
+    }
+}
+
+fn quote(kernel: &Option<Box<LogEntry>>) -> String {
+    kernel.as_ref().map_or_else(String::new, |entry| format!("\n{entry}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(file: &str, code: Errno) -> Error {
+        Error::file("set", file, Some("x"), io::Error::from_raw_os_error(code as i32))
+    }
+
+    #[test]
+    fn words() {
+        let mut error = refused("events/sched/sched_switch/filter", Errno::EINVAL);
+        assert_eq!(error.to_string(), "failed to set `filter` of sched:sched_switch: Invalid argument");
+        if let Error::File { kernel, .. } = &mut error {
+            *kernel = Some(Box::new(LogEntry {
+                location: "event filter parse error".into(),
+                text: "Field not found".into(),
+                command: "nextpid == 1".into(),
+                caret: 0,
+            }));
+        }
+        assert_eq!(
+            error.to_string(),
+            "failed to set `filter` of sched:sched_switch: Invalid argument\n  kernel: nextpid == 1\n          ^ Field not found"
+        );
+        assert_eq!(
+            refused("instances/foo/buffer_size_kb", Errno::ENOMEM).to_string(),
+            "failed to set `buffer_size_kb` in instance foo: Cannot allocate memory"
+        );
+        assert_eq!(
+            refused("events/sched/enable", Errno::EINVAL).to_string(),
+            "failed to set `enable` of all sched events: Invalid argument"
+        );
+    }
+
+    #[test]
+    fn a_missing_file_is_a_missing_feature() {
+        let error = refused("snapshot", Errno::ENOENT);
+        assert!(error.is_unable());
+        assert_eq!(error.to_string(), "failed to set `snapshot`: this kernel has no such file");
+        assert!(error.hints()[0].contains("CONFIG_TRACER_SNAPSHOT"));
+        assert!(!refused("nonsense", Errno::ENOENT).is_unable());
+        assert!(refused("set_ftrace_filter", Errno::EPERM).is_unable());
+    }
+}

@@ -1,0 +1,36 @@
+//! Event names as tracefs has them: a system and an event.
+
+use std::fmt;
+
+/// `sched:sched_switch`. Ordered by system, then by name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventName {
+    /// The directory under `events/`.
+    pub system: String,
+    /// The directory below that.
+    pub name: String,
+}
+
+impl EventName {
+    /// A name from its halves.
+    pub fn new(system: impl Into<String>, name: impl Into<String>) -> Self {
+        EventName { system: system.into(), name: name.into() }
+    }
+
+    /// Parses `system:event` (or `system/event`), both halves non-empty.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (system, name) = text.trim().split_once([':', '/'])?;
+        (!system.is_empty() && !name.is_empty()).then(|| EventName::new(system, name))
+    }
+
+    /// Path of one of the event's files below an instance: `events/sched/sched_switch/filter`.
+    pub fn file(&self, file: &str) -> String {
+        format!("events/{}/{}/{file}", self.system, self.name)
+    }
+}
+
+impl fmt::Display for EventName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.system, self.name)
+    }
+}

@@ -1,0 +1,173 @@
+//! What this kernel can do, told by the files it has; and the CONFIG behind each.
+
+use super::{Error, Tracefs};
+
+/// The kernel configuration that brings a file of the tracing directory, named without its directory.
+pub fn missing_config(file: &str) -> Option<&'static str> {
+    Some(match file {
+        "hist" | "hist_debug" => "CONFIG_HIST_TRIGGERS",
+        "synthetic_events" => "CONFIG_SYNTH_EVENTS",
+        "kprobe_events" | "kprobe_profile" => "CONFIG_KPROBE_EVENTS",
+        "uprobe_events" | "uprobe_profile" => "CONFIG_UPROBE_EVENTS",
+        "dynamic_events" => "CONFIG_DYNAMIC_EVENTS",
+        "snapshot" | "snapshot_raw" => "CONFIG_TRACER_SNAPSHOT",
+        "set_ftrace_filter" | "set_ftrace_notrace" | "available_filter_functions" | "enabled_functions" => {
+            "CONFIG_DYNAMIC_FTRACE"
+        }
+        "set_ftrace_pid" | "set_ftrace_notrace_pid" => "CONFIG_FUNCTION_TRACER",
+        "set_graph_function" | "set_graph_notrace" | "max_graph_depth" => "CONFIG_FUNCTION_GRAPH_TRACER",
+        "function_profile_enabled" | "trace_stat" => "CONFIG_FUNCTION_PROFILER",
+        "stack_trace" | "stack_max_size" | "stack_trace_filter" => "CONFIG_STACK_TRACER",
+        "tracing_max_latency" => "CONFIG_TRACER_MAX_TRACE",
+        "hwlat_detector" => "CONFIG_HWLAT_TRACER",
+        "osnoise" => "CONFIG_OSNOISE_TRACER",
+        "user_events_data" | "user_events_status" => "CONFIG_USER_EVENTS",
+        "trigger" | "filter" | "set_event" => "CONFIG_EVENT_TRACING",
+        _ => return None,
+    })
+}
+
+/// Something a kernel can or cannot do.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Feature {
+    /// A tracer listed in `available_tracers`.
+    Tracer(String),
+    /// `hist:` triggers.
+    HistTriggers,
+    /// `synthetic_events`.
+    SyntheticEvents,
+    /// `kprobe_events`.
+    Kprobes,
+    /// `uprobe_events`.
+    Uprobes,
+    /// Function entry and exit probes with BTF arguments (`f:`, since Linux 6.5).
+    Fprobes,
+    /// Probes on other events (`e:`, since Linux 5.15).
+    EventProbes,
+    /// `snapshot`, the second buffer.
+    Snapshot,
+    /// `set_ftrace_filter`.
+    FunctionFilter,
+    /// The stack tracer.
+    StackTracer,
+    /// `function_profile_enabled`.
+    FunctionProfiler,
+    /// `buffer_subbuf_size_kb` (since Linux 6.8).
+    SubBufferSize,
+    /// `options/copy_trace_marker` in an instance (Linux 6.16 and later).
+    CopyTraceMarker,
+    /// `set_event_pid`.
+    EventPids,
+}
+
+impl Feature {
+    /// The features that are not tracers.
+    pub const ALL: [Feature; 13] = [
+        Feature::HistTriggers,
+        Feature::SyntheticEvents,
+        Feature::Kprobes,
+        Feature::Uprobes,
+        Feature::Fprobes,
+        Feature::EventProbes,
+        Feature::Snapshot,
+        Feature::FunctionFilter,
+        Feature::StackTracer,
+        Feature::FunctionProfiler,
+        Feature::SubBufferSize,
+        Feature::CopyTraceMarker,
+        Feature::EventPids,
+    ];
+
+    /// What people call it.
+    pub fn name(&self) -> String {
+        match self {
+            Feature::Tracer(name) => return format!("tracer `{name}`"),
+            Feature::HistTriggers => "hist triggers",
+            Feature::SyntheticEvents => "synthetic events",
+            Feature::Kprobes => "kprobe events",
+            Feature::Uprobes => "uprobe events",
+            Feature::Fprobes => "fprobe events",
+            Feature::EventProbes => "event probes",
+            Feature::Snapshot => "snapshot buffer",
+            Feature::FunctionFilter => "function filters",
+            Feature::StackTracer => "stack tracer",
+            Feature::FunctionProfiler => "function profiler",
+            Feature::SubBufferSize => "configurable sub-buffer size",
+            Feature::CopyTraceMarker => "copying of trace_marker into instances",
+            Feature::EventPids => "event pid filter",
+        }
+        .to_owned()
+    }
+
+    /// The configuration (or the version, where it is not a question of configuration) that brings it.
+    pub fn config(&self) -> Option<&'static str> {
+        Some(match self {
+            Feature::Tracer(name) => return tracer_config(name),
+            Feature::HistTriggers => "CONFIG_HIST_TRIGGERS",
+            Feature::SyntheticEvents => "CONFIG_SYNTH_EVENTS",
+            Feature::Kprobes => "CONFIG_KPROBE_EVENTS",
+            Feature::Uprobes => "CONFIG_UPROBE_EVENTS",
+            Feature::Fprobes => "CONFIG_FPROBE_EVENTS",
+            Feature::EventProbes => "CONFIG_PROBE_EVENTS",
+            Feature::Snapshot => "CONFIG_TRACER_SNAPSHOT",
+            Feature::FunctionFilter => "CONFIG_DYNAMIC_FTRACE",
+            Feature::StackTracer => "CONFIG_STACK_TRACER",
+            Feature::FunctionProfiler => "CONFIG_FUNCTION_PROFILER",
+            Feature::SubBufferSize | Feature::CopyTraceMarker => return None,
+            Feature::EventPids => "CONFIG_EVENT_TRACING",
+        })
+    }
+
+    /// Whether the kernel behind `tracefs` has it.
+    pub fn is_in(&self, tracefs: &Tracefs) -> bool {
+        let top = tracefs.top();
+        let readme = |syntax: &str| top.read("README").is_ok_and(|text| text.contains(syntax));
+        match self {
+            Feature::Tracer(name) => top.tracers().is_ok_and(|tracers| tracers.contains(name)),
+            Feature::HistTriggers => readme("hist:keys=") || readme("hist trigger"),
+            Feature::SyntheticEvents => top.has("synthetic_events"),
+            Feature::Kprobes => top.has("kprobe_events"),
+            Feature::Uprobes => top.has("uprobe_events"),
+            Feature::Fprobes => readme("\t           f[:[<group>/][<event>]]") || readme(" f[:[<group>/]"),
+            Feature::EventProbes => readme("e[:[<group>/]"),
+            Feature::Snapshot => top.has("snapshot"),
+            Feature::FunctionFilter => top.has("set_ftrace_filter"),
+            Feature::StackTracer => top.has("stack_trace"),
+            Feature::FunctionProfiler => top.has("function_profile_enabled"),
+            Feature::SubBufferSize => top.has("buffer_subbuf_size_kb"),
+            Feature::CopyTraceMarker => top.has("options/copy_trace_marker"),
+            Feature::EventPids => top.has("set_event_pid"),
+        }
+    }
+}
+
+impl Tracefs {
+    /// Asks for a feature before relying on it.
+    ///
+    /// # Errors
+    /// [`Error::NoFeature`] with the missing CONFIG.
+    pub fn require(&self, feature: &Feature) -> Result<(), Error> {
+        if feature.is_in(self) {
+            Ok(())
+        } else {
+            Err(Error::NoFeature { what: feature.name(), config: feature.config() })
+        }
+    }
+}
+
+fn tracer_config(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "function" => "CONFIG_FUNCTION_TRACER",
+        "function_graph" => "CONFIG_FUNCTION_GRAPH_TRACER",
+        "irqsoff" => "CONFIG_IRQSOFF_TRACER",
+        "preemptoff" | "preemptirqsoff" => "CONFIG_PREEMPT_TRACER",
+        "wakeup" | "wakeup_rt" | "wakeup_dl" => "CONFIG_SCHED_TRACER",
+        "hwlat" => "CONFIG_HWLAT_TRACER",
+        "osnoise" => "CONFIG_OSNOISE_TRACER",
+        "timerlat" => "CONFIG_TIMERLAT_TRACER",
+        "blk" => "CONFIG_BLK_DEV_IO_TRACE",
+        "mmiotrace" => "CONFIG_MMIOTRACE",
+        _ => return None,
+    })
+}

@@ -1,0 +1,83 @@
+//! Where the bytes go: the few operations on files that tracefs needs.
+
+use std::fmt;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// How a knob is opened for writing; the kernel gives several files a different meaning for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WriteMode {
+    /// `>`: opened with `O_TRUNC`, which empties lists such as `set_event_pid`.
+    Truncate,
+    /// `>>`: opened with `O_APPEND`, which adds to them.
+    Append,
+}
+
+/// The file operations under a [`Tracefs`](super::Tracefs). [`RealFiles`] does them; a dry run or a test may stand in.
+pub trait Files: fmt::Debug + Send + Sync {
+    /// All bytes of a file.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+    /// Hands `bytes` to an existing file, in one `write` unless the kernel takes fewer.
+    ///
+    /// # Errors
+    /// What the kernel says; `NotFound` if there is no such file (none is created).
+    fn write(&self, path: &Path, bytes: &[u8], mode: WriteMode) -> io::Result<()>;
+    /// Makes a directory, which under `instances/` makes an instance.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    /// Removes a directory.
+    ///
+    /// # Errors
+    /// What the kernel says: `EBUSY` while an instance is in use.
+    fn remove_dir(&self, path: &Path) -> io::Result<()>;
+    /// The names of the directories (`true`) and files (`false`) in a directory, sorted.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    fn list(&self, path: &Path) -> io::Result<Vec<(String, bool)>>;
+    /// Whether something is there.
+    fn exists(&self, path: &Path) -> bool;
+}
+
+/// The file system itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RealFiles;
+
+impl Files for RealFiles {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        fs::read(path)
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8], mode: WriteMode) -> io::Result<()> {
+        let append = mode == WriteMode::Append;
+        OpenOptions::new().write(true).append(append).truncate(!append).open(path)?.write_all(bytes)
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir(path)
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<(String, bool)>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(path)? {
+            let entry = entry?;
+            names.push((entry.file_name().to_string_lossy().into_owned(), entry.file_type()?.is_dir()));
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok()
+    }
+}

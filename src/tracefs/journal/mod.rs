@@ -1,0 +1,26 @@
+//! The journal: the only way to write to tracefs.
+//!
+//! Each write notes how to undo it (in memory and, appended before the write is done, in a file), writes, and is shown
+//! as a shell line. Undoing runs in reverse order and compares before it writes, so it may be repeated, and it does
+//! not clear a ring buffer by "restoring" a trace clock that never changed.
+//!
+//! The file lies in [`JOURNAL_DIR`], one per live [`Journal`], locked with flock(2) as long as its process lives. A file
+//! that nobody holds is an [`Orphan`]: what a `kill -9` left behind, to be undone by the next comer. It is not
+//! synced to disk: tracefs itself does not outlive a reboot, and a file's name and content outlive a process without that.
+//!
+//! Nothing written inside an instance that the journal itself created is undone one by one: the instance goes as a
+//! whole, only its triggers first, which may refer to each other and keep it busy.
+
+mod core;
+mod disk;
+mod event_enable;
+mod knobs;
+mod orphan;
+mod restore;
+mod shell;
+mod undo;
+
+pub use core::{Journal, Sink};
+pub use disk::DIR as JOURNAL_DIR;
+pub use orphan::{Orphan, find_orphans};
+pub use undo::UndoError;

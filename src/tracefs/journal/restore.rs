@@ -1,0 +1,92 @@
+//! How each knob is put back: what it says is not always what it takes.
+
+use crate::tracefs::{BufferSize, TraceClock};
+
+/// The value to write to `file` so that it says `said` again; `None` if there is none.
+pub(super) fn value_to_write(file: &str, said: &str) -> Option<String> {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let text = said.trim_end_matches('\n');
+    Some(match name {
+        "trace_clock" => TraceClock::parse(said)?.current,
+        "buffer_size_kb" => BufferSize::parse(said)?.kib()?.to_string(),
+        // `1*`: a trigger has an interest in the event, too
+        "enable" => match text.trim_end_matches('*') {
+            "X" | "?" => return None,
+            bit => bit.to_owned(),
+        },
+        "filter"
+            if text == "none"
+                || text
+                    == "### global filter ###\n# Use this to set filters for multiple events.\n# Only events with the given fields will be affected.\n# If no events are modified, an error message will be displayed here" =>
+        {
+            "0".to_owned()
+        }
+        // A refused filter stays readable, with a caret line and the complaint below it.
+        "filter" => text.lines().next().unwrap_or("0").to_owned(),
+        "set_ftrace_pid" | "set_ftrace_notrace_pid" if text == "no pid" => String::new(),
+        "set_ftrace_filter" | "set_ftrace_notrace" | "set_graph_function" | "set_graph_notrace" => functions(text)?,
+        _ => text.to_owned(),
+    })
+}
+
+/// The names of a function list, which the kernel takes back separated by blanks; `None` if it holds a command.
+fn functions(text: &str) -> Option<String> {
+    let names: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split_whitespace().next().unwrap_or(""))
+        .filter(|name| !name.is_empty())
+        .collect();
+    names.iter().all(|name| !name.contains(':')).then(|| names.join(" "))
+}
+
+/// Whether what `file` says now is what it said then, apart from marks that do not belong to the knob.
+pub(super) fn says_the_same(file: &str, said: &str, says: &str) -> bool {
+    let is_enable = file.ends_with("/enable");
+    let bare = |text: &str| if is_enable { text.trim().trim_end_matches('*').to_owned() } else { text.to_owned() };
+    said == says || (is_enable && bare(said) == bare(says))
+}
+
+/// Whether `file` refused its value when it was set, and will do so again.
+pub(super) fn was_refused(file: &str, said: &str) -> bool {
+    file.ends_with("/filter") && (said.contains("\n^") || said.contains("parse_error:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_knob_says_is_not_what_it_takes() {
+        for (file, said, write) in [
+            ("trace_clock", "local [mono] x86-tsc\n", "mono"),
+            ("instances/a/trace_clock", "[local] mono\n", "local"),
+            ("buffer_size_kb", "7 (expanded: 1408)\n", "1408"),
+            ("per_cpu/cpu0/buffer_size_kb", "64\n", "64"),
+            ("events/sched/sched_switch/enable", "0*\n", "0"),
+            ("events/sched/sched_switch/filter", "none\n", "0"),
+            ("events/sched/sched_switch/filter", "prev_pid == 1\n", "prev_pid == 1"),
+            ("events/sched/sched_switch/filter", "foo == 1\n^\nparse_error: Field not found\n", "foo == 1"),
+            ("set_event_pid", "", ""),
+            ("set_event_pid", "1\n22\n", "1\n22"),
+            ("set_ftrace_pid", "no pid\n", ""),
+            ("set_ftrace_filter", "#### all functions enabled ####\n", ""),
+            ("set_ftrace_filter", "schedule\next4_sync_fs [ext4]\n", "schedule ext4_sync_fs"),
+            ("options/sym-addr", "0\n", "0"),
+        ] {
+            assert_eq!(value_to_write(file, said).as_deref(), Some(write), "{file} {said:?}");
+        }
+        assert_eq!(value_to_write("buffer_size_kb", "X\n"), None);
+        assert_eq!(value_to_write("events/sched/enable", "X\n"), None);
+        assert_eq!(value_to_write("set_ftrace_filter", "schedule:traceoff:unlimited\n"), None);
+    }
+
+    #[test]
+    fn marks_that_are_not_the_knobs() {
+        assert!(says_the_same("events/a/b/enable", "0\n", "0*\n"));
+        assert!(!says_the_same("events/a/b/enable", "0\n", "1*\n"));
+        assert!(!says_the_same("trace_clock", "[local] mono\n", "local [mono]\n"));
+        assert!(was_refused("events/a/b/filter", "foo == 1\n^\nparse_error: Field not found\n"));
+        assert!(!was_refused("events/a/b/filter", "foo == 1\n"));
+    }
+}

@@ -1,0 +1,165 @@
+//! A tracing directory.
+
+use super::files::{Files, RealFiles};
+use super::mount::find_or_mount;
+use super::{Error, Instance};
+use crate::format::HeaderPage;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A mounted tracing directory: `/sys/kernel/tracing`, or whatever the caller named. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Tracefs {
+    root: Arc<Path>,
+    files: Arc<dyn Files>,
+}
+
+impl Tracefs {
+    /// The machine's own: found in /proc/mounts (tracefs, then debugfs); for root it is mounted if it is not.
+    ///
+    /// # Errors
+    /// [`Error::NotMounted`], [`Error::Mount`], [`Error::NotRoot`].
+    pub fn discover() -> Result<Self, Error> {
+        Self::at(find_or_mount()?)
+    }
+
+    /// The one at `root`.
+    ///
+    /// # Errors
+    /// [`Error::NotRoot`] if it is closed to this user, [`Error::NotTracefs`] if it is something else.
+    pub fn at(root: impl Into<PathBuf>) -> Result<Self, Error> {
+        Self::with_files(root, Arc::new(RealFiles))
+    }
+
+    /// The one at `root`, reached through `files`.
+    ///
+    /// # Errors
+    /// As [`Tracefs::at`].
+    pub fn with_files(root: impl Into<PathBuf>, files: Arc<dyn Files>) -> Result<Self, Error> {
+        let root = root.into();
+        match files.list(&root) {
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => return Err(Error::NotRoot { path: root }),
+            Err(_) => return Err(Error::NotTracefs { path: root, missing: "events" }),
+            Ok(names) => {
+                for missing in ["events", "trace_clock"] {
+                    if !names.iter().any(|(name, _)| name == missing) {
+                        return Err(Error::NotTracefs { path: root, missing });
+                    }
+                }
+            }
+        }
+        Ok(Tracefs { root: root.into(), files })
+    }
+
+    /// The directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(super) fn files(&self) -> &dyn Files {
+        &*self.files
+    }
+
+    /// The top level.
+    pub fn top(&self) -> Instance {
+        Instance::top(self)
+    }
+
+    /// An existing instance.
+    ///
+    /// # Errors
+    /// [`Error::InstanceName`], [`Error::NoInstance`].
+    pub fn instance(&self, name: &str) -> Result<Instance, Error> {
+        let instance = Instance::named(self, name)?;
+        if self.files.exists(&instance.path("trace_clock"))
+            || self.files.exists(&self.root.join("instances").join(name))
+        {
+            Ok(instance)
+        } else {
+            Err(Error::NoInstance { name: name.to_owned(), others: self.instances().unwrap_or_default() })
+        }
+    }
+
+    /// The names of all instances, sorted.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn instances(&self) -> Result<Vec<String>, Error> {
+        let names = self.list("instances")?;
+        Ok(names.into_iter().filter(|(_, dir)| *dir).map(|(name, _)| name).collect())
+    }
+
+    /// Names in a directory below the root, `true` for directories, sorted.
+    pub(super) fn list(&self, dir: &str) -> Result<Vec<(String, bool)>, Error> {
+        self.files.list(&self.root.join(dir)).map_err(|e| Error::file("read", dir, None, e))
+    }
+
+    /// The bytes of a file below the root.
+    ///
+    /// # Errors
+    /// [`Error::File`], [`Error::Unsupported`].
+    pub fn read_bytes(&self, file: &str) -> Result<Vec<u8>, Error> {
+        self.files.read(&self.root.join(file)).map_err(|e| Error::file("read", file, None, e))
+    }
+
+    /// The layout of a sub-buffer's header, as text and parsed.
+    ///
+    /// # Errors
+    /// [`Error::File`]; [`Error::Content`] if it is not a header page's format.
+    pub fn header_page(&self) -> Result<(String, HeaderPage), Error> {
+        let file = "events/header_page";
+        let text = self.top().read(file)?;
+        let page = HeaderPage::parse(&text)
+            .map_err(|error| Error::Content { file: file.to_owned(), text: error.to_string() })?;
+        Ok((text, page))
+    }
+
+    /// `events/header_event`: the bits of an event's header, as text.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn header_event(&self) -> Result<String, Error> {
+        self.top().read("events/header_event")
+    }
+
+    /// `printk_formats`: the addresses of constant trace_printk formats. Empty where the kernel has none.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn printk_formats(&self) -> Result<Vec<u8>, Error> {
+        self.optional("printk_formats")
+    }
+
+    /// `saved_cmdlines`: `PID COMM` lines of tasks seen while tracing. A comm may hold any byte but NUL and newline.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn saved_cmdlines(&self) -> Result<Vec<u8>, Error> {
+        self.optional("saved_cmdlines")
+    }
+
+    /// `saved_tgids`: `PID TGID` lines, filled while the option `record-tgid` is on.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn saved_tgids(&self) -> Result<Vec<u8>, Error> {
+        self.optional("saved_tgids")
+    }
+
+    fn optional(&self, file: &str) -> Result<Vec<u8>, Error> {
+        match self.files.read(&self.root.join(file)) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            other => other.map_err(|e| Error::file("read", file, None, e)),
+        }
+    }
+
+    /// /proc/kallsyms. All addresses are 0 where kptr_restrict hides them.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn kallsyms(&self) -> Result<Vec<u8>, Error> {
+        let file = "/proc/kallsyms";
+        std::fs::read(file).map_err(|e| Error::file("read", file, None, e))
+    }
+}
