@@ -1,5 +1,8 @@
 //! Where in a text something stands.
 
+use std::fmt;
+use std::ops::Deref;
+
 /// A range of bytes of the text being parsed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
@@ -32,7 +35,7 @@ impl Span {
 }
 
 /// A value and where it stood. Two are equal if their values are: a printed and re-parsed tree equals the first one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
@@ -44,6 +47,27 @@ impl<T> Spanned<T> {
     /// `value`, which stood at `span`.
     pub fn new(value: T, span: Span) -> Self {
         Spanned { value, span }
+    }
+}
+
+impl<T> Deref for Spanned<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Spanned<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+impl<T> From<T> for Spanned<T> {
+    /// A value that no text said: built by a program.
+    fn from(value: T) -> Self {
+        Spanned { value, span: Span::default() }
     }
 }
 

@@ -1,0 +1,131 @@
+//! What the kernel prints for a trigger that it took.
+
+use super::{Expr, HistSpec, Modifier, SortKey, SpecError, SpecErrorKind as Kind, parse};
+use crate::syntax::Span;
+use std::fmt::Write as _;
+
+/// A line of an event's `trigger` file, or the rest of a table's `# trigger info: ` line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Echo {
+    /// The trigger, in the kernel's normal form (see [`HistSpec::normal`]).
+    pub spec: HistSpec,
+    /// Whether it counts.
+    pub state: State,
+}
+
+/// `[active]` or `[paused]`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It counts.
+    Active,
+    /// It does not.
+    Paused,
+}
+
+impl Echo {
+    /// Parses `hist:keys=...:vals=...:sort=...:size=N [active]`.
+    ///
+    /// # Errors
+    /// [`SpecError`] if the line has no state or is no trigger.
+    pub fn parse(line: &str) -> Result<Echo, SpecError> {
+        let line = line.trim_end_matches('\n');
+        let (text, state) = if let Some(text) = line.strip_suffix(" [active]") {
+            (text, State::Active)
+        } else if let Some(text) = line.strip_suffix(" [paused]") {
+            (text, State::Paused)
+        } else {
+            let end = Span::at(line.len());
+            return Err(SpecError::new(Kind::Empty("state"), end).hint("the line should end with [active] or [paused]"));
+        };
+        Ok(Echo { spec: parse::parse(text, true)?.normal(), state })
+    }
+}
+
+impl HistSpec {
+    /// The same trigger as the kernel keeps it: defaults filled in, aliases resolved, `hitcount` first, size rounded,
+    /// nothing of pause, cont and clear. Two triggers with the same normal form are one to the kernel.
+    pub fn normal(&self) -> HistSpec {
+        let mut spec = self.clone();
+        spec.control = None;
+        let exprs = spec.keys.iter_mut().chain(&mut spec.vals).chain(spec.vars.iter_mut().map(|v| &mut v.value));
+        for expr in exprs {
+            normal_expr(&mut expr.value);
+        }
+        spec.vals.retain(|v| v.value != Expr::field("hitcount"));
+        if !spec.no_hitcount {
+            spec.vals.insert(0, Expr::field("hitcount").into());
+        }
+        if spec.sort.is_empty() {
+            spec.sort.push(SortKey { field: "hitcount".to_owned(), descending: false }.into());
+        }
+        let size = spec.size.as_ref().map_or(2048, |s| s.value);
+        spec.size = Some(size.checked_next_power_of_two().unwrap_or(size).into());
+        let clock = spec.clock.take().unwrap_or_else(|| "global".to_owned().into());
+        spec.clock = spec.uses_timestamp().then_some(clock);
+        spec
+    }
+
+    /// The text that the kernel prints for this trigger, without ` [active]`; sort keys carry their key's modifier,
+    /// which is why the kernel does not take its own words back.
+    pub fn echo(&self) -> String {
+        let spec = self.normal();
+        let mut sorted = spec.clone();
+        sorted.sort.clear();
+        let fields: Vec<String> = spec.sort.iter().map(|key| spec.echo_sort(key)).collect();
+        let text = sorted.to_string();
+        // `:sort=` comes before `:size=`, which a normal form always has.
+        let size = format!(":size={}", spec.size.as_ref().map_or(0, |s| s.value));
+        let (head, tail) = text.split_once(&size).unwrap_or((&text, ""));
+        let mut out = String::new();
+        let _ = write!(out, "{head}:sort={}{size}{tail}", fields.join(","));
+        out
+    }
+
+    fn echo_sort(&self, key: &SortKey) -> String {
+        let named = self.keys.iter().chain(&self.vals).find_map(|e| match &e.value {
+            Expr::Field { name, modifier: Some(modifier) } if *name == key.field => Some(modifier),
+            _ => None,
+        });
+        let mut out = key.field.clone();
+        if let Some(modifier) = named.filter(|_| key.field != "hitcount") {
+            let _ = write!(out, ".{modifier}");
+        }
+        if key.descending {
+            out.push_str(".descending");
+        }
+        out
+    }
+}
+
+fn normal_expr(expr: &mut Expr) {
+    match expr {
+        Expr::Field { name, modifier } => {
+            if matches!(name.as_str(), "stacktrace" | "STACKTRACE") {
+                *name = "common_stacktrace".to_owned();
+            }
+            if name == "common_stacktrace" && *modifier == Some(Modifier::Stacktrace) {
+                *modifier = None;
+            }
+        }
+        Expr::Neg(inner) => normal_expr(&mut inner.value),
+        Expr::Binary { left, right, .. } => {
+            normal_expr(&mut left.value);
+            normal_expr(&mut right.value);
+        }
+        Expr::Number(_) | Expr::Var(_) => {}
+    }
+}
+
+impl HistSpec {
+    /// The names of the keys as the table shows them: without modifiers.
+    pub fn key_names(&self) -> Vec<String> {
+        self.keys.iter().map(|k| shown_name(&k.value)).collect()
+    }
+}
+
+fn shown_name(expr: &Expr) -> String {
+    match expr {
+        Expr::Field { name, .. } => name.clone(),
+        other => other.to_string(),
+    }
+}

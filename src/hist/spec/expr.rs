@@ -1,0 +1,169 @@
+//! Expressions: `common_timestamp.usecs-$ts0`, `-(a*2+b)`.
+
+use super::piece::Piece;
+use super::{Expr, Modifier, Op, SpecError, SpecErrorKind as Kind, VarRef};
+use crate::syntax::{NumberError, Span, Spanned, did_you_mean, parse_int};
+
+const MODIFIERS: [&str; 11] =
+    ["hex", "sym", "sym-offset", "syscall", "execname", "log2", "buckets", "usecs", "stacktrace", "percent", "graph"];
+
+type Result<T> = std::result::Result<T, SpecError>;
+
+/// A whole expression.
+pub(super) fn expr(piece: Piece<'_>) -> Result<Spanned<Expr>> {
+    if let Some(inner) = piece.strip_prefix("-") {
+        // The kernel takes a sign only as `-(...)` around everything.
+        let inner = inner.strip_prefix("(").filter(|p| p.text.ends_with(')'));
+        let inner = inner.ok_or_else(|| SpecError::new(Kind::Parentheses, piece.span()))?;
+        let inner = Piece { text: &inner.text[..inner.text.len() - 1], ..inner };
+        return Ok(Spanned::new(Expr::Neg(Box::new(sum(inner)?)), piece.span()));
+    }
+    sum(piece)
+}
+
+/// `+` and `-`, left to right; operands are products.
+fn sum(piece: Piece<'_>) -> Result<Spanned<Expr>> {
+    if let Some(at) = piece.text.find(['(', ')']) {
+        return Err(SpecError::new(Kind::Parentheses, piece.slice(at, at + 1).span()));
+    }
+    let operators = operators(piece.text, ['+', '-']);
+    chain(piece, &operators, |p| chain(p, &self::operators(p.text, ['*', '/']), atom))
+}
+
+/// Where one of `wanted` stands as an operator: the `-` of `.sym-offset` is none.
+fn operators(text: &str, wanted: [char; 2]) -> Vec<usize> {
+    let found = text.match_indices(wanted).map(|(at, _)| at);
+    found.filter(|&at| !(text[..at].ends_with(".sym") && text[at..].starts_with("-offset"))).collect()
+}
+
+fn chain(
+    piece: Piece<'_>,
+    operators: &[usize],
+    operand: impl Fn(Piece<'_>) -> Result<Spanned<Expr>>,
+) -> Result<Spanned<Expr>> {
+    let mut left: Option<(Spanned<Expr>, Op)> = None;
+    let mut start = 0;
+    for &at in operators.iter().chain([&piece.text.len()]) {
+        let part = piece.slice(start, at);
+        if part.text.is_empty() {
+            let place = piece.slice(start.saturating_sub(1), at);
+            let kind = if operators.is_empty() { Kind::Empty("field") } else { Kind::MissingOperand };
+            return Err(SpecError::new(kind, place.span()));
+        }
+        let right = operand(part)?;
+        let node = match left.take() {
+            None => right,
+            Some((left, op)) => {
+                let span = left.span.to(right.span);
+                Spanned::new(Expr::Binary { op, left: Box::new(left), right: Box::new(right) }, span)
+            }
+        };
+        let op = match piece.text.as_bytes().get(at) {
+            Some(b'+') => Op::Add,
+            Some(b'-') => Op::Sub,
+            Some(b'*') => Op::Mul,
+            Some(b'/') => Op::Div,
+            _ => return Ok(node),
+        };
+        left = Some((node, op));
+        start = at + 1;
+    }
+    Err(SpecError::new(Kind::MissingOperand, piece.span()))
+}
+
+/// A number, a variable or a field.
+fn atom(piece: Piece<'_>) -> Result<Spanned<Expr>> {
+    let text = piece.text;
+    let node = if text.starts_with(|c: char| c.is_ascii_digit()) {
+        Expr::Number(number(piece)?)
+    } else if text.contains('$') {
+        Expr::Var(variable(piece)?)
+    } else {
+        let (name, modifier) = match piece.split_once('.') {
+            Some((name, rest)) => (name, Some(self::modifier(rest)?)),
+            None => (piece, None),
+        };
+        Expr::Field { name: self::name(name)?, modifier }
+    };
+    Ok(Spanned::new(node, piece.span()))
+}
+
+/// An unsigned number as `kstrtoull` with base 0 reads it.
+pub(super) fn number(piece: Piece<'_>) -> Result<u64> {
+    let bad = || SpecError::new(Kind::BadNumber(piece.text.to_owned()), piece.span());
+    match parse_int(piece.text) {
+        Ok(n) if !piece.text.starts_with(['+', '-']) => u64::try_from(n).map_err(|_| bad()),
+        Ok(_) | Err(NumberError::Malformed) => Err(bad()),
+        Err(NumberError::Range) => Err(bad().hint("numbers have 64 bits")),
+    }
+}
+
+/// `$ts0` or `sched.sched_waking.$ts0`
+pub(super) fn variable(piece: Piece<'_>) -> Result<VarRef> {
+    let at = piece.text.find('$').unwrap_or(0);
+    let name = self::name(piece.from(at + 1))?;
+    if at == 0 {
+        return Ok(VarRef { event: None, name });
+    }
+    let event = piece.slice(0, at).text.strip_suffix('.').and_then(|e| e.split_once('.'));
+    match event {
+        Some((system, event)) if is_name(system) && is_name(event) => {
+            Ok(VarRef { event: Some((system.to_owned(), event.to_owned())), name })
+        }
+        _ => Err(SpecError::new(Kind::BadName(piece.text.to_owned()), piece.span())
+            .hint("a variable is `$name` or `system.event.$name`")),
+    }
+}
+
+/// The name of a field, a variable, an event.
+pub(super) fn name(piece: Piece<'_>) -> Result<String> {
+    if piece.text.is_empty() {
+        return Err(SpecError::new(Kind::Empty("name"), Span::at(piece.start)));
+    }
+    if !is_name(piece.text) {
+        return Err(SpecError::new(Kind::BadName(piece.text.to_owned()), piece.span()));
+    }
+    Ok(piece.text.to_owned())
+}
+
+pub(super) fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+/// What stands behind the dot.
+pub(super) fn modifier(piece: Piece<'_>) -> Result<Modifier> {
+    // Like the kernel, by its first letters; what it prints back is `buckets`.
+    if piece.text.starts_with("bucket") {
+        let bad = || SpecError::new(Kind::BadBuckets, piece.span());
+        let (word, size) = piece.split_once('=').ok_or_else(bad)?;
+        if !matches!(word.text, "bucket" | "buckets") {
+            return Err(bad());
+        }
+        return match number(size)? {
+            0 => Err(bad()),
+            n => Ok(Modifier::Buckets(n)),
+        };
+    }
+    Ok(match piece.text {
+        "hex" => Modifier::Hex,
+        "sym" => Modifier::Sym,
+        "sym-offset" => Modifier::SymOffset,
+        "syscall" => Modifier::Syscall,
+        "execname" => Modifier::Execname,
+        "log2" => Modifier::Log2,
+        "usecs" => Modifier::Usecs,
+        "stacktrace" => Modifier::Stacktrace,
+        "percent" => Modifier::Percent,
+        "graph" => Modifier::Graph,
+        "" => return Err(SpecError::new(Kind::Empty("modifier"), Span::at(piece.start))),
+        other => {
+            let error = SpecError::new(Kind::UnknownModifier(other.to_owned()), piece.span());
+            return Err(match did_you_mean(other, MODIFIERS) {
+                Some(hint) => error.hint(hint),
+                None => error.hint(format!("modifiers are {}", MODIFIERS.join(", "))),
+            });
+        }
+    })
+}

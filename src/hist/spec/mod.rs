@@ -1,0 +1,27 @@
+//! A hist trigger as it is written to an event's `trigger` file, and as the kernel echoes it.
+//!
+//! ```text
+//! hist:keys=next_pid:lat=common_timestamp.usecs-$ts0:onmax($lat).save(next_comm,prev_pid) if next_prio < 100
+//! ```
+//!
+//! The kernel cuts the text blindly, and so does the parser here: the filter starts behind the first ` if `, parts end
+//! at `:`, lists at `,`. Writing a [`HistSpec`] gives text that the kernel takes and that parses to the same tree.
+
+mod ast;
+mod check;
+mod echo;
+mod error;
+mod expr;
+mod features;
+mod parse;
+mod piece;
+mod print;
+
+pub use ast::{Action, Arg, Assign, Control, Do, Expr, HistSpec, Modifier, Op, Reaction, SortKey, VarRef};
+pub use check::{Lookup, Neighbour, Surroundings};
+pub use echo::{Echo, State};
+pub use error::{SpecError, SpecErrorKind};
+pub use features::Features;
+
+#[cfg(test)]
+mod tests;

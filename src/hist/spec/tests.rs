@@ -1,0 +1,309 @@
+use super::*;
+use crate::format::EventFormat;
+use crate::syntax::Spanned;
+use proptest::prelude::*;
+
+const SWITCH: &str = include_str!("../../../tests/data/hist/vm-6.12/events/sched/sched_switch/format");
+
+fn checked(text: &str, features: Features, neighbours: &[Neighbour]) -> Result<(), String> {
+    let event = EventFormat::parse("sched", SWITCH).unwrap();
+    let lookup = |system: &str, name: &str| (system == "sched" && name == "sched_switch").then(|| event.clone());
+    let around = Surroundings { event: &event, features, neighbours: Some(neighbours), lookup: Some(&lookup) };
+    HistSpec::parse(text).unwrap().check(&around).map_err(|errors| errors[0].diagnostic(text).to_string())
+}
+
+fn refused(text: &str) -> String {
+    checked(text, Features::ALL, &[]).expect_err(text)
+}
+
+fn parse_error(text: &str) -> String {
+    HistSpec::parse(text).expect_err(text).diagnostic(text).to_string()
+}
+
+#[test]
+fn errors_stand_where_they_are() {
+    assert_eq!(
+        refused("hist:keys=next_pid:vals=nextprio"),
+        "sched:sched_switch has no field `nextprio`\n  trigger: hist:keys=next_pid:vals=nextprio\n                                   ^~~~~~~~"
+    );
+    assert_eq!(
+        parse_error("hist:keys=next_pid.log"),
+        "unknown modifier `.log`\n  trigger: hist:keys=next_pid.log\n                              ^~~"
+    );
+    let error = HistSpec::parse("hist:keys=next_pid.log").unwrap_err();
+    assert_eq!(error.hint.as_deref(), Some("did you mean `log2`?"));
+}
+
+#[test]
+fn every_parse_error() {
+    for (text, message) in [
+        ("keys=a", "starts with `hist:`"),
+        ("hist:vals=a", "no keys"),
+        ("hist:keys=a:keys=b", "`keys` is given twice"),
+        ("hist:keys=", "empty assignment"),
+        ("hist:keys=a,", "empty field"),
+        ("hist:keys=a:", "empty part"),
+        ("hist:keys=a:paus", "unknown part `paus`"),
+        ("hist:keys=a b", "`a b` is no name"),
+        ("hist:keys=a:size=x", "`x` is no number"),
+        ("hist:keys=a:size=99999999999999999999", "is no number"),
+        ("hist:keys=a.hox", "unknown modifier `.hox`"),
+        ("hist:keys=a.buckets", "needs a size"),
+        ("hist:keys=a.buckets=0", "needs a size"),
+        ("hist:keys=a:sort=a.up", "unknown sort direction `.up`"),
+        ("hist:keys=a:sort=.descending", "empty sort field"),
+        ("hist:keys=a:x=a+", "an operand is missing"),
+        ("hist:keys=a:x=(a+b)*2", "only possible around the whole"),
+        ("hist:keys=a:x=-a", "only possible around the whole"),
+        ("hist:keys=a:onmax($x)", "malformed action"),
+        ("hist:keys=a:onmax($x).save(a", "malformed action"),
+        ("hist:keys=a:onfoo($x).save(a)", "unknown handler `onfoo`"),
+        ("hist:keys=a:onmax(x).save(a)", "onmax() takes a variable"),
+        ("hist:keys=a:onmatch(sched_waking).trace(ab,cd)", "is no name"),
+        ("hist:keys=a:onmatch(s.e).tracer(ab,cd)", "is no name"),
+        ("hist:keys=a:onmatch(s.e).trace(ab,,cd)", "empty argument"),
+        ("hist:keys=a:onmatch(s.e).trace(ab,x.y)", "is no name"),
+        ("hist:keys=a:pause:cont", "only one of pause"),
+        ("hist:keys=a if", "no filter"),
+        ("hist:keys=a if  ", "no filter"),
+        ("hist:keys=a\nx", "a trigger is one line"),
+        ("hist:keys=a:x=1,y", "unknown part `y`"),
+        ("hist:keys=a:x=s.$y", "is no name"),
+    ] {
+        let error = parse_error(text);
+        assert!(error.contains(message), "{text}: {error}");
+    }
+}
+
+#[test]
+fn every_check() {
+    for (text, message) in [
+        ("hist:keys=prev_pid,next_pid,prev_prio,next_prio", "4 keys: the kernel takes at most 3"),
+        ("hist:keys=prev_pid:vals=next_pid,prev_prio,next_prio", "3 values besides hitcount"),
+        ("hist:keys=prev_pid:sort=prev_pid,hitcount,prev_pid", "3 sort fields"),
+        ("hist:keys=prev_pid:x=1+2+3+4+5", "4 operators in one expression"),
+        ("hist:keys=prev_pid:size=131073", "out of range"),
+        ("hist:keys=prev_pid:nohitcount", "needs at least one value"),
+        ("hist:keys=hitcount", "no field `hitcount`"),
+        ("hist:keys=next_pid.execname", "only on common_pid"),
+        ("hist:keys=next_pid.percent", "cannot be used on a key"),
+        ("hist:keys=next_pid:vals=prev_prio.log2", "cannot be used on a value"),
+        ("hist:keys=next_pid:x=prev_prio.log2", "cannot be used in a variable"),
+        ("hist:keys=next_pid:x=1,x=2", "`x` is already defined"),
+        ("hist:keys=$x", "a key cannot be a variable"),
+        ("hist:keys=next_pid:x=$y", "no variable `$y`"),
+        ("hist:keys=next_pid:x=next_comm-1", "`next_comm` is text"),
+        ("hist:keys=next_pid:x=common_timestamp-common_timestamp.usecs", "same unit"),
+        ("hist:keys=next_pid:x=next_pid/0", "division by zero"),
+        ("hist:keys=next_pid:sort=prev_pid", "cannot sort by `prev_pid`"),
+        ("hist:keys=next_pid:onmatch(a.b).trace(ev,next_pid)", "no event a.b"),
+        ("hist:keys=next_pid:onmatch(sched.sched_switch).save(next_pid)", "save() needs onmax or onchange"),
+        ("hist:keys=next_pid:onmatch(sched.sched_switch).snapshot()", "snapshot() needs onmax or onchange"),
+        ("hist:keys=next_pid:onmatch(sched.sched_switch).ev(next_pid)", "no synthetic event `ev`"),
+        ("hist:keys=next_pid:x=1:onmax($x).save()", "at least one field"),
+        ("hist:keys=next_pid:x=1:onmax($x).save(next_pid):onmax($x).save(prev_pid)", "only one save()"),
+        ("hist:keys=next_pid:x=1:onmax($x).save(a)", "single character"),
+        ("hist:keys=next_pid:x=1:onmax($x).save(bogus)", "no field `bogus`"),
+        ("hist:keys=next_pid:onmax($x).save(next_pid)", "no variable `$x`"),
+    ] {
+        let error = refused(text);
+        assert!(error.contains(message), "{text}: {error}");
+    }
+}
+
+#[test]
+fn variables_of_other_triggers() {
+    let neighbour = |system: &str, event: &str| Neighbour {
+        system: system.to_owned(),
+        event: event.to_owned(),
+        spec: HistSpec::parse("hist:keys=pid:ts0=common_timestamp.usecs").unwrap(),
+    };
+    let text = "hist:keys=next_pid:lat=common_timestamp.usecs-$ts0";
+    let (a, b) = (neighbour("sched", "sched_waking"), neighbour("sched", "sched_wakeup"));
+    assert_eq!(checked(text, Features::ALL, std::slice::from_ref(&a)), Ok(()));
+    let error = checked(text, Features::ALL, &[a.clone(), b.clone()]).unwrap_err();
+    assert!(error.contains("defined by several events: sched.sched_waking, sched.sched_wakeup"), "{error}");
+    let text = "hist:keys=next_pid:lat=common_timestamp.usecs-sched.sched_wakeup.$ts0";
+    assert_eq!(checked(text, Features::ALL, &[a, b]), Ok(()));
+}
+
+#[test]
+fn older_kernels() {
+    let old = Features {
+        no_hitcount: false,
+        common_stacktrace: false,
+        arithmetic: false,
+        buckets: false,
+        actions: false,
+        ..Features::ALL
+    };
+    for (text, what) in [
+        ("hist:keys=common_stacktrace", "common_stacktrace"),
+        ("hist:keys=next_pid:x=stacktrace", "stacks outside of keys"),
+        ("hist:keys=next_pid:vals=hitcount.percent", "modifiers on hitcount"),
+        ("hist:keys=next_pid:vals=next_prio:nohitcount", "nohitcount"),
+        ("hist:keys=next_pid.buckets=4", ".buckets"),
+        ("hist:keys=next_pid:x=next_prio*prev_prio", "multiplication"),
+        ("hist:keys=next_pid:x=next_prio:onmax($x).save(next_comm)", "actions"),
+    ] {
+        let error = checked(text, old, &[]).expect_err(text);
+        assert!(error.contains("this kernel knows no") && error.contains(what), "{text}: {error}");
+        assert_eq!(checked(text, Features::ALL, &[]), Ok(()), "{text}");
+    }
+}
+
+#[test]
+fn trees() {
+    let spec = HistSpec::parse("hist:key=a.sym-offset:x=-(a-b.hex),y=a+b*2 if x == 1 if y").unwrap();
+    assert_eq!(spec.keys[0].value, Expr::with("a", Modifier::SymOffset));
+    let difference = Expr::binary(Op::Sub, Expr::field("a"), Expr::with("b", Modifier::Hex));
+    assert_eq!(spec.vars[0].value.value, Expr::Neg(Box::new(difference.into())));
+    let product = Expr::binary(Op::Mul, Expr::field("b"), Expr::Number(2));
+    assert_eq!(spec.vars[1].value.value, Expr::binary(Op::Add, Expr::field("a"), product));
+    assert_eq!(spec.filter.as_ref().unwrap().value, "x == 1 if y");
+    assert_eq!(HistSpec::parse("hist:keys=notif,ifx if a").unwrap().keys.len(), 2);
+    // Offsets lead into the whole text.
+    let text = "hist:keys=a,bb.hex:vals=c";
+    assert_eq!(HistSpec::parse(text).unwrap().keys[1].span.of(text), "bb.hex");
+}
+
+#[test]
+fn states_of_echoes() {
+    let active = Echo::parse("hist:keys=a:vals=hitcount:sort=hitcount:size=2048 [active]\n").unwrap();
+    assert_eq!(active.state, State::Active);
+    assert_eq!(Echo::parse("hist:keys=a [paused]").unwrap().state, State::Paused);
+    assert!(Echo::parse("hist:keys=a").is_err());
+    let sorted =
+        Echo::parse("hist:keys=a.buckets=4:vals=hitcount:sort=a.buckets=4.descending:size=128 [active]").unwrap();
+    assert_eq!(sorted.spec.sort[0].value, SortKey { field: "a".to_owned(), descending: true });
+    assert!(Echo::parse("hist:keys=a:sort=a.foo [active]").is_err());
+    assert!(HistSpec::parse("hist:keys=a.log2:sort=a.log2").is_err(), "the kernel refuses its own words");
+}
+
+fn name() -> impl Strategy<Value = String> {
+    "[a-z_][a-z0-9_]{1,8}".prop_filter("words of the language", |n| {
+        !["if", "key", "keys", "val", "vals", "values", "sort", "name", "clock", "size", "pause", "cont", "continue"]
+            .contains(&n.as_str())
+            && !["clear", "nohitcount", "trace", "save", "snapshot"].iter().any(|w| n.starts_with(w))
+    })
+}
+
+fn modifier() -> impl Strategy<Value = Modifier> {
+    prop_oneof![
+        Just(Modifier::Hex),
+        Just(Modifier::Sym),
+        Just(Modifier::SymOffset),
+        Just(Modifier::Syscall),
+        Just(Modifier::Execname),
+        Just(Modifier::Log2),
+        (1u64..).prop_map(Modifier::Buckets),
+        Just(Modifier::Usecs),
+        Just(Modifier::Stacktrace),
+        Just(Modifier::Percent),
+        Just(Modifier::Graph),
+    ]
+}
+
+fn var_ref() -> impl Strategy<Value = VarRef> {
+    (proptest::option::of((name(), name())), name()).prop_map(|(event, name)| VarRef { event, name })
+}
+
+fn atom() -> impl Strategy<Value = Expr> {
+    prop_oneof![
+        any::<u64>().prop_map(Expr::Number),
+        (name(), proptest::option::of(modifier())).prop_map(|(name, modifier)| Expr::Field { name, modifier }),
+        var_ref().prop_map(Expr::Var),
+    ]
+}
+
+/// Left-leaning sums of left-leaning products, which is all that can be written.
+fn expr() -> impl Strategy<Value = Expr> {
+    let fold = |ops: [Op; 2]| {
+        move |(first, rest): (Expr, Vec<(bool, Expr)>)| {
+            rest.into_iter().fold(first, |left, (which, right)| Expr::binary(ops[usize::from(which)], left, right))
+        }
+    };
+    let product = (atom(), proptest::collection::vec((any::<bool>(), atom()), 0..3)).prop_map(fold([Op::Mul, Op::Div]));
+    let product = product.boxed();
+    let sum = (product.clone(), proptest::collection::vec((any::<bool>(), product), 0..3));
+    let sum = sum.prop_map(fold([Op::Add, Op::Sub])).boxed();
+    prop_oneof![4 => sum.clone(), 1 => sum.prop_map(|e| Expr::Neg(Box::new(e.into())))]
+}
+
+fn spanned<T: std::fmt::Debug>(items: impl Strategy<Value = T>) -> impl Strategy<Value = Spanned<T>> {
+    items.prop_map(Spanned::from)
+}
+
+fn arg() -> impl Strategy<Value = Spanned<Arg>> {
+    spanned(prop_oneof![
+        var_ref().prop_map(Arg::Var),
+        name().prop_map(Arg::Field),
+        (name(), name(), name()).prop_map(|(s, e, field)| Arg::Other { event: (s, e), field }),
+    ])
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    let when = prop_oneof![
+        (name(), name()).prop_map(|event| Reaction::OnMatch { event: event.into() }),
+        name().prop_map(|v| Reaction::OnMax(v.into())),
+        name().prop_map(|v| Reaction::OnChange(v.into())),
+    ];
+    let args = || proptest::collection::vec(arg(), 0..4);
+    let what = prop_oneof![
+        (name(), args(), any::<bool>()).prop_map(|(e, args, keyword)| Do::Trace { event: e.into(), args, keyword }),
+        args().prop_map(Do::Save),
+        Just(Do::Snapshot),
+    ];
+    (when, what).prop_map(|(when, what)| Action { when, what })
+}
+
+prop_compose! {
+    fn spec()(
+        name_ in proptest::option::of(spanned(name())),
+        keys in proptest::collection::vec(spanned(expr()), 1..4),
+        vals in proptest::collection::vec(spanned(expr()), 0..4),
+        vars in proptest::collection::vec((spanned(name()), spanned(expr())), 0..4),
+        sort in proptest::collection::vec(
+            spanned((name(), any::<bool>()).prop_map(|(field, descending)| SortKey { field, descending })), 0..3),
+        size in proptest::option::of(spanned(any::<u64>())),
+        clock in proptest::option::of(spanned(name())),
+        no_hitcount in any::<bool>(),
+        control in proptest::option::of(
+            prop_oneof![Just(Control::Pause), Just(Control::Continue), Just(Control::Clear)]),
+        actions in proptest::collection::vec(spanned(action()), 0..3),
+        filter in proptest::option::of(spanned("[a-z]+ == [0-9]+( && [a-z]+ ~ \"[a-z:*]*\")?")),
+    ) -> HistSpec {
+        let vars = vars.into_iter().map(|(name, value)| Assign { name, value }).collect();
+        HistSpec { name: name_, keys, vals, vars, sort, size, clock, no_hitcount, control, actions, filter }
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_parses_to_the_same(spec in spec()) {
+        let text = spec.to_string();
+        match HistSpec::parse(&text) {
+            Ok(parsed) => prop_assert_eq!(parsed, spec, "{}", text),
+            Err(e) => prop_assert!(false, "{}", e.diagnostic(&text)),
+        }
+    }
+
+    #[test]
+    fn normal_forms_are_stable_and_echo_back(spec in spec()) {
+        let normal = spec.normal();
+        prop_assert_eq!(&normal.normal(), &normal);
+        let line = format!("{} [active]", spec.echo());
+        match Echo::parse(&line) {
+            Ok(echo) => prop_assert_eq!(echo.spec, normal, "{}", line),
+            Err(e) => prop_assert!(false, "{}", e.diagnostic(&line)),
+        }
+    }
+
+    #[test]
+    fn any_text_ends_in_an_answer(text in "(hist:)?(keys=|vals=|sort=|[a-z$.:=,()+*/ -]|buckets=|onmax\\(|\\.save\\(| if |\\PC){0,30}") {
+        if let Err(error) = HistSpec::parse(&text) {
+            prop_assert!(error.span.start <= text.len() && error.span.end <= text.len());
+            let _ = error.diagnostic(&text).to_string();
+        }
+    }
+}
