@@ -1,5 +1,6 @@
 //! How a command ends: the one place that knows exit codes and prints errors.
 
+use rtrace::tracefs;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -59,8 +60,16 @@ impl Failure {
 }
 
 impl<E: Into<anyhow::Error>> From<E> for Failure {
+    /// Errors of the library that know better than 1 and have something to suggest say so here.
     fn from(error: E) -> Self {
-        Failure::new(Exit::Failed, error)
+        let error = error.into();
+        let tracefs = error.chain().find_map(|cause| cause.downcast_ref::<tracefs::Error>());
+        let (exit, hints) = match tracefs {
+            Some(cause) if cause.is_unable() => (Exit::Unable, cause.hints()),
+            Some(cause) => (Exit::Failed, cause.hints()),
+            None => (Exit::Failed, Vec::new()),
+        };
+        Failure { exit, error, hints }
     }
 }
 

@@ -1,8 +1,12 @@
 //! The command line: one file per subcommand, each an `Args` struct (whose doc comments are the help text) and a `run`.
 
+mod args;
+mod check_events;
 mod exit;
 mod generate;
 mod help;
+mod list;
+mod reset;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::{Exit, Failure};
@@ -25,6 +29,9 @@ struct Cli {
 // One line per subcommand here and one in `run`; nothing else.
 #[derive(Subcommand)]
 enum Command {
+    List(list::Args),
+    CheckEvents(check_events::Args),
+    Reset(reset::Args),
     Help(help::Args),
     #[command(hide = true)]
     Generate(generate::Args),
@@ -32,6 +39,9 @@ enum Command {
 
 fn run(command: Command) -> Result<Exit, Failure> {
     match command {
+        Command::List(args) => list::run(&args),
+        Command::CheckEvents(args) => check_events::run(&args),
+        Command::Reset(args) => reset::run(&args),
         Command::Help(args) => help::run(&args, command_line()),
         Command::Generate(args) => generate::run(&args, command_line()),
     }

@@ -1,0 +1,77 @@
+//! Arguments that several commands share.
+
+#![expect(dead_code, reason = "the commands that write are still to come; remove with the first")]
+
+use super::exit::Failure;
+use rtrace::tracefs::{Instance, JOURNAL_DIR, Journal, Sink, Tracefs, find_orphans};
+use std::path::{Path, PathBuf};
+
+/// Which tracing directory a command works on.
+#[derive(clap::Args)]
+pub(crate) struct TracefsArgs {
+    /// Tracing directory to use, instead of where tracefs is mounted
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    tracefs: Option<PathBuf>,
+    /// Where the journals of changes lie
+    #[arg(long, value_name = "DIR", hide = true, default_value = JOURNAL_DIR)]
+    journal_dir: PathBuf,
+}
+
+impl TracefsArgs {
+    /// Opens the tracing directory, mounting it if need be, and says so if a killed rtrace left something changed.
+    pub(crate) fn open(&self) -> Result<Tracefs, Failure> {
+        let tracefs = self.open_quietly()?;
+        // Who may not read the journals may not undo them either.
+        for orphan in find_orphans(&self.journal_dir).unwrap_or_default() {
+            eprintln!(
+                "rtrace: `{}` (process {}) was killed and left tracing changed; `rtrace reset --stale` puts it back",
+                orphan.command(),
+                orphan.pid()
+            );
+        }
+        Ok(tracefs)
+    }
+
+    /// The same without a word about orphans: for the command that looks after them.
+    pub(crate) fn open_quietly(&self) -> Result<Tracefs, Failure> {
+        Ok(match &self.tracefs {
+            Some(path) => Tracefs::at(path)?,
+            None => Tracefs::discover()?,
+        })
+    }
+
+    /// Where journals lie.
+    pub(crate) fn journal_dir(&self) -> &Path {
+        &self.journal_dir
+    }
+
+    /// A journal for changes by this command; `verbose` shows each write on stderr.
+    pub(crate) fn journal(&self, tracefs: &Tracefs, verbose: bool) -> Journal {
+        let command: Vec<String> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
+        let journal = Journal::on_disk(tracefs, &self.journal_dir, command.join(" "));
+        if verbose { journal.verbose(to_stderr()) } else { journal }
+    }
+}
+
+/// Shows writes on stderr.
+pub(crate) fn to_stderr() -> Sink {
+    Box::new(|line| eprintln!("{line}"))
+}
+
+/// Which instance a command works on.
+#[derive(clap::Args)]
+pub(crate) struct InstanceArg {
+    /// Instance to use, instead of the top level
+    #[arg(short = 'B', long = "instance", value_name = "NAME")]
+    instance: Option<String>,
+}
+
+impl InstanceArg {
+    /// The instance, which must exist.
+    pub(crate) fn open(&self, tracefs: &Tracefs) -> Result<Instance, Failure> {
+        Ok(match &self.instance {
+            Some(name) => tracefs.instance(name)?,
+            None => tracefs.top(),
+        })
+    }
+}
