@@ -1,1 +1,31 @@
 //! The trace.dat file, versions 6 and 7: header, options, sections, chunks.
+mod buffer;
+mod chunks;
+mod codec;
+mod correction;
+mod error;
+mod ids;
+mod meta;
+mod options;
+mod prefix;
+mod put;
+mod read_at;
+mod scan;
+mod spool_table;
+mod stream;
+mod trace;
+mod v6;
+mod v7;
+
+pub use buffer::{Buffer, BufferOption, CpuData, DataLayout};
+pub use chunks::Chunk;
+pub use codec::{Codec, Unpacker};
+pub use correction::{Correction, TimeOptions};
+pub use error::{ChunkError, FileError, Place};
+pub use ids::{OptionId, SectionId};
+pub use options::RawOption;
+pub use prefix::Prefix;
+pub use read_at::ReadAt;
+pub use spool_table::{SpoolEntry, SpoolTable};
+pub use stream::{CpuStream, Head};
+pub use trace::Trace;

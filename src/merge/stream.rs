@@ -1,0 +1,164 @@
+//! The merged stream.
+
+use super::order::Order;
+use crate::event::Record;
+use crate::trace_dat::{CpuStream, FileError, Head};
+use crate::units::Timestamp;
+
+/// Records of many streams, by time stamp.
+///
+/// ```no_run
+/// # fn main() -> Result<(), rtrace::trace_dat::FileError> {
+/// # let mut merge = rtrace::merge::Merge::default();
+/// loop {
+///     match merge.advance() {
+///         Ok(true) => println!("{}", merge.record().timestamp.0),
+///         Ok(false) => break,
+///         Err(damage) => eprintln!("{damage}"), // and go on behind it
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Default)]
+pub struct Merge {
+    streams: Vec<Input>,
+    order: Order,
+    /// Streams whose next record is not yet known.
+    pending: Vec<u32>,
+    current: Option<Current>,
+    /// The buffer that the current record's stream gave up, if it did.
+    spare: Vec<u8>,
+    failed: Option<FileError>,
+}
+
+struct Input {
+    stream: CpuStream,
+    buffer: usize,
+    head: Option<Head>,
+    skip: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Current {
+    stream: u32,
+    head: Head,
+    in_spare: bool,
+}
+
+impl Merge {
+    /// Adds a stream. Its records will say that they are of `buffer`.
+    pub fn add(&mut self, stream: CpuStream, buffer: usize) {
+        self.pending.push(self.streams.len() as u32);
+        self.streams.push(Input { stream, buffer, head: None, skip: false });
+    }
+
+    /// Goes to the next record; `false` at the end.
+    ///
+    /// # Errors
+    /// [`FileError`] where data is damaged; calling again goes on behind it.
+    #[inline]
+    pub fn advance(&mut self) -> Result<bool, FileError> {
+        if self.failed.is_some() || !self.pending.is_empty() {
+            self.catch_up()?;
+        }
+        loop {
+            let Some(first) = self.order.pop() else {
+                self.current = None;
+                return Ok(false);
+            };
+            let input = &mut self.streams[first as usize];
+            let Some(head) = input.head else { continue };
+            let skip = std::mem::take(&mut input.skip);
+            // What follows is read now, so that `peek` needs only to look.
+            match input.stream.next(&mut self.spare) {
+                Ok(next) => {
+                    input.head = next;
+                    if let Some(next) = next {
+                        self.order.push(next.item.timestamp, first);
+                    }
+                }
+                Err(error) => {
+                    input.head = None;
+                    self.failed = Some(error);
+                    self.pending.push(first);
+                }
+            }
+            let in_spare = self.streams[first as usize].stream.swapped();
+            self.current = Some(Current { stream: first, head, in_spare });
+            if !skip {
+                return Ok(true);
+            }
+            if self.failed.is_some() {
+                self.catch_up()?;
+            }
+        }
+    }
+
+    /// Reads the next record of each stream that lacks one, after handing out the error that stopped it.
+    #[cold]
+    fn catch_up(&mut self) -> Result<(), FileError> {
+        self.current = None;
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        while let Some(&stream) = self.pending.last() {
+            let input = &mut self.streams[stream as usize];
+            input.head = input.stream.next(&mut self.spare)?;
+            if let Some(head) = input.head {
+                self.order.push(head.item.timestamp, stream);
+            }
+            self.pending.pop();
+        }
+        Ok(())
+    }
+
+    /// The current record.
+    ///
+    /// # Panics
+    /// Unless the last [`Merge::advance`] gave `Ok(true)`.
+    #[inline]
+    pub fn record(&self) -> Record<'_> {
+        let Current { stream, head, in_spare } = self.current.expect("`advance` gave a record");
+        let input = &self.streams[stream as usize];
+        let data = if in_spare {
+            &self.spare[head.item.start..head.item.start + head.item.len]
+        } else {
+            input.stream.bytes(&head)
+        };
+        record(input, &head, data)
+    }
+
+    /// The record that follows the current one in time in the same buffer. It is lent beside the current one, and will
+    /// be given by a later [`Merge::advance`] unless [`Merge::skip_peeked`] is called.
+    ///
+    /// Not seen is what lies behind damage that has not been reported yet.
+    pub fn peek(&self) -> Option<Record<'_>> {
+        let input = &self.streams[self.peeked()? as usize];
+        let head = input.head.as_ref()?;
+        Some(record(input, head, input.stream.bytes(head)))
+    }
+
+    /// Takes the record that [`Merge::peek`] shows out of the stream.
+    pub fn skip_peeked(&mut self) {
+        if let Some(peeked) = self.peeked() {
+            self.streams[peeked as usize].skip = true;
+        }
+    }
+
+    fn peeked(&self) -> Option<u32> {
+        let buffer = self.streams[self.current?.stream as usize].buffer;
+        self.order.iter().find(|&s| self.streams[s as usize].buffer == buffer)
+    }
+}
+
+#[inline]
+fn record<'a>(input: &Input, head: &Head, data: &'a [u8]) -> Record<'a> {
+    Record {
+        timestamp: Timestamp(head.item.timestamp),
+        cpu: input.stream.cpu(),
+        buffer: input.buffer,
+        lost: head.lost,
+        data,
+    }
+}

@@ -1,0 +1,150 @@
+//! From item to item through one sub-buffer.
+
+use super::{Page, PageError};
+use crate::abi::{Abi, Endian};
+
+const PADDING: u32 = 29;
+const TIME_EXTEND: u32 = 30;
+const TIME_STAMP: u32 = 31;
+/// The bits above the 59 of an absolute stamp.
+const STAMP_TOP: u64 = 0xf8 << 56;
+
+/// A position in a sub-buffer. It holds no bytes: each step is given the buffer the sub-buffer lies in, so that the
+/// owner of a recycled buffer can keep its walkers beside it.
+#[derive(Clone, Copy, Debug)]
+pub struct Walker {
+    abi: Abi,
+    base: usize,
+    pos: usize,
+    end: usize,
+    now: u64,
+}
+
+/// A record's place and time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// The trace clock's reading, uncorrected.
+    pub timestamp: u64,
+    /// Where its bytes start in the buffer given to [`Walker::step`].
+    pub start: usize,
+    /// How many bytes it has: a multiple of 4.
+    pub len: usize,
+}
+
+impl Walker {
+    /// A walker through `page`, whose sub-buffer starts at `base` of the buffer that will be walked.
+    pub fn new(abi: Abi, base: usize, page: &Page) -> Self {
+        Walker { abi, base, pos: base + page.start, end: base + page.end, now: page.timestamp }
+    }
+
+    /// A walker that has nothing to walk.
+    pub fn empty(abi: Abi) -> Self {
+        Walker { abi, base: 0, pos: 0, end: 0, now: 0 }
+    }
+
+    /// Where the sub-buffer being walked starts.
+    pub fn base(&self) -> usize {
+        self.base
+    }
+
+    /// The next record of the sub-buffer in `data`; `None` at its end, and ever after an error.
+    ///
+    /// # Errors
+    /// [`PageError`] where an item does not fit the committed bytes; the rest of the sub-buffer cannot be walked.
+    #[inline]
+    pub fn step(&mut self, data: &[u8]) -> Result<Option<Item>, PageError> {
+        let end = self.end.min(data.len());
+        while self.pos < end {
+            let at = self.pos;
+            let Some(word) = self.word(data, at, end) else {
+                return Err(self.fail(PageError::ItemHeader { offset: at - self.base, remain: end - at }));
+            };
+            let (type_len, delta) = match self.abi.endian {
+                Endian::Little => (word & 31, word >> 5),
+                Endian::Big => (word >> 27, word & ((1 << 27) - 1)),
+            };
+            if (1..PADDING).contains(&type_len) {
+                self.now = self.now.wrapping_add(u64::from(delta));
+                let (start, len) = (at + 4, 4 * type_len as usize);
+                if len > end - start {
+                    return Err(self.past_end(at, len - (end - start), false));
+                }
+                self.pos = start + len;
+                return Ok(Some(Item { timestamp: self.now, start, len }));
+            }
+            if let Some(item) = self.two_words(data, at, end, type_len, delta)? {
+                return Ok(Some(item));
+            }
+        }
+        Ok(None)
+    }
+
+    /// An item whose first word is not enough: a long record, or what moves time and place only.
+    #[inline]
+    fn two_words(
+        &mut self,
+        data: &[u8],
+        at: usize,
+        end: usize,
+        type_len: u32,
+        delta: u32,
+    ) -> Result<Option<Item>, PageError> {
+        if type_len == PADDING && delta == 0 {
+            self.pos = end;
+            return Ok(None);
+        }
+        let Some(second) = self.word(data, at + 4, end) else {
+            return Err(self.fail(PageError::SecondWord { offset: at - self.base, type_len: type_len as u8 }));
+        };
+        let start = at + 8;
+        let room = end - start;
+        let wide = u64::from(second) << 27 | u64::from(delta);
+        match type_len {
+            TIME_EXTEND => self.now = self.now.wrapping_add(wide),
+            TIME_STAMP => self.now = absolute(wide, self.now),
+            _ => {
+                self.now = self.now.wrapping_add(u64::from(delta));
+                let Some(len) = second.checked_sub(4) else {
+                    return Err(self.fail(PageError::RecordLength { offset: at - self.base, len: second }));
+                };
+                let len = (len as usize).next_multiple_of(4);
+                let padding = type_len == PADDING;
+                if len > room {
+                    return Err(self.past_end(at, len - room, padding));
+                }
+                self.pos = start + len;
+                return Ok((!padding).then_some(Item { timestamp: self.now, start, len }));
+            }
+        }
+        self.pos = start;
+        Ok(None)
+    }
+
+    #[inline]
+    fn word(&self, data: &[u8], at: usize, end: usize) -> Option<u32> {
+        let bytes = data.get(at..end)?.first_chunk::<4>()?;
+        Some(self.abi.u32(*bytes))
+    }
+
+    #[cold]
+    fn past_end(&mut self, at: usize, excess: usize, padding: bool) -> PageError {
+        self.fail(PageError::PastEnd { offset: at - self.base, excess, padding })
+    }
+
+    #[cold]
+    fn fail(&mut self, error: PageError) -> PageError {
+        self.pos = self.end;
+        error
+    }
+}
+
+/// An absolute stamp has 59 bits; the ones above are the running stamp's, one more if that would turn time back
+/// (kernel: `rb_fix_abs_ts`, Linux 5.14).
+fn absolute(stamp: u64, now: u64) -> u64 {
+    let top = now & STAMP_TOP;
+    if top == 0 {
+        return stamp;
+    }
+    let full = stamp | top;
+    if full < now { full.wrapping_add(1 << 59) } else { full }
+}

@@ -1,0 +1,111 @@
+//! A ring buffer's place in the file: the BUFFER option.
+
+use super::scan::Scan;
+use super::{FileError, RawOption};
+use crate::abi::Abi;
+use crate::units::CpuId;
+
+/// One ring buffer (the top one or an instance) of a recording.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// The instance's name; empty for the top buffer.
+    pub name: String,
+    /// Its clock: `local`, `mono`, ...; empty if the file does not say.
+    pub clock: String,
+    /// Size of its sub-buffers, in bytes.
+    pub page_size: usize,
+    /// The CPUs that have data, by rising CPU.
+    pub cpus: Vec<CpuData>,
+    /// Instead of ring-buffer data: the text of a latency tracer's `trace` file.
+    pub text: Option<Vec<u8>>,
+}
+
+/// Where a CPU's ring-buffer data lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuData {
+    /// The CPU.
+    pub cpu: CpuId,
+    /// Which of the trace's files holds it: 0 is the trace file itself, the others are spools of an unfinished one.
+    pub source: usize,
+    /// Where it starts in the file.
+    pub offset: u64,
+    /// How many bytes are stored.
+    pub size: u64,
+    /// What the bytes are.
+    pub layout: DataLayout,
+}
+
+/// How a CPU's data is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataLayout {
+    /// Sub-buffers, one after the other.
+    Pages,
+    /// `u32 count`, then `count` times `u32 stored size, u32 size, data`.
+    Chunks,
+    /// As `Chunks`, but the count is not yet written, and the last chunk may be torn.
+    Spool,
+}
+
+/// A BUFFER option's content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferOption {
+    /// Where its section starts (version 6: the `flyrecord` block).
+    pub section: u64,
+    /// The instance's name; empty for the top buffer.
+    pub name: String,
+    /// Its clock (version 7).
+    pub clock: String,
+    /// Size of its sub-buffers, in bytes (version 7).
+    pub page_size: u32,
+    /// CPU, offset and size of its data (version 7).
+    pub cpus: Vec<(CpuId, u64, u64)>,
+}
+
+impl BufferOption {
+    /// Reads a version 7 option, or a BUFFER_TEXT one, which ends behind the clock.
+    pub(super) fn read(option: &RawOption, abi: Abi, text: bool) -> Result<Self, FileError> {
+        let mut scan = option.scan(abi);
+        let read = |scan: &mut Scan<'_>| -> Result<Self, FileError> {
+            let section = scan.u64()?;
+            let (name, clock) = (scan.cstr()?, scan.cstr()?);
+            let mut buffer = BufferOption { section, name, clock, page_size: 0, cpus: Vec::new() };
+            if !text {
+                buffer.page_size = scan.u32()?;
+                for _ in 0..scan.u32()? {
+                    buffer.cpus.push((CpuId(scan.u32()?), scan.u64()?, scan.u64()?));
+                }
+            }
+            Ok(buffer)
+        };
+        let bad = |what| option.error(what);
+        let mut buffer = read(&mut scan).map_err(|_| bad("it ends too early"))?;
+        if !text && !(64..=1 << 30).contains(&buffer.page_size) {
+            return Err(bad("its sub-buffer size cannot be"));
+        }
+        buffer.cpus.sort_by_key(|c| c.0);
+        if buffer.cpus.windows(2).any(|w| w[0].0 == w[1].0) {
+            return Err(bad("it names a CPU twice"));
+        }
+        Ok(buffer)
+    }
+
+    /// The bytes of a version 7 option.
+    pub fn write(&self, abi: Abi) -> Vec<u8> {
+        let mut out = super::put::Put::new(abi);
+        out.u64(self.section).cstr(&self.name).cstr(&self.clock).u32(self.page_size).u32(self.cpus.len() as u32);
+        for &(cpu, offset, size) in &self.cpus {
+            out.u32(cpu.0).u64(offset).u64(size);
+        }
+        out.bytes
+    }
+}
+
+impl RawOption {
+    pub(super) fn scan(&self, abi: Abi) -> Scan<'_> {
+        Scan::unpacked(&self.data, abi, self.place)
+    }
+
+    pub(super) fn error(&self, what: &'static str) -> FileError {
+        FileError::Option { place: self.place, id: self.id, offset: self.offset, what }
+    }
+}

@@ -1,0 +1,315 @@
+//! A CPU's stored data, chunk by chunk, into a buffer that is used again and again.
+
+use super::codec::Unpacker;
+use super::read_at::read_full;
+use super::{ChunkError, Codec, CpuData, DataLayout, ReadAt};
+use memchr::memmem;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The most that one chunk may unpack to, in bytes: a damaged size must not cost memory.
+const MAX_CHUNK: u32 = 32 << 20;
+/// How much uncompressed data is read at once, in bytes, if sub-buffers are not larger.
+const READ_UNIT: u64 = 128 << 10;
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// A chunk's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// Where its header starts in the file (uncompressed data: where its pages start).
+    pub offset: u64,
+    /// Bytes stored, without the header.
+    pub stored: u32,
+    /// Bytes it unpacks to.
+    pub size: u32,
+}
+
+/// A damaged chunk, and where it is.
+pub(super) struct Damaged {
+    pub(super) chunk: u64,
+    pub(super) offset: u64,
+    pub(super) what: ChunkError,
+}
+
+/// Reads one chunk after the other.
+pub(super) struct ChunkReader {
+    io: Arc<dyn ReadAt>,
+    data: CpuData,
+    codec: Codec,
+    unpacker: Unpacker,
+    endian: crate::abi::Abi,
+    page_size: u64,
+    pos: u64,
+    end: u64,
+    number: u64,
+    declared: Option<u32>,
+    whole: bool,
+    packed: Vec<u8>,
+    /// The header at `pos`, if it was read along with the chunk before it.
+    ahead: Option<[u8; 8]>,
+}
+
+impl ChunkReader {
+    /// A reader of all chunks of `data`.
+    pub(super) fn new(
+        io: Arc<dyn ReadAt>,
+        data: CpuData,
+        codec: Codec,
+        abi: crate::abi::Abi,
+        page_size: usize,
+    ) -> ChunkReader {
+        let end = data.offset.saturating_add(data.size);
+        ChunkReader {
+            io,
+            data,
+            codec,
+            unpacker: Unpacker::new(codec),
+            endian: abi,
+            page_size: page_size as u64,
+            pos: data.offset,
+            end,
+            number: 0,
+            declared: None,
+            whole: true,
+            packed: Vec::new(),
+            ahead: None,
+        }
+    }
+
+    /// Restricts it to the chunks that start within `range` of the file (as [`Chunk::offset`] gives them).
+    pub(super) fn restrict(&mut self, range: Range<u64>) {
+        if range.start > self.data.offset {
+            self.pos = range.start;
+        }
+        if range.end < self.end {
+            self.end = range.end.max(self.pos);
+        }
+        self.whole = false;
+    }
+
+    /// The next chunk, unpacked into `to`; `false` at the end. After an error it goes on behind the damage.
+    pub(super) fn next(&mut self, to: &mut Vec<u8>) -> Result<bool, Damaged> {
+        match self.data.layout {
+            DataLayout::Pages => self.next_pages(to),
+            DataLayout::Chunks | DataLayout::Spool => self.next_chunk(to),
+        }
+    }
+
+    fn next_pages(&mut self, to: &mut Vec<u8>) -> Result<bool, Damaged> {
+        let unit = READ_UNIT.next_multiple_of(self.page_size);
+        let len = unit.min(self.end.saturating_sub(self.pos));
+        if len == 0 {
+            return Ok(false);
+        }
+        to.resize(len as usize, 0);
+        let at = self.pos;
+        self.pos += len;
+        self.number += 1;
+        let got = read_full(&*self.io, to, at).map_err(|e| self.damaged(at, ChunkError::Read(e)))?;
+        to.truncate(got);
+        if (got as u64) < len {
+            self.pos = self.end;
+            if got == 0 {
+                return Err(self.damaged(at, ChunkError::Cut { wanted: len, remain: 0 }));
+            }
+        }
+        Ok(true)
+    }
+
+    fn next_chunk(&mut self, to: &mut Vec<u8>) -> Result<bool, Damaged> {
+        if self.pos == self.data.offset && self.end > self.pos {
+            let mut count = [0; 4];
+            if self.end - self.pos < 4 {
+                return self.cut(4);
+            }
+            self.read(&mut count, self.pos)?;
+            if self.data.layout == DataLayout::Chunks && self.whole {
+                self.declared = Some(self.endian.u32(count));
+            }
+            self.pos += 4;
+        }
+        let remain = self.end - self.pos;
+        if remain == 0 {
+            return match self.declared.take() {
+                Some(declared) if u64::from(declared) != self.number => {
+                    Err(self.damaged(self.pos, ChunkError::Count { declared, found: self.number }))
+                }
+                _ => Ok(false),
+            };
+        }
+        let Some(chunk) = self.header()? else { return self.cut(8) };
+        // trace-cmd 3.1's sizes do not count the count word: its last chunk ends 4 bytes behind the declared end.
+        let end = self.pos + 8 + u64::from(chunk.stored);
+        if end == self.end + 4 && self.declared == u32::try_from(self.number + 1).ok() {
+            self.end = end;
+        }
+        if !self.plausible(&chunk, self.pos) {
+            if self.data.layout == DataLayout::Spool {
+                return Ok(self.finish());
+            }
+            if chunk.size > 0 && chunk.size <= MAX_CHUNK && u64::from(chunk.stored) + 8 > remain && !self.has_more() {
+                return self.cut(u64::from(chunk.stored) + 8);
+            }
+            let resume = self.resync();
+            let what = ChunkError::Header { stored: chunk.stored, size: chunk.size, resume };
+            return Err(self.skip(resume, what));
+        }
+        self.load(chunk, to)
+    }
+
+    /// Reads and unpacks the sound-looking chunk at `pos`.
+    fn load(&mut self, chunk: Chunk, to: &mut Vec<u8>) -> Result<bool, Damaged> {
+        let stored = chunk.stored as usize;
+        let next = self.pos + 8 + stored as u64;
+        // The header of the next chunk comes along in the same read.
+        let with_next = stored + (self.end - next).min(8) as usize;
+        let mut packed = std::mem::take(&mut self.packed);
+        packed.resize(with_next, 0);
+        let read = read_full(&*self.io, &mut packed, self.pos + 8);
+        self.packed = packed;
+        let got = read.map_err(|e| self.damaged(self.pos, ChunkError::Read(e)))?;
+        if got < with_next {
+            return self.cut(8 + with_next as u64);
+        }
+        let what = match self.unpacker.unpack(&self.packed[..stored], chunk.size as usize, to) {
+            Ok(()) if to.len() == chunk.size as usize => {
+                self.ahead = self.packed[stored..].first_chunk::<8>().copied();
+                self.pos = next;
+                self.number += 1;
+                return Ok(true);
+            }
+            Ok(()) => ChunkError::Size { declared: chunk.size, found: to.len() },
+            Err(source) => ChunkError::Codec { stored: chunk.stored, source },
+        };
+        to.clear();
+        if self.data.layout == DataLayout::Spool && next == self.end {
+            self.finish(); // torn: its bytes were allocated but not all written
+            return Ok(false);
+        }
+        let resume = if self.codec == Codec::Zstd { self.resync() } else { next };
+        Err(self.skip(resume, what))
+    }
+
+    /// The header at `pos`; `None` if the data ends within it.
+    fn header(&mut self) -> Result<Option<Chunk>, Damaged> {
+        let mut bytes = [0; 8];
+        match self.ahead.take() {
+            Some(ahead) => bytes = ahead,
+            None if self.end - self.pos < 8 => return Ok(None),
+            None => self.read(&mut bytes, self.pos)?,
+        }
+        Ok(Some(self.parse(bytes, self.pos)))
+    }
+
+    fn parse(&self, bytes: [u8; 8], offset: u64) -> Chunk {
+        let [a, b, c, d, e, f, g, h] = bytes;
+        Chunk { offset, stored: self.endian.u32([a, b, c, d]), size: self.endian.u32([e, f, g, h]) }
+    }
+
+    fn plausible(&self, chunk: &Chunk, at: u64) -> bool {
+        let room = self.end - at - 8;
+        chunk.stored > 0 && u64::from(chunk.stored) <= room && chunk.size > 0 && chunk.size <= MAX_CHUNK
+    }
+
+    /// Whether a sound chunk follows anywhere behind `pos`.
+    fn has_more(&mut self) -> bool {
+        self.resync() < self.end
+    }
+
+    /// Where the next sound-looking chunk behind `pos` starts: a zstd frame with a plausible header before it.
+    fn resync(&self) -> u64 {
+        if self.codec != Codec::Zstd {
+            return self.end;
+        }
+        let mut window = vec![0; 256 << 10];
+        let mut at = self.pos + 1;
+        while at < self.end {
+            let len = (self.end - at).min(window.len() as u64) as usize;
+            let Ok(got) = read_full(&*self.io, &mut window[..len], at) else { return self.end };
+            for hit in memmem::find_iter(&window[..got], &ZSTD_MAGIC) {
+                let Some(bytes) = hit.checked_sub(8).and_then(|h| window[h..].first_chunk::<8>()) else { continue };
+                let offset = at + hit as u64 - 8;
+                let chunk = self.parse(*bytes, offset);
+                if self.plausible(&chunk, offset) && u64::from(chunk.size) % self.page_size == 0 {
+                    return offset;
+                }
+            }
+            if got < len || got < 16 {
+                break;
+            }
+            at += got as u64 - 11; // a header and a magic may lie across
+            if self.end - at <= 11 {
+                break;
+            }
+        }
+        self.end
+    }
+
+    fn read(&mut self, to: &mut [u8], at: u64) -> Result<(), Damaged> {
+        match read_full(&*self.io, to, at) {
+            Ok(got) if got == to.len() => Ok(()),
+            Ok(got) => {
+                self.pos = self.end;
+                Err(self.damaged(at, ChunkError::Cut { wanted: to.len() as u64, remain: got as u64 }))
+            }
+            Err(e) => {
+                self.pos = self.end;
+                Err(self.damaged(at, ChunkError::Read(e)))
+            }
+        }
+    }
+
+    /// The data ends within a chunk: an error, but in a spool.
+    fn cut(&mut self, wanted: u64) -> Result<bool, Damaged> {
+        let (at, remain) = (self.pos, self.end - self.pos);
+        self.finish();
+        if self.data.layout == DataLayout::Spool {
+            return Ok(false);
+        }
+        Err(self.damaged(at, ChunkError::Cut { wanted, remain }))
+    }
+
+    fn skip(&mut self, resume: u64, what: ChunkError) -> Damaged {
+        let damaged = self.damaged(self.pos, what);
+        self.number += 1;
+        self.pos = resume;
+        self.ahead = None;
+        self.declared = None; // one message is enough
+        damaged
+    }
+
+    fn finish(&mut self) -> bool {
+        self.pos = self.end;
+        self.declared = None;
+        false
+    }
+
+    fn damaged(&self, offset: u64, what: ChunkError) -> Damaged {
+        Damaged { chunk: self.number, offset, what }
+    }
+
+    /// All chunks from here on, by hopping from header to header; stops at the first that is not sound.
+    pub(super) fn list(&mut self) -> Result<Vec<Chunk>, Damaged> {
+        let mut chunks = Vec::new();
+        if self.data.layout == DataLayout::Pages {
+            let unit = READ_UNIT.next_multiple_of(self.page_size);
+            while self.pos < self.end {
+                let size = unit.min(self.end - self.pos) as u32;
+                chunks.push(Chunk { offset: self.pos, stored: size, size });
+                self.pos += u64::from(size);
+            }
+            return Ok(chunks);
+        }
+        if self.pos == self.data.offset {
+            self.pos = (self.pos + 4).min(self.end);
+        }
+        while let Some(chunk) = self.header()? {
+            if !self.plausible(&chunk, self.pos) {
+                break;
+            }
+            self.pos += 8 + u64::from(chunk.stored);
+            chunks.push(chunk);
+        }
+        Ok(chunks)
+    }
+}

@@ -1,0 +1,115 @@
+//! Compression: the one place that packs and unpacks.
+
+use std::io::{self, Read, Write};
+
+/// How sections and chunks are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Codec {
+    /// Not at all.
+    #[default]
+    None,
+    /// zlib streams.
+    Zlib,
+    /// zstd frames.
+    Zstd,
+}
+
+impl Codec {
+    /// The name in the file's header.
+    pub fn name(self) -> &'static str {
+        match self {
+            Codec::None => "none",
+            Codec::Zlib => "zlib",
+            Codec::Zstd => "zstd",
+        }
+    }
+
+    /// The codec of that name; version 6 files and empty names mean none.
+    pub fn from_name(name: &str) -> Option<Codec> {
+        match name {
+            "" | "none" => Some(Codec::None),
+            "zlib" => Some(Codec::Zlib),
+            "zstd" => Some(Codec::Zstd),
+            _ => None,
+        }
+    }
+
+    /// The version of the codec's library, as written behind its name.
+    pub fn version(self) -> String {
+        match self {
+            Codec::None => String::new(),
+            Codec::Zlib => "1.3".to_owned(),
+            Codec::Zstd => {
+                let v = zstd::zstd_safe::version_number();
+                format!("{}.{}.{}", v / 10000, v / 100 % 100, v % 100)
+            }
+        }
+    }
+
+    /// Packs `data` into one stream or frame. zstd frames carry a checksum, so that a reader notices any flipped bit.
+    ///
+    /// # Errors
+    /// What the codec says.
+    pub fn compress(self, data: &[u8]) -> io::Result<Vec<u8>> {
+        match self {
+            Codec::None => Ok(data.to_vec()),
+            Codec::Zlib => {
+                let mut to = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::new(6));
+                to.write_all(data)?;
+                to.finish()
+            }
+            Codec::Zstd => {
+                let mut packer = zstd::bulk::Compressor::new(3)?;
+                packer.include_checksum(true)?;
+                packer.compress(data)
+            }
+        }
+    }
+}
+
+/// Unpacks one chunk after the other, with the codec's tables kept in between.
+pub struct Unpacker {
+    codec: Codec,
+    zstd: Option<zstd::bulk::Decompressor<'static>>,
+}
+
+impl Unpacker {
+    /// An unpacker for `codec`.
+    pub fn new(codec: Codec) -> Self {
+        Unpacker { codec, zstd: None }
+    }
+
+    /// Unpacks `packed` into `to`, which is emptied first and grows to at most `size` bytes.
+    ///
+    /// # Errors
+    /// What the codec says; also if there is more than `size`.
+    pub fn unpack(&mut self, packed: &[u8], size: usize, to: &mut Vec<u8>) -> io::Result<()> {
+        to.clear();
+        to.reserve(size);
+        match self.codec {
+            Codec::None => {
+                if packed.len() > size {
+                    return Err(io::Error::other("more data than declared"));
+                }
+                to.extend_from_slice(packed);
+                Ok(())
+            }
+            Codec::Zlib => {
+                let mut from = flate2::read::ZlibDecoder::new(packed).take(size as u64 + 1);
+                from.read_to_end(to)?;
+                if to.len() > size {
+                    return Err(io::Error::other("more data than declared"));
+                }
+                Ok(())
+            }
+            Codec::Zstd => {
+                let zstd = match &mut self.zstd {
+                    Some(zstd) => zstd,
+                    none => none.insert(zstd::bulk::Decompressor::new()?),
+                };
+                // `to` may be larger than `size` from chunks before; the caller compares what came out.
+                zstd.decompress_to_buffer(packed, to).map(|_| ())
+            }
+        }
+    }
+}

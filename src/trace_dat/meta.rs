@@ -1,0 +1,57 @@
+//! The parts that both versions hold in the same form: header_page, formats, sized texts.
+
+use super::FileError;
+use super::scan::Scan;
+use crate::format::EventFormat;
+
+/// `header_page NUL u64 text header_event NUL u64 text`: the two texts.
+pub(super) fn header_info(scan: &mut Scan<'_>) -> Result<(Vec<u8>, Vec<u8>), FileError> {
+    scan.expect("header_page\0")?;
+    let page = sized64(scan)?;
+    scan.expect("header_event\0")?;
+    Ok((page, sized64(scan)?))
+}
+
+/// u64 length, then as many bytes.
+pub(super) fn sized64(scan: &mut Scan<'_>) -> Result<Vec<u8>, FileError> {
+    let len = scan.u64()?;
+    scan.bytes(len)
+}
+
+/// u32 length, then as many bytes.
+pub(super) fn sized32(scan: &mut Scan<'_>) -> Result<Vec<u8>, FileError> {
+    let len = scan.u32()?;
+    scan.bytes(len.into())
+}
+
+/// u32 count, then as many formats. One that does not parse goes to `damage`.
+pub(super) fn formats(
+    scan: &mut Scan<'_>,
+    system: &str,
+    to: &mut Vec<EventFormat>,
+    damage: &mut Vec<FileError>,
+) -> Result<(), FileError> {
+    for number in 1..=scan.u32()? {
+        let text = sized64(scan)?;
+        match EventFormat::parse(system, &String::from_utf8_lossy(&text)) {
+            Ok(format) => to.push(format),
+            Err(source) => {
+                damage.push(FileError::Format { place: scan.place(), system: system.to_owned(), number, source });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// u32 count of systems, each a name and its formats.
+pub(super) fn systems(
+    scan: &mut Scan<'_>,
+    to: &mut Vec<EventFormat>,
+    damage: &mut Vec<FileError>,
+) -> Result<(), FileError> {
+    for _ in 0..scan.u32()? {
+        let system = scan.cstr()?;
+        formats(scan, &system, to, damage)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! Options: small facts about a recording, each with an id and a length, so that unknown ones can be skipped.
+
+use super::scan::Scan;
+use super::{FileError, OptionId, Place};
+
+/// An option as it lies in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawOption {
+    /// What it is about.
+    pub id: OptionId,
+    /// What it says.
+    pub data: Vec<u8>,
+    /// Where it starts in the file.
+    pub offset: u64,
+    /// The section it stands in.
+    pub place: Place,
+}
+
+impl RawOption {
+    /// Its data as text, without NULs and newlines at the end.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.data).trim_end_matches(['\0', '\n']).to_owned()
+    }
+
+    /// The next option; `None` at the end of the options: a bare `u16` 0 in version 6, in version 7 a DONE option,
+    /// whose data is then the offset of the next options section or 0.
+    pub(super) fn read(scan: &mut Scan<'_>, version: u8) -> Result<Result<RawOption, u64>, FileError> {
+        let offset = scan.pos();
+        let id = OptionId(scan.u16()?);
+        if id == OptionId::DONE && version == 6 {
+            return Ok(Err(0));
+        }
+        let len = scan.u32()?;
+        if u64::from(len) > scan.remain() {
+            return Err(FileError::Short {
+                place: scan.place(),
+                offset,
+                unpacked: false,
+                wanted: len.into(),
+                remain: scan.remain(),
+            });
+        }
+        if id == OptionId::DONE {
+            return if len >= 8 { scan.u64().map(Err) } else { Ok(Err(0)) };
+        }
+        let data = scan.bytes(len.into())?;
+        Ok(Ok(RawOption { id, data, offset, place: scan.place() }))
+    }
+}
+
+/// A section's header (version 7): 16 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SectionHeader {
+    pub(super) id: super::SectionId,
+    pub(super) flags: u16,
+    /// Bytes that follow the header.
+    pub(super) size: u64,
+    /// Where the header starts.
+    pub(super) offset: u64,
+}
+
+impl SectionHeader {
+    pub(super) const COMPRESSED: u16 = 1;
+
+    pub(super) fn read(scan: &mut Scan<'_>) -> Result<Self, FileError> {
+        let offset = scan.pos();
+        let (id, flags, _string, size) = (super::SectionId(scan.u16()?), scan.u16()?, scan.u32()?, scan.u64()?);
+        Ok(SectionHeader { id, flags, size, offset })
+    }
+
+    pub(super) fn place(&self) -> Place {
+        Place::Section(self.id, self.offset)
+    }
+
+    pub(super) fn is_compressed(&self) -> bool {
+        self.flags & Self::COMPRESSED != 0
+    }
+}

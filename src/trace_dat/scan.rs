@@ -1,0 +1,148 @@
+//! A forward reader over a file or a section's data that knows what it is reading and where.
+
+use super::read_at::{ReadAt, read_full};
+use super::{FileError, Place};
+use crate::abi::Abi;
+
+/// The largest single item (a section, a kallsyms text) that is read into memory, in bytes.
+pub(super) const MAX_ITEM: u64 = 128 << 20;
+const WINDOW: usize = 16 << 10;
+
+/// A buffered position in `io`.
+pub(super) struct Scan<'a> {
+    io: &'a dyn ReadAt,
+    abi: Abi,
+    place: Place,
+    unpacked: bool,
+    pos: u64,
+    end: u64,
+    window: Vec<u8>,
+    window_at: u64,
+}
+
+impl<'a> Scan<'a> {
+    /// From `pos` of `io`, which has `end` bytes.
+    pub(super) fn new(io: &'a dyn ReadAt, abi: Abi, place: Place, pos: u64, end: u64) -> Self {
+        Scan { io, abi, place, unpacked: false, pos, end, window: Vec::new(), window_at: 0 }
+    }
+
+    /// From the start of a section's decompressed data.
+    #[expect(clippy::ptr_arg, reason = "only a sized type turns into `dyn ReadAt`")]
+    pub(super) fn unpacked(data: &'a Vec<u8>, abi: Abi, place: Place) -> Self {
+        Scan { unpacked: true, ..Scan::new(data, abi, place, 0, data.len() as u64) }
+    }
+
+    pub(super) fn pos(&self) -> u64 {
+        self.pos
+    }
+
+    pub(super) fn remain(&self) -> u64 {
+        self.end.saturating_sub(self.pos)
+    }
+
+    pub(super) fn seek(&mut self, pos: u64) {
+        self.pos = pos;
+    }
+
+    pub(super) fn set_place(&mut self, place: Place) {
+        self.place = place;
+    }
+
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+
+    pub(super) fn set_abi(&mut self, abi: Abi) {
+        self.abi = abi;
+    }
+
+    fn short(&self, wanted: u64) -> FileError {
+        FileError::Short { place: self.place, offset: self.pos, unpacked: self.unpacked, wanted, remain: self.remain() }
+    }
+
+    /// The next `len` bytes.
+    pub(super) fn bytes(&mut self, len: u64) -> Result<Vec<u8>, FileError> {
+        if len > self.remain() {
+            return Err(self.short(len));
+        }
+        if len > MAX_ITEM {
+            return Err(FileError::TooLong { place: self.place, offset: self.pos, len, limit: MAX_ITEM });
+        }
+        let mut data = vec![0; len as usize];
+        if len <= WINDOW as u64 {
+            let from = self.fill(len as usize)?;
+            data.copy_from_slice(&self.window[from..from + len as usize]);
+        } else {
+            let got = read_full(self.io, &mut data, self.pos)
+                .map_err(|source| FileError::Read { offset: self.pos, source })?;
+            if got < data.len() {
+                return Err(self.short(len));
+            }
+        }
+        self.pos += len;
+        Ok(data)
+    }
+
+    /// Makes the window hold the next `len` bytes (at most its size); gives their index in it.
+    fn fill(&mut self, len: usize) -> Result<usize, FileError> {
+        if let Some(from) = self.pos.checked_sub(self.window_at)
+            && from + len as u64 <= self.window.len() as u64
+        {
+            return Ok(from as usize);
+        }
+        let size = self.remain().min(WINDOW as u64) as usize;
+        self.window.resize(size, 0);
+        let got = read_full(self.io, &mut self.window, self.pos)
+            .map_err(|source| FileError::Read { offset: self.pos, source })?;
+        self.window.truncate(got);
+        self.window_at = self.pos;
+        if got < len { Err(self.short(len as u64)) } else { Ok(0) }
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], FileError> {
+        let from = self.fill(N)?;
+        let bytes = self.window[from..].first_chunk::<N>().copied().ok_or_else(|| self.short(N as u64))?;
+        self.pos += N as u64;
+        Ok(bytes)
+    }
+
+    pub(super) fn u8(&mut self) -> Result<u8, FileError> {
+        self.array::<1>().map(|[b]| b)
+    }
+
+    pub(super) fn u16(&mut self) -> Result<u16, FileError> {
+        self.array().map(|b| self.abi.u16(b))
+    }
+
+    pub(super) fn u32(&mut self) -> Result<u32, FileError> {
+        self.array().map(|b| self.abi.u32(b))
+    }
+
+    pub(super) fn u64(&mut self) -> Result<u64, FileError> {
+        self.array().map(|b| self.abi.u64(b))
+    }
+
+    /// The text up to the next NUL, at most 4096 bytes, which is consumed and not returned.
+    pub(super) fn cstr(&mut self) -> Result<String, FileError> {
+        const MOST: usize = 4096;
+        let most = self.remain().min(MOST as u64) as usize;
+        let from = self.fill(most)?;
+        let Some(len) = memchr::memchr(0, &self.window[from..from + most]) else {
+            return Err(self.short(most as u64 + 1));
+        };
+        let text = String::from_utf8_lossy(&self.window[from..from + len]).into_owned();
+        self.pos += len as u64 + 1;
+        Ok(text)
+    }
+
+    /// Consumes `magic`.
+    pub(super) fn expect(&mut self, magic: &'static str) -> Result<(), FileError> {
+        let offset = self.pos;
+        let found = self.bytes(magic.len() as u64)?;
+        if found == magic.as_bytes() {
+            Ok(())
+        } else {
+            Err(FileError::Magic { place: self.place, offset, expected: magic })
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Where the data of an unfinished recording lies: the content of our RTRACE_SPOOLS option.
+
+use super::put::Put;
+use super::{FileError, RawOption};
+use crate::abi::Abi;
+use crate::units::CpuId;
+
+/// All spools of an unfinished recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpoolTable {
+    /// Whether the file's BUFFER options are final and the spools are being moved into the file. Then what is left of
+    /// a spool is the front of the CPU's data that the file does not yet hold.
+    pub finishing: bool,
+    /// One per buffer and CPU.
+    pub entries: Vec<SpoolEntry>,
+}
+
+/// One CPU's spool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpoolEntry {
+    /// The instance's name in the file; empty for the top buffer.
+    pub buffer: String,
+    /// The buffer's clock.
+    pub clock: String,
+    /// Size of its sub-buffers, in bytes.
+    pub page_size: u32,
+    /// The CPU.
+    pub cpu: CpuId,
+    /// The spool's file name, in the directory of the trace file.
+    pub file: String,
+    /// While finishing: where its data goes in the trace file, and how many bytes it had.
+    pub target: (u64, u64),
+}
+
+const VERSION: u32 = 1;
+
+impl SpoolTable {
+    /// Reads the option.
+    pub(super) fn read(option: &RawOption, abi: Abi) -> Result<Self, FileError> {
+        let mut scan = option.scan(abi);
+        let cut = |_| option.error("it ends too early");
+        if scan.u32().map_err(cut)? != VERSION {
+            return Err(option.error("it is of a newer rtrace"));
+        }
+        let finishing = scan.u32().map_err(cut)? != 0;
+        let mut table = SpoolTable { finishing, entries: Vec::new() };
+        for _ in 0..scan.u32().map_err(cut)? {
+            let entry = SpoolEntry {
+                buffer: scan.cstr().map_err(cut)?,
+                clock: scan.cstr().map_err(cut)?,
+                page_size: scan.u32().map_err(cut)?,
+                cpu: CpuId(scan.u32().map_err(cut)?),
+                file: scan.cstr().map_err(cut)?,
+                target: (scan.u64().map_err(cut)?, scan.u64().map_err(cut)?),
+            };
+            if entry.file.contains('/') || !(64..=1 << 30).contains(&entry.page_size) {
+                return Err(option.error("it holds what no rtrace writes"));
+            }
+            table.entries.push(entry);
+        }
+        Ok(table)
+    }
+
+    /// The option's bytes.
+    pub fn write(&self, abi: Abi) -> Vec<u8> {
+        let mut out = Put::new(abi);
+        out.u32(VERSION).u32(self.finishing.into()).u32(self.entries.len() as u32);
+        for entry in &self.entries {
+            out.cstr(&entry.buffer).cstr(&entry.clock).u32(entry.page_size).u32(entry.cpu.0).cstr(&entry.file);
+            out.u64(entry.target.0).u64(entry.target.1);
+        }
+        out.bytes
+    }
+}

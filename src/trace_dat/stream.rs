@@ -1,0 +1,196 @@
+//! One CPU's records, in order, with one chunk in memory.
+
+use super::chunks::{Chunk, ChunkReader, Damaged};
+use super::{Buffer, Correction, FileError, TimeOptions, Trace};
+use crate::event::Lost;
+use crate::ring_buffer::{Item, PageError, PageLayout, Walker};
+use crate::units::CpuId;
+use std::ops::Range;
+
+/// A CPU's records from the file. It needs nothing of the [`Trace`] it came from, so streams can be read on any thread.
+pub struct CpuStream {
+    name: String,
+    cpu: CpuId,
+    layout: PageLayout,
+    correction: Correction,
+    chunks: ChunkReader,
+    chunk: Vec<u8>,
+    walker: Walker,
+    next_page: usize,
+    /// The page being walked, and the first of the current chunk.
+    page: u64,
+    first_page: u64,
+    lost: Lost,
+    swapped: bool,
+}
+
+/// A record's place in the stream's current chunk.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    /// Time and place.
+    pub item: Item,
+    /// Events that the kernel dropped just before.
+    pub lost: Lost,
+    /// Which of the CPU's sub-buffers holds it, from 0.
+    pub page: u64,
+}
+
+impl Trace {
+    /// The records of the CPU that is number `cpu` of `buffer.cpus`.
+    ///
+    /// # Errors
+    /// [`FileError::Option`] if an option that corrects time stamps is malformed.
+    pub fn stream(&self, buffer: &Buffer, cpu: usize, time: &TimeOptions) -> Result<CpuStream, FileError> {
+        let data = buffer.cpus[cpu];
+        let layout = self.page_layout(buffer);
+        Ok(CpuStream {
+            name: buffer.name.clone(),
+            cpu: data.cpu,
+            layout,
+            correction: self.correction(data.cpu, time)?,
+            chunks: self.chunk_reader(buffer, cpu),
+            chunk: Vec::new(),
+            walker: Walker::empty(layout.abi),
+            next_page: 0,
+            page: 0,
+            first_page: 0,
+            lost: Lost::None,
+            swapped: false,
+        })
+    }
+
+    /// Like [`Trace::stream`], of the chunks only whose offsets lie in `range`: neighbouring ranges give each record
+    /// once. Errors count chunks and pages from the start of the range.
+    ///
+    /// # Errors
+    /// As [`Trace::stream`].
+    pub fn stream_of_chunks(
+        &self,
+        buffer: &Buffer,
+        cpu: usize,
+        time: &TimeOptions,
+        range: Range<u64>,
+    ) -> Result<CpuStream, FileError> {
+        let mut stream = self.stream(buffer, cpu, time)?;
+        stream.chunks.restrict(range);
+        Ok(stream)
+    }
+
+    /// Where the chunks of a CPU lie, up to the first damaged header.
+    ///
+    /// # Errors
+    /// [`FileError::Chunk`] if the file cannot be read.
+    pub fn chunks(&self, buffer: &Buffer, cpu: usize) -> Result<Vec<Chunk>, FileError> {
+        let data = buffer.cpus[cpu];
+        self.chunk_reader(buffer, cpu).list().map_err(|d| chunk_error(&buffer.name, data.cpu, d))
+    }
+
+    fn chunk_reader(&self, buffer: &Buffer, cpu: usize) -> ChunkReader {
+        let data = buffer.cpus[cpu];
+        let io = self.sources[data.source].clone();
+        ChunkReader::new(io, data, self.prefix.codec, self.abi, buffer.page_size)
+    }
+}
+
+impl CpuStream {
+    /// The CPU.
+    pub fn cpu(&self) -> CpuId {
+        self.cpu
+    }
+
+    /// The next record; `None` at the end. Its bytes are what [`CpuStream::bytes`] gives for it.
+    ///
+    /// When a new chunk is needed it is unpacked into `spare`, which then changes places with the stream's buffer:
+    /// [`CpuStream::swapped`] tells, and the bytes of the record before are in `spare` from then on, at the same place.
+    ///
+    /// # Errors
+    /// [`FileError::Page`] and [`FileError::Chunk`]. The stream goes on behind the damage when called again.
+    #[inline]
+    pub fn next(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
+        self.swapped = false;
+        loop {
+            match self.walker.step(&self.chunk) {
+                Ok(Some(item)) => {
+                    let item = Item { timestamp: self.correction.apply(item.timestamp), ..item };
+                    let lost = std::mem::take(&mut self.lost);
+                    return Ok(Some(Head { item, lost, page: self.page }));
+                }
+                Ok(None) => {
+                    if !self.turn_page(spare)? {
+                        return Ok(None);
+                    }
+                }
+                Err(source) => return Err(self.page_error(source)),
+            }
+        }
+    }
+
+    /// Whether the last [`CpuStream::next`] changed buffers with `spare`.
+    #[inline]
+    pub fn swapped(&self) -> bool {
+        self.swapped
+    }
+
+    /// The bytes of the record that [`CpuStream::next`] gave last.
+    #[inline]
+    pub fn bytes(&self, head: &Head) -> &[u8] {
+        &self.chunk[head.item.start..head.item.start + head.item.len]
+    }
+
+    #[cold]
+    fn page_error(&self, source: PageError) -> FileError {
+        FileError::Page { buffer: self.name.clone(), cpu: self.cpu, page: self.page, source }
+    }
+
+    /// Goes to the next sub-buffer, of the next chunk if need be.
+    fn turn_page(&mut self, spare: &mut Vec<u8>) -> Result<bool, FileError> {
+        if self.next_page >= self.chunk.len() {
+            // After the first swap the buffer holds no record that anybody was given.
+            let to = if self.swapped { &mut self.chunk } else { &mut *spare };
+            if !self.chunks.next(to).map_err(|d| chunk_error(&self.name, self.cpu, d))? {
+                return Ok(false);
+            }
+            if !self.swapped {
+                std::mem::swap(&mut self.chunk, spare);
+                self.swapped = true;
+            }
+            self.page = self.first_page;
+            self.first_page += self.chunk.len().div_ceil(self.layout.size) as u64;
+            self.next_page = 0;
+        } else {
+            self.page += 1;
+        }
+        let base = self.next_page;
+        self.next_page = base.saturating_add(self.layout.size);
+        match self
+            .chunk
+            .get(base..)
+            .ok_or(PageError::Cut { len: 0, wanted: self.layout.size })
+            .and_then(|data| self.layout.page(data))
+        {
+            Ok(page) => {
+                self.walker = Walker::new(self.layout.abi, base, &page);
+                self.lost = add(self.lost, page.lost);
+                Ok(true)
+            }
+            Err(source) => {
+                self.walker = Walker::empty(self.layout.abi);
+                Err(self.page_error(source))
+            }
+        }
+    }
+}
+
+/// Losses before pages that held no record add up.
+fn add(a: Lost, b: Lost) -> Lost {
+    match (a, b) {
+        (Lost::None, other) | (other, Lost::None) => other,
+        (Lost::Count(a), Lost::Count(b)) => Lost::Count(a.saturating_add(b)),
+        _ => Lost::Unknown,
+    }
+}
+
+fn chunk_error(buffer: &str, cpu: CpuId, damaged: Damaged) -> FileError {
+    let Damaged { chunk, offset, what } = damaged;
+    FileError::Chunk { buffer: buffer.to_owned(), cpu, chunk, offset, what }
+}

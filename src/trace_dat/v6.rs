@@ -1,0 +1,95 @@
+//! Version 6: everything in a fixed order.
+
+use super::scan::Scan;
+use super::{Buffer, CpuData, DataLayout, FileError, OptionId, Place, RawOption, Trace, meta};
+use crate::units::CpuId;
+
+const MOST_CPUS: u32 = 65536;
+
+/// Reads all that follows the prefix.
+pub(super) fn read(trace: &mut Trace, scan: &mut Scan<'_>) -> Result<(), FileError> {
+    part(scan, "header_page");
+    let (page, event) = meta::header_info(scan)?;
+    trace.set_header_page(scan.place(), page, event);
+    part(scan, "ftrace formats");
+    meta::formats(scan, "ftrace", &mut trace.ftrace_formats, &mut trace.damage)?;
+    part(scan, "event formats");
+    meta::systems(scan, &mut trace.event_formats, &mut trace.damage)?;
+    part(scan, "kallsyms");
+    trace.kallsyms = meta::sized32(scan)?;
+    part(scan, "printk formats");
+    trace.printk_formats = meta::sized32(scan)?;
+    part(scan, "saved cmdlines");
+    trace.saved_cmdlines = meta::sized64(scan)?;
+    part(scan, "cpu count");
+    let at = scan.pos();
+    let cpus = scan.u32()?;
+    if cpus > MOST_CPUS {
+        return Err(FileError::TooLong { place: scan.place(), offset: at, len: cpus.into(), limit: MOST_CPUS.into() });
+    }
+    trace.cpu_count = cpus;
+    let mut kind = scan.bytes(10)?;
+    if kind == b"options  \0" {
+        part(scan, "options");
+        while let Ok(option) = RawOption::read(scan, 6)? {
+            trace.options.push(option);
+        }
+        trace.apply_options();
+        kind = scan.bytes(10)?;
+    }
+    part(scan, "data");
+    let top = match &kind[..] {
+        b"latency  \0" => {
+            let len = scan.remain();
+            Buffer { text: Some(scan.bytes(len)?), ..empty(trace, String::new()) }
+        }
+        b"flyrecord\0" => flyrecord(trace, scan, cpus, String::new())?,
+        _ => return Err(FileError::Magic { place: scan.place(), offset: scan.pos() - 10, expected: "flyrecord\0" }),
+    };
+    trace.buffers.push(top);
+    for option in trace.options.clone() {
+        if option.id == OptionId::BUFFER
+            && let Err(e) = instance(trace, scan, cpus, &option)
+        {
+            trace.damage.push(e);
+        }
+    }
+    Ok(())
+}
+
+fn part(scan: &mut Scan<'_>, name: &'static str) {
+    scan.set_place(Place::Part(name));
+}
+
+fn empty(trace: &Trace, name: String) -> Buffer {
+    let clock = trace.option(OptionId::TRACECLOCK).map(|o| Trace::chosen_clock(&o.text())).unwrap_or_default();
+    Buffer { name, clock, page_size: trace.prefix.page_size as usize, cpus: Vec::new(), text: None }
+}
+
+/// Per CPU offset and size of its data, and, where there is a TRACECLOCK option, the buffer's clock.
+fn flyrecord(trace: &Trace, scan: &mut Scan<'_>, cpus: u32, name: String) -> Result<Buffer, FileError> {
+    let mut buffer = empty(trace, name);
+    for cpu in 0..cpus {
+        let (offset, size) = (scan.u64()?, scan.u64()?);
+        if size > 0 {
+            buffer.cpus.push(CpuData { cpu: CpuId(cpu), source: 0, offset, size, layout: DataLayout::Pages });
+        }
+    }
+    if trace.option(OptionId::TRACECLOCK).is_some() {
+        buffer.clock = Trace::chosen_clock(&String::from_utf8_lossy(&meta::sized64(scan)?));
+    }
+    Ok(buffer)
+}
+
+/// An instance: a `flyrecord` block of its own, at an offset.
+fn instance(trace: &mut Trace, scan: &mut Scan<'_>, cpus: u32, option: &RawOption) -> Result<(), FileError> {
+    let mut from = option.scan(trace.abi);
+    let cut = |_| option.error("it ends too early");
+    let (offset, name) = (from.u64().map_err(cut)?, from.cstr().map_err(cut)?);
+    part(scan, "instance data");
+    scan.seek(offset);
+    scan.expect("flyrecord\0")?;
+    let buffer = flyrecord(trace, scan, cpus, name)?;
+    trace.buffers.push(buffer);
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! Version 7: sections that options point to.
+
+use super::buffer::BufferOption;
+use super::codec::Unpacker;
+use super::options::SectionHeader;
+use super::scan::{MAX_ITEM, Scan};
+use super::{Buffer, CpuData, DataLayout, FileError, OptionId, Place, Prefix, RawOption, SectionId, Trace, meta};
+
+/// Sections that hold one text or table, in the order they are best read: formats need nothing but `header_page`.
+const META: [SectionId; 8] = [
+    SectionId::HEADER_INFO,
+    SectionId::FTRACE_EVENTS,
+    SectionId::EVENT_FORMATS,
+    SectionId::KALLSYMS,
+    SectionId::PRINTK,
+    SectionId::CMDLINES,
+    SectionId::BTF_FILE,
+    SectionId::MODULES_FILE,
+];
+
+/// Reads all options and what they point to. Where the chain of options is broken, what the sections themselves say is
+/// taken.
+pub(super) fn read(trace: &mut Trace, scan: &mut Scan<'_>, options: u64) -> Result<(), FileError> {
+    let first_section = scan.pos();
+    let chain = read_options(trace, scan, options);
+    if let Err(e) = chain {
+        trace.damage.push(e);
+    }
+    let found = if trace.damage.is_empty() { Vec::new() } else { walk_sections(scan, first_section) };
+    for id in META {
+        let pointed = trace.options.iter().rfind(|o| o.id.0 == id.0).map(|o| o.scan(trace.abi).u64());
+        let offset = match pointed {
+            Some(Ok(offset)) => offset,
+            _ => match found.iter().find(|s| s.id == id) {
+                Some(header) => header.offset,
+                None => continue,
+            },
+        };
+        if let Err(e) = read_meta(trace, scan, id, offset) {
+            trace.damage.push(e);
+        }
+    }
+    if trace.options.is_empty() && trace.header_texts.0.is_empty() && !trace.damage.is_empty() {
+        return Err(trace.damage.remove(0));
+    }
+    trace.apply_options();
+    for option in trace.options.clone() {
+        let buffer = match option.id {
+            OptionId::BUFFER => read_buffer(trace, scan, &option),
+            OptionId::BUFFER_TEXT => read_text(trace, scan, &option),
+            _ => continue,
+        };
+        match buffer {
+            Ok(buffer) => trace.buffers.push(buffer),
+            Err(e) => trace.damage.push(e),
+        }
+    }
+    trace.buffers.sort_by_key(|b| !b.name.is_empty());
+    if trace.cpu_count == 0 {
+        let highest = trace.buffers.iter().flat_map(|b| &b.cpus).map(|c| c.cpu.0).max();
+        trace.cpu_count = highest.map_or(0, |c| c.saturating_add(1));
+    }
+    Ok(())
+}
+
+/// The chain of options sections.
+fn read_options(trace: &mut Trace, scan: &mut Scan<'_>, mut at: u64) -> Result<(), FileError> {
+    let mut seen = Vec::new();
+    while at != 0 {
+        if seen.contains(&at) {
+            return Err(FileError::OptionsCircle { offset: at });
+        }
+        seen.push(at);
+        let header = section(scan, SectionId::OPTIONS, at)?;
+        if header.is_compressed() {
+            let data = unpack(scan, &trace.prefix, header)?;
+            let mut inner = Scan::unpacked(&data, trace.prefix.abi, header.place());
+            at = options_of(&mut inner, &mut trace.options)?;
+        } else {
+            at = options_of(scan, &mut trace.options)?;
+        }
+    }
+    Ok(())
+}
+
+fn options_of(scan: &mut Scan<'_>, to: &mut Vec<RawOption>) -> Result<u64, FileError> {
+    loop {
+        match RawOption::read(scan, 7)? {
+            Ok(option) => to.push(option),
+            Err(next) => return Ok(next),
+        }
+    }
+}
+
+/// The header of the section at `at`, which must be of kind `id`; `scan` stands behind it afterwards.
+fn section(scan: &mut Scan<'_>, id: SectionId, at: u64) -> Result<SectionHeader, FileError> {
+    scan.set_place(Place::Section(id, at));
+    scan.seek(at);
+    let header = SectionHeader::read(scan)?;
+    if header.id != id {
+        return Err(FileError::WrongSection { place: scan.place(), found: header.id });
+    }
+    Ok(header)
+}
+
+/// The data of the section whose header was just read.
+fn unpack(scan: &mut Scan<'_>, prefix: &Prefix, header: SectionHeader) -> Result<Vec<u8>, FileError> {
+    if !header.is_compressed() {
+        return scan.bytes(header.size);
+    }
+    let at = scan.pos();
+    let (stored, size) = (scan.u32()?, scan.u32()?);
+    if u64::from(size) > MAX_ITEM {
+        return Err(FileError::TooLong { place: scan.place(), offset: at + 4, len: size.into(), limit: MAX_ITEM });
+    }
+    let place = header.place();
+    let offset = scan.pos();
+    let packed = scan.bytes(stored.into())?;
+    let mut data = Vec::new();
+    let damaged = |source| FileError::Codec { place, offset, len: stored.into(), source };
+    Unpacker::new(prefix.codec).unpack(&packed, size as usize, &mut data).map_err(damaged)?;
+    if data.len() != size as usize {
+        let source = std::io::Error::other(format!("{} bytes unpacked where {size} were declared", data.len()));
+        return Err(damaged(source));
+    }
+    data.shrink_to_fit();
+    Ok(data)
+}
+
+/// The headers of all sections that follow each other from `at`.
+fn walk_sections(scan: &mut Scan<'_>, mut at: u64) -> Vec<SectionHeader> {
+    let mut found = Vec::new();
+    scan.set_place(Place::Prefix);
+    loop {
+        scan.seek(at);
+        let Ok(header) = SectionHeader::read(scan) else { return found };
+        if header.id.name().is_none() || header.size > scan.remain() {
+            return found;
+        }
+        found.push(header);
+        at = scan.pos() + header.size;
+    }
+}
+
+fn read_meta(trace: &mut Trace, scan: &mut Scan<'_>, id: SectionId, at: u64) -> Result<(), FileError> {
+    let header = section(scan, id, at)?;
+    let data = unpack(scan, &trace.prefix, header)?;
+    let mut inner = Scan::unpacked(&data, trace.prefix.abi, header.place());
+    match id {
+        SectionId::HEADER_INFO => {
+            let (page, event) = meta::header_info(&mut inner)?;
+            trace.set_header_page(header.place(), page, event);
+        }
+        SectionId::FTRACE_EVENTS => {
+            meta::formats(&mut inner, "ftrace", &mut trace.ftrace_formats, &mut trace.damage)?;
+        }
+        SectionId::EVENT_FORMATS => meta::systems(&mut inner, &mut trace.event_formats, &mut trace.damage)?,
+        SectionId::KALLSYMS => trace.kallsyms = meta::sized32(&mut inner)?,
+        SectionId::PRINTK => trace.printk_formats = meta::sized32(&mut inner)?,
+        SectionId::CMDLINES => trace.saved_cmdlines = meta::sized64(&mut inner)?,
+        SectionId::BTF_FILE => trace.btf = data,
+        _ => trace.modules = data,
+    }
+    Ok(())
+}
+
+fn read_buffer(trace: &Trace, scan: &mut Scan<'_>, option: &RawOption) -> Result<Buffer, FileError> {
+    let found = BufferOption::read(option, trace.abi, false)?;
+    // Recorders that could not say whether data is compressed leave the section's flag to do so.
+    let compressed = match section(scan, SectionId::BUFFER, found.section) {
+        Ok(header) => header.is_compressed(),
+        Err(e) if found.cpus.is_empty() => return Err(e),
+        Err(_) => trace.prefix.codec != super::Codec::None,
+    };
+    let layout = if compressed { DataLayout::Chunks } else { DataLayout::Pages };
+    let data = |&(cpu, offset, size)| CpuData { cpu, source: 0, offset, size, layout };
+    let cpus = found.cpus.iter().filter(|c| c.2 > 0).map(data).collect();
+    Ok(Buffer { name: found.name, clock: found.clock, page_size: found.page_size as usize, cpus, text: None })
+}
+
+/// A latency tracer's text, compressed in chunks like a CPU's data.
+fn read_text(trace: &Trace, scan: &mut Scan<'_>, option: &RawOption) -> Result<Buffer, FileError> {
+    let found = BufferOption::read(option, trace.abi, true)?;
+    let header = section(scan, SectionId::BUFFER_TEXT, found.section)?;
+    let text = if header.is_compressed() {
+        let mut text = Vec::new();
+        let mut unpacker = Unpacker::new(trace.prefix.codec);
+        let mut chunk = Vec::new();
+        for _ in 0..scan.u32()? {
+            let (stored, size) = (scan.u32()?, scan.u32()?);
+            let len = text.len() as u64 + u64::from(size);
+            if len > MAX_ITEM {
+                return Err(FileError::TooLong { place: scan.place(), offset: scan.pos() - 4, len, limit: MAX_ITEM });
+            }
+            let offset = scan.pos();
+            let packed = scan.bytes(stored.into())?;
+            unpacker.unpack(&packed, size as usize, &mut chunk).map_err(|source| FileError::Codec {
+                place: header.place(),
+                offset,
+                len: stored.into(),
+                source,
+            })?;
+            text.extend_from_slice(&chunk);
+        }
+        text
+    } else {
+        scan.bytes(header.size)?
+    };
+    let page_size = trace.prefix.page_size as usize;
+    Ok(Buffer { name: found.name, clock: found.clock, page_size, cpus: Vec::new(), text: Some(text) })
+}

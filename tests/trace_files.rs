@@ -1,0 +1,52 @@
+//! Real trace files, of the corpus where it is at hand: everything in them is found, in order, without damage.
+
+use rtrace::merge::Merge;
+use rtrace::trace_dat::{TimeOptions, Trace};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// All `.dat` files of the project's own test data, and of the corpus beside it.
+fn trace_files() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    for dir in [root.join("tests/data/traces"), root.join("../shared/corpus")] {
+        let Ok(kernels) = std::fs::read_dir(&dir) else { continue };
+        for kernel in kernels.flatten() {
+            let Ok(files) = std::fs::read_dir(kernel.path()) else { continue };
+            found.extend(files.flatten().map(|f| f.path()).filter(|p| p.extension().is_some_and(|e| e == "dat")));
+        }
+    }
+    found.sort();
+    found
+}
+
+fn merged(trace: &Trace) -> Merge {
+    let mut merge = Merge::default();
+    for (number, buffer) in trace.buffers.iter().enumerate() {
+        for cpu in 0..buffer.cpus.len() {
+            merge.add(trace.stream(buffer, cpu, &TimeOptions::default()).unwrap(), number);
+        }
+    }
+    merge
+}
+
+#[test]
+fn every_file_is_read_whole_and_in_order() {
+    let files = trace_files();
+    assert!(!files.is_empty(), "no trace files to test with");
+    for path in files {
+        let trace = Trace::open(File::open(&path).unwrap()).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let damage: Vec<String> = trace.damage.iter().map(ToString::to_string).collect();
+        assert!(damage.is_empty(), "{}: {damage:?}", path.display());
+        assert!(!trace.ftrace_formats.is_empty(), "{}", path.display());
+        let mut merge = merged(&trace);
+        let (mut events, mut last) = (0, 0);
+        while merge.advance().unwrap_or_else(|e| panic!("{}: {e}", path.display())) {
+            let record = merge.record();
+            assert!(record.timestamp.0 >= last, "{}: event {events} goes back in time", path.display());
+            last = record.timestamp.0;
+            events += 1;
+        }
+        println!("{}: {events} events", path.display());
+    }
+}
