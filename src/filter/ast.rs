@@ -1,0 +1,128 @@
+//! The syntax tree of the kernel's event filters.
+
+use super::CpuList;
+use crate::syntax::{Span, Spanned};
+
+/// A boolean expression over one event's fields: what is written to an event's `filter` file or follows ` if ` in a
+/// trigger.
+///
+/// `&&` binds tighter than `||`; `!` belongs to the next predicate or parenthesis. Equality ignores spans.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expr {
+    /// `a && b && c`: two or more.
+    And(Vec<Expr>),
+    /// `a || b`: two or more.
+    Or(Vec<Expr>),
+    /// `!a`.
+    Not(Box<Expr>),
+    /// `field op value`.
+    Predicate(Predicate),
+}
+
+impl Expr {
+    /// All predicates, left to right.
+    pub fn predicates(&self) -> Vec<&Predicate> {
+        let mut found = Vec::new();
+        self.collect(&mut found);
+        found
+    }
+
+    fn collect<'a>(&'a self, found: &mut Vec<&'a Predicate>) {
+        match self {
+            Expr::And(parts) | Expr::Or(parts) => parts.iter().for_each(|part| part.collect(found)),
+            Expr::Not(inner) => inner.collect(found),
+            Expr::Predicate(predicate) => found.push(predicate),
+        }
+    }
+}
+
+/// One comparison: `next_comm ~ "kworker*"`.
+#[derive(Clone, Debug)]
+pub struct Predicate {
+    /// A field of the event, a common field, or one of the words `CPU`, `cpu`, `COMM`, `comm`.
+    pub field: Spanned<String>,
+    /// `.ustring` or `.function` behind the field.
+    pub modifier: Option<Spanned<Modifier>>,
+    /// The comparison.
+    pub op: Spanned<Op>,
+    /// What the field is compared with.
+    pub value: Spanned<Value>,
+    /// From the field to the value.
+    pub span: Span,
+}
+
+impl PartialEq for Predicate {
+    fn eq(&self, other: &Self) -> bool {
+        self.field == other.field && self.modifier == other.modifier && self.op == other.op && self.value == other.value
+    }
+}
+
+impl Eq for Predicate {}
+
+/// How a field is to be understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Modifier {
+    /// `.ustring`: a pointer to text in user space (since Linux 5.17).
+    UserString,
+    /// `.function`: an address, which lies within a function or does not (since Linux 6.3).
+    Function,
+}
+
+/// A comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+    /// `&`: they have a bit, or a CPU, in common.
+    BitAnd,
+    /// `~`: the text matches the glob.
+    Glob,
+}
+
+impl Op {
+    /// Every operator, in an order in which no one is the beginning of a later one.
+    pub const ALL: [Op; 8] =
+        [Op::NotEqual, Op::Equal, Op::LessEqual, Op::Less, Op::GreaterEqual, Op::Greater, Op::BitAnd, Op::Glob];
+
+    /// As the kernel writes it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Op::Equal => "==",
+            Op::NotEqual => "!=",
+            Op::Less => "<",
+            Op::LessEqual => "<=",
+            Op::Greater => ">",
+            Op::GreaterEqual => ">=",
+            Op::BitAnd => "&",
+            Op::Glob => "~",
+        }
+    }
+}
+
+/// The right-hand side of a predicate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// `-1`, `0x1f`: any base the kernel reads; printed in hex if it was written so, else in decimal.
+    Number {
+        /// The value; whether it fits the field's signedness is checked against the format.
+        value: i128,
+        /// Whether it was written with `0x`.
+        hex: bool,
+    },
+    /// `"bash"`, `'bash'`, and, more than the kernel takes, a bare word (printed with quotes).
+    Text(String),
+    /// `CPUS{0-3,8}` (since Linux 6.6).
+    Cpus(CpuList),
+    /// The name or address after `.function ==`.
+    Function(String),
+}

@@ -1,0 +1,123 @@
+//! A filter of the kernel's language to a program over recorded events.
+
+use super::check::resolve;
+use super::pattern::Pattern;
+use super::program::Tree;
+use super::source::{NumberAt, TextAt};
+use super::target::{Kind, Target};
+use super::test::Test;
+use super::{Expr, Filter, Op, Predicate, Program, Value};
+use crate::abi::Abi;
+use crate::format::EventFormat;
+use crate::syntax::{Diagnostic, parse_int};
+use std::ops::Range;
+
+/// Where the kernel's functions lie.
+pub trait Functions {
+    /// The addresses of the function called `name`.
+    fn by_name(&self, name: &str) -> Option<Range<u64>>;
+    /// The addresses of the function that `address` lies in.
+    fn around(&self, address: u64) -> Option<Range<u64>>;
+}
+
+/// Knows none.
+impl Functions for () {
+    fn by_name(&self, _: &str) -> Option<Range<u64>> {
+        None
+    }
+
+    fn around(&self, _: u64) -> Option<Range<u64>> {
+        None
+    }
+}
+
+pub(super) fn compile(
+    filter: &Filter,
+    format: &EventFormat,
+    abi: Abi,
+    functions: &dyn Functions,
+) -> Result<Program, Diagnostic> {
+    let compiler = Compiler { filter, format, functions };
+    Ok(Program::new(compiler.tree(filter.expr())?, abi))
+}
+
+struct Compiler<'a> {
+    filter: &'a Filter,
+    format: &'a EventFormat,
+    functions: &'a dyn Functions,
+}
+
+impl Compiler<'_> {
+    fn tree(&self, expr: &Expr) -> Result<Tree, Diagnostic> {
+        let all = |parts: &[Expr]| parts.iter().map(|part| self.tree(part)).collect::<Result<Vec<_>, _>>();
+        Ok(match expr {
+            Expr::And(parts) => Tree::And(all(parts)?),
+            Expr::Or(parts) => Tree::Or(all(parts)?),
+            Expr::Not(inner) => Tree::Not(Box::new(self.tree(inner)?)),
+            Expr::Predicate(predicate) => self.predicate(predicate)?,
+        })
+    }
+
+    fn predicate(&self, p: &Predicate) -> Result<Tree, Diagnostic> {
+        let target = resolve(self.filter, p, self.format)?;
+        let at = NumberAt { offset: target.offset, size: target.size, signed: target.signed };
+        let op = p.op.value;
+        // The kernel has no way to compare numbers of another size: whatever the operator, the event is dropped.
+        let comparable = matches!(target.size, 1 | 2 | 4 | 8);
+        Ok(match &p.value.value {
+            Value::Text(text) => self.text(p, target, text)?,
+            Value::Function(name) => {
+                let function = self.function(p, name)?;
+                let within = Tree::Test(Test::Within { at: NumberAt { signed: false, ..at }, function });
+                if op == Op::NotEqual { Tree::Not(Box::new(within)) } else { within }
+            }
+            Value::Number { value, .. } if target.kind == Kind::Cpu => {
+                Tree::Test(Test::Cpu { op, value: *value as i32 })
+            }
+            Value::Number { value, .. } if comparable => {
+                Tree::Test(Test::Number { at, op, value: at.cut(*value as u64) })
+            }
+            Value::Cpus(list) if target.kind == Kind::CpuMask => {
+                let at = TextAt::DataLoc { offset: target.offset };
+                Tree::Test(Test::CpuMask { at, op, list: list.clone() })
+            }
+            Value::Cpus(list) if target.kind == Kind::Cpu => {
+                Tree::Test(Test::CpuIn { at: None, op, list: list.clone() })
+            }
+            Value::Cpus(list) if comparable => {
+                let at = NumberAt { signed: false, ..at };
+                Tree::Test(Test::CpuIn { at: Some(at), op, list: list.clone() })
+            }
+            Value::Number { .. } | Value::Cpus(_) => Tree::Const(false),
+        })
+    }
+
+    fn text(&self, p: &Predicate, target: Target, text: &str) -> Result<Tree, Diagnostic> {
+        let mut pattern = if p.op.value == Op::Glob { Pattern::glob(text) } else { Pattern::literal(text) };
+        pattern.negated ^= p.op.value == Op::NotEqual;
+        let offset = target.offset;
+        let at = match target.kind {
+            Kind::Comm => return Ok(Tree::Test(Test::Comm { pattern })),
+            Kind::DataLocText => TextAt::DataLoc { offset },
+            Kind::RelLocText => TextAt::RelLoc { offset },
+            Kind::PointerText => {
+                let name = &p.field.value;
+                let message = format!("`{name}` is a pointer: the text behind it is not in the record");
+                return Err(Diagnostic::new("filter", self.filter.text(), p.field.span, message)
+                    .hint("set the filter before recording: the kernel can follow the pointer"));
+            }
+            _ => TextAt::Fixed { offset, size: target.size },
+        };
+        Ok(Tree::Test(Test::Text { at, pattern }))
+    }
+
+    fn function(&self, p: &Predicate, name: &str) -> Result<Range<u64>, Diagnostic> {
+        let found = match name.starts_with(|c: char| c.is_ascii_digit()) {
+            true => parse_int(name).ok().and_then(|a| self.functions.around(u64::try_from(a).ok()?)),
+            false => self.functions.by_name(name),
+        };
+        found.ok_or_else(|| {
+            Diagnostic::new("filter", self.filter.text(), p.value.span, format!("function `{name}` not found"))
+        })
+    }
+}

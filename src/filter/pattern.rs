@@ -1,0 +1,232 @@
+//! Text comparison exactly as the kernel's filters do it.
+
+use memchr::memmem;
+
+/// What `==`, `!=` and `~` compare a text field with.
+///
+/// The kernel (`filter_parse_regex`, `kernel/trace/trace_events_filter.c`) sorts globs into five kinds and compares
+/// each its own way, with three traps that are kept here because the events that passed a filter passed *that* one:
+///
+/// - `*text` looks at the end of the **field**, one byte before its last: on a `char[16]` it fits only texts of 15
+///   bytes. Dynamic strings end where their text ends, so there it does what one expects;
+/// - `*text*` searches the whole field, also behind the NUL;
+/// - a glob that begins with a digit is compared literally. A leading `!` negates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pattern {
+    kind: Kind,
+    text: Vec<u8>,
+    /// `!` before the glob.
+    pub(super) negated: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Full,
+    Front,
+    Middle,
+    End,
+    Glob,
+}
+
+impl Pattern {
+    /// For `==` and `!=`.
+    pub(super) fn literal(text: &str) -> Self {
+        Pattern { kind: Kind::Full, text: text.as_bytes().to_vec(), negated: false }
+    }
+
+    /// For `~`.
+    pub(super) fn glob(text: &str) -> Self {
+        let (text, negated) = match text.strip_prefix('!') {
+            Some(rest) => (rest.as_bytes(), true),
+            None => (text.as_bytes(), false),
+        };
+        let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or(&[]);
+        let special = |bytes: &[u8]| bytes.iter().any(|b| b"*[?\\".contains(b));
+        let (first, last) = (text.first() == Some(&b'*'), text.len() > 1 && text.last() == Some(&b'*'));
+        let edges = [text.first(), text.last()].into_iter().flatten().any(|b| b"[?\\".contains(b));
+        let (kind, text) = if text.first().is_some_and(u8::is_ascii_digit) {
+            (Kind::Full, text)
+        } else if edges || special(inner) {
+            (Kind::Glob, text)
+        } else {
+            match (first, last) {
+                (false, false) => (Kind::Full, text),
+                (false, true) => (Kind::Front, &text[..text.len() - 1]),
+                (true, false) => (Kind::End, &text[1..]),
+                (true, true) => (Kind::Middle, &text[1..text.len() - 1]),
+            }
+        };
+        Pattern { kind, text: text.to_vec(), negated }
+    }
+
+    /// How the kernel sorts it.
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Whether the text in `field` (all its bytes, NUL and what lies behind included) fits, `!` left out.
+    #[inline]
+    pub(super) fn fits(&self, field: &[u8]) -> bool {
+        match self.kind {
+            Kind::Full => {
+                let text = until_nul(field);
+                // strncmp: of a field without NUL no more than its length is compared
+                text == self.text || (text.len() == field.len() && self.text.starts_with(text) && !text.is_empty())
+            }
+            Kind::Front => field.starts_with(&self.text),
+            Kind::Middle => memmem::find(field, &self.text).is_some(),
+            Kind::End => field.split_last().is_some_and(|(_, rest)| rest.ends_with(&self.text)),
+            Kind::Glob => glob_fits(&self.text, until_nul(field)),
+        }
+    }
+}
+
+pub(super) fn until_nul(field: &[u8]) -> &[u8] {
+    &field[..memchr::memchr(0, field).unwrap_or(field.len())]
+}
+
+/// The kernel's glob (`lib/glob.c`): `*`, `?`, `[a-z]`, `[!a-z]`, `\` before a literal; a class that is not closed is
+/// a literal `[`. Only the last `*` is ever retried, so the time is at most pattern times text.
+fn glob_fits(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    let mut retry: Option<(usize, usize)> = None;
+    loop {
+        if pattern.get(p) == Some(&b'*') {
+            p += 1;
+            retry = Some((p, t));
+            continue;
+        }
+        match one(&pattern[p..], text.get(t).copied()) {
+            Step::End => return true,
+            Step::Fits(len) => {
+                p += len;
+                t += 1;
+            }
+            Step::Differs => match retry {
+                Some((after_star, from)) if from < text.len() => {
+                    retry = Some((after_star, from + 1));
+                    (p, t) = (after_star, from + 1);
+                }
+                _ => return false,
+            },
+        }
+    }
+}
+
+enum Step {
+    /// Pattern and text end here together.
+    End,
+    /// The character fits; the pattern's element has this many bytes.
+    Fits(usize),
+    Differs,
+}
+
+/// Compares one character with the pattern's first element, which is not `*`.
+fn one(pattern: &[u8], c: Option<u8>) -> Step {
+    let (&head, c) = match (pattern.first(), c) {
+        (None, None) => return Step::End,
+        (Some(head), Some(c)) => (head, c),
+        _ => return Step::Differs,
+    };
+    let (fits, len) = match head {
+        b'?' => (true, 1),
+        b'[' => class(pattern, c).unwrap_or((c == b'[', 1)),
+        b'\\' => match pattern.get(1) {
+            Some(&literal) => (literal == c, 2),
+            None => (false, 1),
+        },
+        literal => (literal == c, 1),
+    };
+    if fits { Step::Fits(len) } else { Step::Differs }
+}
+
+/// Whether `c` is in the class `pattern` starts with, and the class's length; `None` if it is not closed.
+fn class(pattern: &[u8], c: u8) -> Option<(bool, usize)> {
+    let inverted = pattern.get(1) == Some(&b'!');
+    let mut at = 1 + usize::from(inverted);
+    let mut found = false;
+    loop {
+        let low = *pattern.get(at)?;
+        at += 1;
+        let mut high = low;
+        if pattern.get(at) == Some(&b'-') && pattern.get(at + 1) != Some(&b']') {
+            high = *pattern.get(at + 1)?;
+            at += 2;
+        }
+        found |= (low..=high).contains(&c);
+        if *pattern.get(at)? == b']' {
+            return Some((found != inverted, at + 1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(text: &str) -> [u8; 16] {
+        let mut field = [0; 16];
+        field[..text.len()].copy_from_slice(text.as_bytes());
+        field
+    }
+
+    #[test]
+    fn kinds() {
+        for (glob, kind) in [
+            ("bash", Kind::Full),
+            ("ba*", Kind::Front),
+            ("*ba", Kind::End),
+            ("*ba*", Kind::Middle),
+            ("*", Kind::End),
+            ("**", Kind::Middle),
+            ("b*h", Kind::Glob),
+            ("ba?", Kind::Glob),
+            ("[ab]sh", Kind::Glob),
+            ("b\\*", Kind::Glob),
+            ("12*", Kind::Full),
+            ("", Kind::Full),
+        ] {
+            assert_eq!(Pattern::glob(glob).kind(), kind, "{glob}");
+        }
+        assert!(Pattern::glob("!bash").negated && !Pattern::literal("!bash").negated);
+    }
+
+    #[test]
+    fn fixed_fields() {
+        let bash = field("bash");
+        assert!(Pattern::literal("bash").fits(&bash) && !Pattern::literal("bas").fits(&bash));
+        assert!(Pattern::glob("ba*").fits(&bash) && Pattern::glob("*as*").fits(&bash));
+        assert!(!Pattern::glob("*sh").fits(&bash), "the end of a fixed field is not the end of its text");
+        assert!(Pattern::glob("*def").fits(&field("0123456789abdef")));
+        assert!(Pattern::glob("*sh").fits(b"/bin/bash\0"), "a dynamic string ends with its NUL");
+        let mut stale = bash;
+        stale[5..8].copy_from_slice(b"old");
+        assert!(Pattern::glob("*old*").fits(&stale) && !Pattern::literal("old").fits(&stale));
+        assert!(Pattern::literal("abcdX").fits(b"abcd"), "no NUL: only the field's length is compared");
+        assert!(
+            Pattern::literal("").fits(&[0; 4]) && Pattern::literal("").fits(&[]) && !Pattern::literal("a").fits(&[])
+        );
+    }
+
+    #[test]
+    fn globs() {
+        for (glob, text, fits) in [
+            ("b*h", "bash", true),
+            ("b*s", "bash", false),
+            ("*a*b*c", "xaxbxc", true),
+            ("*a*b*c", "xaxbx", false),
+            ("[!a-c]x", "dx", true),
+            ("[!a-c]x", "bx", false),
+            ("[]a]?", "]z", true),
+            ("[abc", "[abc", true),
+            ("a\\*b*x", "a*bx", true),
+            ("?", "", false),
+            ("*?", "", false),
+            ("", "", true),
+            ("b**h", "bh", true),
+            ("[a-]z", "-z", true),
+        ] {
+            assert_eq!(glob_fits(glob.as_bytes(), text.as_bytes()), fits, "{glob} {text}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! One filter of `-F` held against one event: fields to places in the record.
+
+use super::ast::{Compare, Expr, Num, ReportFilter};
+use super::posix;
+use crate::filter::Op;
+use crate::filter::program::Tree;
+use crate::filter::source::{NumberAt, TextAt};
+use crate::filter::test::{self, Test, With, WordsAt};
+use crate::format::{EventFormat, Field, Shape};
+use crate::syntax::{Diagnostic, Span};
+
+pub(super) fn resolve(filter: &ReportFilter, expr: &Expr, format: &EventFormat) -> Result<Tree, Diagnostic> {
+    Resolver { filter, format }.tree(expr)
+}
+
+struct Resolver<'a> {
+    filter: &'a ReportFilter,
+    format: &'a EventFormat,
+}
+
+impl Resolver<'_> {
+    fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new("filter", &self.filter.text, span, message)
+    }
+
+    fn tree(&self, expr: &Expr) -> Result<Tree, Diagnostic> {
+        Ok(match expr {
+            Expr::And(a, b) => Tree::And(vec![self.tree(a)?, self.tree(b)?]),
+            Expr::Or(a, b) => Tree::Or(vec![self.tree(a)?, self.tree(b)?]),
+            Expr::Not(inner) => Tree::Not(Box::new(self.tree(inner)?)),
+            Expr::NonZero(num) => self.num(num)?.map_or(Tree::Const(false), |num| Tree::Test(Test::NonZero(num))),
+            Expr::Compare { left, op, right } => match (&op.value, right) {
+                (Compare::Regex { positive }, Num::Text(text)) => {
+                    self.words(left, &text.value, text.span, *positive, true)?
+                }
+                (Compare::Regex { positive }, Num::Char(c)) => {
+                    self.words(left, &c.value.to_string(), c.span, *positive, true)?
+                }
+                (Compare::Regex { .. }, _) => {
+                    return Err(self.error(op.span, "a regular expression is text, in quotes"));
+                }
+                (Compare::Number(Op::Equal), Num::Text(text)) => {
+                    self.words(left, &text.value, text.span, true, false)?
+                }
+                (Compare::Number(Op::NotEqual), Num::Text(text)) => {
+                    self.words(left, &text.value, text.span, false, false)?
+                }
+                (Compare::Number(_), Num::Text(_)) => {
+                    return Err(self.error(op.span, "illegal comparison for text").hint("text knows == != =~ and !~"));
+                }
+                (Compare::Number(op), right) => match (self.num(left)?, self.num(right)?) {
+                    (Some(left), Some(right)) => Tree::Test(Test::Compare { left, op: *op, right }),
+                    _ => Tree::Const(false),
+                },
+            },
+        })
+    }
+
+    /// `None` if a field is missing: whatever is compared with it is false.
+    fn num(&self, num: &Num) -> Result<Option<test::Num>, Diagnostic> {
+        Ok(match num {
+            Num::Number(value) => Some(test::Num::Const(value.value)),
+            Num::Char(c) => Some(test::Num::Const(u32::from(c.value).into())),
+            Num::Text(text) => return Err(self.error(text.span, "text stands to the right of == != =~ or !~ only")),
+            Num::Calc(calc) => {
+                let (left, op, right) = &**calc;
+                match (self.num(left)?, self.num(right)?) {
+                    (Some(left), Some(right)) => Some(test::Num::Calc(Box::new((left, *op, right)))),
+                    _ => None,
+                }
+            }
+            Num::Field(name) => match (self.format.field(&name.value), name.value.as_str()) {
+                (Some(field), _) if is_text(field) => {
+                    return Err(self
+                        .error(name.span, format!("`{}` is text, and compared with a number here", name.value))
+                        .hint("the value goes in double quotes"));
+                }
+                (Some(field), _) => Some(test::Num::Field(number_at(field))),
+                (None, "CPU") => Some(test::Num::Cpu),
+                (None, "COMM") => return Err(self.error(name.span, "`COMM` is text, its value goes in double quotes")),
+                (None, _) => None,
+            },
+        })
+    }
+
+    fn words(&self, left: &Num, text: &str, span: Span, positive: bool, regex: bool) -> Result<Tree, Diagnostic> {
+        let Num::Field(name) = left else {
+            return Err(self.error(span, "text can only be compared with a field"));
+        };
+        let with = if regex {
+            let pattern = posix::basic_to_regex(text).map_err(|e| self.error(span, e))?;
+            let built = regex::bytes::RegexBuilder::new(&pattern).case_insensitive(true).unicode(false).build();
+            With::Regex(built.map_err(|_| self.error(span, "not a regular expression"))?)
+        } else {
+            With::Equal(text.as_bytes().to_vec())
+        };
+        let at = match (self.format.field(&name.value), name.value.as_str()) {
+            (Some(field), _) => text_at(field).map(WordsAt::Text).unwrap_or_else(|| WordsAt::Number {
+                at: number_at(field),
+                named: field.is_pointer() || field.is_long(),
+            }),
+            (None, "COMM") => WordsAt::Comm,
+            // The comparison is false as a whole, `!=` and `!~` too.
+            (None, _) => return Ok(Tree::Const(false)),
+        };
+        let test = Tree::Test(Test::Words { at, with });
+        Ok(if positive { test } else { Tree::Not(Box::new(test)) })
+    }
+}
+
+fn is_text(field: &Field) -> bool {
+    text_at(field).is_some()
+}
+
+fn text_at(field: &Field) -> Option<TextAt> {
+    if !field.is_string() {
+        return None;
+    }
+    match field.shape {
+        Shape::Scalar => None,
+        Shape::Array { .. } => Some(TextAt::Fixed { offset: field.offset, size: field.size }),
+        Shape::DataLoc { .. } => Some(TextAt::DataLoc { offset: field.offset }),
+        Shape::RelLoc { .. } => Some(TextAt::RelLoc { offset: field.offset }),
+    }
+}
+
+fn number_at(field: &Field) -> NumberAt {
+    NumberAt { offset: field.offset, size: field.size, signed: field.is_signed() }
+}

@@ -1,0 +1,5 @@
+//! The event languages against what kernels said: captured texts, and the running kernel where it can be asked.
+
+mod captured;
+mod filter;
+mod filter_agrees;
