@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The most that one chunk may unpack to, in bytes: a damaged size must not cost memory.
-const MAX_CHUNK: u32 = 32 << 20;
+const MAX_CHUNK: u32 = super::MAX_CHUNK as u32;
 /// How much uncompressed data is read at once, in bytes, if sub-buffers are not larger.
 const READ_UNIT: u64 = 128 << 10;
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -140,7 +140,8 @@ impl ChunkReader {
         let Some(chunk) = self.header()? else { return self.cut(8) };
         // trace-cmd 3.1's sizes do not count the count word: its last chunk ends 4 bytes behind the declared end.
         let end = self.pos + 8 + u64::from(chunk.stored);
-        if end == self.end + 4 && self.declared == u32::try_from(self.number + 1).ok() {
+        let last = !self.whole || self.declared == u32::try_from(self.number + 1).ok();
+        if end == self.end + 4 && self.data.layout == DataLayout::Chunks && last {
             self.end = end;
         }
         if !self.plausible(&chunk, self.pos) {

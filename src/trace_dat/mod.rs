@@ -1,4 +1,17 @@
 //! The trace.dat file, versions 6 and 7: header, options, sections, chunks.
+//!
+//! [`Trace::open`] reads everything but the events; [`Trace::stream`] gives a CPU's events with one chunk in memory.
+//! [`Writer`] writes version 7; [`write`] tells how a recording grows on disk and survives a kill.
+//!
+//! A version 7 file is a prefix ([`Prefix`]) and sections, each with a header of 16 bytes: u16 id, u16 flags (1:
+//! compressed), u32 name, u64 size. The prefix leads to a section of options ([`RawOption`]), which leads to the next
+//! one; options say where the other sections lie. A compressed section is `u32 stored size, u32 size, data`; a CPU's
+//! compressed data `u32 count`, then as many chunks of that form. A version 6 file is the same parts in a fixed order,
+//! uncompressed. Source: trace-cmd.dat.v6(5), trace-cmd.dat.v7(5), and real files of trace-cmd 3.1 and 3.4.
+//!
+//! Nothing that a file says is believed before it is checked: lengths against the file's end and against limits, so
+//! that a damaged file costs neither a panic nor memory.
+//!
 mod buffer;
 mod chunks;
 mod codec;
@@ -16,6 +29,7 @@ mod stream;
 mod trace;
 mod v6;
 mod v7;
+pub mod write;
 
 pub use buffer::{Buffer, BufferOption, CpuData, DataLayout};
 pub use chunks::Chunk;
@@ -27,5 +41,6 @@ pub use options::RawOption;
 pub use prefix::Prefix;
 pub use read_at::ReadAt;
 pub use spool_table::{SpoolEntry, SpoolTable};
-pub use stream::{CpuStream, Head};
+pub use stream::{CpuStream, Head, RawPages};
 pub use trace::Trace;
+pub use write::{FinishedSpool, MAX_CHUNK, Recovered, WriteError, Writer, Written, recover, spool_name};

@@ -18,6 +18,10 @@ impl Put {
         self
     }
 
+    pub(super) fn u16(&mut self, n: u16) -> &mut Self {
+        self.raw(&if self.endian == Endian::Big { n.to_be_bytes() } else { n.to_le_bytes() })
+    }
+
     pub(super) fn u32(&mut self, n: u32) -> &mut Self {
         self.raw(&if self.endian == Endian::Big { n.to_be_bytes() } else { n.to_le_bytes() })
     }

@@ -11,6 +11,11 @@ pub struct SpoolTable {
     /// Whether the file's BUFFER options are final and the spools are being moved into the file. Then what is left of
     /// a spool is the front of the CPU's data that the file does not yet hold.
     pub finishing: bool,
+    /// While finishing: where in the file the link to this table's options section stands. Zeroing it ends the job.
+    pub link: u64,
+    /// The name of a file beside the trace file with comms learnt while recording: lines `pid comm`, as in
+    /// saved_cmdlines, later ones counting. Empty if there is none.
+    pub comms: String,
     /// One per buffer and CPU.
     pub entries: Vec<SpoolEntry>,
 }
@@ -43,7 +48,8 @@ impl SpoolTable {
             return Err(option.error("it is of a newer rtrace"));
         }
         let finishing = scan.u32().map_err(cut)? != 0;
-        let mut table = SpoolTable { finishing, entries: Vec::new() };
+        let (link, comms) = (scan.u64().map_err(cut)?, scan.cstr().map_err(cut)?);
+        let mut table = SpoolTable { finishing, link, comms, entries: Vec::new() };
         for _ in 0..scan.u32().map_err(cut)? {
             let entry = SpoolEntry {
                 buffer: scan.cstr().map_err(cut)?,
@@ -64,7 +70,7 @@ impl SpoolTable {
     /// The option's bytes.
     pub fn write(&self, abi: Abi) -> Vec<u8> {
         let mut out = Put::new(abi);
-        out.u32(VERSION).u32(self.finishing.into()).u32(self.entries.len() as u32);
+        out.u32(VERSION).u32(self.finishing.into()).u64(self.link).cstr(&self.comms).u32(self.entries.len() as u32);
         for entry in &self.entries {
             out.cstr(&entry.buffer).cstr(&entry.clock).u32(entry.page_size).u32(entry.cpu.0).cstr(&entry.file);
             out.u64(entry.target.0).u64(entry.target.1);

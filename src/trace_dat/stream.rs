@@ -35,6 +35,23 @@ pub struct Head {
     pub page: u64,
 }
 
+/// A CPU's sub-buffers, for those who copy them.
+pub struct RawPages {
+    name: String,
+    cpu: CpuId,
+    chunks: ChunkReader,
+}
+
+impl RawPages {
+    /// Replaces `to` by the sub-buffers of the next chunk; `false` at the end.
+    ///
+    /// # Errors
+    /// [`FileError::Chunk`]; it goes on behind the damage when called again.
+    pub fn next(&mut self, to: &mut Vec<u8>) -> Result<bool, FileError> {
+        self.chunks.next(to).map_err(|d| chunk_error(&self.name, self.cpu, d))
+    }
+}
+
 impl Trace {
     /// The records of the CPU that is number `cpu` of `buffer.cpus`.
     ///
@@ -83,6 +100,19 @@ impl Trace {
     pub fn chunks(&self, buffer: &Buffer, cpu: usize) -> Result<Vec<Chunk>, FileError> {
         let data = buffer.cpus[cpu];
         self.chunk_reader(buffer, cpu).list().map_err(|d| chunk_error(&buffer.name, data.cpu, d))
+    }
+
+    /// Whether a chunk of a CPU can be read and unpacked.
+    pub(super) fn unpacks(&self, buffer: &Buffer, cpu: usize, chunk: &Chunk) -> bool {
+        let mut reader = self.chunk_reader(buffer, cpu);
+        reader.restrict(chunk.offset..chunk.offset + 8 + u64::from(chunk.stored));
+        let mut unpacked = Vec::new();
+        matches!(reader.next(&mut unpacked), Ok(true)) && unpacked.len() == chunk.size as usize
+    }
+
+    /// A CPU's sub-buffers as they are, some at a time.
+    pub fn raw_pages(&self, buffer: &Buffer, cpu: usize) -> RawPages {
+        RawPages { name: buffer.name.clone(), cpu: buffer.cpus[cpu].cpu, chunks: self.chunk_reader(buffer, cpu) }
     }
 
     fn chunk_reader(&self, buffer: &Buffer, cpu: usize) -> ChunkReader {

@@ -1,0 +1,186 @@
+//! Finishing a recording: the spools become the file's BUFFER sections.
+
+use super::super::{BufferOption, Codec, OptionId, SectionId, SpoolEntry, SpoolTable};
+use super::{WriteError, Writer};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// How much is moved at once, and so at most on the disk twice, in bytes.
+const PIECE: u64 = 1 << 20;
+
+/// A spool nobody appends to any more.
+#[derive(Clone, Debug)]
+pub struct FinishedSpool {
+    /// What it holds; `target` is ignored.
+    pub entry: SpoolEntry,
+    /// Where it is.
+    pub path: PathBuf,
+    /// How many of its bytes count, the count word included: up to the end of the last whole chunk or sub-buffer.
+    pub size: u64,
+    /// How many chunks these are; without compression this says nothing.
+    pub chunks: u32,
+}
+
+/// What became of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Size of the trace file, in bytes.
+    pub file_size: u64,
+    /// How many of them are the CPUs' data as stored.
+    pub data_size: u64,
+}
+
+impl Writer {
+    /// Writes the options, moves the spools into the file and removes them. `buffers` lists the buffers in file order
+    /// as (name, clock, sub-buffer size in bytes); the top one, whose name is empty, comes first, even if it has no data.
+    ///
+    /// After an error the recording is as it was or can be [recovered](super::recover).
+    ///
+    /// # Errors
+    /// [`WriteError`]; a full disk above all.
+    pub fn finish(
+        mut self,
+        buffers: &[(String, String, u32)],
+        spools: &[FinishedSpool],
+    ) -> Result<Written, WriteError> {
+        let full = |spool: &&FinishedSpool| match self.codec {
+            Codec::None => spool.size > 0,
+            _ => spool.chunks > 0,
+        };
+        let spools: Vec<&FinishedSpool> = spools.iter().filter(full).collect();
+        // Before the first step, so that recovery need not find the ends again.
+        for spool in &spools {
+            self.seal(spool).map_err(|source| WriteError::Spool { path: spool.path.clone(), source })?;
+        }
+        let (table, end) = self.lay_out(buffers, &spools)?;
+        let mut data_size = 0;
+        for (spool, entry) in spools.iter().zip(&table.entries) {
+            let failed = |source| WriteError::Spool { path: spool.path.clone(), source };
+            move_into(&self.file, entry.target, &spool.path).map_err(failed)?;
+            data_size += entry.target.1;
+        }
+        finish_move(&self, &table, end)?;
+        for spool in &spools {
+            std::fs::remove_file(&spool.path)
+                .map_err(|source| WriteError::Spool { path: spool.path.clone(), source })?;
+        }
+        Ok(Written { file_size: end, data_size })
+    }
+
+    /// Cuts off what does not count and writes the number of chunks.
+    fn seal(&self, spool: &FinishedSpool) -> io::Result<()> {
+        let file = File::options().write(true).open(&spool.path)?;
+        file.set_len(spool.size)?;
+        if self.codec != Codec::None {
+            let mut count = super::super::put::Put::new(self.abi);
+            count.u32(spool.chunks);
+            file.write_all_at(&count.bytes, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Writes all options and the BUFFER sections' headers, and makes them the file's. Gives the places of the spools
+    /// and the end of the file.
+    fn lay_out(
+        &mut self,
+        buffers: &[(String, String, u32)],
+        spools: &[&FinishedSpool],
+    ) -> Result<(SpoolTable, u64), WriteError> {
+        let cpus_of = |name: &str| spools.iter().filter(|s| s.entry.buffer == name).count() as u64;
+        // Everything before the data has a known size, so the places of the data are known before it is written.
+        let mut table = SpoolTable { finishing: true, ..SpoolTable::default() };
+        table.entries = spools.iter().map(|s| s.entry.clone()).collect();
+        let start = self.pos;
+        let options_len = |options: &[(OptionId, Vec<u8>)]| {
+            HEADER + options.iter().map(|o| 6 + o.1.len() as u64).sum::<u64>() + 6 + 8
+        };
+        let mut pos = start + options_len(&self.options);
+        for (name, clock, _) in buffers {
+            pos += HEADER + 6 + (8 + name.len() as u64 + 1 + clock.len() as u64 + 1 + 8 + 20 * cpus_of(name)) + 14;
+        }
+        pos += HEADER + 6 + table.write(self.abi).len() as u64 + 14;
+        let mut found = Vec::new();
+        let mut headers = Vec::new();
+        for (name, clock, page_size) in buffers {
+            let section = pos;
+            pos += HEADER;
+            let mut cpus = Vec::new();
+            for (spool, entry) in spools.iter().zip(&mut table.entries).filter(|(s, _)| s.entry.buffer == *name) {
+                pos = pos.next_multiple_of(u64::from(*page_size).max(1));
+                entry.target = (pos, spool.size);
+                cpus.push((entry.cpu, pos, spool.size));
+                pos += spool.size;
+            }
+            headers.push((section, pos - section - HEADER));
+            let (name, clock) = (name.clone(), clock.clone());
+            found.push(BufferOption { section, name, clock, page_size: *page_size, cpus });
+        }
+        let options = std::mem::take(&mut self.options);
+        let mut link = self.put_options(&options, 0)?;
+        for buffer in &found {
+            self.patch("options", link, self.pos)?;
+            link = self.put_options(&[(OptionId::BUFFER, buffer.write(self.abi))], 0)?;
+        }
+        table.link = link;
+        self.patch("options", link, self.pos)?;
+        self.put_options(&[(OptionId::RTRACE_SPOOLS, table.write(self.abi))], 0)?;
+        debug_assert_eq!(self.pos, headers.first().map_or(self.pos, |h| h.0));
+        let flags = u16::from(self.codec != Codec::None);
+        for (at, size) in headers {
+            let header = self.section_header(SectionId::BUFFER, flags, size);
+            self.file
+                .write_all_at(&header, at)
+                .map_err(|source| WriteError::Write { what: "a buffer's section", source })?;
+        }
+        self.start_options_at(start)?;
+        Ok((table, pos))
+    }
+}
+
+/// Size of a section's header, in bytes.
+const HEADER: u64 = 16;
+
+/// The last steps of finishing: the file has its size, the table is cut off.
+pub(super) fn finish_move(writer: &Writer, table: &SpoolTable, end: u64) -> Result<(), WriteError> {
+    writer.file.set_len(end).map_err(|source| WriteError::Write { what: "the end of the file", source })?;
+    writer.patch("options", table.link, 0)
+}
+
+/// Moves what is left of the spool at `path` to its place in `file`: `target` is where the spool's first byte goes and
+/// how many bytes it had.
+pub(super) fn move_into(file: &File, target: (u64, u64), path: &Path) -> io::Result<()> {
+    let spool = File::options().read(true).write(true).open(path)?;
+    let mut left = spool.metadata()?.len().min(target.1);
+    let mut piece = Vec::new();
+    while left > 0 {
+        let from = (left - 1) / PIECE * PIECE;
+        copy(&spool, from, file, target.0 + from, left - from, &mut piece)?;
+        spool.set_len(from)?;
+        left = from;
+    }
+    Ok(())
+}
+
+/// Copies `len` bytes within the kernel, or through `piece` where the filesystem cannot.
+fn copy(from: &File, at: u64, to: &File, to_at: u64, len: u64, piece: &mut Vec<u8>) -> io::Result<()> {
+    let (mut source, mut target) = (at as i64, to_at as i64);
+    let end = source + len as i64;
+    while source < end {
+        let left = (end - source) as usize;
+        match nix::fcntl::copy_file_range(from, Some(&mut source), to, Some(&mut target), left) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(_) => {}
+            Err(nix::Error::EINTR) => {}
+            Err(nix::Error::EXDEV | nix::Error::EINVAL | nix::Error::ENOSYS | nix::Error::EOPNOTSUPP) => {
+                piece.resize(left, 0);
+                from.read_exact_at(piece, source as u64)?;
+                to.write_all_at(piece, target as u64)?;
+                return Ok(());
+            }
+            Err(e) => return Err(e.into()),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! Writing version 7 files: the [`Writer`], and [`recover`] for what a killed recorder left behind.
+//!
+//! A recording goes through three states. All of them are a sound trace.dat file.
+//!
+//! 1. **Recording.** [`Writer::create`], the sections and options known so far, then [`Writer::publish`] with the
+//!    table of spools. From here on the trace file holds everything but the CPUs' data (and the options known only at
+//!    the end), and an RTRACE_SPOOLS option that names the spools beside it. `rtrace report` reads this.
+//! 2. **Finishing.** [`Writer::finish`] writes the rest of the options, and the BUFFER options as if all data were
+//!    already in the file; one 8-byte write at the start of the file makes them count. Then each spool is moved into its
+//!    place *from its end to its start*, a piece at a time: copied (`copy_file_range`), then cut off the spool. So no
+//!    more than one piece is ever on the disk twice, dirty pages of the spool that were never written back are dropped
+//!    instead of written, no filesystem needs to know of holes or shared extents, and what is left of the spool says how
+//!    much is still to be moved: a kill at any point loses nothing.
+//! 3. **Finished.** One more 8-byte write cuts the table of spools off the options; the empty spools are removed.
+//!
+//! [`recover`] does 2 and 3 for a file in state 1 and the rest of 2 and 3 for one in state 2.
+//!
+//! # Spools
+//! One file per buffer and CPU in the directory of the trace file, [`spool_name`] names it. With compression its bytes
+//! are the final section's: a `u32` of 0 (room for the number of chunks), then per chunk `u32` stored size, `u32` size,
+//! and the zstd frame (or zlib stream), in the file's byte order, appended with one `write`. A chunk holds whole sub-buffers, and
+//! no more than [`MAX_CHUNK`] bytes of them. A frame with a checksum (`ZSTD_c_checksumFlag`) lets readers notice every
+//! flipped bit; trace-cmd takes them. With compression `none` a spool is bare sub-buffers, one after the other.
+//! A torn last chunk or sub-buffer is dropped by all who read a spool.
+
+mod assemble;
+mod recover;
+mod sections;
+
+pub use assemble::{FinishedSpool, Written};
+pub use recover::{Recovered, recover};
+pub use sections::{WriteError, Writer};
+
+/// The most bytes of sub-buffers that one chunk may hold.
+pub const MAX_CHUNK: usize = 32 << 20;
+
+/// The file name of a CPU's spool: `trace.dat.cpu3.spool`, or `trace.dat.INSTANCE.cpu3.spool`.
+pub fn spool_name(trace_file: &str, buffer: &str, cpu: crate::units::CpuId) -> String {
+    if buffer.is_empty() {
+        format!("{trace_file}.cpu{cpu}.spool")
+    } else {
+        format!("{trace_file}.{}.cpu{cpu}.spool", buffer.replace('/', "_"))
+    }
+}

@@ -1,0 +1,246 @@
+//! Header, sections and options out.
+
+use super::super::prefix::MAGIC;
+use super::super::put::Put;
+use super::super::{Codec, OptionId, SectionId, SpoolTable};
+use crate::abi::{Abi, Endian};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+
+/// A trace file that could not be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The trace file.
+    #[error("failed to write {what}")]
+    Write {
+        /// Which part.
+        what: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+    /// A spool.
+    #[error("failed to move spool {} into the trace file", .path.display())]
+    Spool {
+        /// The spool.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// More than the format has room for.
+    #[error("{what} has {len} bytes, more than a trace file can hold")]
+    TooLong {
+        /// Which part.
+        what: &'static str,
+        /// Its size, in bytes.
+        len: usize,
+    },
+    /// The file to be recovered cannot be read.
+    #[error(transparent)]
+    Read(#[from] super::super::FileError),
+}
+
+/// A version 7 file being written. Sections go out at once; options are kept until [`Writer::publish`] or
+/// [`Writer::finish`].
+pub struct Writer {
+    pub(super) file: File,
+    pub(super) abi: Abi,
+    pub(super) codec: Codec,
+    /// Where the next section goes.
+    pub(super) pos: u64,
+    /// Where the offset of the first options section stands.
+    pub(super) first_options: u64,
+    pub(super) options: Vec<(OptionId, Vec<u8>)>,
+}
+
+impl Writer {
+    /// Starts a file that is still empty. `abi` is this program's (the kernel's is in `header_page`), `page_size` the
+    /// size of the top buffer's sub-buffers in bytes, `codec` what sections and CPU data are compressed with.
+    ///
+    /// # Errors
+    /// [`WriteError::Write`].
+    pub fn create(file: File, abi: Abi, page_size: u32, codec: Codec) -> Result<Self, WriteError> {
+        let mut out = Put::new(abi);
+        out.raw(MAGIC).cstr("7").raw(&[u8::from(abi.endian == Endian::Big), abi.long_size]).u32(page_size);
+        out.cstr(codec.name()).cstr(&codec.version());
+        let first_options = out.bytes.len() as u64;
+        out.u64(0);
+        let mut writer = Writer { file, abi, codec, pos: 0, first_options, options: Vec::new() };
+        writer.put("the file header", &out.bytes)?;
+        Ok(writer)
+    }
+
+    /// The texts of `events/header_page` and `events/header_event`.
+    ///
+    /// # Errors
+    /// [`WriteError::Write`].
+    pub fn header_info(&mut self, page: &[u8], event: &[u8]) -> Result<(), WriteError> {
+        let mut out = Put::new(self.abi);
+        out.raw(b"header_page\0").u64(page.len() as u64).raw(page);
+        out.raw(b"header_event\0").u64(event.len() as u64).raw(event);
+        self.section(SectionId::HEADER_INFO, &out.bytes)
+    }
+
+    /// The texts of the `format` files of the `ftrace` system.
+    ///
+    /// # Errors
+    /// [`WriteError::Write`].
+    pub fn ftrace_formats<T: AsRef<[u8]>>(&mut self, formats: &[T]) -> Result<(), WriteError> {
+        let mut out = Put::new(self.abi);
+        put_formats(&mut out, formats);
+        self.section(SectionId::FTRACE_EVENTS, &out.bytes)
+    }
+
+    /// The texts of all other `format` files: systems, each with its formats.
+    ///
+    /// # Errors
+    /// [`WriteError::Write`].
+    pub fn event_formats<T: AsRef<[u8]>>(&mut self, systems: &[(String, Vec<T>)]) -> Result<(), WriteError> {
+        let mut out = Put::new(self.abi);
+        out.u32(systems.len() as u32);
+        for (system, formats) in systems {
+            out.cstr(system);
+            put_formats(&mut out, formats);
+        }
+        self.section(SectionId::EVENT_FORMATS, &out.bytes)
+    }
+
+    /// The text of kallsyms.
+    ///
+    /// # Errors
+    /// [`WriteError::TooLong`] above 4 GiB, [`WriteError::Write`].
+    pub fn kallsyms(&mut self, text: &[u8]) -> Result<(), WriteError> {
+        self.sized32("kallsyms", SectionId::KALLSYMS, text)
+    }
+
+    /// The text of printk_formats.
+    ///
+    /// # Errors
+    /// [`WriteError::TooLong`] above 4 GiB, [`WriteError::Write`].
+    pub fn printk_formats(&mut self, text: &[u8]) -> Result<(), WriteError> {
+        self.sized32("printk_formats", SectionId::PRINTK, text)
+    }
+
+    /// The text of saved_cmdlines: lines `pid comm`.
+    ///
+    /// # Errors
+    /// [`WriteError::Write`].
+    pub fn saved_cmdlines(&mut self, text: &[u8]) -> Result<(), WriteError> {
+        let mut out = Put::new(self.abi);
+        out.u64(text.len() as u64).raw(text);
+        self.section(SectionId::CMDLINES, &out.bytes)
+    }
+
+    /// A section's bytes, and the option that points to it; written a second time it replaces the first.
+    ///
+    /// # Errors
+    /// [`WriteError::TooLong`] above 4 GiB, [`WriteError::Write`].
+    pub fn section(&mut self, id: SectionId, data: &[u8]) -> Result<(), WriteError> {
+        let what = id.name().unwrap_or("a section");
+        let at = self.pos;
+        if self.codec == Codec::None {
+            self.put_section(what, id, 0, data)?;
+        } else {
+            let packed = self.codec.compress(data).map_err(|source| WriteError::Write { what, source })?;
+            let len = |n: usize| u32::try_from(n).map_err(|_| WriteError::TooLong { what, len: n });
+            let mut out = Put::new(self.abi);
+            out.u32(len(packed.len())?).u32(len(data.len())?).raw(&packed);
+            self.put_section(what, id, 1, &out.bytes)?;
+        }
+        let option = OptionId(id.0);
+        self.options.retain(|o| o.0 != option);
+        let mut offset = Put::new(self.abi);
+        offset.u64(at);
+        self.options.push((option, offset.bytes));
+        Ok(())
+    }
+
+    /// Adds an option.
+    pub fn option(&mut self, id: OptionId, data: impl Into<Vec<u8>>) {
+        self.options.push((id, data.into()));
+    }
+
+    /// Adds an option that is a u32, such as CPUCOUNT.
+    pub fn option_u32(&mut self, id: OptionId, n: u32) {
+        let mut out = Put::new(self.abi);
+        out.u32(n);
+        self.option(id, out.bytes);
+    }
+
+    /// Adds an option that is a u64, such as TRACEID.
+    pub fn option_u64(&mut self, id: OptionId, n: u64) {
+        let mut out = Put::new(self.abi);
+        out.u64(n);
+        self.option(id, out.bytes);
+    }
+
+    /// Makes the file readable as an unfinished recording: writes the options there are and the table of spools. Can
+    /// be called again when there is more to say.
+    ///
+    /// # Errors
+    /// [`WriteError::Write`].
+    pub fn publish(&mut self, spools: &SpoolTable) -> Result<(), WriteError> {
+        let at = self.pos;
+        let mut options = self.options.clone();
+        options.push((OptionId::RTRACE_SPOOLS, spools.write(self.abi)));
+        self.put_options(&options, 0)?;
+        self.start_options_at(at)
+    }
+
+    /// One options section; gives where its link to the next one stands.
+    pub(super) fn put_options(&mut self, options: &[(OptionId, Vec<u8>)], next: u64) -> Result<u64, WriteError> {
+        let mut out = Put::new(self.abi);
+        for (id, data) in options {
+            out.u16(id.0).u32(data.len() as u32).raw(data);
+        }
+        out.u16(OptionId::DONE.0).u32(8).u64(next);
+        self.put_section("options", SectionId::OPTIONS, 0, &out.bytes)?;
+        Ok(self.pos - 8)
+    }
+
+    /// The 8-byte write that makes the options at `at` the file's.
+    pub(super) fn start_options_at(&mut self, at: u64) -> Result<(), WriteError> {
+        self.patch("the file header", self.first_options, at)
+    }
+
+    pub(super) fn patch(&self, what: &'static str, at: u64, value: u64) -> Result<(), WriteError> {
+        let mut out = Put::new(self.abi);
+        out.u64(value);
+        self.file.write_all_at(&out.bytes, at).map_err(|source| WriteError::Write { what, source })
+    }
+
+    pub(super) fn section_header(&self, id: SectionId, flags: u16, size: u64) -> Vec<u8> {
+        const NO_NAME: u32 = u32::MAX;
+        let mut out = Put::new(self.abi);
+        out.u16(id.0).u16(flags).u32(NO_NAME).u64(size);
+        out.bytes
+    }
+
+    fn put_section(&mut self, what: &'static str, id: SectionId, flags: u16, data: &[u8]) -> Result<(), WriteError> {
+        let mut bytes = self.section_header(id, flags, data.len() as u64);
+        bytes.extend_from_slice(data);
+        self.put(what, &bytes)
+    }
+
+    pub(super) fn put(&mut self, what: &'static str, bytes: &[u8]) -> Result<(), WriteError> {
+        self.file.write_all_at(bytes, self.pos).map_err(|source| WriteError::Write { what, source })?;
+        self.pos += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn sized32(&mut self, what: &'static str, id: SectionId, text: &[u8]) -> Result<(), WriteError> {
+        let len = u32::try_from(text.len()).map_err(|_| WriteError::TooLong { what, len: text.len() })?;
+        let mut out = Put::new(self.abi);
+        out.u32(len).raw(text);
+        self.section(id, &out.bytes)
+    }
+}
+
+fn put_formats<T: AsRef<[u8]>>(out: &mut Put, formats: &[T]) {
+    out.u32(formats.len() as u32);
+    for format in formats {
+        out.u64(format.as_ref().len() as u64).raw(format.as_ref());
+    }
+}
