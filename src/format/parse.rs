@@ -144,7 +144,7 @@ fn split_decl(decl: &str) -> Option<(String, String, Option<&str>)> {
         }
         None => (decl, None),
     };
-    let name_at = head.rfind(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.')).map_or(0, |at| at + 1);
+    let name_at = head.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '.').len();
     let (ty, name) = head.split_at(name_at);
     if name.is_empty() {
         return None;
@@ -235,6 +235,11 @@ mod tests {
         assert_eq!(err.line, 5);
         assert_eq!(err.found, "\tfeld:int b;");
         assert_eq!(EventFormat::parse("s", "").unwrap_err().line, 1);
+    }
+
+    #[test]
+    fn a_name_may_follow_any_character() {
+        assert_eq!(shape_of("int 𜐒.", 4), (String::from("int 𜐒"), String::from("."), Shape::Scalar));
     }
 
     #[test]
