@@ -3,5 +3,6 @@
 #[path = "../common/environment.rs"]
 mod environment;
 
+mod documents;
 mod generated;
 mod help;

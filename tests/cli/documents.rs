@@ -1,0 +1,80 @@
+//! The documents are true: their console blocks are run, their links lead somewhere.
+
+use crate::environment::TestEnvironment;
+use std::path::{Path, PathBuf};
+
+fn top() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// README.md and everything below docs/.
+fn documents() -> Vec<PathBuf> {
+    let mut found = vec![top().join("README.md")];
+    let mut folders = vec![top().join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("docs can be listed") {
+            let path = entry.expect("a directory entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// The commands of a document's ```` ```console ```` blocks, each with the output that is printed below it.
+fn console_blocks(text: &str) -> Vec<(String, String)> {
+    let mut commands: Vec<(String, String)> = Vec::new();
+    let mut inside = false;
+    for line in text.lines() {
+        if line.trim() == "```console" {
+            inside = true;
+        } else if line.trim() == "```" {
+            inside = false;
+        } else if inside {
+            match (line.strip_prefix("$ "), commands.last_mut()) {
+                (Some(command), _) => commands.push((command.to_owned(), String::new())),
+                (None, Some((_, output))) => output.push_str(&format!("{line}\n")),
+                (None, None) => panic!("a console block that does not begin with `$ `: {line}"),
+            }
+        }
+    }
+    commands
+}
+
+#[test]
+fn console_blocks_say_what_happens() {
+    let mut run = 0;
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).expect("a document");
+        for (command, output) in console_blocks(&text) {
+            let env = TestEnvironment::new();
+            let bin = Path::new(env!("CARGO_BIN_EXE_rtrace")).parent().expect("a folder").display();
+            let data = top().join("tests/data");
+            let line = format!("PATH={bin}:$PATH; DATA='{}'; {command}", data.display());
+            env.run("bash", &["-c", &line]).exits(0).complains("").prints(&output);
+            run += 1;
+        }
+    }
+    assert!(run > 0, "no console block was found");
+}
+
+#[test]
+fn links_lead_to_files() {
+    let mut followed = 0;
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).expect("a document");
+        for target in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if target.contains("://") || target.starts_with('#') {
+                continue;
+            }
+            let file = target.split('#').next().unwrap_or(target);
+            let path = document.parent().expect("a folder").join(file);
+            assert!(path.exists(), "{}: link to {target}, which is not there", document.display());
+            followed += 1;
+        }
+    }
+    assert!(followed > 0, "no link was found");
+}
