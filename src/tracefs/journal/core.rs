@@ -155,6 +155,15 @@ impl Journal {
     }
 }
 
+#[cfg(test)]
+impl Journal {
+    /// Gives up the lock and leaves the rest as it is.
+    pub(super) fn forget_like_a_killed_process(mut self) {
+        self.undo.clear();
+        self.disk = DiskState::None;
+    }
+}
+
 impl Drop for Journal {
     fn drop(&mut self) {
         // Whoever wants to hear of failures calls `undo`.

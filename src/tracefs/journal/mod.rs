@@ -14,10 +14,14 @@
 mod core;
 mod disk;
 mod event_enable;
+#[cfg(test)]
+mod fake;
 mod knobs;
 mod orphan;
 mod restore;
 mod shell;
+#[cfg(test)]
+mod tests;
 mod undo;
 
 pub use core::{Journal, Sink};

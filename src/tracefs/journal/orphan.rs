@@ -75,7 +75,13 @@ impl Orphan {
     pub fn undo(self, sink: Option<Sink>) -> Result<(), UndoError> {
         let one = |error| UndoError { failures: vec![error] };
         let tracefs = Tracefs::at(&self.header.tracefs).map_err(one)?;
-        let mut writer = Writer::new(&tracefs, sink);
+        self.undo_in(&tracefs, sink)
+    }
+
+    /// The same, in a tracing directory that is open already.
+    pub(super) fn undo_in(self, tracefs: &Tracefs, sink: Option<Sink>) -> Result<(), UndoError> {
+        let one = |error| UndoError { failures: vec![error] };
+        let mut writer = Writer::new(tracefs, sink);
         writer.undo_all(&self.entries)?;
         disk::remove(&self.path).map_err(one)
     }
