@@ -8,3 +8,4 @@
 //! Linux 4.7; variables and handlers since 4.17).
 
 pub mod spec;
+pub mod table;

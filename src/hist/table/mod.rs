@@ -1,0 +1,31 @@
+//! The text of an event's `hist` file, as data and back.
+//!
+//! ```text
+//! # event histogram
+//! #
+//! # trigger info: hist:keys=next_pid:vals=hitcount:sort=hitcount:size=2048 [active]
+//! #
+//!
+//! { next_pid:        154 } hitcount:         21
+//!
+//! Totals:
+//!     Hits: 21
+//!     Entries: 1
+//!     Dropped: 0
+//! ```
+//!
+//! One such block per trigger, two empty lines between (kernel: `hist_show`, `hist_trigger_print_key`,
+//! `hist_trigger_entry_print` in `trace_events_hist.c`). What a column means is not in the text, so each block is read
+//! with the help of its own trigger line. Texts in it are chosen by users and may hold anything but NUL.
+
+mod cursor;
+mod entry;
+mod kernel_text;
+mod model;
+mod parse;
+
+pub use model::{Column, ColumnValue, Entry, HistTable, Key, KeyValue, Saved, Snapshot, Tracked};
+pub use parse::{TableError, parse};
+
+#[cfg(test)]
+mod tests;
