@@ -1,0 +1,165 @@
+//! What stands in the cells of a table.
+
+use crate::hist::table::{ColumnValue, Entry, HistTable, Key, KeyValue, Saved};
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+/// How a table is shown.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Only so many entries, the last ones of an ascending table, the first of a descending one.
+    pub top: Option<usize>,
+    /// Fields of these names are signed: what the kernel prints as 18446744073709551615 is -1.
+    pub signed: HashSet<String>,
+    /// Control characters in texts are shown as `\x1b`: for a terminal.
+    pub escape: bool,
+    /// Width of the bars, in characters; 0 shows none.
+    pub bar_width: usize,
+}
+
+impl Options {
+    /// A text as it may be shown.
+    pub(super) fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.escape && text.chars().any(char::is_control) {
+            let escape = |c: char| if c.is_control() { format!("\\x{:02x}", u32::from(c)) } else { c.to_string() };
+            Cow::Owned(text.chars().map(escape).collect())
+        } else {
+            Cow::Borrowed(text)
+        }
+    }
+
+    /// A number of the field `name`.
+    pub(super) fn number(&self, name: &str, value: u64) -> String {
+        if self.signed.contains(name) { (value as i64).to_string() } else { value.to_string() }
+    }
+
+    /// A key, on one line; stacks are joined by `;`, outermost first.
+    pub(super) fn key(&self, key: &Key) -> String {
+        match &key.value {
+            KeyValue::Number(n) => self.number(&key.name, *n),
+            KeyValue::Hex(n) => format!("0x{n:x}"),
+            KeyValue::Symbol { name, .. } => name.clone(),
+            KeyValue::Execname { comm, pid } => format!("{}-{pid}", self.shown(comm)),
+            KeyValue::Syscall { name, id } if name == "unknown_syscall" => format!("{name}({id})"),
+            KeyValue::Syscall { name, .. } => name.clone(),
+            KeyValue::Log2(_) | KeyValue::Bucket { .. } => {
+                let (low, high) = key.value.range().unwrap_or_default();
+                if low == high { low.to_string() } else { format!("{low}-{high}") }
+            }
+            KeyValue::Text(text) => self.shown(text).into_owned(),
+            KeyValue::Stack { frames, .. } => frames.iter().rev().map(String::as_str).collect::<Vec<_>>().join(";"),
+        }
+    }
+
+    /// The entries to show.
+    pub(super) fn chosen<'a>(&self, table: &'a HistTable) -> &'a [Entry] {
+        let entries = &table.entries;
+        let Some(top) = self.top.filter(|top| *top < entries.len()) else { return entries };
+        let descending = table.spec.sort.first().is_some_and(|key| key.value.descending);
+        if descending { &entries[..top] } else { &entries[entries.len() - top..] }
+    }
+}
+
+/// Whether a key's column is aligned to the right.
+pub(super) fn is_numeric(value: &KeyValue) -> bool {
+    matches!(value, KeyValue::Number(_) | KeyValue::Hex(_) | KeyValue::Log2(_) | KeyValue::Bucket { .. })
+}
+
+/// A value column's text.
+pub(super) fn value(options: &Options, name: &str, value: ColumnValue) -> String {
+    match value {
+        ColumnValue::Number(n) => options.number(name, n),
+        ColumnValue::Hex(n) => format!("0x{n:x}"),
+        ColumnValue::Percent(None) => "?".to_owned(),
+        ColumnValue::Percent(Some(p)) => format!("{}.{:02}%", p / 100, p % 100),
+        ColumnValue::Bar(n) => "#".repeat(n.into()),
+    }
+}
+
+/// Writes the tables as CSV (RFC 4180), each with a header, an empty line between two tables.
+///
+/// Classes have two columns, `KEY_low` and `KEY_high`; so have `.execname` keys, `KEY_comm` and `KEY`.
+///
+/// # Errors
+/// Those of `out`.
+pub fn csv(tables: &[HistTable], options: &Options, out: &mut impl Write) -> io::Result<()> {
+    for (at, table) in tables.iter().enumerate() {
+        if at > 0 {
+            out.write_all(b"\n")?;
+        }
+        let Some(first) = table.entries.first() else { continue };
+        row(out, header(first))?;
+        for entry in options.chosen(table) {
+            row(out, fields(options, entry))?;
+        }
+    }
+    Ok(())
+}
+
+fn header(entry: &Entry) -> Vec<String> {
+    let mut names = Vec::new();
+    for key in &entry.keys {
+        match key.value {
+            KeyValue::Log2(_) | KeyValue::Bucket { .. } => {
+                names.extend([format!("{}_low", key.name), format!("{}_high", key.name)]);
+            }
+            KeyValue::Execname { .. } => names.extend([format!("{}_comm", key.name), key.name.clone()]),
+            _ => names.push(key.name.clone()),
+        }
+    }
+    names.extend(entry.hitcount.map(|_| "hitcount".to_owned()));
+    names.extend(entry.values.iter().map(|column| match column.value {
+        ColumnValue::Percent(_) => format!("{}_percent", column.name),
+        ColumnValue::Bar(_) => format!("{}_bar", column.name),
+        _ => column.name.clone(),
+    }));
+    for tracked in &entry.tracked {
+        names.push(if tracked.change { "changed" } else { "max" }.to_owned());
+        names.extend(tracked.saved.iter().map(|(name, _)| format!("saved_{name}")));
+    }
+    names
+}
+
+fn fields(options: &Options, entry: &Entry) -> Vec<String> {
+    let mut cells = Vec::new();
+    for key in &entry.keys {
+        match &key.value {
+            KeyValue::Log2(_) | KeyValue::Bucket { .. } => {
+                let (low, high) = key.value.range().unwrap_or_default();
+                cells.extend([low.to_string(), high.to_string()]);
+            }
+            KeyValue::Execname { comm, pid } => cells.extend([comm.clone(), pid.to_string()]),
+            _ => cells.push(options.key(key)),
+        }
+    }
+    cells.extend(entry.hitcount.map(|n| n.to_string()));
+    cells.extend(entry.values.iter().map(|column| match column.value {
+        ColumnValue::Percent(Some(p)) => format!("{}.{:02}", p / 100, p % 100),
+        ColumnValue::Percent(None) => String::new(),
+        ColumnValue::Bar(n) => n.to_string(),
+        other => value(options, &column.name, other),
+    }));
+    for tracked in &entry.tracked {
+        cells.push(tracked.value.to_string());
+        cells.extend(tracked.saved.iter().map(|(name, saved)| match saved {
+            Saved::Number(n) => options.number(name, *n),
+            Saved::Text(text) => text.clone(),
+        }));
+    }
+    cells
+}
+
+fn row(out: &mut impl Write, cells: Vec<String>) -> io::Result<()> {
+    for (at, cell) in cells.iter().enumerate() {
+        if at > 0 {
+            out.write_all(b",")?;
+        }
+        if cell.contains(['"', ',', '\n', '\r']) {
+            write!(out, "\"{}\"", cell.replace('"', "\"\""))?;
+        } else {
+            out.write_all(cell.as_bytes())?;
+        }
+    }
+    out.write_all(b"\r\n")
+}

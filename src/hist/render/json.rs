@@ -1,0 +1,115 @@
+//! Tables as JSON.
+
+use super::cells::Options;
+use super::percentiles;
+use crate::hist::spec::State;
+use crate::hist::table::{ColumnValue, Entry, HistTable, Key, KeyValue, Saved};
+use serde_json::{Map, Value, json};
+
+/// Name and version of the layout; the version grows when a reader of the old one would be wrong.
+pub const SCHEMA: &str = "rtrace.hist/1";
+
+/// `{"schema": ..., "event": ..., "tables": [...]}`
+pub fn json(event: &str, tables: &[HistTable], options: &Options) -> Value {
+    let tables: Vec<Value> = tables.iter().map(|t| table(t, options)).collect();
+    self::json!({ "schema": SCHEMA, "event": event, "tables": tables })
+}
+
+fn table(table: &HistTable, options: &Options) -> Value {
+    let total: u64 = table.entries.iter().filter_map(|e| e.hitcount).fold(0, u64::saturating_add);
+    let entries: Vec<Value> = options.chosen(table).iter().map(|e| entry(e, total, options)).collect();
+    let percentiles: Map<String, Value> = percentiles(table)
+        .into_iter()
+        .map(|p| {
+            let at: Map<String, Value> =
+                p.at.into_iter()
+                    .map(|(name, (low, high))| (name.to_owned(), json!({"low": low, "high": high})))
+                    .collect();
+            (p.key, Value::Object(at))
+        })
+        .collect();
+    let snapshot = table
+        .snapshot
+        .as_ref()
+        .map(|s| json!({ "handler": s.handler, "value": s.value, "keys": keys(&s.keys, options) }));
+    let more: Map<String, Value> = table.more.iter().map(|(name, n)| (name.to_lowercase(), json!(n))).collect();
+    json!({
+        "trigger": table.trigger,
+        "state": match table.state { State::Active => "active", State::Paused => "paused" },
+        "hits": table.hits,
+        "dropped": table.dropped,
+        "more": more,
+        "percentiles": percentiles,
+        "snapshot": snapshot,
+        "entries": entries,
+    })
+}
+
+fn entry(entry: &Entry, total: u64, options: &Options) -> Value {
+    let values: Vec<Value> = entry
+        .values
+        .iter()
+        .map(|column| {
+            let value = match column.value {
+                ColumnValue::Number(n) => number(options, &column.name, n),
+                ColumnValue::Hex(n) => json!(n),
+                ColumnValue::Percent(p) => json!({ "percent": p.map(|p| f64::from(p) / 100.0) }),
+                ColumnValue::Bar(n) => json!({ "bar": n }),
+            };
+            json!({ "name": column.name, "value": value })
+        })
+        .collect();
+    let tracked: Vec<Value> = entry
+        .tracked
+        .iter()
+        .map(|tracked| {
+            let saved: Map<String, Value> = tracked
+                .saved
+                .iter()
+                .map(|(name, saved)| {
+                    let value = match saved {
+                        Saved::Number(n) => number(options, name, *n),
+                        Saved::Text(text) => json!(text),
+                    };
+                    (name.clone(), value)
+                })
+                .collect();
+            json!({ "kind": if tracked.change { "changed" } else { "max" }, "value": tracked.value, "saved": saved })
+        })
+        .collect();
+    let share = entry.hitcount.filter(|_| total > 0).map(|n| n as f64 / total as f64);
+    json!({
+        "keys": keys(&entry.keys, options),
+        "hitcount": entry.hitcount,
+        "share": share,
+        "values": values,
+        "tracked": tracked,
+    })
+}
+
+fn number(options: &Options, name: &str, n: u64) -> Value {
+    if options.signed.contains(name) { json!(n as i64) } else { json!(n) }
+}
+
+fn keys(keys: &[Key], options: &Options) -> Value {
+    let object: Map<String, Value> = keys
+        .iter()
+        .map(|key| {
+            let value = match &key.value {
+                KeyValue::Number(n) => number(options, &key.name, *n),
+                KeyValue::Hex(n) => json!(n),
+                KeyValue::Symbol { address, name } => json!({ "address": address, "symbol": name }),
+                KeyValue::Execname { comm, pid } => json!({ "comm": comm, "pid": pid }),
+                KeyValue::Syscall { name, id } => json!({ "syscall": name, "id": id }),
+                KeyValue::Log2(_) | KeyValue::Bucket { .. } => {
+                    let (low, high) = key.value.range().unwrap_or_default();
+                    json!({ "low": low, "high": high })
+                }
+                KeyValue::Text(text) => json!(text),
+                KeyValue::Stack { frames, .. } => json!(frames),
+            };
+            (key.name.clone(), value)
+        })
+        .collect();
+    Value::Object(object)
+}

@@ -1,0 +1,21 @@
+//! Tables for people and for machines.
+//!
+//! Shares, cumulative shares, bars and percentiles are computed here, from the counts: kernels before 6.3 cannot, and
+//! later ones only in part.
+
+mod cells;
+mod diff;
+mod folded;
+mod json;
+mod percentile;
+mod text;
+
+pub use cells::{Options, csv};
+pub use diff::{Change, Diff, diff, since};
+pub use folded::{NoStack, folded};
+pub use json::{SCHEMA, json};
+pub use percentile::{Percentiles, percentiles};
+pub use text::text;
+
+#[cfg(test)]
+mod tests;
