@@ -1,4 +1,5 @@
 //! Whole kernels, booted under QEMU: what needs a kernel of its own, or another one than this machine's.
 
+mod events;
 mod guest_machine;
 mod harness;

@@ -1,0 +1,15 @@
+//! Any text as a filter: an error, or a filter that reads back as itself from what it prints. Both languages.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rtrace::filter::{Filter, ReportFilter};
+
+fuzz_target!(|text: &str| {
+    if let Ok(filter) = Filter::parse(text) {
+        let printed = filter.to_string();
+        let again = Filter::parse(&printed).expect("what a filter prints can be read");
+        assert_eq!(again, filter);
+        let _ = filter.explain();
+    }
+    let _ = ReportFilter::parse(text);
+});
