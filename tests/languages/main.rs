@@ -3,3 +3,5 @@
 mod captured;
 mod filter;
 mod filter_agrees;
+mod probe;
+mod trigger;

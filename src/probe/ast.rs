@@ -1,0 +1,152 @@
+//! The syntax tree of probes.
+
+use super::Arg;
+use crate::syntax::Span;
+
+/// A dynamic event. `Display` prints the line that makes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// What it is attached to.
+    pub kind: Kind,
+    /// Its system; `None` leaves it to the kernel ([`Kind::default_group`]).
+    pub group: Option<String>,
+    /// Its name; `None` leaves it to the kernel.
+    pub event: Option<String>,
+    /// What it records.
+    pub args: Vec<Arg>,
+    /// An event probe's filter, from the word after `if`.
+    pub filter: Option<String>,
+}
+
+/// What a probe is attached to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `p:grp/ev vfs_read+0x10` (`CONFIG_KPROBE_EVENTS`)
+    Kprobe(KernelPlace),
+    /// `r16:grp/ev vfs_read`: when the function returns; the number is how many may run at once.
+    Kretprobe {
+        /// `maxactive`
+        max_active: Option<u32>,
+        /// The function.
+        at: KernelPlace,
+    },
+    /// `p:grp/ev /bin/bash:0x4245c0(0x10)` (`CONFIG_UPROBE_EVENTS`)
+    Uprobe {
+        /// The program or library.
+        path: String,
+        /// Where in the file, in bytes.
+        offset: u64,
+        /// Where in the file a counter of users lies, in bytes (SDT semaphores).
+        counter: Option<u64>,
+        /// When the function returns: `r`, or `%return` behind the offset.
+        returns: bool,
+    },
+    /// `e:grp/ev sched.sched_switch` (since Linux 5.15)
+    Event {
+        /// The event's system.
+        system: String,
+        /// The event.
+        event: String,
+    },
+    /// `f:grp/ev vfs_read%return` (`CONFIG_FPROBE_EVENTS`, since Linux 6.5)
+    Function {
+        /// The function.
+        symbol: String,
+        /// When it returns.
+        returns: bool,
+        /// How many may run at once (returns only).
+        max_active: Option<u32>,
+    },
+    /// `t:grp/ev sched_switch`: a tracepoint, also one without an event (since Linux 6.5)
+    Tracepoint {
+        /// The tracepoint.
+        name: String,
+    },
+    /// `u:name u32 count; char msg[16]` (`CONFIG_USER_EVENTS`): an event that programs write.
+    User {
+        /// The fields, as in C, separated by `;`.
+        fields: String,
+    },
+}
+
+impl Kind {
+    /// The system the kernel puts such an event into if none is named.
+    pub fn default_group(&self) -> &'static str {
+        match self {
+            Kind::Kprobe(_) | Kind::Kretprobe { .. } => "kprobes",
+            Kind::Uprobe { .. } => "uprobes",
+            Kind::Event { .. } => "eprobes",
+            Kind::Function { .. } => "fprobes",
+            Kind::Tracepoint { .. } => "tracepoints",
+            Kind::User { .. } => "user_events",
+        }
+    }
+
+    /// A name that says what is probed, made of what names may be made of.
+    pub fn suggested_name(&self) -> String {
+        let (base, returns) = match self {
+            Kind::Kprobe(at) => (at.symbol.clone(), false),
+            Kind::Kretprobe { at, .. } => (at.symbol.clone(), true),
+            Kind::Uprobe { path, offset, returns, .. } => {
+                (format!("{}_{offset:x}", path.rsplit('/').next().unwrap_or(path)), *returns)
+            }
+            Kind::Event { event, .. } => (event.clone(), false),
+            Kind::Function { symbol, returns, .. } => (symbol.clone(), *returns),
+            Kind::Tracepoint { name } => (name.clone(), false),
+            Kind::User { .. } => ("event".to_owned(), false),
+        };
+        let mut name: String = base.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(50).collect();
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+            name.insert(0, '_');
+        }
+        if returns {
+            name.push_str("__return");
+        }
+        name
+    }
+}
+
+/// A place in the kernel's text: `mod:vfs_read+0x10`, or an address.
+#[derive(Clone, Debug)]
+pub struct KernelPlace {
+    /// The module the symbol is in.
+    pub module: Option<String>,
+    /// A symbol, or a number.
+    pub symbol: String,
+    /// Bytes behind the symbol.
+    pub offset: u64,
+    /// Where it stood in the text.
+    pub span: Span,
+}
+
+impl PartialEq for KernelPlace {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.module, &self.symbol, self.offset) == (&other.module, &other.symbol, other.offset)
+    }
+}
+
+impl Eq for KernelPlace {}
+
+impl Probe {
+    /// The system the event will be in.
+    pub fn group_or_default(&self) -> &str {
+        self.group.as_deref().unwrap_or_else(|| self.kind.default_group())
+    }
+
+    /// The line that removes it; it needs a name.
+    pub fn removal(&self) -> Option<String> {
+        self.event.as_ref().map(|event| format!("-:{}/{event}", self.group_or_default()))
+    }
+
+    /// The same as the kernel keeps it: every part named, what has no name is called `arg1`, `arg2`...
+    pub fn normal(&self) -> Probe {
+        let mut probe = self.clone();
+        probe.group = Some(self.group_or_default().to_owned());
+        for (i, arg) in probe.args.iter_mut().enumerate() {
+            if arg.name.is_none() {
+                arg.name = Some(arg.fetch.own_name().map_or_else(|| format!("arg{}", i + 1), str::to_owned));
+            }
+        }
+        probe
+    }
+}

@@ -1,0 +1,281 @@
+//! A line of `dynamic_events` to its tree.
+
+use super::arg::ArgParser;
+use super::{KernelPlace, Kind, Probe};
+use crate::syntax::{Diagnostic, Span, parse_int};
+use std::str::FromStr;
+
+/// The kernel takes at most this many arguments (`MAX_TRACE_ARGS`).
+const MAX_ARGS: usize = 128;
+/// Names of events and systems have fewer bytes than this (`MAX_EVENT_NAME_LEN`).
+const MAX_NAME: usize = 64;
+
+impl FromStr for Probe {
+    type Err = Diagnostic;
+
+    /// Parses a probe as it is written or as the kernel shows it: `p:kprobes/read vfs_read count=%dx:u64`.
+    ///
+    /// # Errors
+    /// A [`Diagnostic`] labelled `probe` with the place of the error.
+    fn from_str(text: &str) -> Result<Self, Diagnostic> {
+        Parser { text }.probe()
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+}
+
+impl<'a> Parser<'a> {
+    fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new("probe", self.text, span, message)
+    }
+
+    fn probe(&self) -> Result<Probe, Diagnostic> {
+        let mut words = words(self.text).into_iter();
+        let (head, head_span) = words.next().unwrap_or(("", Span::at(0)));
+        let (letter, name) = head.split_once(':').map_or((head, None), |(letter, name)| (letter, Some(name)));
+        let kind = letter.chars().next().unwrap_or(' ');
+        let number = letter.get(kind.len_utf8()..).unwrap_or("");
+        let (mut group, mut event) = (None, None);
+        if let Some(name) = name {
+            let at = head_span.start + letter.len() + 1;
+            (group, event) = self.name(name, at)?;
+        }
+        let max_active = match number {
+            "" => None,
+            _ => {
+                let span = Span::new(head_span.start + 1, head_span.start + letter.len());
+                let n: u32 = number.parse().map_err(|_| self.error(span, "invalid number of active returns"))?;
+                if n == 0 || n > 4096 || !matches!(kind, 'r' | 'f') {
+                    return Err(self.error(span, "the number of active returns is 1 to 4096, for return probes only"));
+                }
+                Some(n)
+            }
+        };
+        if kind == 'u' {
+            let fields = self.text[head_span.end..].trim().to_owned();
+            if event.is_none() {
+                return Err(self.error(head_span, "a user event needs a name: `u:NAME FIELDS`"));
+            }
+            return Ok(Probe { kind: Kind::User { fields }, group: None, event, args: Vec::new(), filter: None });
+        }
+        if !matches!(kind, 'p' | 'r' | 'e' | 'f' | 't') {
+            return Err(self.error(head_span, "unknown kind of probe").hint(
+                "p (kprobe, uprobe), r (their returns), e (event), f (function), t (tracepoint), u (user event)",
+            ));
+        }
+        let Some((place, span)) = words.next() else {
+            return Err(self.error(Span::at(self.text.len()), "what to probe is missing"));
+        };
+        let kind = self.place(kind, max_active, place, span)?;
+        let returns = match &kind {
+            Kind::Kretprobe { .. } => true,
+            Kind::Uprobe { returns, .. } | Kind::Function { returns, .. } => *returns,
+            _ => false,
+        };
+        let of_event = matches!(kind, Kind::Event { .. });
+        let parser = ArgParser { text: self.text, of_event, returns };
+        let (mut args, mut filter) = (Vec::new(), None);
+        for (word, span) in words {
+            if of_event && word == "if" {
+                filter = Some(self.text[span.end..].trim().to_owned());
+                break;
+            }
+            let arg = parser.arg(word, span.start)?;
+            let taken = |other: &super::Arg| other.name.is_some() && other.name == arg.name;
+            if args.iter().any(taken) {
+                return Err(self.error(span, "this argument's name is already used"));
+            }
+            if args.len() == MAX_ARGS {
+                return Err(self.error(span, "the kernel takes at most 128 arguments"));
+            }
+            args.push(arg);
+        }
+        if filter.as_deref() == Some("") {
+            return Err(self.error(Span::at(self.text.len()), "`if` without a filter"));
+        }
+        Ok(Probe { kind, group, event, args, filter })
+    }
+
+    /// `[GRP/]EV`
+    fn name(&self, name: &str, at: usize) -> Result<(Option<String>, Option<String>), Diagnostic> {
+        let (group, event) = match name.split_once(['/', '.']) {
+            Some((group, event)) => (Some((group, at)), (event, at + group.len() + 1)),
+            None => (None, (name, at)),
+        };
+        let check = |(part, at): (&str, usize), what: &str| {
+            let span = Span::new(at, at + part.len());
+            let letters = part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || (c == '-' && what != "event"));
+            if !letters || part.starts_with(|c: char| c.is_ascii_digit()) {
+                return Err(
+                    self.error(span, format!("the {what}'s name must be letters, digits and `_`, no digit first"))
+                );
+            }
+            if part.len() >= MAX_NAME {
+                return Err(self.error(span, format!("the {what}'s name must have fewer than {MAX_NAME} bytes")));
+            }
+            Ok((!part.is_empty()).then(|| part.to_owned()))
+        };
+        let group = match group {
+            Some(("", at)) => {
+                return Err(self.error(Span::at(at), "the group's name is missing before `/`"));
+            }
+            Some(part) => check(part, "group")?,
+            None => None,
+        };
+        Ok((group, check(event, "event")?))
+    }
+
+    fn place(&self, kind: char, max_active: Option<u32>, place: &str, span: Span) -> Result<Kind, Diagnostic> {
+        let (bare, percent) = place.strip_suffix("%return").map_or((place, false), |bare| (bare, true));
+        Ok(match kind {
+            'e' => {
+                let (system, event) = place
+                    .split_once(['.', '/', ':'])
+                    .filter(|(s, e)| !s.is_empty() && !e.is_empty())
+                    .ok_or_else(|| self.error(span, "expected SYSTEM.EVENT"))?;
+                Kind::Event { system: system.to_owned(), event: event.to_owned() }
+            }
+            't' => Kind::Tracepoint { name: place.to_owned() },
+            'f' => Kind::Function { symbol: bare.to_owned(), returns: percent || max_active.is_some(), max_active },
+            _ if place.contains('/') => self.uprobe(kind == 'r' || percent, bare, span)?,
+            _ => {
+                let at = self.kernel_place(bare, span)?;
+                match kind == 'r' || percent {
+                    true => Kind::Kretprobe { max_active, at },
+                    false => Kind::Kprobe(at),
+                }
+            }
+        })
+    }
+
+    fn kernel_place(&self, text: &str, span: Span) -> Result<KernelPlace, Diagnostic> {
+        let (module, rest) = match text.split_once(':') {
+            Some((module, rest)) => (Some(module.to_owned()), rest),
+            None => (None, text),
+        };
+        let (symbol, offset) = match rest.split_once('+') {
+            Some((symbol, offset)) => {
+                let offset = parse_int(offset).ok().and_then(|n| u64::try_from(n).ok());
+                (symbol, offset.ok_or_else(|| self.error(span, "invalid offset behind the symbol"))?)
+            }
+            None => (rest, 0),
+        };
+        let number = symbol.starts_with(|c: char| c.is_ascii_digit());
+        let bad_number = number && parse_int(symbol).is_err();
+        if symbol.is_empty() || bad_number || module.as_deref() == Some("") {
+            return Err(self.error(span, "invalid address or symbol"));
+        }
+        Ok(KernelPlace { module, symbol: symbol.to_owned(), offset, span })
+    }
+
+    /// `PATH:OFFSET[(COUNTER)]`
+    fn uprobe(&self, returns: bool, place: &str, span: Span) -> Result<Kind, Diagnostic> {
+        let number = |text: &str| parse_int(text).ok().and_then(|n| u64::try_from(n).ok());
+        let (place, counter) = match place.strip_suffix(')').and_then(|p| p.rsplit_once('(')) {
+            Some((place, counter)) => {
+                let counter = number(counter).ok_or_else(|| self.error(span, "invalid offset of the counter"))?;
+                (place, Some(counter))
+            }
+            None => (place, None),
+        };
+        let missing = || self.error(span, "expected PATH:OFFSET, the offset a number");
+        let (path, offset) = place.rsplit_once(':').ok_or_else(missing)?;
+        let offset = number(offset).ok_or_else(missing)?;
+        if path.is_empty() {
+            return Err(missing());
+        }
+        Ok(Kind::Uprobe { path: path.to_owned(), offset, counter, returns })
+    }
+}
+
+/// Words between blanks; a `\"` argument holds its blanks.
+fn words(text: &str) -> Vec<(&str, Span)> {
+    let mut words = Vec::new();
+    let mut start = None;
+    let mut quoted = false;
+    for (at, c) in text.char_indices() {
+        match (start, c) {
+            (None, c) if !c.is_whitespace() => start = Some(at),
+            (Some(from), c) if c.is_whitespace() && !quoted => {
+                words.push((&text[from..at], Span::new(from, at)));
+                start = None;
+            }
+            (Some(_), '"') => quoted = !quoted && text[..at].ends_with('\\'),
+            _ => {}
+        }
+    }
+    if let Some(from) = start {
+        words.push((&text[from..], Span::new(from, text.len())));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind() {
+        for (text, printed) in [
+            ("p vfs_read", "p vfs_read"),
+            (
+                "p:myprobe do_sys_open dfd=%ax filename=%dx flags=%cx mode=+4($stack)",
+                "p:myprobe do_sys_open dfd=%ax filename=%dx flags=%cx mode=+4($stack)",
+            ),
+            ("r:myretprobe do_sys_open $retval", "r:myretprobe do_sys_open $retval"),
+            ("r16:kprobes/x ext4:ext4_sync_fs ret=$retval:s32", "r16:kprobes/x ext4:ext4_sync_fs ret=$retval:s32"),
+            (
+                "p:a/b vfs_read+0x10 $comm n=$stack3 s=+0(+8(%di)):string",
+                "p:a/b vfs_read+16 $comm n=$stack3 s=+0(+8(%di)):string",
+            ),
+            ("p vfs_read%return $retval", "r vfs_read $retval"),
+            ("p:zfree_entry /bin/zsh:0x46420 %ip %ax", "p:zfree_entry /bin/zsh:0x46420 %ip %ax"),
+            (
+                "r:u/x /bin/bash:0x4245c0(0x10) +u0($retval):ustring",
+                "r:u/x /bin/bash:0x4245c0(0x10) +u0($retval):ustring",
+            ),
+            ("p /bin/bash:4096%return $retval", "r /bin/bash:0x1000 $retval"),
+            (
+                "e:eprobes/open sched.sched_switch next=$next_pid:u32 $prev_comm if next_pid > 1",
+                "e:eprobes/open sched.sched_switch next=$next_pid:u32 $prev_comm if next_pid > 1",
+            ),
+            ("f:myf vfs_read%return ret=$retval", "f:myf vfs_read%return ret=$retval"),
+            ("f vfs_read count file->f_inode.i_ino", "f vfs_read count file->f_inode.i_ino"),
+            ("t:tp sched_switch $arg*", "t:tp sched_switch $arg*"),
+            (
+                "p vfs_read a=\\5:u8 b=\\\"two words\" c=@jiffies:u64 d=%di:b4@2/32 e=$arg2:x8[4]",
+                "p vfs_read a=\\5:u8 b=\\\"two words\" c=@jiffies:u64 d=%di:b4@2/32 e=$arg2:x8[4]",
+            ),
+            ("u:test u32 count; char msg[16]", "u:test u32 count; char msg[16]"),
+            ("p 0xffffffff81000000", "p 0xffffffff81000000"),
+        ] {
+            let probe: Probe = text.parse().unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(probe.to_string(), printed);
+            assert_eq!(probe.to_string().parse(), Ok(probe));
+        }
+    }
+
+    #[test]
+    fn as_the_kernel_keeps_it() {
+        let probe: Probe = "e:x sched.sched_switch $next_pid $comm".parse().unwrap();
+        assert_eq!(probe.normal().to_string(), "e:eprobes/x sched.sched_switch next_pid=$next_pid arg2=$comm");
+        assert_eq!(probe.removal().unwrap(), "-:eprobes/x");
+        let probe: Probe = "f vfs_read count".parse().unwrap();
+        assert_eq!(probe.normal().to_string(), "f:fprobes/ vfs_read count=count");
+        let name = |text: &str| text.parse::<Probe>().unwrap().kind.suggested_name();
+        assert_eq!(name("r vfs_read"), "vfs_read__return");
+        assert_eq!(name("p /lib/libc.so.6:0x10"), "libc_so_6_10");
+    }
+
+    #[test]
+    fn no_text_is_a_panic() {
+        for text in [
+            "", ":", "p", "p:", "p:/", "é", "r0: x", "p x +", "p x é", "p x =", "p x +u(", "p x \\\"", "p x a=:",
+            "p x @", "p x %",
+        ] {
+            assert!(text.parse::<Probe>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The syntax tree of event triggers.
+
+use crate::filter::Filter;
+use crate::hist::spec::HistSpec;
+use std::fmt;
+
+/// One trigger of an event. `Display` prints what is written to set it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trigger {
+    /// What the kernel does.
+    pub action: Action,
+    /// How often it does it; `None` for always. The kernel counts it down, at 0 nothing happens any more.
+    pub count: Option<u64>,
+    /// The event must pass this. A hist trigger keeps its filter in its own tree.
+    pub filter: Option<Filter>,
+}
+
+/// What a trigger does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// `traceon`: the ring buffer takes events again.
+    TraceOn,
+    /// `traceoff`: the ring buffer takes no more events.
+    TraceOff,
+    /// `snapshot`: the ring buffer is swapped with the spare one (`CONFIG_TRACER_SNAPSHOT`).
+    Snapshot,
+    /// `stacktrace`: a kernel stack trace goes into the ring buffer.
+    StackTrace,
+    /// `enable_event:sched:sched_switch`
+    EnableEvent(EventRef),
+    /// `disable_event:sched:sched_switch`
+    DisableEvent(EventRef),
+    /// `enable_hist:sched:sched_switch`: the paused histograms of that event go on (`CONFIG_HIST_TRIGGERS`).
+    EnableHist(EventRef),
+    /// `disable_hist:sched:sched_switch`
+    DisableHist(EventRef),
+    /// `hist:keys=...`
+    Hist(Box<HistSpec>),
+}
+
+/// The event that an action is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventRef {
+    /// Its system.
+    pub system: String,
+    /// Its name.
+    pub event: String,
+}
+
+impl fmt::Display for EventRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.system, self.event)
+    }
+}
+
+impl Action {
+    /// The words that begin a trigger.
+    pub const NAMES: [&'static str; 9] = [
+        "traceon",
+        "traceoff",
+        "snapshot",
+        "stacktrace",
+        "enable_event",
+        "disable_event",
+        "enable_hist",
+        "disable_hist",
+        "hist",
+    ];
+
+    /// The word that begins it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Action::TraceOn => "traceon",
+            Action::TraceOff => "traceoff",
+            Action::Snapshot => "snapshot",
+            Action::StackTrace => "stacktrace",
+            Action::EnableEvent(_) => "enable_event",
+            Action::DisableEvent(_) => "disable_event",
+            Action::EnableHist(_) => "enable_hist",
+            Action::DisableHist(_) => "disable_hist",
+            Action::Hist(_) => "hist",
+        }
+    }
+
+    /// The event it is about, if it is about another one.
+    pub fn target(&self) -> Option<&EventRef> {
+        match self {
+            Action::EnableEvent(target)
+            | Action::DisableEvent(target)
+            | Action::EnableHist(target)
+            | Action::DisableHist(target) => Some(target),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self, self.target()) {
+            (Action::Hist(spec), _) => spec.fmt(f),
+            (_, Some(target)) => write!(f, "{}:{target}", self.name()),
+            (_, None) => f.write_str(self.name()),
+        }
+    }
+}
+
+impl Trigger {
+    /// The text that removes it. For these triggers the kernel looks neither at count nor filter; a hist trigger must
+    /// be named in full, best from the line in which the kernel shows it.
+    pub fn removal(&self) -> String {
+        format!("!{}", self.action)
+    }
+
+    /// Whether the kernel takes the two for the same one, of which an event has at most one: traceon and traceoff,
+    /// enabling and disabling an event, exclude each other as well.
+    pub fn same_slot(&self, other: &Trigger) -> bool {
+        let kind = |action: &Action| match action {
+            Action::TraceOn | Action::TraceOff => 0,
+            Action::EnableEvent(_) | Action::DisableEvent(_) => 1,
+            Action::EnableHist(_) | Action::DisableHist(_) => 2,
+            Action::Snapshot => 3,
+            Action::StackTrace => 4,
+            Action::Hist(_) => 5,
+        };
+        match (&self.action, &other.action) {
+            (Action::Hist(a), Action::Hist(b)) => a.normal() == b.normal(),
+            (a, b) => kind(a) == kind(b) && a.target() == b.target(),
+        }
+    }
+}
+
+impl fmt::Display for Trigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.action.fmt(f)?;
+        if let Some(count) = self.count {
+            write!(f, ":{count}")?;
+        }
+        if let Some(filter) = &self.filter {
+            write!(f, " if {filter}")?;
+        }
+        Ok(())
+    }
+}
