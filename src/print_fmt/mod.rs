@@ -1,1 +1,44 @@
-//! `print fmt` compiled once per event to a program that writes straight into the output buffer.
+//! `print fmt`: what the kernel's C says an event prints, compiled once per event type.
+//!
+//! ```text
+//! print fmt: "dev %d,%d ino %lu flags %s", ((unsigned int) ((REC->dev) >> 20)), ..., __print_flags(REC->flags, "|", {1, "X"})
+//! ```
+//!
+//! The text is tokenized, parsed to a tree and compiled to a [`Program`]: a flat list of operations that write digits and
+//! bytes straight into the output buffer. Nothing is looked up by name while a program runs, and no memory is taken but
+//! what the output needs. Any text terminates: nesting, program size, widths and precisions are bounded.
+//!
+//! Two readings of the same C exist side by side ([`Semantics`]): the kernel's, and that of libtraceevent, which knows
+//! nothing of types.
+
+mod ast;
+mod bytes;
+mod compile;
+mod context;
+mod ctype;
+mod error;
+mod expr;
+mod functions;
+mod lex;
+pub mod num;
+mod parse;
+mod pointer;
+mod program;
+mod scsi;
+mod spec;
+mod table;
+mod text;
+
+pub use compile::compile;
+pub use context::Context;
+pub use error::PrintFmtError;
+pub use program::Program;
+
+/// Whose reading of a print format a program follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Semantics {
+    /// The kernel's: C's types, signs and conversions.
+    Kernel,
+    /// libtraceevent's, as trace-cmd 3.4 uses it: fields are read unsigned, casts only cut, all comparisons are unsigned.
+    TraceCmd,
+}

@@ -1,0 +1,54 @@
+//! Where the bytes of an array or a text lie.
+
+use super::Context;
+
+/// A stretch of bytes of the record. Nothing here can reach beyond it: what would, is empty or cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bytes {
+    /// Always the same place.
+    Fixed { offset: u32, len: u32 },
+    /// All that follows the record's fixed part.
+    Rest { offset: u32 },
+    /// Found through the `__data_loc` word at `at`.
+    DataLoc { at: u32 },
+    /// Found through the `__rel_loc` word at `at`.
+    RelLoc { at: u32 },
+    /// Found through a 2-byte offset (before Linux 2.6.33); reaches to the end of the record.
+    OldLoc { at: u32 },
+}
+
+impl Bytes {
+    #[inline]
+    pub(super) fn get<'a>(self, cx: &Context<'a>) -> &'a [u8] {
+        let data = cx.data;
+        let cut = |start: usize, len: usize| {
+            let start = start.min(data.len());
+            &data[start..start.saturating_add(len).min(data.len())]
+        };
+        match self {
+            Bytes::Fixed { offset, len } => cut(offset as usize, len as usize),
+            Bytes::Rest { offset } => cut(offset as usize, usize::MAX),
+            Bytes::DataLoc { at } => {
+                let word = cx.u32(at as usize);
+                cut((word & 0xffff) as usize, (word >> 16) as usize)
+            }
+            Bytes::RelLoc { at } => {
+                let word = cx.u32(at as usize);
+                cut((word & 0xffff) as usize + at as usize + 4, (word >> 16) as usize)
+            }
+            Bytes::OldLoc { at } => {
+                let start = cx.abi.uint(data, at as usize, 2).unwrap_or(0);
+                cut(start as usize, usize::MAX)
+            }
+        }
+    }
+}
+
+/// `bytes` up to the first NUL.
+#[inline]
+pub(super) fn c_str(bytes: &[u8]) -> &[u8] {
+    match memchr::memchr(0, bytes) {
+        Some(end) => &bytes[..end],
+        None => bytes,
+    }
+}

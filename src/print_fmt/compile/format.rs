@@ -1,0 +1,196 @@
+//! A whole print format: pieces and arguments to operations.
+
+use super::Compiler;
+use crate::abi::Abi;
+use crate::format::{EventFormat, Shape};
+use crate::print_fmt::ast::Expr;
+use crate::print_fmt::expr::{Ex, Load};
+use crate::print_fmt::num::Radix;
+use crate::print_fmt::parse::parse;
+use crate::print_fmt::pointer::Pointer;
+use crate::print_fmt::program::{AddressSpec, FieldOp, IntSpec, Op, TextSpec};
+use crate::print_fmt::spec::{Count, Piece, Spec, pieces};
+use crate::print_fmt::text::Text;
+use crate::print_fmt::{PrintFmtError, Program, Semantics};
+use crate::symbols::Symbols;
+
+/// Compiles an event's print format. `symbols` resolve names of kernel variables among its arguments.
+///
+/// # Errors
+/// [`PrintFmtError`] if the text is not C as kernels write it, or asks for what a record does not hold.
+pub fn compile(
+    event: &EventFormat,
+    abi: Abi,
+    symbols: &Symbols,
+    semantics: Semantics,
+) -> Result<Program, PrintFmtError> {
+    let ast = parse(&event.print_fmt, abi.long_size)?;
+    let compiler = Compiler { event, abi, semantics, symbols, scope: Vec::new(), spent: 0 };
+    // libtraceevent prints `long`s with its own width, whatever the recorded machine's is
+    let long_size = if semantics == Semantics::TraceCmd { 8 } else { abi.long_size };
+    let pieces = pieces(&ast.format, long_size);
+    let mut args = ast.args;
+    if args.is_empty() {
+        // some old ftrace events give none and mean their fields in order
+        args = event.fields.iter().map(|f| Expr::Field(f.name.clone())).collect();
+    }
+    let program = Program { ops: Vec::new(), literals: Vec::new(), semantics, fields: Vec::new() };
+    let mut builder = Builder { compiler, args, next: 0, program, literal_start: 0 };
+    for piece in &pieces {
+        match piece {
+            Piece::Literal(text) => builder.program.literals.extend_from_slice(text),
+            Piece::Conversion(spec) => builder.conversion(spec)?,
+        }
+    }
+    builder.flush();
+    Ok(builder.program)
+}
+
+struct Builder<'a> {
+    compiler: Compiler<'a>,
+    args: Vec<Expr>,
+    next: usize,
+    program: Program,
+    /// Where the literal that is being collected starts.
+    literal_start: usize,
+}
+
+impl Builder<'_> {
+    fn flush(&mut self) {
+        let end = self.program.literals.len();
+        if end > self.literal_start {
+            self.program.ops.push(Op::Literal { start: self.literal_start as u32, end: end as u32 });
+            self.literal_start = end;
+        }
+    }
+
+    fn argument(&mut self) -> Result<Expr, PrintFmtError> {
+        let arg = self.args.get(self.next).cloned().ok_or(PrintFmtError::MissingArgument(self.next + 1))?;
+        self.next += 1;
+        Ok(arg)
+    }
+
+    fn number(&mut self, expr: &Expr) -> Result<Ex, PrintFmtError> {
+        let unfit = PrintFmtError::Unfit(self.next);
+        Ok(self.compiler.number(expr)?.ok_or(unfit)?.0)
+    }
+
+    fn count(&mut self, count: Count) -> Result<Ex, PrintFmtError> {
+        match count {
+            Count::Given(n) => Ok(Ex::Const(n as u64)),
+            Count::Argument => {
+                let arg = self.argument()?;
+                self.number(&arg)
+            }
+        }
+    }
+
+    fn conversion(&mut self, spec: &Spec) -> Result<(), PrintFmtError> {
+        let width = self.count(spec.width)?;
+        let precision = spec.precision.map(|p| self.count(p)).transpose()?;
+        if !matches!(spec.conversion, b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'c' | b's' | b'p') {
+            // the kernel has no such conversion and prints it as it stands
+            self.program.literals.extend_from_slice(&[b'%', spec.conversion]);
+            return Ok(());
+        }
+        let arg = self.argument()?;
+        let has_0x = self.program.literals[self.literal_start..].ends_with(b"0x");
+        let op = match spec.conversion {
+            b's' => self.text(spec, &arg, width, precision)?,
+            b'p' => self.pointer(spec, &arg, width)?,
+            b'c' => Op::Char(self.number(&arg)?),
+            _ => self.integer(spec, &arg, width, precision)?,
+        };
+        self.flush();
+        let index = self.program.ops.len() as u32;
+        if let Some(offset) = self.plain_field(&arg) {
+            self.program.fields.push(FieldOp { op: index, offset, has_0x });
+        }
+        self.program.ops.push(op);
+        if spec.conversion == b'p' {
+            let used = Pointer::parse(&spec.extension, self.compiler.semantics).1;
+            self.program.literals.extend_from_slice(&spec.extension[used.min(spec.extension.len())..]);
+        }
+        Ok(())
+    }
+
+    /// Where the scalar field lies that `arg` is nothing but, casts aside.
+    fn plain_field(&self, arg: &Expr) -> Option<u32> {
+        match arg {
+            Expr::Cast(_, inner) => self.plain_field(inner),
+            Expr::Field(name) => {
+                let field = self.compiler.event.field(name).filter(|f| f.shape == Shape::Scalar)?;
+                u32::try_from(field.offset).ok()
+            }
+            _ => None,
+        }
+    }
+
+    fn integer(&mut self, spec: &Spec, arg: &Expr, width: Ex, precision: Option<Ex>) -> Result<Op, PrintFmtError> {
+        let value = match self.compiler.number(arg)? {
+            Some((value, _)) => value,
+            // the number of a structure or an array by value: there is none; trace-cmd reads it as 0
+            None if matches!(arg, Expr::Field(_) | Expr::Address(_) | Expr::Cast(..)) => Ex::Const(0),
+            None => return Err(PrintFmtError::Unfit(self.next)),
+        };
+        let radix = match spec.conversion {
+            b'd' | b'i' => Radix::Signed,
+            b'u' => Radix::Unsigned,
+            b'x' => Radix::Hex,
+            b'X' => Radix::HexUpper,
+            _ => Radix::Octal,
+        };
+        let flags = spec.flags;
+        let fitted = value.clone().fitted(spec.size, radix == Radix::Signed);
+        let bare = width.constant() == Some(0) && precision.is_none() && !flags.plus && !flags.space && !flags.alt;
+        let zero_hex = precision.is_none() && flags.zero && !flags.left && !flags.alt;
+        Ok(match (radix, &fitted) {
+            (Radix::Signed, Ex::Load(Load { offset, size: 4, signed: true })) if bare => Op::DecI32(*offset),
+            (Radix::Unsigned, Ex::Load(Load { offset, size: 4, signed: false })) if bare => Op::DecU32(*offset),
+            (Radix::Unsigned, Ex::Load(Load { offset, size: 8, .. })) if bare => Op::DecU64(*offset),
+            (Radix::Hex, Ex::Load(Load { offset, size: 8, .. })) if bare => Op::Hex64(*offset),
+            (Radix::Signed, _) if bare => Op::DecSigned(fitted),
+            (Radix::Unsigned, _) if bare => Op::Dec(fitted),
+            (Radix::Hex, _) if bare => Op::Hex(fitted),
+            (Radix::Hex, Ex::Load(load)) if zero_hex && width.constant().is_some_and(|w| w <= 16) => {
+                Op::HexPad { value: *load, width: width.constant().unwrap_or(0) as u8 }
+            }
+            _ => Op::Int(Box::new(IntSpec { value, size: spec.size, radix, flags, width, precision })),
+        })
+    }
+
+    fn text(&mut self, spec: &Spec, arg: &Expr, width: Ex, precision: Option<Ex>) -> Result<Op, PrintFmtError> {
+        let text = self.compiler.text(arg)?.ok_or(PrintFmtError::Unfit(self.next))?;
+        if width.constant() != Some(0) || precision.is_some() {
+            return Ok(Op::TextSpec(Box::new(TextSpec { text, left: spec.flags.left, width, precision })));
+        }
+        Ok(match text {
+            Text::Bytes(bytes) => Op::Str(bytes),
+            other => match Compiler::as_text_op(other) {
+                Ok((ex, table)) => Op::Symbolic(ex, table),
+                Err(text) => Op::Text(text),
+            },
+        })
+    }
+
+    fn pointer(&mut self, spec: &Spec, arg: &Expr, width: Ex) -> Result<Op, PrintFmtError> {
+        let kind = Pointer::parse(&spec.extension, self.compiler.semantics).0;
+        if kind.takes_bytes() {
+            if let Some(place) = self.compiler.place(arg, true)? {
+                let len = matches!(spec.width, Count::Argument).then_some(width);
+                return Ok(Op::Bytes(Box::new((kind, place.bytes, len))));
+            }
+        }
+        let value = match self.compiler.number(arg)? {
+            Some((value, _)) => value,
+            // the address of something within the record means nothing outside of the kernel
+            None => Ex::Const(0),
+        };
+        let value = value.fitted(self.compiler.abi.long_size, false);
+        if width.constant() == Some(0) {
+            return Ok(Op::Symbol(value, kind));
+        }
+        Ok(Op::Address(Box::new(AddressSpec { value, kind, left: spec.flags.left, width })))
+    }
+}
+

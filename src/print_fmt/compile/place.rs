@@ -1,0 +1,83 @@
+//! Expressions that stand for a stretch of the record.
+
+use super::Compiler;
+use crate::format::{Field, Shape};
+use crate::print_fmt::PrintFmtError;
+use crate::print_fmt::ast::Expr;
+use crate::print_fmt::bytes::Bytes;
+
+/// A stretch of the record and what its elements are like.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) bytes: Bytes,
+    /// Bytes per element; 0 if that is not known.
+    pub(super) element: u8,
+    pub(super) signed: bool,
+}
+
+pub(super) fn of_field(field: &Field) -> Place {
+    let at = u32::try_from(field.offset).unwrap_or(u32::MAX);
+    let size = u32::try_from(field.size).unwrap_or(u32::MAX);
+    let (bytes, element) = match field.shape {
+        Shape::Scalar => (Bytes::Fixed { offset: at, len: size }, field.size),
+        Shape::Array { elem_size } if field.size == 0 => (Bytes::Rest { offset: at }, elem_size),
+        Shape::Array { elem_size } => (Bytes::Fixed { offset: at, len: size }, elem_size),
+        Shape::DataLoc { elem_size } if field.size == 2 => (Bytes::OldLoc { at }, elem_size),
+        Shape::DataLoc { elem_size } => (Bytes::DataLoc { at }, elem_size),
+        Shape::RelLoc { elem_size } => (Bytes::RelLoc { at }, elem_size),
+    };
+    let element = if field.is_string() { 1 } else { u8::try_from(element).unwrap_or(0) };
+    Place { bytes, element, signed: field.is_signed() }
+}
+
+impl Compiler<'_> {
+    pub(super) fn field(&self, name: &str) -> Result<&Field, PrintFmtError> {
+        self.event.field(name).ok_or_else(|| PrintFmtError::UnknownField(name.to_owned()))
+    }
+
+    /// The stretch that `expr` stands for; `None` if it is no array. With `scalars`, a number's own bytes count too.
+    pub(super) fn place(&self, expr: &Expr, scalars: bool) -> Result<Option<Place>, PrintFmtError> {
+        match expr {
+            Expr::Field(name) => {
+                let field = self.field(name)?;
+                let number = field.shape == Shape::Scalar && matches!(field.size, 1 | 2 | 4 | 8);
+                Ok((scalars || !number).then(|| of_field(field)))
+            }
+            Expr::Call(name, args) if is_array_getter(name) => match args.as_slice() {
+                [Expr::Name(field)] => Ok(Some(of_field(self.field(field)?))),
+                _ => Err(PrintFmtError::BadArguments(name.clone())),
+            },
+            Expr::Cast(ctype, inner) => {
+                let place = self.place(inner, scalars)?;
+                Ok(place.map(|p| match ctype.and_then(|t| t.pointee.map(|e| (e, t))) {
+                    Some((element, ctype)) => Place { element, signed: ctype.signed, ..p },
+                    None => p,
+                }))
+            }
+            Expr::Address(inner) => match &**inner {
+                Expr::Index(array, index) if matches!(**index, Expr::Number(0, _)) => self.place(array, true),
+                other => self.place(other, true),
+            },
+            _ => Ok(None),
+        }
+    }
+}
+
+fn is_array_getter(name: &str) -> bool {
+    matches!(
+        name,
+        "__get_str"
+            | "__get_rel_str"
+            | "__get_dynamic_array"
+            | "__get_rel_dynamic_array"
+            | "__get_bitmask"
+            | "__get_rel_bitmask"
+            | "__get_cpumask"
+            | "__get_rel_cpumask"
+            | "__get_sockaddr"
+            | "__get_rel_sockaddr"
+            | "__get_sockaddr_rel"
+            | "__get_stacktrace"
+            | "__get_rel_stacktrace"
+    )
+}

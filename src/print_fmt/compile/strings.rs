@@ -1,0 +1,203 @@
+//! Expressions with a text as their value.
+
+use super::{Compiler, names};
+use crate::format::Shape;
+use crate::print_fmt::PrintFmtError;
+use crate::print_fmt::ast::Expr;
+use crate::print_fmt::bytes::Bytes;
+use crate::print_fmt::expr::Ex;
+use crate::print_fmt::functions::{Function, TextFunction};
+use crate::print_fmt::table::Table;
+use crate::print_fmt::text::{HexDump, Text};
+
+/// A table entry whose name stands for no number that is known (libtraceevent's -1).
+const UNKNOWN: u64 = u64::MAX;
+
+pub(super) fn is_text_function(name: &str) -> bool {
+    matches!(
+        name,
+        "__print_flags"
+            | "__print_flags_u64"
+            | "__print_symbolic"
+            | "__print_symbolic_u64"
+            | "__print_hex"
+            | "__print_hex_str"
+            | "__print_array"
+            | "__print_dynamic_array"
+            | "__print_hex_dump"
+            | "__print_untrusted_str"
+    ) || name.starts_with("__get_")
+}
+
+impl Compiler<'_> {
+    /// The text that `expr` stands for; `None` if it has none.
+    pub(super) fn text(&mut self, expr: &Expr) -> Result<Option<Text>, PrintFmtError> {
+        self.spend(1)?;
+        if let Expr::Call(name, args) = expr {
+            if let Some(text) = self.text_call(name, args)? {
+                return Ok(Some(text));
+            }
+        }
+        if let Some(place) = self.place(expr, false)? {
+            return Ok(Some(Text::Bytes(place.bytes)));
+        }
+        match expr {
+            Expr::Text(text) => Ok(Some(Text::Const(text.clone().into()))),
+            Expr::Cast(_, inner) => self.text(inner),
+            Expr::Choice(cond, yes, no) => {
+                let Some((cond, _)) = self.number(cond)? else { return Ok(None) };
+                let (Some(yes), Some(no)) = (self.text(yes)?, self.text(no)?) else { return Ok(None) };
+                Ok(Some(Text::Choice(Box::new((cond, yes, no)))))
+            }
+            Expr::Block(bound, result) => {
+                let Some(depth) = self.bind(bound)? else { return Ok(None) };
+                let text = self.text(result);
+                self.scope.truncate(depth);
+                text
+            }
+            Expr::Name(name) if !self.scope.iter().any(|s| s.0 == *name) => {
+                Ok(Some(Text::Const(name.as_bytes().into())))
+            }
+            Expr::Field(name) => {
+                let field = self.field(name)?;
+                if field.shape == Shape::Scalar && field.size == usize::from(self.abi.long_size) {
+                    Ok(self.number(expr)?.map(|(ex, _)| Text::Pointer(ex)))
+                } else {
+                    Ok(self.place(expr, true)?.map(|p| Text::Bytes(p.bytes)))
+                }
+            }
+            _ => Ok(self.number(expr)?.map(|(ex, _)| Text::Pointer(ex))),
+        }
+    }
+
+    fn text_call(&mut self, name: &str, args: &[Expr]) -> Result<Option<Text>, PrintFmtError> {
+        let bad = || PrintFmtError::BadArguments(name.to_owned());
+        Ok(Some(match (name, args) {
+            ("__print_flags" | "__print_flags_u64", [value, delimiter, pairs @ ..]) => {
+                let Expr::Text(delimiter) = delimiter else { return Err(bad()) };
+                let (value, _) = self.number(value)?.ok_or_else(bad)?;
+                Text::Flags(Box::new((value, self.table(name, pairs)?, delimiter.clone())))
+            }
+            ("__print_symbolic" | "__print_symbolic_u64", [value, pairs @ ..]) => {
+                let (value, _) = self.number(value)?.ok_or_else(bad)?;
+                Text::Symbolic(Box::new((value, self.table(name, pairs)?)))
+            }
+            ("__print_hex" | "__print_hex_str", [array, len]) => {
+                let bytes = self.place(array, true)?.ok_or_else(bad)?.bytes;
+                let (len, _) = self.number(len)?.ok_or_else(bad)?;
+                let separator = (name == "__print_hex").then_some(b' ');
+                Text::Hex { bytes, len: Some(len), separator }
+            }
+            ("__print_array", [array, count, size]) => {
+                let bytes = self.place(array, true)?.ok_or_else(bad)?.bytes;
+                let (count, _) = self.number(count)?.ok_or_else(bad)?;
+                let (size, _) = self.number(size)?.ok_or_else(bad)?;
+                Text::Array(Box::new((bytes, count, size)))
+            }
+            ("__print_dynamic_array", [array, size]) => {
+                let bytes = self.array_argument(array)?.ok_or_else(bad)?;
+                let (size, _) = self.number(size)?.ok_or_else(bad)?;
+                Text::WholeArray(Box::new((bytes, size)))
+            }
+            ("__print_hex_dump", [prefix, kind, row, group, array, len, ascii]) => {
+                let Expr::Text(prefix) = prefix else { return Err(bad()) };
+                // include/linux/printk.h: DUMP_PREFIX_NONE, _ADDRESS, _OFFSET
+                let offsets = match kind {
+                    Expr::Name(name) => name == "DUMP_PREFIX_OFFSET",
+                    other => self.constant(other)? == Some(2),
+                };
+                let row = self.constant(row)?.unwrap_or(16) as usize;
+                let group = self.constant(group)?.unwrap_or(1) as usize;
+                let ascii = self.constant(ascii)?.unwrap_or(0) != 0;
+                let bytes = self.place(array, true)?.ok_or_else(bad)?.bytes;
+                let (len, _) = self.number(len)?.ok_or_else(bad)?;
+                Text::HexDump(bytes, len, Box::new(HexDump { prefix: prefix.clone(), offsets, row, group, ascii }))
+            }
+            ("__print_untrusted_str", [array]) => {
+                Text::Bytes(self.array_argument(array)?.ok_or_else(bad)?)
+            }
+            ("__get_bitmask" | "__get_rel_bitmask", [array]) => {
+                Text::Bitmask(self.array_argument(array)?.ok_or_else(bad)?)
+            }
+            ("__get_cpumask" | "__get_rel_cpumask", [array]) => {
+                let bytes = self.array_argument(array)?.ok_or_else(bad)?;
+                if self.kernel() { Text::Bitmask(bytes) } else { Text::CpuList(bytes) }
+            }
+            ("__get_stacktrace" | "__get_rel_stacktrace", [array]) => {
+                Text::Stack(self.array_argument(array)?.ok_or_else(bad)?)
+            }
+            _ => match Function::of(name) {
+                Some(Function::Text(function)) => self.text_function(function, args)?,
+                _ => return Ok(None),
+            },
+        }))
+    }
+
+    /// `name` or an expression for an array.
+    fn array_argument(&self, expr: &Expr) -> Result<Option<Bytes>, PrintFmtError> {
+        match expr {
+            Expr::Name(name) => Ok(Some(super::place::of_field(self.field(name)?).bytes)),
+            other => Ok(self.place(other, true)?.map(|p| p.bytes)),
+        }
+    }
+
+    /// A kernel function: numbers and at most one array among its arguments.
+    fn text_function(&mut self, function: TextFunction, args: &[Expr]) -> Result<Text, PrintFmtError> {
+        let mut numbers = Vec::new();
+        let mut bytes = None;
+        for arg in args {
+            match self.place(arg, false)? {
+                Some(place) => bytes = Some(place.bytes),
+                None if matches!(arg, Expr::Name(_)) => {} // `p`, the kernel's output buffer
+                None => numbers.extend(self.number(arg)?.map(|(ex, _)| ex)),
+            }
+        }
+        Ok(Text::Function(Box::new((function, numbers, bytes))))
+    }
+
+    fn table(&mut self, function: &str, pairs: &[Expr]) -> Result<Table, PrintFmtError> {
+        let bad = || PrintFmtError::BadArguments(function.to_owned());
+        let mut table = Vec::with_capacity(pairs.len());
+        let pairs = match pairs {
+            [Expr::Braces(inner)] if matches!(inner.first(), Some(Expr::Braces(_))) => inner.as_slice(),
+            other => other,
+        };
+        for pair in pairs {
+            self.spend(1)?;
+            let Expr::Braces(pair) = pair else {
+                // a trailing empty argument, as some macros leave it
+                if matches!(pair, Expr::Text(t) if t.is_empty()) {
+                    continue;
+                }
+                return Err(bad());
+            };
+            let [value, name] = pair.as_slice() else { return Err(bad()) };
+            let value = if self.unknown_name(value) { UNKNOWN } else { self.constant(value)?.unwrap_or(UNKNOWN) };
+            let name = match name {
+                Expr::Text(text) => text.clone(),
+                Expr::Name(name) => name.clone().into_bytes(),
+                _ => return Err(bad()),
+            };
+            table.push((value, name));
+        }
+        Ok(Table::new(&table))
+    }
+
+    /// Whether a constant's value depends on an enum constant that is not known.
+    fn unknown_name(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Name(name) => names::constant(name).is_none(),
+            Expr::Cast(_, a) | Expr::Unary(_, a) => self.unknown_name(a),
+            Expr::Binary(_, a, b) => self.unknown_name(a) || self.unknown_name(b),
+            _ => false,
+        }
+    }
+
+    /// Whether an expression can only be a text.
+    pub(super) fn as_text_op(text: Text) -> Result<(Ex, Table), Text> {
+        match text {
+            Text::Symbolic(of) => Ok(*of),
+            other => Err(other),
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Number expressions, compiled: every type decision is taken, what is left works on 64-bit words.
+
+use super::Context;
+use super::bytes::Bytes;
+
+/// An expression with a number as its value.
+#[derive(Clone, Debug)]
+pub(super) enum Ex {
+    Const(u64),
+    /// A number directly in the record.
+    Load(Load),
+    /// An element of an array; beyond its end 0.
+    Element {
+        bytes: Bytes,
+        size: u8,
+        signed: bool,
+        index: Box<Ex>,
+    },
+    /// The length of an array in bytes.
+    Len(Bytes),
+    /// Cut to `size` bytes, then extended to 64 bits.
+    Fit {
+        size: u8,
+        signed: bool,
+        of: Box<Ex>,
+    },
+    /// The bytes of a number of `size` bytes in the other order.
+    Swap {
+        size: u8,
+        of: Box<Ex>,
+    },
+    Neg(Box<Ex>),
+    Not(Box<Ex>),
+    /// 1 if the value is 0, else 0.
+    IsZero(Box<Ex>),
+    Bin(Bin, Box<[Ex; 2]>),
+    And(Box<[Ex; 2]>),
+    Or(Box<[Ex; 2]>),
+    Choice(Box<[Ex; 3]>),
+}
+
+/// Where a number lies in the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Load {
+    pub(super) offset: u32,
+    pub(super) size: u8,
+    pub(super) signed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bin {
+    Add,
+    Sub,
+    Mul,
+    DivU,
+    DivS,
+    RemU,
+    RemS,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Shl,
+    ShrU,
+    ShrS,
+    Eq,
+    Ne,
+    LtU,
+    LtS,
+    LeU,
+    LeS,
+}
+
+impl Load {
+    /// The number, extended to 64 bits; what lies beyond the record counts as 0.
+    #[inline]
+    pub(super) fn get(self, cx: &Context<'_>) -> u64 {
+        let offset = self.offset as usize;
+        match (self.size, self.signed) {
+            (4, false) => u64::from(cx.u32(offset)),
+            (4, true) => cx.u32(offset) as i32 as u64,
+            (8, _) => cx.u64(offset),
+            (_, false) => cx.abi.uint(cx.data, offset, usize::from(self.size)).unwrap_or(0),
+            (_, true) => cx.abi.int(cx.data, offset, usize::from(self.size)).unwrap_or(0) as u64,
+        }
+    }
+}
+
+/// `value` cut to `size` bytes and extended again.
+#[inline]
+pub(super) fn fit(value: u64, size: u8, signed: bool) -> u64 {
+    match (size, signed) {
+        (1, false) => u64::from(value as u8),
+        (1, true) => value as i8 as u64,
+        (2, false) => u64::from(value as u16),
+        (2, true) => value as i16 as u64,
+        (4, false) => u64::from(value as u32),
+        (4, true) => value as i32 as u64,
+        _ => value,
+    }
+}
+
+impl Ex {
+    pub(super) fn eval(&self, cx: &Context<'_>) -> u64 {
+        match self {
+            Ex::Const(value) => *value,
+            Ex::Load(load) => load.get(cx),
+            Ex::Element { bytes, size, signed, index } => {
+                let index = index.eval(cx) as usize;
+                let data = bytes.get(cx);
+                let element = usize::from(*size);
+                let value = index.checked_mul(element).and_then(|offset| cx.abi.uint(data, offset, element));
+                fit(value.unwrap_or(0), *size, *signed)
+            }
+            Ex::Len(bytes) => bytes.get(cx).len() as u64,
+            Ex::Fit { size, signed, of } => fit(of.eval(cx), *size, *signed),
+            Ex::Swap { size, of } => {
+                let value = of.eval(cx).swap_bytes();
+                value >> (64 - 8 * u32::from((*size).clamp(1, 8)))
+            }
+            Ex::Neg(of) => of.eval(cx).wrapping_neg(),
+            Ex::Not(of) => !of.eval(cx),
+            Ex::IsZero(of) => u64::from(of.eval(cx) == 0),
+            Ex::And(of) => u64::from(of[0].eval(cx) != 0 && of[1].eval(cx) != 0),
+            Ex::Or(of) => u64::from(of[0].eval(cx) != 0 || of[1].eval(cx) != 0),
+            Ex::Choice(of) => of[if of[0].eval(cx) != 0 { 1 } else { 2 }].eval(cx),
+            Ex::Bin(op, of) => op.apply(of[0].eval(cx), of[1].eval(cx)),
+        }
+    }
+
+    /// The value, if it is the same for every record.
+    pub(super) fn constant(&self) -> Option<u64> {
+        match self {
+            Ex::Const(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Cut to a type's width and extended by its sign.
+    pub(super) fn fitted(self, size: u8, signed: bool) -> Ex {
+        match self {
+            _ if size >= 8 => self,
+            Ex::Const(value) => Ex::Const(fit(value, size, signed)),
+            Ex::Load(load) if load.size < size && (signed || !load.signed) => Ex::Load(load),
+            Ex::Load(load) if load.size == size && load.signed == signed => Ex::Load(load),
+            other => Ex::Fit { size, signed, of: Box::new(other) },
+        }
+    }
+}
+
+impl Bin {
+    /// The result; a division by zero gives 0, a shift by the width or more what is left then: nothing, or the sign.
+    #[inline]
+    pub(super) fn apply(self, a: u64, b: u64) -> u64 {
+        let shift = u32::try_from(b).unwrap_or(u32::MAX);
+        match self {
+            Bin::Add => a.wrapping_add(b),
+            Bin::Sub => a.wrapping_sub(b),
+            Bin::Mul => a.wrapping_mul(b),
+            Bin::DivU => a.checked_div(b).unwrap_or(0),
+            Bin::DivS => (a as i64).checked_div(b as i64).unwrap_or(0) as u64,
+            Bin::RemU => a.checked_rem(b).unwrap_or(0),
+            Bin::RemS => (a as i64).checked_rem(b as i64).unwrap_or(0) as u64,
+            Bin::BitAnd => a & b,
+            Bin::BitOr => a | b,
+            Bin::BitXor => a ^ b,
+            Bin::Shl => a.checked_shl(shift).unwrap_or(0),
+            Bin::ShrU => a.checked_shr(shift).unwrap_or(0),
+            Bin::ShrS => ((a as i64) >> shift.min(63)) as u64,
+            Bin::Eq => u64::from(a == b),
+            Bin::Ne => u64::from(a != b),
+            Bin::LtU => u64::from(a < b),
+            Bin::LtS => u64::from((a as i64) < b as i64),
+            Bin::LeU => u64::from(a <= b),
+            Bin::LeS => u64::from(a as i64 <= b as i64),
+        }
+    }
+}

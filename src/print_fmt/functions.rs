@@ -1,0 +1,136 @@
+//! Kernel functions that appear in print formats because their result cannot be known when the format is written.
+
+use super::num;
+
+/// A function with a text as its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TextFunction {
+    /// `jbd2_dev_to_name(dev)`: `254:0`.
+    DeviceName,
+    /// `mc_event_error_type(type)` (include/linux/edac.h).
+    MemoryError,
+    /// `nvme_trace_disk_name(name)`: `disk=nvme0n1, `.
+    NvmeDisk,
+    /// `nvme_trace_parse_*_cmd(.., opcode, .., cdw10)` and `decode_prq_descriptor`: the bytes as they are.
+    Raw,
+    /// `scsi_trace_parse_cdb(p, cdb, len)`.
+    Scsi,
+    /// `xen_hypercall_name(op)`.
+    XenHypercall,
+}
+
+/// What a function in a print format stands for.
+pub(super) enum Function {
+    /// Its first argument, unchanged.
+    Identity,
+    /// `is_writable_pte(x)`: bit 1.
+    Writable,
+    /// `__le16_to_cpup(p)`, `get_unaligned_le16(p)` and the like: a number at a place, little endian or not, of so many bytes.
+    Unaligned { big: bool, size: u8 },
+    /// The argument with its bytes turned around if the recorded machine is little endian.
+    Swap(u8),
+    Text(TextFunction),
+}
+
+impl Function {
+    pub(super) fn of(name: &str) -> Option<Function> {
+        Some(match name {
+            "jiffies_to_msecs" | "native_make_pte" | "native_make_pmd" | "native_make_pud" | "native_make_pgd"
+            | "native_make_p4d" | "pte_val" | "pmd_val" | "pud_val" | "pgd_val" | "p4d_val" => Function::Identity,
+            "is_writable_pte" => Function::Writable,
+            "__le16_to_cpup" | "get_unaligned_le16" => Function::Unaligned { big: false, size: 2 },
+            "__le32_to_cpup" | "get_unaligned_le32" => Function::Unaligned { big: false, size: 4 },
+            "__le64_to_cpup" | "get_unaligned_le64" => Function::Unaligned { big: false, size: 8 },
+            "__be16_to_cpup" | "get_unaligned_be16" => Function::Unaligned { big: true, size: 2 },
+            "__be32_to_cpup" | "get_unaligned_be32" => Function::Unaligned { big: true, size: 4 },
+            "ntohs" | "__ntohs" | "htons" | "__fswab16" | "be16_to_cpu" | "__be16_to_cpu" => Function::Swap(2),
+            "ntohl" | "__ntohl" | "htonl" | "__fswab32" | "be32_to_cpu" | "__be32_to_cpu" => Function::Swap(4),
+            "be64_to_cpu" | "__be64_to_cpu" | "__fswab64" => Function::Swap(8),
+            "jbd2_dev_to_name" => Function::Text(TextFunction::DeviceName),
+            "mc_event_error_type" => Function::Text(TextFunction::MemoryError),
+            "nvme_trace_disk_name" => Function::Text(TextFunction::NvmeDisk),
+            "nvme_trace_parse_admin_cmd" | "nvme_trace_parse_nvm_cmd" | "nvme_trace_parse_fabrics_cmd"
+            | "decode_prq_descriptor" => Function::Text(TextFunction::Raw),
+            "scsi_trace_parse_cdb" => Function::Text(TextFunction::Scsi),
+            "xen_hypercall_name" => Function::Text(TextFunction::XenHypercall),
+            _ => return None,
+        })
+    }
+}
+
+impl TextFunction {
+    pub(super) fn write(self, out: &mut Vec<u8>, args: &[u64; 4], data: &[u8]) {
+        match self {
+            TextFunction::DeviceName => {
+                num::dec(out, (args[0] as u32 >> 20).into());
+                out.push(b':');
+                num::dec(out, args[0] & 0xf_ffff);
+            }
+            TextFunction::MemoryError => out.extend_from_slice(match args[0] {
+                0 => b"Corrected",
+                1 => b"Uncorrected",
+                2 => b"Deferred",
+                3 => b"Fatal",
+                _ => b"Info",
+            }),
+            TextFunction::NvmeDisk => {
+                let name = super::bytes::c_str(data);
+                if !name.is_empty() {
+                    out.extend_from_slice(b"disk=");
+                    out.extend_from_slice(name);
+                    out.extend_from_slice(b", ");
+                }
+            }
+            TextFunction::Raw => super::pointer::separated(out, data, Some(b' ')),
+            TextFunction::Scsi => super::scsi::cdb(out, data),
+            TextFunction::XenHypercall => {
+                if let Some(name) = usize::try_from(args[0]).ok().and_then(|i| XEN_HYPERCALLS.get(i)) {
+                    out.extend_from_slice(name.as_bytes());
+                }
+            }
+        }
+    }
+}
+
+/// include/xen/interface/xen.h, `__HYPERVISOR_*`.
+const XEN_HYPERCALLS: [&str; 39] = [
+    "set_trap_table",
+    "mmu_update",
+    "set_gdt",
+    "stack_switch",
+    "set_callbacks",
+    "fpu_taskswitch",
+    "sched_op_compat",
+    "dom0_op",
+    "set_debugreg",
+    "get_debugreg",
+    "update_descriptor",
+    "",
+    "memory_op",
+    "multicall",
+    "update_va_mapping",
+    "set_timer_op",
+    "event_channel_op_compat",
+    "xen_version",
+    "console_io",
+    "physdev_op_compat",
+    "grant_table_op",
+    "vm_assist",
+    "update_va_mapping_otherdomain",
+    "iret",
+    "vcpu_op",
+    "set_segment_base",
+    "mmuext_op",
+    "acm_op",
+    "nmi_op",
+    "sched_op",
+    "callback_op",
+    "xenoprof_op",
+    "event_channel_op",
+    "physdev_op",
+    "hvm_op",
+    "sysctl",
+    "domctl",
+    "",
+    "tmem_op",
+];

@@ -1,0 +1,392 @@
+//! Tokens to syntax tree: C's expression grammar, without assignments.
+
+use super::ast::{Ast, Expr};
+use super::ctype::{self, CType, of_words};
+use super::lex::{Kind, Token, tokens};
+use super::PrintFmtError;
+
+/// How deep expressions may nest (the deepest seen in a kernel is about 30).
+const MAX_DEPTH: usize = 160;
+
+/// Parses the text behind `print fmt: `.
+pub(super) fn parse(text: &str, long_size: u8) -> Result<Ast, PrintFmtError> {
+    let tokens = tokens(text)?;
+    let mut p = Parser { tokens, pos: 0, depth: 0, long_size };
+    let Kind::Text(format) = p.peek().clone() else { return Err(p.unexpected("a format string")) };
+    p.pos += 1;
+    let mut args = Vec::new();
+    while p.eat(",") {
+        if *p.peek() == Kind::End {
+            break;
+        }
+        args.push(p.expr()?.0);
+    }
+    match p.peek() {
+        Kind::End => Ok(Ast { format, args }),
+        _ => Err(p.unexpected("`,`")),
+    }
+}
+
+/// An expression and how deep its tree is.
+type Deep = (Expr, usize);
+
+struct Parser {
+    tokens: Vec<Token>,
+    pos: usize,
+    depth: usize,
+    long_size: u8,
+}
+
+impl Parser {
+    fn peek(&self) -> &Kind {
+        self.peek_at(0)
+    }
+
+    fn peek_at(&self, ahead: usize) -> &Kind {
+        self.tokens.get(self.pos + ahead).map_or(&Kind::End, |t| &t.kind)
+    }
+
+    fn offset(&self) -> usize {
+        self.tokens.get(self.pos).or(self.tokens.last()).map_or(0, |t| t.offset)
+    }
+
+    fn is(&self, op: &str) -> bool {
+        matches!(self.peek(), Kind::Op(o) if *o == op)
+    }
+
+    fn is_at(&self, ahead: usize, op: &str) -> bool {
+        matches!(self.peek_at(ahead), Kind::Op(o) if *o == op)
+    }
+
+    fn eat(&mut self, op: &str) -> bool {
+        let hit = self.is(op);
+        self.pos += usize::from(hit);
+        hit
+    }
+
+    fn want(&mut self, op: &'static str) -> Result<(), PrintFmtError> {
+        if self.eat(op) { Ok(()) } else { Err(self.unexpected(op)) }
+    }
+
+    fn unexpected(&self, expected: &'static str) -> PrintFmtError {
+        let found = match self.peek() {
+            Kind::Word(w) => w.clone(),
+            Kind::Number { value, .. } => value.to_string(),
+            Kind::Text(t) => format!("\"{}\"", String::from_utf8_lossy(t)),
+            Kind::Op(op) => (*op).to_owned(),
+            Kind::End => String::new(),
+        };
+        PrintFmtError::Syntax { offset: self.offset(), expected, found }
+    }
+
+    /// One level deeper than its deepest part.
+    fn node(&self, expr: Expr, parts: &[usize]) -> Result<Deep, PrintFmtError> {
+        let depth = parts.iter().max().map_or(1, |d| d + 1);
+        if depth > MAX_DEPTH { Err(PrintFmtError::TooDeep { offset: self.offset() }) } else { Ok((expr, depth)) }
+    }
+
+    fn nested<T>(&mut self, f: impl FnOnce(&mut Self) -> Result<T, PrintFmtError>) -> Result<T, PrintFmtError> {
+        if self.depth >= MAX_DEPTH {
+            return Err(PrintFmtError::TooDeep { offset: self.offset() });
+        }
+        self.depth += 1;
+        let result = f(self);
+        self.depth -= 1;
+        result
+    }
+
+    fn expr(&mut self) -> Result<Deep, PrintFmtError> {
+        self.nested(|p| {
+            let (cond, depth) = p.binary(1)?;
+            if !p.eat("?") {
+                return Ok((cond, depth));
+            }
+            if p.eat(":") {
+                // `a ?: b`: a is named, not copied, so that nesting stays linear
+                let (no, no_depth) = p.expr()?;
+                let name = || Box::new(Expr::Name("?:".to_owned()));
+                let choice = Expr::Choice(name(), name(), no.into());
+                return p.node(Expr::Block(vec![("?:".to_owned(), None, cond)], choice.into()), &[depth, no_depth + 1]);
+            }
+            let (yes, yes_depth) = p.expr()?;
+            p.want(":")?;
+            let (no, no_depth) = p.expr()?;
+            p.node(Expr::Choice(cond.into(), yes.into(), no.into()), &[depth, yes_depth, no_depth])
+        })
+    }
+
+    /// Operators that bind at least as tightly as `min` (C11 6.5.5 to 6.5.14), left to right.
+    fn binary(&mut self, min: u8) -> Result<Deep, PrintFmtError> {
+        let mut left = self.unary()?;
+        loop {
+            let Kind::Op(op) = *self.peek() else { return Ok(left) };
+            let binds = match op {
+                "||" => 1,
+                "&&" => 2,
+                "|" => 3,
+                "^" => 4,
+                "&" => 5,
+                "==" | "!=" => 6,
+                "<" | ">" | "<=" | ">=" => 7,
+                "<<" | ">>" => 8,
+                "+" | "-" => 9,
+                "*" | "/" | "%" => 10,
+                _ => return Ok(left),
+            };
+            if binds < min {
+                return Ok(left);
+            }
+            self.pos += 1;
+            let right = self.nested(|p| p.binary(binds + 1))?;
+            left = self.node(Expr::Binary(op, left.0.into(), right.0.into()), &[left.1, right.1])?;
+        }
+    }
+
+    fn unary(&mut self) -> Result<Deep, PrintFmtError> {
+        self.nested(|p| {
+            for (op, unary) in [("!", '!'), ("~", '~'), ("-", '-'), ("+", '+')] {
+                if p.eat(op) {
+                    let (inner, depth) = p.unary()?;
+                    return p.node(Expr::Unary(unary, inner.into()), &[depth]);
+                }
+            }
+            if p.eat("*") {
+                let (inner, depth) = p.unary()?;
+                let zero = Expr::Number(0, CType::INT);
+                return p.node(Expr::Index(inner.into(), zero.into()), &[depth]);
+            }
+            if p.eat("&") {
+                let (inner, depth) = p.unary()?;
+                return p.node(Expr::Address(inner.into()), &[depth]);
+            }
+            if p.is("(") {
+                if let Some(ctype) = p.cast() {
+                    let (inner, depth) = p.unary()?;
+                    return p.node(Expr::Cast(ctype, inner.into()), &[depth]);
+                }
+            }
+            p.postfix()
+        })
+    }
+
+    /// `(type)` in front of an operand, consumed; `None` (nothing consumed) if the parenthesis is no cast.
+    fn cast(&mut self) -> Option<Option<CType>> {
+        let start = self.pos;
+        self.pos += 1;
+        let ctype = self.type_name();
+        let sure = matches!(self.tokens.get(start + 1).map(|t| &t.kind), Some(Kind::Word(w)) if ctype::starts_type(w));
+        if let Some(ctype) = ctype {
+            if self.eat(")") {
+                let operand = match self.peek() {
+                    Kind::Word(_) | Kind::Number { .. } | Kind::Text(_) | Kind::Op("(") => true,
+                    Kind::Op("-" | "+" | "~" | "!" | "*" | "&") => sure,
+                    _ => false,
+                };
+                if operand {
+                    return Some(ctype);
+                }
+            }
+        }
+        self.pos = start;
+        None
+    }
+
+    /// Words and stars that spell a type. The outer `None` means there is no type here.
+    fn type_name(&mut self) -> Option<Option<CType>> {
+        let mut words: Vec<String> = Vec::new();
+        while let Kind::Word(w) = self.peek() {
+            if w == "REC" {
+                return None;
+            }
+            words.push(w.clone());
+            self.pos += 1;
+        }
+        if words.is_empty() || self.is("->") {
+            return None;
+        }
+        let mut stars = 0;
+        while self.is("*") || matches!(self.peek(), Kind::Word(w) if w == "const") {
+            stars += usize::from(self.is("*"));
+            self.pos += 1;
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        Some(of_words(&words, stars, self.long_size))
+    }
+
+    fn postfix(&mut self) -> Result<Deep, PrintFmtError> {
+        let mut left = self.primary()?;
+        loop {
+            if self.eat("[") {
+                let index = self.expr()?;
+                self.want("]")?;
+                left = self.node(Expr::Index(left.0.into(), index.0.into()), &[left.1, index.1])?;
+            } else {
+                return Ok(left);
+            }
+        }
+    }
+
+    fn primary(&mut self) -> Result<Deep, PrintFmtError> {
+        match self.peek().clone() {
+            Kind::Number { value, unsigned, long } => {
+                self.pos += 1;
+                self.node(Expr::Number(value, self.constant_type(value, unsigned, long)), &[])
+            }
+            Kind::Text(text) => {
+                self.pos += 1;
+                self.node(Expr::Text(text), &[])
+            }
+            Kind::Op("(") if self.is_at(1, "{") => self.block(),
+            Kind::Op("(") => {
+                self.pos += 1;
+                let inner = self.expr()?;
+                self.want(")")?;
+                Ok(inner)
+            }
+            Kind::Op("{") => {
+                self.pos += 1;
+                let (items, depth) = self.list("}")?;
+                self.node(Expr::Braces(items), &[depth])
+            }
+            Kind::Word(word) => self.word(word),
+            _ => Err(self.unexpected("an expression")),
+        }
+    }
+
+    /// What C says of an integer constant without regard to its base (decimal ones never become unsigned by themselves,
+    /// but no kernel writes one that large).
+    fn constant_type(&self, value: u64, unsigned: bool, long: bool) -> CType {
+        let fits_int = i32::try_from(value).is_ok() || (unsigned && u32::try_from(value).is_ok());
+        let size = if long || !fits_int && u32::try_from(value).is_err() { 8 } else { 4 };
+        let size = if long && self.long_size == 4 && u32::try_from(value).is_ok() { 4 } else { size };
+        let signed = !unsigned && if size == 4 { fits_int } else { i64::try_from(value).is_ok() };
+        CType::number(size, signed)
+    }
+
+    fn word(&mut self, word: String) -> Result<Deep, PrintFmtError> {
+        self.pos += 1;
+        if word == "REC" {
+            self.want("->")?;
+            let Kind::Word(field) = self.peek().clone() else { return Err(self.unexpected("a field name")) };
+            self.pos += 1;
+            return self.node(Expr::Field(field), &[]);
+        }
+        if !self.is("(") {
+            return self.node(Expr::Name(word), &[]);
+        }
+        self.pos += 1;
+        if word == "sizeof" {
+            return self.sizeof();
+        }
+        let (args, depth) = self.list(")")?;
+        self.node(Expr::Call(word, args), &[depth])
+    }
+
+    /// Comma-separated expressions up to and with `close`; a trailing comma is allowed.
+    fn list(&mut self, close: &'static str) -> Result<(Vec<Expr>, usize), PrintFmtError> {
+        let mut items = Vec::new();
+        let mut depth = 0;
+        loop {
+            if self.eat(close) {
+                return Ok((items, depth));
+            }
+            // `__get_dynamic_array(name)` and `__print_flags(x, , {..})`: an empty argument is an empty text
+            let item = if self.is(",") { (Expr::Text(Vec::new()), 1) } else { self.expr()? };
+            depth = depth.max(item.1);
+            items.push(item.0);
+            if !self.eat(",") {
+                self.want(close)?;
+                return Ok((items, depth));
+            }
+        }
+    }
+
+    fn sizeof(&mut self) -> Result<Deep, PrintFmtError> {
+        let start = self.pos;
+        if let Some(Some(ctype)) = self.type_name() {
+            if self.eat(")") {
+                let long = CType::number(self.long_size, false);
+                return self.node(Expr::Number(u64::from(ctype.size), long), &[]);
+            }
+        }
+        self.pos = start;
+        let (inner, depth) = self.expr()?;
+        self.want(")")?;
+        self.node(Expr::Call("sizeof".to_owned(), vec![inner]), &[depth])
+    }
+
+    /// `({ type name = value; ... result; })`: what min() and max() leave in a print format.
+    fn block(&mut self) -> Result<Deep, PrintFmtError> {
+        self.pos += 2;
+        let mut bound = Vec::new();
+        let mut depth = 0;
+        loop {
+            let start = self.pos;
+            if let Some((name, ctype)) = self.declaration() {
+                let value = self.expr().map_err(|_| PrintFmtError::Statements)?;
+                depth = depth.max(value.1);
+                self.want(";").map_err(|_| PrintFmtError::Statements)?;
+                bound.push((name, ctype, value.0));
+                continue;
+            }
+            self.pos = start;
+            let result = self.expr().map_err(|_| PrintFmtError::Statements)?;
+            if !(self.eat(";") && self.eat("}") && self.eat(")")) {
+                return Err(PrintFmtError::Statements);
+            }
+            return self.node(Expr::Block(bound, result.0.into()), &[depth, result.1]);
+        }
+    }
+
+    /// `type name =`.
+    fn declaration(&mut self) -> Option<(String, Option<CType>)> {
+        let mut words = Vec::new();
+        while let Kind::Word(w) = self.peek() {
+            words.push(w.clone());
+            self.pos += 1;
+        }
+        let name = words.pop()?;
+        if words.is_empty() || !self.eat("=") {
+            return None;
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let ctype = if words.contains(&"__auto_type") { None } else { of_words(&words, 0, self.long_size) };
+        Some((name, ctype))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arg(text: &str) -> Expr {
+        parse(&format!("\"\", {text}"), 8).unwrap().args.remove(0)
+    }
+
+    #[test]
+    fn precedence_and_associativity_are_c_s() {
+        assert_eq!(arg("1 - 2 - 3"), arg("((1 - 2) - 3)"));
+        assert_eq!(arg("1 | 2 & 3 == 4 << 5 + 6 * 7"), arg("1 | (2 & (3 == (4 << (5 + (6 * 7)))))"));
+        assert_eq!(arg("1 ? 2 : 3 ? 4 : 5"), arg("1 ? 2 : (3 ? 4 : 5)"));
+        assert_ne!(arg("(1 - 2) - 3"), arg("1 - (2 - 3)"));
+    }
+
+    #[test]
+    fn casts_are_told_from_parentheses() {
+        assert!(matches!(arg("(unsigned long)REC->a"), Expr::Cast(Some(_), _)));
+        assert!(matches!(arg("(struct page *)x + 1"), Expr::Binary("+", ..)));
+        assert!(matches!(arg("(xfs_ino_t) REC->a"), Expr::Cast(None, _)));
+        assert!(matches!(arg("(x) - 1"), Expr::Binary("-", ..)));
+        assert!(matches!(arg("(int)-1"), Expr::Cast(Some(_), _)));
+    }
+
+    #[test]
+    fn nesting_is_bounded() {
+        for (open, close) in [("(", ")"), ("!", ""), ("(int)", ""), ("f(", ")"), ("1?", ":1"), ("1+(", ")")] {
+            let text = format!("\"\", {}1{}", open.repeat(100_000), close.repeat(100_000));
+            assert!(matches!(parse(&text, 8), Err(PrintFmtError::TooDeep { .. })), "{open}");
+        }
+        let chain = format!("\"\", 1{}", "+1".repeat(100_000));
+        assert!(matches!(parse(&chain, 8), Err(PrintFmtError::TooDeep { .. })));
+    }
+}

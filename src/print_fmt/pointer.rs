@@ -1,0 +1,337 @@
+//! `%p` and its extensions (kernel: Documentation/core-api/printk-formats.rst).
+
+use super::{Context, Semantics, num};
+
+/// What a `%p` conversion shows of an address or of the bytes it stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pointer {
+    /// `%p`: the address.
+    Plain,
+    /// `%pS`, `%pF`, `%pB`: symbol and offset.
+    SymbolOffset,
+    /// `%ps`, `%pf`: symbol.
+    Symbol,
+    /// `%px`: the address without `0x`.
+    Hex,
+    /// `%pM`, `%pm`: a hardware address; separator and order.
+    Mac { separator: Option<u8>, reversed: bool },
+    /// `%pI4`, `%pi4`.
+    Ipv4 { padded: bool, reversed: bool },
+    /// `%pI6`, `%pi6`, `%pI6c`.
+    Ipv6 { colons: bool, compressed: bool },
+    /// `%pIS`: a socket address; `p`: with port.
+    Sockaddr { padded: bool, compressed: bool, port: bool },
+    /// `%pU`.
+    Uuid { upper: bool, guid: bool },
+    /// `%*ph`: bytes.
+    Bytes { separator: Option<u8> },
+    /// `%*pb`, `%*pbl`: a bitmap.
+    Bitmap { list: bool },
+}
+
+impl Pointer {
+    /// What the letters behind `%p` mean, and how many of them belong to it.
+    pub(super) fn parse(extension: &[u8], semantics: Semantics) -> (Pointer, usize) {
+        let kernel = semantics == Semantics::Kernel;
+        let at = |i: usize| extension.get(i).copied().unwrap_or(0);
+        match at(0) {
+            b'S' | b'F' => (Pointer::SymbolOffset, if kernel && at(1) == b'R' { 2 } else { 1 }),
+            b'B' => (Pointer::SymbolOffset, 1),
+            b's' | b'f' if at(1) != b'w' => (Pointer::Symbol, 1),
+            b'x' | b'K' => (Pointer::Hex, 1),
+            b'M' if at(1) == b'F' => (Pointer::Mac { separator: Some(b'-'), reversed: false }, 2),
+            b'M' if at(1) == b'R' => (Pointer::Mac { separator: Some(b':'), reversed: true }, 2),
+            b'M' => (Pointer::Mac { separator: Some(b':'), reversed: false }, 1),
+            b'm' if at(1) == b'R' => (Pointer::Mac { separator: None, reversed: true }, 2),
+            b'm' => (Pointer::Mac { separator: None, reversed: false }, 1),
+            b'I' | b'i' => Self::parse_ip(extension),
+            b'U' => match at(1) {
+                b'b' => (Pointer::Uuid { upper: false, guid: false }, 2),
+                b'B' => (Pointer::Uuid { upper: true, guid: false }, 2),
+                b'l' => (Pointer::Uuid { upper: false, guid: true }, 2),
+                b'L' => (Pointer::Uuid { upper: true, guid: true }, 2),
+                _ => (Pointer::Uuid { upper: false, guid: false }, 1),
+            },
+            b'h' => match at(1) {
+                b'C' => (Pointer::Bytes { separator: Some(b':') }, 2),
+                b'D' => (Pointer::Bytes { separator: Some(b'-') }, 2),
+                b'N' => (Pointer::Bytes { separator: None }, 2),
+                _ => (Pointer::Bytes { separator: Some(b' ') }, 1),
+            },
+            b'b' if at(1) == b'l' => (Pointer::Bitmap { list: true }, 2),
+            b'b' => (Pointer::Bitmap { list: false }, 1),
+            _ => (Pointer::Plain, 0),
+        }
+    }
+
+    fn parse_ip(extension: &[u8]) -> (Pointer, usize) {
+        let at = |i: usize| extension.get(i).copied().unwrap_or(0);
+        let padded = at(0) == b'i';
+        match at(1) {
+            b'4' => match at(2) {
+                b'h' | b'l' => (Pointer::Ipv4 { padded, reversed: true }, 3),
+                b'n' | b'b' => (Pointer::Ipv4 { padded, reversed: false }, 3),
+                _ => (Pointer::Ipv4 { padded, reversed: false }, 2),
+            },
+            b'6' if at(2) == b'c' => (Pointer::Ipv6 { colons: true, compressed: true }, 3),
+            b'6' => (Pointer::Ipv6 { colons: !padded, compressed: false }, 2),
+            b'S' => {
+                let options = extension[2..].iter().take_while(|b| matches!(b, b'p' | b'f' | b's' | b'c' | b'h' | b'n'));
+                let options: Vec<u8> = options.copied().collect();
+                let (compressed, port) = (options.contains(&b'c'), options.contains(&b'p'));
+                (Pointer::Sockaddr { padded, compressed, port }, 2 + options.len())
+            }
+            _ => (Pointer::Plain, 0),
+        }
+    }
+
+    /// Whether it shows bytes, not an address.
+    pub(super) fn takes_bytes(self) -> bool {
+        !matches!(self, Pointer::Plain | Pointer::SymbolOffset | Pointer::Symbol | Pointer::Hex)
+    }
+}
+
+/// Writes an address.
+pub(super) fn address(out: &mut Vec<u8>, cx: &Context<'_>, kind: Pointer, value: u64, semantics: Semantics) {
+    match kind {
+        Pointer::SymbolOffset => symbol(out, cx, value, true, semantics),
+        Pointer::Symbol => symbol(out, cx, value, false, semantics),
+        Pointer::Hex => num::hex(out, value),
+        _ if semantics == Semantics::Kernel => num::hex_pad(out, value, 2 * usize::from(cx.abi.long_size)),
+        _ if value == 0 => out.extend_from_slice(b"(nil)"),
+        _ => {
+            out.extend_from_slice(b"0x");
+            num::hex(out, value);
+        }
+    }
+}
+
+fn symbol(out: &mut Vec<u8>, cx: &Context<'_>, value: u64, offset: bool, semantics: Semantics) {
+    let Some(symbol) = cx.symbols.kallsyms.lookup(value) else {
+        out.extend_from_slice(b"0x");
+        num::hex(out, value);
+        return;
+    };
+    out.extend_from_slice(symbol.name);
+    if offset {
+        out.extend_from_slice(b"+0x");
+        num::hex(out, value - symbol.address);
+    }
+    if semantics == Semantics::Kernel {
+        if let (true, Some(size)) = (offset, symbol.size) {
+            out.extend_from_slice(b"/0x");
+            num::hex(out, size);
+        }
+        if !symbol.module.is_empty() {
+            out.extend_from_slice(b" [");
+            out.extend_from_slice(symbol.module);
+            out.push(b']');
+        }
+    }
+}
+
+/// Writes bytes. `len` is the width given with `*`: bytes for `%*ph`, bits for `%*pb`.
+pub(super) fn bytes(out: &mut Vec<u8>, kind: Pointer, data: &[u8], len: Option<usize>, cx: &Context<'_>) {
+    match kind {
+        Pointer::Mac { separator, reversed } => match data.first_chunk::<6>() {
+            Some(mac) => {
+                let mut mac = *mac;
+                if reversed {
+                    mac.reverse();
+                }
+                separated(out, &mac, separator);
+            }
+            None => out.extend_from_slice(b"INVALIDMAC"),
+        },
+        Pointer::Ipv4 { padded, reversed } => match data.first_chunk::<4>() {
+            Some(ip) => ipv4(out, *ip, padded, reversed && cx.abi.endian == crate::abi::Endian::Little),
+            None => out.extend_from_slice(b"INVALIDIPv4"),
+        },
+        Pointer::Ipv6 { colons, compressed } => match data.first_chunk::<16>() {
+            Some(ip) => ipv6(out, ip, colons, compressed),
+            None => out.extend_from_slice(b"INVALIDIPv6"),
+        },
+        Pointer::Sockaddr { padded, compressed, port } => sockaddr(out, data, padded, compressed, port, cx),
+        Pointer::Uuid { upper, guid } => match data.first_chunk::<16>() {
+            Some(id) => uuid(out, id, upper, guid),
+            None => out.extend_from_slice(b"INVALIDUUID"),
+        },
+        Pointer::Bytes { separator } => {
+            let len = len.unwrap_or(1).min(data.len());
+            separated(out, &data[..len], separator);
+        }
+        Pointer::Bitmap { list } => {
+            let bits = len.unwrap_or(0);
+            let data = &data[..data.len().min(bits.div_ceil(8))];
+            if list { bit_list(out, data, cx) } else { bitmask(out, data, cx) }
+        }
+        Pointer::Plain | Pointer::SymbolOffset | Pointer::Symbol | Pointer::Hex => {}
+    }
+}
+
+pub(super) fn separated(out: &mut Vec<u8>, data: &[u8], separator: Option<u8>) {
+    for (i, byte) in data.iter().enumerate() {
+        if let (true, Some(separator)) = (i > 0, separator) {
+            out.push(separator);
+        }
+        num::hex_byte(out, *byte);
+    }
+}
+
+fn ipv4(out: &mut Vec<u8>, mut ip: [u8; 4], padded: bool, reversed: bool) {
+    if reversed {
+        ip.reverse();
+    }
+    for (i, byte) in ip.iter().enumerate() {
+        if i > 0 {
+            out.push(b'.');
+        }
+        num::dec_pad(out, u64::from(*byte), if padded { 3 } else { 1 }, b'0');
+    }
+}
+
+fn ipv6(out: &mut Vec<u8>, ip: &[u8; 16], colons: bool, compressed: bool) {
+    let mut groups = [0u16; 8];
+    for (group, pair) in groups.iter_mut().zip(ip.chunks_exact(2)) {
+        *group = u16::from_be_bytes([pair[0], pair[1]]);
+    }
+    if !compressed {
+        for (i, group) in groups.iter().enumerate() {
+            if i > 0 && colons {
+                out.push(b':');
+            }
+            num::hex_pad(out, u64::from(*group), 4);
+        }
+        return;
+    }
+    // RFC 5952: the longest run of two or more zero groups becomes `::`; v4-mapped and ISATAP addresses end dotted
+    let dotted = (groups[..5] == [0; 5] && groups[5] == 0xffff) || (groups[4] | 0x0200 == 0x0200 && groups[5] == 0x5efe);
+    let count = if dotted { 6 } else { 8 };
+    let (mut best, mut best_len, mut i) = (0, 1, 0);
+    while i < count {
+        let run = groups[i..count].iter().take_while(|g| **g == 0).count();
+        if run > best_len {
+            (best, best_len) = (i, run);
+        }
+        i += run.max(1);
+    }
+    let mut i = 0;
+    let mut colon = false;
+    while i < count {
+        if best_len > 1 && i == best {
+            out.extend_from_slice(b"::");
+            colon = false;
+            i += best_len;
+            continue;
+        }
+        if colon {
+            out.push(b':');
+        }
+        num::hex(out, u64::from(groups[i]));
+        colon = true;
+        i += 1;
+    }
+    if dotted {
+        if colon {
+            out.push(b':');
+        }
+        ipv4(out, [ip[12], ip[13], ip[14], ip[15]], false, false);
+    }
+}
+
+fn sockaddr(out: &mut Vec<u8>, data: &[u8], padded: bool, compressed: bool, port: bool, cx: &Context<'_>) {
+    let family = cx.abi.uint(data, 0, 2);
+    let number = |out: &mut Vec<u8>| {
+        out.push(b':');
+        if let Some([a, b]) = data.get(2..).and_then(|d| d.first_chunk()) {
+            num::dec(out, u64::from(u16::from_be_bytes([*a, *b])));
+        }
+    };
+    let ip4 = data.get(4..).and_then(|d| d.first_chunk::<4>());
+    let ip6 = data.get(8..).and_then(|d| d.first_chunk::<16>());
+    match (family, ip4, ip6) {
+        (Some(2), Some(ip), _) => {
+            ipv4(out, *ip, padded, false);
+            if port {
+                number(out);
+            }
+        }
+        (Some(10), _, Some(ip)) => {
+            if port {
+                out.push(b'[');
+            }
+            ipv6(out, ip, !padded, compressed);
+            if port {
+                out.push(b']');
+                number(out);
+            }
+        }
+        _ => out.extend_from_slice(b"INVALIDSOCKADDR"),
+    }
+}
+
+fn uuid(out: &mut Vec<u8>, id: &[u8; 16], upper: bool, guid: bool) {
+    const BIG: [usize; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    const GUID: [usize; 16] = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15];
+    let start = out.len();
+    for (i, at) in if guid { GUID } else { BIG }.into_iter().enumerate() {
+        if matches!(i, 4 | 6 | 8 | 10) {
+            out.push(b'-');
+        }
+        num::hex_byte(out, id[at]);
+    }
+    if upper {
+        out[start..].make_ascii_uppercase();
+    }
+}
+
+/// The words of a bitmap, least significant first, as bits.
+fn bit(data: &[u8], index: usize, cx: &Context<'_>) -> bool {
+    let byte = index / 8;
+    let byte = match cx.abi.endian {
+        crate::abi::Endian::Little => byte,
+        crate::abi::Endian::Big => {
+            let word = usize::from(cx.abi.long_size);
+            byte - byte % word + (word - 1 - byte % word)
+        }
+    };
+    data.get(byte).is_some_and(|b| b >> (index % 8) & 1 == 1)
+}
+
+/// `%*pb`: hexadecimal, most significant first, a comma every 32 bits.
+pub(super) fn bitmask(out: &mut Vec<u8>, data: &[u8], cx: &Context<'_>) {
+    let bits = data.len() * 8;
+    let mut nibble = bits / 4;
+    while nibble > 0 {
+        nibble -= 1;
+        let value = (0..4).fold(0u8, |v, i| v | (u8::from(bit(data, nibble * 4 + i, cx)) << i));
+        out.push(b"0123456789abcdef"[usize::from(value)]);
+        if nibble > 0 && nibble % 8 == 0 {
+            out.push(b',');
+        }
+    }
+}
+
+/// `%*pbl`: `0-3,7`.
+pub(super) fn bit_list(out: &mut Vec<u8>, data: &[u8], cx: &Context<'_>) {
+    let bits = data.len() * 8;
+    let mut first = true;
+    let mut i = 0;
+    while i < bits {
+        if !bit(data, i, cx) {
+            i += 1;
+            continue;
+        }
+        let run = (i..bits).take_while(|b| bit(data, *b, cx)).count();
+        if !first {
+            out.push(b',');
+        }
+        first = false;
+        num::dec(out, i as u64);
+        if run > 1 {
+            out.push(b'-');
+            num::dec(out, (i + run - 1) as u64);
+        }
+        i += run;
+    }
+}

@@ -1,0 +1,195 @@
+//! A compiled print format: a flat list of operations that write into the output buffer.
+
+use super::bytes::{Bytes, c_str};
+use super::expr::{Ex, Load, fit};
+use super::num::{self, Flags, Radix};
+use super::pointer::{self, Pointer};
+use super::spec::MAX_WIDTH;
+use super::table::{self, Table};
+use super::text::Text;
+use super::{Context, Semantics};
+
+/// What one event prints.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(super) ops: Vec<Op>,
+    /// All literals behind one another.
+    pub(super) literals: Vec<u8>,
+    pub(super) semantics: Semantics,
+    /// For the raw layout: which operation prints a field all by itself.
+    pub(super) fields: Vec<FieldOp>,
+}
+
+/// Operation `op` prints exactly the scalar field at `offset`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FieldOp {
+    pub(super) op: u32,
+    pub(super) offset: u32,
+    /// Whether the literal in front of it ends with `0x`.
+    pub(super) has_0x: bool,
+}
+
+/// One step. The first ones are what most arguments of most events need; the last ones take anything.
+#[derive(Clone, Debug)]
+pub(super) enum Op {
+    Literal { start: u32, end: u32 },
+    DecI32(u32),
+    DecU32(u32),
+    DecU64(u32),
+    Hex64(u32),
+    /// Hexadecimal, zero-filled.
+    HexPad { value: Load, width: u8 },
+    Dec(Ex),
+    DecSigned(Ex),
+    Hex(Ex),
+    /// `%s` without width.
+    Str(Bytes),
+    Symbolic(Ex, Table),
+    Text(Text),
+    /// Any `%s`.
+    TextSpec(Box<TextSpec>),
+    /// Any integer conversion.
+    Int(Box<IntSpec>),
+    Char(Ex),
+    Symbol(Ex, Pointer),
+    Address(Box<AddressSpec>),
+    /// A `%p` extension that shows bytes; the number is the width given with `*`.
+    Bytes(Box<(Pointer, Bytes, Option<Ex>)>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct TextSpec {
+    pub(super) text: Text,
+    pub(super) left: bool,
+    pub(super) width: Ex,
+    pub(super) precision: Option<Ex>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct IntSpec {
+    pub(super) value: Ex,
+    pub(super) size: u8,
+    pub(super) radix: Radix,
+    pub(super) flags: Flags,
+    pub(super) width: Ex,
+    pub(super) precision: Option<Ex>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct AddressSpec {
+    pub(super) value: Ex,
+    pub(super) kind: Pointer,
+    pub(super) left: bool,
+    pub(super) width: Ex,
+}
+
+impl Program {
+    /// Appends the event's text.
+    #[inline]
+    pub fn render(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
+        for op in &self.ops {
+            self.step(op, cx, out);
+        }
+    }
+
+    /// Appends the field that starts at `offset` as this program prints it; `false` if it prints it nowhere by itself.
+    /// `next` is where the search begins, and is moved behind what was found (libtraceevent's order of search).
+    pub(crate) fn render_field(&self, offset: usize, next: &mut usize, cx: &Context<'_>, out: &mut Vec<u8>) -> bool {
+        let (before, after) = self.fields.split_at((*next).min(self.fields.len()));
+        let search = after.iter().chain(before).enumerate();
+        for (i, field) in search {
+            if field.offset as usize != offset {
+                continue;
+            }
+            let Some(op) = self.ops.get(field.op as usize) else { return false };
+            if field.has_0x {
+                out.extend_from_slice(b"0x");
+            }
+            self.step(op, cx, out);
+            *next = (*next + i + 1) % self.fields.len().max(1);
+            return true;
+        }
+        false
+    }
+
+    #[inline]
+    fn step(&self, op: &Op, cx: &Context<'_>, out: &mut Vec<u8>) {
+        match op {
+            Op::Literal { start, end } => {
+                out.extend_from_slice(self.literals.get(*start as usize..*end as usize).unwrap_or(b""));
+            }
+            Op::DecI32(offset) => num::signed(out, (cx.u32(*offset as usize) as i32).into()),
+            Op::DecU32(offset) => num::dec(out, cx.u32(*offset as usize).into()),
+            Op::DecU64(offset) => num::dec(out, cx.u64(*offset as usize)),
+            Op::Hex64(offset) => num::hex(out, cx.u64(*offset as usize)),
+            Op::HexPad { value, width } => num::hex_pad(out, value.get(cx), usize::from(*width)),
+            Op::Dec(ex) => num::dec(out, ex.eval(cx)),
+            Op::DecSigned(ex) => num::signed(out, ex.eval(cx) as i64),
+            Op::Hex(ex) => num::hex(out, ex.eval(cx)),
+            Op::Str(bytes) => out.extend_from_slice(c_str(bytes.get(cx))),
+            Op::Symbolic(ex, table) => table::symbolic(out, table, ex.eval(cx), None),
+            Op::Text(text) => text.write(out, cx, self.semantics, None),
+            Op::TextSpec(spec) => spec.write(out, cx, self.semantics),
+            Op::Int(spec) => spec.write(out, cx),
+            Op::Char(ex) => out.push(ex.eval(cx) as u8),
+            Op::Symbol(ex, kind) => pointer::address(out, cx, *kind, ex.eval(cx), self.semantics),
+            Op::Address(spec) => {
+                let start = out.len();
+                pointer::address(out, cx, spec.kind, spec.value.eval(cx), self.semantics);
+                pad(out, start, spec.left, spec.width.eval(cx) as i32);
+            }
+            Op::Bytes(of) => {
+                let len = of.2.as_ref().map(|ex| (ex.eval(cx) as u32 as usize).min(MAX_WIDTH));
+                pointer::bytes(out, of.0, of.1.get(cx), len, cx);
+            }
+        }
+    }
+}
+
+/// Fills what was written since `start` to `width` columns; a negative width fills on the right.
+fn pad(out: &mut Vec<u8>, start: usize, left: bool, width: i32) {
+    let columns = (width.unsigned_abs() as usize).min(MAX_WIDTH);
+    let written = out.len() - start;
+    let Some(fill) = columns.checked_sub(written).filter(|f| *f > 0) else { return };
+    out.resize(out.len() + fill, b' ');
+    if !left && width > 0 {
+        out[start..].rotate_right(fill);
+    }
+}
+
+impl TextSpec {
+    fn write(&self, out: &mut Vec<u8>, cx: &Context<'_>, semantics: Semantics) {
+        let width = self.width.eval(cx) as i32;
+        let precision = self.precision.as_ref().map(|ex| ex.eval(cx) as i32);
+        let cut = precision.and_then(|p| usize::try_from(p).ok());
+        let part = |out: &mut Vec<u8>, text: &[u8]| {
+            let start = out.len();
+            out.extend_from_slice(&text[..cut.unwrap_or(text.len()).min(text.len())]);
+            pad(out, start, self.left, width);
+        };
+        match semantics {
+            Semantics::TraceCmd => self.text.write(out, cx, semantics, Some(&part)),
+            Semantics::Kernel => {
+                let start = out.len();
+                self.text.write(out, cx, semantics, None);
+                if let Some(cut) = cut {
+                    out.truncate(start.saturating_add(cut).min(out.len()));
+                }
+                pad(out, start, self.left, width);
+            }
+        }
+    }
+}
+
+impl IntSpec {
+    fn write(&self, out: &mut Vec<u8>, cx: &Context<'_>) {
+        let value = fit(self.value.eval(cx), self.size, self.radix == Radix::Signed);
+        let width = self.width.eval(cx) as i32;
+        let precision = self.precision.as_ref().map(|ex| ex.eval(cx) as i32);
+        let mut flags = self.flags;
+        flags.left |= width < 0;
+        let width = (width.unsigned_abs() as usize).min(MAX_WIDTH);
+        let precision = precision.and_then(|p| usize::try_from(p).ok()).map(|p| p.min(MAX_WIDTH));
+        num::printf(out, value, self.radix, flags, width, precision);
+    }
+}

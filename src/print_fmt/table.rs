@@ -1,0 +1,158 @@
+//! `__print_symbolic` and `__print_flags`: tables from values to names.
+
+use super::{Context, Semantics, num};
+
+/// The names of one table, all texts in one buffer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    entries: Vec<(u64, u32, u32)>,
+    text: Vec<u8>,
+    /// For small values: index into `entries` plus 1.
+    dense: Vec<u16>,
+}
+
+impl Table {
+    pub(super) fn new(pairs: &[(u64, Vec<u8>)]) -> Self {
+        let mut table = Table::default();
+        for (value, name) in pairs {
+            let start = table.text.len() as u32;
+            table.text.extend_from_slice(name);
+            table.entries.push((*value, start, table.text.len() as u32));
+            let index = table.entries.len();
+            if let (true, Ok(index)) = (*value < 1024, u16::try_from(index)) {
+                let value = *value as usize;
+                if table.dense.len() <= value {
+                    table.dense.resize(value + 1, 0);
+                }
+                if table.dense[value] == 0 {
+                    table.dense[value] = index;
+                }
+            }
+        }
+        table
+    }
+
+    fn name(&self, entry: (u64, u32, u32)) -> &[u8] {
+        self.text.get(entry.1 as usize..entry.2 as usize).unwrap_or(b"")
+    }
+
+    /// The name of exactly `value`: the first one given.
+    #[inline]
+    pub(super) fn find(&self, value: u64) -> Option<&[u8]> {
+        let entry = match self.dense.get(value as usize) {
+            Some(&index) if value < 1024 => self.entries.get(usize::from(index).checked_sub(1)?),
+            _ => self.entries.iter().find(|e| e.0 == value),
+        };
+        entry.map(|e| self.name(*e))
+    }
+}
+
+/// How a text that one conversion prints in several parts is filled (libtraceevent fills each part by itself).
+pub(super) type Part<'a> = &'a dyn Fn(&mut Vec<u8>, &[u8]);
+
+/// The kernel's trace_print_symbols_seq, or libtraceevent's.
+#[inline]
+pub(super) fn symbolic(out: &mut Vec<u8>, table: &Table, value: u64, part: Option<Part<'_>>) {
+    match (table.find(value), part) {
+        (Some(name), None) => out.extend_from_slice(name),
+        (Some(name), Some(part)) => part(out, name),
+        (None, _) => {
+            out.extend_from_slice(b"0x");
+            num::hex(out, value);
+        }
+    }
+}
+
+/// The kernel's trace_print_flags_seq, or libtraceevent's, in which a flag of no bits stands for 0 alone and ends the table.
+pub(super) fn flags(
+    out: &mut Vec<u8>,
+    table: &Table,
+    delimiter: &[u8],
+    mut value: u64,
+    semantics: Semantics,
+    part: Option<Part<'_>>,
+) {
+    let mut first = true;
+    let mut separate = |out: &mut Vec<u8>| {
+        if !first {
+            match part {
+                Some(part) => part(out, delimiter),
+                None => out.extend_from_slice(delimiter),
+            }
+        }
+        first = false;
+    };
+    for entry in &table.entries {
+        let mask = entry.0;
+        let hit = match semantics {
+            Semantics::Kernel if value == 0 => break,
+            Semantics::Kernel => value & mask == mask,
+            Semantics::TraceCmd => (mask as i64) > 0 && value & mask == mask,
+        };
+        if hit {
+            separate(out);
+            match part {
+                Some(part) => part(out, table.name(*entry)),
+                None => out.extend_from_slice(table.name(*entry)),
+            }
+            value &= !mask;
+        } else if semantics == Semantics::TraceCmd && value == 0 && (mask as i64) < 0 {
+            match part {
+                Some(part) => part(out, table.name(*entry)),
+                None => out.extend_from_slice(table.name(*entry)),
+            }
+            break;
+        }
+    }
+    if value != 0 {
+        separate(out);
+        out.extend_from_slice(b"0x");
+        num::hex(out, value);
+    }
+}
+
+/// `__print_array`: `{0x1,0x2}`.
+pub(super) fn array(out: &mut Vec<u8>, data: &[u8], count: usize, size: usize, cx: &Context<'_>) {
+    out.push(b'{');
+    if matches!(size, 1 | 2 | 4 | 8) {
+        for (i, element) in data.chunks_exact(size).take(count).enumerate() {
+            if i > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(b"0x");
+            num::hex(out, cx.abi.uint(element, 0, size).unwrap_or(0));
+        }
+    }
+    out.push(b'}');
+}
+
+/// `__print_hex_dump`: a newline, then rows as lib/hexdump.c lays them out.
+pub(super) fn hex_dump(out: &mut Vec<u8>, data: &[u8], dump: &super::text::HexDump, cx: &Context<'_>) {
+    let row = if dump.row == 32 { 32 } else { 16 };
+    let group = if matches!(dump.group, 2 | 4 | 8) && data.len() % dump.group == 0 { dump.group } else { 1 };
+    out.push(b'\n');
+    for (i, line) in data.chunks(row).enumerate() {
+        out.extend_from_slice(&dump.prefix);
+        if dump.offsets {
+            num::hex_pad(out, (i * row) as u64, 8);
+            out.extend_from_slice(b": ");
+        }
+        let start = out.len();
+        for (j, word) in line.chunks(group).enumerate() {
+            if j > 0 {
+                out.push(b' ');
+            }
+            match cx.abi.uint(word, 0, group) {
+                Some(value) if word.len() == group => num::hex_pad(out, value, 2 * group),
+                _ => super::pointer::separated(out, word, Some(b' ')),
+            }
+        }
+        if dump.ascii {
+            let width = row * 2 + row / group + 1;
+            let fill = width.saturating_sub(out.len() - start);
+            out.resize(out.len() + fill, b' ');
+            out.extend(line.iter().map(|b| if b.is_ascii_graphic() || *b == b' ' { *b } else { b'.' }));
+        }
+        out.push(b'\n');
+    }
+}

@@ -1,0 +1,100 @@
+//! Arguments with a text as their value: what `%s` prints.
+
+use super::bytes::{Bytes, c_str};
+use super::expr::Ex;
+use super::functions::TextFunction;
+use super::table::{self, Part, Table};
+use super::{Context, Semantics, num, pointer};
+
+/// An expression with a text as its value.
+#[derive(Clone, Debug)]
+pub(super) enum Text {
+    Const(Box<[u8]>),
+    /// Bytes of the record up to a NUL.
+    Bytes(Bytes),
+    Symbolic(Box<(Ex, Table)>),
+    Flags(Box<(Ex, Table, Vec<u8>)>),
+    /// `__print_hex` (with a separator) and `__print_hex_str`.
+    Hex { bytes: Bytes, len: Option<Ex>, separator: Option<u8> },
+    /// `__print_array(array, count, size of an element)`.
+    Array(Box<(Bytes, Ex, Ex)>),
+    /// `__print_dynamic_array(array, size of an element)`.
+    WholeArray(Box<(Bytes, Ex)>),
+    HexDump(Bytes, Ex, Box<HexDump>),
+    Bitmask(Bytes),
+    CpuList(Bytes),
+    /// `__get_stacktrace`: return addresses, one per line.
+    Stack(Bytes),
+    Choice(Box<(Ex, Text, Text)>),
+    /// The address of a constant string.
+    Pointer(Ex),
+    Function(Box<(TextFunction, Vec<Ex>, Option<Bytes>)>),
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct HexDump {
+    pub(super) prefix: Vec<u8>,
+    pub(super) offsets: bool,
+    pub(super) row: usize,
+    pub(super) group: usize,
+    pub(super) ascii: bool,
+}
+
+impl Text {
+    /// Writes the text. With `part`, each part that libtraceevent prints by itself goes through it.
+    pub(super) fn write(&self, out: &mut Vec<u8>, cx: &Context<'_>, semantics: Semantics, part: Option<Part<'_>>) {
+        let put = |out: &mut Vec<u8>, text: &[u8]| match part {
+            Some(part) => part(out, text),
+            None => out.extend_from_slice(text),
+        };
+        match self {
+            Text::Const(text) => put(out, text),
+            Text::Bytes(bytes) => put(out, c_str(bytes.get(cx))),
+            Text::Symbolic(of) => table::symbolic(out, &of.1, of.0.eval(cx), part),
+            Text::Flags(of) => table::flags(out, &of.1, &of.2, of.0.eval(cx), semantics, part),
+            Text::Hex { bytes, len, separator } => {
+                let data = bytes.get(cx);
+                let len = len.as_ref().map_or(data.len(), |l| l.eval(cx) as usize).min(data.len());
+                pointer::separated(out, &data[..len], *separator);
+            }
+            Text::Array(of) => {
+                table::array(out, of.0.get(cx), of.1.eval(cx) as usize, of.2.eval(cx) as usize, cx);
+            }
+            Text::WholeArray(of) => table::array(out, of.0.get(cx), usize::MAX, of.1.eval(cx) as usize, cx),
+            Text::HexDump(bytes, len, dump) => {
+                let data = bytes.get(cx);
+                table::hex_dump(out, &data[..data.len().min(len.eval(cx) as usize)], dump, cx);
+            }
+            Text::Bitmask(bytes) => pointer::bitmask(out, bytes.get(cx), cx),
+            Text::CpuList(bytes) => pointer::bit_list(out, bytes.get(cx), cx),
+            Text::Stack(bytes) => stack(out, bytes.get(cx), cx, semantics),
+            Text::Choice(of) => {
+                let chosen = if of.0.eval(cx) != 0 { &of.1 } else { &of.2 };
+                chosen.write(out, cx, semantics, part);
+            }
+            Text::Pointer(ex) => {
+                let address = ex.eval(cx);
+                match cx.symbols.printk.get(address) {
+                    Some(text) => put(out, text),
+                    None => num::hex(out, address),
+                }
+            }
+            Text::Function(of) => {
+                let args: [u64; 4] = std::array::from_fn(|i| of.1.get(i).map_or(0, |ex| ex.eval(cx)));
+                of.0.write(out, &args, of.2.map_or(&[], |b| b.get(cx)));
+            }
+        }
+    }
+}
+
+fn stack(out: &mut Vec<u8>, data: &[u8], cx: &Context<'_>, semantics: Semantics) {
+    let size = usize::from(cx.abi.long_size);
+    for word in data.chunks_exact(size) {
+        let address = cx.abi.uint(word, 0, size).unwrap_or(0);
+        if address == 0 {
+            break;
+        }
+        out.extend_from_slice(b"\n=> ");
+        pointer::address(out, cx, pointer::Pointer::SymbolOffset, address, semantics);
+    }
+}

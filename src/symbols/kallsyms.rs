@@ -1,0 +1,117 @@
+//! `/proc/kallsyms`: `ffffffff81000000 T startup_64` or `ffffffffc0201000 t ext4_map_blocks\t[ext4]`.
+
+use std::ops::Range;
+
+/// The kernel's symbols, ordered by address.
+#[derive(Clone, Debug, Default)]
+pub struct Kallsyms {
+    /// Ascending; searched on its own so that a search touches few cache lines.
+    addresses: Vec<u64>,
+    /// Parallel to `addresses`: name and module within `text`.
+    names: Vec<(Range<u32>, Range<u32>)>,
+    text: Vec<u8>,
+}
+
+/// The symbol an address belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symbol<'a> {
+    /// Its name.
+    pub name: &'a [u8],
+    /// The module it belongs to; empty for the kernel itself.
+    pub module: &'a [u8],
+    /// Where it starts.
+    pub address: u64,
+    /// How many bytes lie between it and the next symbol; `None` for the last one.
+    pub size: Option<u64>,
+}
+
+impl Kallsyms {
+    /// Parses the text of `/proc/kallsyms`. Absolute symbols and ARM's mapping symbols (`$x`, `$d`) are left out, as are
+    /// lines that are not like the kernel's.
+    pub fn parse(text: &[u8]) -> Self {
+        let mut symbols: Vec<(u64, Range<u32>, Range<u32>)> = Vec::with_capacity(text.len() / 40);
+        let mut kept = Vec::with_capacity(text.len());
+        for line in text.split(|b| *b == b'\n') {
+            let mut parts = line.split(|b| matches!(b, b' ' | b'\t' | b'\r')).filter(|p| !p.is_empty());
+            let (Some(address), Some(kind), Some(name)) = (parts.next(), parts.next(), parts.next()) else { continue };
+            let Some(address) = std::str::from_utf8(address).ok().and_then(|a| u64::from_str_radix(a, 16).ok()) else {
+                continue;
+            };
+            if matches!(kind, b"A" | b"a") || name.starts_with(b"$") {
+                continue;
+            }
+            let module = parts.next().unwrap_or(b"");
+            let module = module.strip_prefix(b"[").and_then(|m| m.strip_suffix(b"]")).unwrap_or(module);
+            let mut keep = |bytes: &[u8]| {
+                let start = u32::try_from(kept.len()).ok()?;
+                kept.extend_from_slice(bytes);
+                Some(start..u32::try_from(kept.len()).ok()?)
+            };
+            let (Some(name), Some(module)) = (keep(name), keep(module)) else { break };
+            symbols.push((address, name, module));
+        }
+        symbols.sort_by_key(|s| s.0); // stable: of several names for one address the kernel's order decides
+        Kallsyms {
+            addresses: symbols.iter().map(|s| s.0).collect(),
+            names: symbols.into_iter().map(|s| (s.1, s.2)).collect(),
+            text: kept,
+        }
+    }
+
+    /// The symbol that `address` lies in: the one that starts last before it.
+    pub fn lookup(&self, address: u64) -> Option<Symbol<'_>> {
+        let after = self.addresses.partition_point(|a| *a <= address);
+        let mut index = after.checked_sub(1)?;
+        let start = *self.addresses.get(index)?;
+        while index > 0 && self.addresses.get(index - 1) == Some(&start) {
+            index -= 1; // the first of several names
+        }
+        self.symbol(index, after)
+    }
+
+    fn symbol(&self, index: usize, after: usize) -> Option<Symbol<'_>> {
+        let address = *self.addresses.get(index)?;
+        let (name, module) = self.names.get(index)?;
+        let text = |r: &Range<u32>| self.text.get(r.start as usize..r.end as usize).unwrap_or(b"");
+        let size = self.addresses.get(after).map(|next| next - address);
+        Some(Symbol { name: text(name), module: text(module), address, size })
+    }
+
+    /// The address of the first symbol called `name`. Slow: for use before the loop only.
+    pub fn address_of(&self, name: &str) -> Option<u64> {
+        (0..self.addresses.len())
+            .find(|i| self.symbol(*i, *i + 1).is_some_and(|s| s.name == name.as_bytes()))
+            .and_then(|i| self.addresses.get(i).copied())
+    }
+
+    /// How many symbols there are.
+    pub fn len(&self) -> usize {
+        self.addresses.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.addresses.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn greatest_symbol_not_above() {
+        let k = Kallsyms::parse(
+            b"0000000000000000 A fixed_percpu_data\nffffffff81000000 T startup_64\nffffffff81000100 t $x\n\
+              ffffffff81000100 t a\nffffffff81000100 t alias\nffffffffc0201000 t ext4_map\t[ext4]\nnonsense\n",
+        );
+        assert_eq!(k.len(), 4);
+        assert_eq!(k.lookup(0xffff_ffff_80ff_ffff), None);
+        let s = k.lookup(0xffff_ffff_8100_0101).unwrap();
+        assert_eq!((s.name, s.address), (&b"a"[..], 0xffff_ffff_8100_0100));
+        let s = k.lookup(u64::MAX).unwrap();
+        assert_eq!((s.name, s.module, s.size), (&b"ext4_map"[..], &b"ext4"[..], None));
+        assert_eq!(k.lookup(0xffff_ffff_8100_0000).unwrap().size, Some(0x100));
+        assert_eq!(k.address_of("alias"), Some(0xffff_ffff_8100_0100));
+    }
+}
