@@ -12,12 +12,14 @@
 //! nothing of types.
 
 mod ast;
+mod binary;
 mod bytes;
 mod compile;
 mod context;
 mod ctype;
 mod error;
 mod expr;
+mod flags;
 mod functions;
 mod lex;
 pub mod num;
@@ -29,9 +31,11 @@ mod spec;
 mod table;
 mod text;
 
+pub use binary::BinaryFormat;
 pub use compile::compile;
 pub use context::Context;
 pub use error::PrintFmtError;
+pub use flags::flags_of;
 pub use program::Program;
 
 /// Whose reading of a print format a program follows.

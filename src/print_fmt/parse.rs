@@ -227,6 +227,11 @@ impl Parser {
     }
 
     fn primary(&mut self) -> Result<Deep, PrintFmtError> {
+        if self.is("(") && self.is_at(2, ")") && self.is_at(3, "->") && matches!(self.peek_at(1), Kind::Word(w) if w == "REC")
+        {
+            self.pos += 3; // `(REC)->field`
+            return self.field();
+        }
         match self.peek().clone() {
             Kind::Number { value, unsigned, long } => {
                 self.pos += 1;
@@ -263,13 +268,18 @@ impl Parser {
         CType::number(size, signed)
     }
 
+    /// `->name`, behind `REC`.
+    fn field(&mut self) -> Result<Deep, PrintFmtError> {
+        self.want("->")?;
+        let Kind::Word(field) = self.peek().clone() else { return Err(self.unexpected("a field name")) };
+        self.pos += 1;
+        self.node(Expr::Field(field), &[])
+    }
+
     fn word(&mut self, word: String) -> Result<Deep, PrintFmtError> {
         self.pos += 1;
         if word == "REC" {
-            self.want("->")?;
-            let Kind::Word(field) = self.peek().clone() else { return Err(self.unexpected("a field name")) };
-            self.pos += 1;
-            return self.node(Expr::Field(field), &[]);
+            return self.field();
         }
         if !self.is("(") {
             return self.node(Expr::Name(word), &[]);

@@ -1,0 +1,88 @@
+//! The fields every record begins with.
+
+use crate::abi::Abi;
+use crate::format::EventFormat;
+use crate::units::Pid;
+
+/// Where the common fields lie. They are the same for all events of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Common {
+    kind: At,
+    flags: At,
+    preempt_count: At,
+    pid: At,
+    migrate_disable: Option<At>,
+    lock_depth: Option<At>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct At {
+    offset: usize,
+    size: usize,
+}
+
+impl Default for Common {
+    /// As all kernels since 2.6.31 have them.
+    fn default() -> Self {
+        Common {
+            kind: At { offset: 0, size: 2 },
+            flags: At { offset: 2, size: 1 },
+            preempt_count: At { offset: 3, size: 1 },
+            pid: At { offset: 4, size: 4 },
+            migrate_disable: None,
+            lock_depth: None,
+        }
+    }
+}
+
+impl Common {
+    /// As this event's format gives them.
+    pub fn of(format: &EventFormat) -> Self {
+        let find = |name: &str| {
+            format.common.iter().find(|f| f.name == name).map(|f| At { offset: f.offset, size: f.size })
+        };
+        let usual = Common::default();
+        Common {
+            kind: find("common_type").unwrap_or(usual.kind),
+            flags: find("common_flags").unwrap_or(usual.flags),
+            preempt_count: find("common_preempt_count").unwrap_or(usual.preempt_count),
+            pid: find("common_pid").unwrap_or(usual.pid),
+            migrate_disable: find("common_migrate_disable"),
+            lock_depth: find("common_lock_depth"),
+        }
+    }
+
+    /// `common_type`: the event's id; 0 (which no event has) in a record too short to hold one.
+    #[inline]
+    pub fn event_id(&self, abi: Abi, data: &[u8]) -> u16 {
+        abi.uint(data, self.kind.offset, self.kind.size).unwrap_or(0) as u16
+    }
+
+    /// `common_flags`: irqs off 0x01, need-resched 0x04, hard irq 0x08, soft irq 0x10, ...
+    #[inline]
+    pub fn flags(&self, abi: Abi, data: &[u8]) -> u8 {
+        abi.uint(data, self.flags.offset, self.flags.size).unwrap_or(0) as u8
+    }
+
+    /// `common_preempt_count`: preemption-disable depth in the low half, migrate-disable depth in the high half.
+    #[inline]
+    pub fn preempt_count(&self, abi: Abi, data: &[u8]) -> u8 {
+        abi.uint(data, self.preempt_count.offset, self.preempt_count.size).unwrap_or(0) as u8
+    }
+
+    /// `common_pid`: the task that was running.
+    #[inline]
+    pub fn pid(&self, abi: Abi, data: &[u8]) -> Pid {
+        Pid(abi.uint(data, self.pid.offset, self.pid.size).unwrap_or(0) as i32)
+    }
+
+    /// `common_migrate_disable` (Linux 5.10-rt and later rt kernels), if there is one.
+    pub fn migrate_disable(&self, abi: Abi, data: &[u8]) -> Option<u64> {
+        self.migrate_disable.map(|at| abi.uint(data, at.offset, at.size).unwrap_or(0))
+    }
+
+    /// `common_lock_depth` (until Linux 2.6.37), if there is one.
+    pub fn lock_depth(&self, abi: Abi, data: &[u8]) -> Option<i64> {
+        self.lock_depth.map(|at| abi.int(data, at.offset, at.size).unwrap_or(0))
+    }
+}

@@ -1,0 +1,91 @@
+//! One event type: all that its records' texts need, resolved.
+
+use super::handlers::{Handler, Next};
+use super::raw::RawField;
+use super::{DecodeOptions, Record, State, raw};
+use crate::abi::Abi;
+use crate::format::EventFormat;
+use crate::print_fmt::{Context, PrintFmtError, Program, compile};
+use crate::symbols::Symbols;
+
+/// An event type, compiled.
+pub struct EventType {
+    /// Its format file.
+    pub format: EventFormat,
+    /// `name: ` and blanks up to 20 columns of name.
+    pub(crate) name_column: Box<[u8]>,
+    pub(super) program: Result<Program, PrintFmtError>,
+    pub(super) handler: Handler,
+    fields: Box<[RawField]>,
+}
+
+impl EventType {
+    pub(super) fn new(format: &EventFormat, abi: Abi, symbols: &Symbols, options: &DecodeOptions) -> Self {
+        let program = compile(format, abi, symbols, options.semantics);
+        let handler = Handler::of(format, abi, options);
+        let name = format.name.as_bytes();
+        let mut name_column = name.to_vec();
+        name_column.extend_from_slice(b": ");
+        name_column.resize(name_column.len() + 20usize.saturating_sub(name.len()), b' ');
+        EventType {
+            name_column: name_column.into(),
+            program,
+            handler,
+            fields: raw::fields(format, abi),
+            format: format.clone(),
+        }
+    }
+
+    /// Why the event's text is a list of its fields; `None` if it is not.
+    pub fn failure(&self) -> Option<&PrintFmtError> {
+        match self.handler {
+            Handler::Program | Handler::Kmem(_) => self.program.as_ref().err(),
+            _ => None,
+        }
+    }
+
+    /// Whether the text depends on the record that follows in the same buffer.
+    #[inline]
+    pub fn needs_next(&self) -> bool {
+        matches!(self.handler, Handler::GraphEntry(_))
+    }
+
+    /// Appends the event's text, and says whether it tells of `next` too, which is not to be printed then.
+    #[inline]
+    pub(crate) fn text(
+        &self,
+        cx: &Context<'_>,
+        record: &Record<'_>,
+        next: Option<&Record<'_>>,
+        state: &mut State,
+        out: &mut Vec<u8>,
+    ) -> Next {
+        match &self.handler {
+            Handler::Program => self.program_text(cx, out),
+            handler => {
+                let done = handler.write(cx, record, next, state, out);
+                if !done.complete {
+                    self.program_text(cx, out);
+                }
+                return done.next;
+            }
+        }
+        Next::Kept
+    }
+
+    #[inline]
+    fn program_text(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
+        match &self.program {
+            Ok(program) => program.render(cx, out),
+            Err(_) => {
+                out.extend_from_slice(b"[FAILED TO PARSE]");
+                self.raw(cx, out);
+            }
+        }
+    }
+
+    /// Appends ` name=value` for each of the event's own fields.
+    pub(crate) fn raw(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
+        raw::write(&self.fields, self.program.as_ref().ok(), cx, out);
+    }
+}

@@ -1,0 +1,71 @@
+//! timer:hrtimer_start and timer:hrtimer_expire_entry.
+
+use super::Num;
+use crate::format::EventFormat;
+use crate::print_fmt::{Context, num};
+
+#[derive(Clone, Copy)]
+pub(in crate::event) struct Hrtimer {
+    timer: Num,
+    function: Option<Num>,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Expire { now: Num },
+    Start { expires: Num, softexpires: Num },
+}
+
+impl Hrtimer {
+    pub(super) fn expire(event: &EventFormat) -> Option<Self> {
+        Self::new(event, Kind::Expire { now: Num::field(event, "now")? })
+    }
+
+    pub(super) fn start(event: &EventFormat) -> Option<Self> {
+        let expires = Num::field(event, "expires")?;
+        Self::new(event, Kind::Start { expires, softexpires: Num::field(event, "softexpires")? })
+    }
+
+    fn new(event: &EventFormat, kind: Kind) -> Option<Self> {
+        let timer = Num::field(event, "timer").or_else(|| Num::field(event, "hrtimer"))?;
+        Some(Hrtimer { timer, function: Num::field(event, "function"), kind })
+    }
+
+    pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"hrtimer=0x");
+        num::hex(out, self.timer.get(cx));
+        match self.kind {
+            Kind::Expire { now } => {
+                out.extend_from_slice(b" now=");
+                num::dec(out, now.get(cx));
+                self.function(cx, out);
+            }
+            Kind::Start { expires, softexpires } => {
+                self.function(cx, out);
+                out.extend_from_slice(b" expires=");
+                num::dec(out, expires.get(cx));
+                out.extend_from_slice(b" softexpires=");
+                num::dec(out, softexpires.get(cx));
+            }
+        }
+    }
+
+    /// Name and the distance back to it, modulo 2^64, as libtraceevent has it.
+    fn function(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
+        let Some(function) = self.function else { return };
+        let address = function.get(cx);
+        out.extend_from_slice(b" function=");
+        match cx.symbols.kallsyms.lookup(address) {
+            Some(symbol) => {
+                out.extend_from_slice(symbol.name);
+                out.extend_from_slice(b"/0x");
+                num::hex(out, symbol.address.wrapping_sub(address));
+            }
+            None => {
+                out.extend_from_slice(b"0x");
+                num::hex_pad(out, address, 8);
+            }
+        }
+    }
+}

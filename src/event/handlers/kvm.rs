@@ -1,0 +1,252 @@
+//! KVM's events: exit reasons by name, and the page roles that its print formats build with statements.
+
+use super::{Done, Num};
+use crate::format::EventFormat;
+use crate::print_fmt::{Context, num};
+
+pub(in crate::event) enum Kvm {
+    Entry { vcpu: Option<Num>, rip: Option<Num> },
+    Exit { reason: Num, isa: Option<Num>, rip: Option<Num>, info1: Option<Num>, info2: Option<Num> },
+    Page(Page),
+}
+
+impl Kvm {
+    pub(super) fn new(event: &EventFormat) -> Option<Self> {
+        let field = |name| Num::field(event, name);
+        Some(match event.name.as_str() {
+            "kvm_entry" => Kvm::Entry { vcpu: field("vcpu_id"), rip: field("rip") },
+            "kvm_exit" => Kvm::Exit {
+                reason: field("exit_reason")?,
+                isa: field("isa"),
+                rip: field("guest_rip"),
+                info1: field("info1"),
+                info2: field("info2"),
+            },
+            "kvm_mmu_get_page" | "kvm_mmu_sync_page" | "kvm_mmu_unsync_page" | "kvm_mmu_zap_page"
+            | "kvm_mmu_prepare_zap_page" => Kvm::Page(Page {
+                role: field("role")?,
+                root: field("root_count"),
+                unsync: field("unsync"),
+                created: field("created"),
+                generation: field("mmu_valid_gen"),
+                gfn: field("gfn"),
+            }),
+            _ => return None,
+        })
+    }
+
+    pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) -> Done {
+        match self {
+            Kvm::Entry { vcpu, rip } => {
+                out.extend_from_slice(b" vcpu ");
+                num::dec(out, vcpu.map_or(0, |f| f.get(cx)));
+                out.extend_from_slice(b" rip 0x");
+                num::hex(out, rip.map_or(0, |f| f.get(cx)));
+            }
+            Kvm::Exit { reason, isa, rip, info1, info2 } => {
+                out.extend_from_slice(b"reason ");
+                let (isa, code) = (isa.map_or(1, |f| f.get(cx)), reason.get(cx));
+                let table: &[(u16, &str)] = match isa {
+                    1 => &VMX,
+                    2 => &SVM,
+                    _ => &[],
+                };
+                match table.iter().find(|e| u64::from(e.0) == code & 0xffff) {
+                    Some((_, name)) => out.extend_from_slice(name.as_bytes()),
+                    None => {
+                        out.extend_from_slice(if table.is_empty() { b"UNKNOWN-ISA (" } else { b"UNKNOWN (" });
+                        num::dec(out, code);
+                        out.push(b')');
+                    }
+                }
+                out.extend_from_slice(b" rip 0x");
+                num::hex(out, rip.map_or(0, |f| f.get(cx)));
+                if let (Some(info1), Some(info2)) = (info1, info2) {
+                    out.extend_from_slice(b" info ");
+                    num::hex(out, info1.get(cx));
+                    out.push(b' ');
+                    num::hex(out, info2.get(cx));
+                }
+            }
+            Kvm::Page(page) => page.write(cx, out),
+        }
+        Done::WHOLE
+    }
+}
+
+/// A shadow page: `union kvm_mmu_page_role` of arch/x86/include/asm/kvm_host.h, as arch/x86/kvm/mmu/mmutrace.h words it.
+pub(in crate::event) struct Page {
+    role: Num,
+    root: Option<Num>,
+    unsync: Option<Num>,
+    created: Option<Num>,
+    generation: Option<Num>,
+    gfn: Option<Num>,
+}
+
+const ACCESS: [&str; 8] = ["---", "--x", "w--", "w-x", "-u-", "-ux", "wu-", "wux"];
+
+impl Page {
+    fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
+        let role = self.role.get(cx);
+        let bit = |n: u32| role >> n & 1 == 1;
+        out.extend_from_slice(b"sp gen ");
+        num::dec(out, self.generation.map_or(0, |f| f.get(cx)));
+        out.extend_from_slice(b" gfn ");
+        num::hex(out, self.gfn.map_or(0, |f| f.get(cx)));
+        out.extend_from_slice(b" l");
+        num::dec(out, role & 0xf);
+        out.push(b' ');
+        num::dec(out, if bit(4) { 4 } else { 8 });
+        out.extend_from_slice(b"-byte q");
+        num::dec(out, role >> 5 & 3);
+        out.extend_from_slice(if bit(7) { b" direct " } else { b" " });
+        out.extend_from_slice(ACCESS[(role >> 8 & 7) as usize].as_bytes());
+        out.extend_from_slice(if bit(11) { b" invalid " } else { b" " });
+        out.extend_from_slice(if bit(12) { b"" } else { b"!" });
+        out.extend_from_slice(b"nxe ");
+        out.extend_from_slice(if bit(16) { b"!" } else { b"" });
+        out.extend_from_slice(b"ad root ");
+        num::dec(out, self.root.map_or(0, |f| f.get(cx)));
+        out.push(b' ');
+        let unsync = self.unsync.is_some_and(|f| f.get(cx) != 0);
+        out.extend_from_slice(if unsync { b"unsync" } else { b"sync" });
+        if let Some(created) = self.created {
+            out.extend_from_slice(if created.get(cx) != 0 { b" new" } else { b" existing" });
+        }
+    }
+}
+
+/// arch/x86/include/uapi/asm/vmx.h.
+const VMX: [(u16, &str); 64] = [
+    (0, "EXCEPTION_NMI"),
+    (1, "EXTERNAL_INTERRUPT"),
+    (2, "TRIPLE_FAULT"),
+    (3, "INIT_SIGNAL"),
+    (4, "SIPI_SIGNAL"),
+    (7, "PENDING_INTERRUPT"),
+    (8, "NMI_WINDOW"),
+    (9, "TASK_SWITCH"),
+    (10, "CPUID"),
+    (12, "HLT"),
+    (13, "INVD"),
+    (14, "INVLPG"),
+    (15, "RDPMC"),
+    (16, "RDTSC"),
+    (18, "VMCALL"),
+    (19, "VMCLEAR"),
+    (20, "VMLAUNCH"),
+    (21, "VMPTRLD"),
+    (22, "VMPTRST"),
+    (23, "VMREAD"),
+    (24, "VMRESUME"),
+    (25, "VMWRITE"),
+    (26, "VMOFF"),
+    (27, "VMON"),
+    (28, "CR_ACCESS"),
+    (29, "DR_ACCESS"),
+    (30, "IO_INSTRUCTION"),
+    (31, "MSR_READ"),
+    (32, "MSR_WRITE"),
+    (33, "INVALID_STATE"),
+    (34, "MSR_LOAD_FAIL"),
+    (36, "MWAIT_INSTRUCTION"),
+    (37, "MONITOR_TRAP_FLAG"),
+    (39, "MONITOR_INSTRUCTION"),
+    (40, "PAUSE_INSTRUCTION"),
+    (41, "MCE_DURING_VMENTRY"),
+    (43, "TPR_BELOW_THRESHOLD"),
+    (44, "APIC_ACCESS"),
+    (45, "EOI_INDUCED"),
+    (46, "GDTR_IDTR"),
+    (47, "LDTR_TR"),
+    (48, "EPT_VIOLATION"),
+    (49, "EPT_MISCONFIG"),
+    (50, "INVEPT"),
+    (51, "RDTSCP"),
+    (52, "PREEMPTION_TIMER"),
+    (53, "INVVPID"),
+    (54, "WBINVD"),
+    (55, "XSETBV"),
+    (56, "APIC_WRITE"),
+    (57, "RDRAND"),
+    (58, "INVPCID"),
+    (59, "VMFUNC"),
+    (60, "ENCLS"),
+    (61, "RDSEED"),
+    (62, "PML_FULL"),
+    (63, "XSAVES"),
+    (64, "XRSTORS"),
+    (67, "UMWAIT"),
+    (68, "TPAUSE"),
+    (74, "BUS_LOCK"),
+    (75, "NOTIFY"),
+    (76, "SEAMCALL"),
+    (77, "TDCALL"),
+];
+
+/// arch/x86/include/uapi/asm/svm.h.
+const SVM: [(u16, &str); 62] = [
+    (0x000, "read_cr0"),
+    (0x003, "read_cr3"),
+    (0x004, "read_cr4"),
+    (0x008, "read_cr8"),
+    (0x010, "write_cr0"),
+    (0x013, "write_cr3"),
+    (0x014, "write_cr4"),
+    (0x018, "write_cr8"),
+    (0x020, "read_dr0"),
+    (0x021, "read_dr1"),
+    (0x022, "read_dr2"),
+    (0x023, "read_dr3"),
+    (0x024, "read_dr4"),
+    (0x025, "read_dr5"),
+    (0x026, "read_dr6"),
+    (0x027, "read_dr7"),
+    (0x030, "write_dr0"),
+    (0x031, "write_dr1"),
+    (0x032, "write_dr2"),
+    (0x033, "write_dr3"),
+    (0x034, "write_dr4"),
+    (0x035, "write_dr5"),
+    (0x036, "write_dr6"),
+    (0x037, "write_dr7"),
+    (0x040, "DE excp"),
+    (0x046, "UD excp"),
+    (0x04e, "PF excp"),
+    (0x047, "NM excp"),
+    (0x051, "AC excp"),
+    (0x052, "MC excp"),
+    (0x060, "interrupt"),
+    (0x061, "nmi"),
+    (0x062, "smi"),
+    (0x063, "init"),
+    (0x064, "vintr"),
+    (0x065, "cr0_sel_write"),
+    (0x06e, "rdtsc"),
+    (0x06f, "rdpmc"),
+    (0x070, "pushf"),
+    (0x071, "popf"),
+    (0x072, "cpuid"),
+    (0x073, "rsm"),
+    (0x074, "iret"),
+    (0x075, "swint"),
+    (0x076, "invd"),
+    (0x077, "pause"),
+    (0x078, "hlt"),
+    (0x079, "invlpg"),
+    (0x07a, "invlpga"),
+    (0x07b, "io"),
+    (0x07c, "msr"),
+    (0x07d, "task_switch"),
+    (0x07f, "shutdown"),
+    (0x080, "vmrun"),
+    (0x081, "hypercall"),
+    (0x082, "vmload"),
+    (0x083, "vmsave"),
+    (0x084, "stgi"),
+    (0x085, "clgi"),
+    (0x089, "wbinvd"),
+    (0x08a, "monitor"),
+    (0x400, "npf"),
+];

@@ -1,0 +1,225 @@
+//! Events with a wording of their own, as trace-cmd's plugins give it.
+
+mod bprint;
+mod function;
+mod futex;
+mod graph;
+mod hrtimer;
+mod kmem;
+mod kvm;
+mod sched;
+mod stack;
+mod tlb;
+
+use super::{Common, DecodeOptions, EventType, Record, State};
+use crate::abi::Abi;
+use crate::format::{EventFormat, Shape};
+use crate::print_fmt::Context;
+use crate::symbols::Symbols;
+
+/// What prints an event's text.
+pub(super) enum Handler {
+    /// Its print format.
+    Program,
+    Function(function::Function),
+    FuncRepeats(function::Repeats),
+    KernelStack(stack::Stack),
+    RawData(stack::RawData),
+    SchedSwitch(Box<sched::Switch>),
+    SchedWakeup(Box<sched::Wakeup>),
+    Futex(Box<futex::Futex>),
+    Hrtimer(hrtimer::Hrtimer),
+    Kmem(Num),
+    Kvm(Box<kvm::Kvm>),
+    Tlb(tlb::Tlb),
+    GraphEntry(Box<graph::Entry>),
+    GraphExit(Box<graph::Exit>),
+    Bprint(Box<bprint::Bprint>),
+}
+
+/// Whether an event's text tells of the record after it too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// It does not.
+    Kept,
+    /// It does: that record is not to be printed.
+    Told,
+}
+
+/// What a handler did.
+#[derive(Clone, Copy)]
+pub(super) struct Done {
+    /// Whether the text is whole; else the print format's text follows.
+    pub(super) complete: bool,
+    pub(super) next: Next,
+}
+
+impl Done {
+    const WHOLE: Done = Done { complete: true, next: Next::Kept };
+    const PREFIX: Done = Done { complete: false, next: Next::Kept };
+}
+
+impl Handler {
+    /// The handler of an event, if it has one and all the fields that it needs.
+    pub(super) fn of(event: &EventFormat, abi: Abi, options: &DecodeOptions) -> Handler {
+        Self::find(event, abi, options).unwrap_or(Handler::Program)
+    }
+
+    fn find(event: &EventFormat, abi: Abi, options: &DecodeOptions) -> Option<Handler> {
+        let name = (event.system.as_str(), event.name.as_str());
+        match name {
+            ("ftrace", "bprint") => return bprint::Bprint::new(event, abi).map(|b| Handler::Bprint(b.into())),
+            _ if !options.plugins => return None,
+            _ => {}
+        }
+        Some(match name {
+            ("ftrace", "function") => Handler::Function(function::Function::new(event, options)?),
+            ("ftrace", "func_repeats") => Handler::FuncRepeats(function::Repeats::new(event, options)?),
+            ("ftrace", "kernel_stack") => Handler::KernelStack(stack::Stack::new(event)?),
+            ("ftrace", "raw_data") => Handler::RawData(stack::RawData::new(event)?),
+            ("ftrace", "funcgraph_entry" | "fgraph_entry" | "fgraph_retaddr_entry") => {
+                Handler::GraphEntry(graph::Entry::new(event, options)?.into())
+            }
+            ("ftrace", "funcgraph_exit") => Handler::GraphExit(graph::Exit::new(event, options)?.into()),
+            ("sched", "sched_switch") => Handler::SchedSwitch(sched::Switch::new(event, abi)?.into()),
+            ("sched", "sched_wakeup" | "sched_wakeup_new") => {
+                Handler::SchedWakeup(sched::Wakeup::new(event)?.into())
+            }
+            ("syscalls", "sys_enter_futex") => Handler::Futex(futex::Futex::new(event)?.into()),
+            ("timer", "hrtimer_expire_entry") => Handler::Hrtimer(hrtimer::Hrtimer::expire(event)?),
+            ("timer", "hrtimer_start") => Handler::Hrtimer(hrtimer::Hrtimer::start(event)?),
+            (
+                "kmem",
+                "kfree" | "kmalloc" | "kmalloc_node" | "kmem_cache_alloc" | "kmem_cache_alloc_node" | "kmem_cache_free",
+            ) => Handler::Kmem(Num::field(event, "call_site")?),
+            ("kvm" | "kvmmmu", _) => Handler::Kvm(kvm::Kvm::new(event)?.into()),
+            ("tlb", "tlb_flush") => Handler::Tlb(tlb::Tlb::new(event)?),
+            _ => return None,
+        })
+    }
+
+    /// Appends the text.
+    pub(super) fn write(
+        &self,
+        cx: &Context<'_>,
+        record: &Record<'_>,
+        next: Option<&Record<'_>>,
+        state: &mut State,
+        out: &mut Vec<u8>,
+    ) -> Done {
+        match self {
+            Handler::Program => return Done::PREFIX,
+            Handler::Function(h) => h.write(cx, record, state, out),
+            Handler::FuncRepeats(h) => h.write(cx, record, state, out),
+            Handler::KernelStack(h) => h.write(cx, out),
+            Handler::RawData(h) => h.write(cx, out),
+            Handler::SchedSwitch(h) => h.write(cx, state, out),
+            Handler::SchedWakeup(h) => h.write(cx, state, out),
+            Handler::Futex(h) => return h.write(cx, out),
+            Handler::Hrtimer(h) => h.write(cx, out),
+            Handler::Kmem(call_site) => {
+                kmem::call_site(call_site, cx, out);
+                return Done::PREFIX;
+            }
+            Handler::Kvm(h) => return h.write(cx, out),
+            Handler::Tlb(h) => h.write(cx, out),
+            Handler::GraphEntry(h) => return Done { complete: true, next: h.write(cx, record, next, out) },
+            Handler::GraphExit(h) => h.write(cx, out),
+            Handler::Bprint(h) => h.write(cx, out),
+        }
+        Done::WHOLE
+    }
+}
+
+/// Gives handlers what they need of other events and of the symbols.
+pub(super) fn link(
+    table: &mut [Option<Box<EventType>>],
+    common: &Common,
+    abi: Abi,
+    symbols: &Symbols,
+    _options: &DecodeOptions,
+) {
+    let exit = table.iter().flatten().find_map(|t| match &t.handler {
+        Handler::GraphExit(exit) => Some((t.format.id.0, (**exit).clone())),
+        _ => None,
+    });
+    for event in table.iter_mut().flatten() {
+        match &mut event.handler {
+            Handler::GraphEntry(entry) => match &exit {
+                Some((id, exit)) => entry.link(*id, exit.clone(), *common),
+                None => event.handler = Handler::Program,
+            },
+            Handler::Bprint(bprint) => bprint.link(abi, symbols),
+            _ => {}
+        }
+    }
+}
+
+/// A number field of a record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Num {
+    offset: usize,
+    size: usize,
+    signed: bool,
+}
+
+impl Num {
+    /// The scalar field called `name`.
+    pub(super) fn field(event: &EventFormat, name: &str) -> Option<Num> {
+        let field = event.fields.iter().find(|f| f.name == name)?;
+        (field.shape == Shape::Scalar).then_some(Num {
+            offset: field.offset,
+            size: field.size,
+            signed: field.is_signed(),
+        })
+    }
+
+    /// The number without regard to its sign.
+    #[inline]
+    pub(super) fn get(self, cx: &Context<'_>) -> u64 {
+        match self.size {
+            4 => cx.u32(self.offset).into(),
+            8 => cx.u64(self.offset),
+            size => cx.abi.uint(cx.data, self.offset, size).unwrap_or(0),
+        }
+    }
+
+    /// The number by its sign.
+    #[inline]
+    pub(super) fn signed(self, cx: &Context<'_>) -> i64 {
+        if self.signed { cx.abi.int(cx.data, self.offset, self.size).unwrap_or(0) } else { self.get(cx) as i64 }
+    }
+}
+
+/// A char array or `__data_loc` text field.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TextField {
+    offset: usize,
+    size: usize,
+    dynamic: bool,
+}
+
+impl TextField {
+    pub(super) fn field(event: &EventFormat, name: &str) -> Option<TextField> {
+        let field = event.fields.iter().find(|f| f.name == name)?;
+        match field.shape {
+            Shape::Array { .. } => Some(TextField { offset: field.offset, size: field.size, dynamic: false }),
+            Shape::DataLoc { .. } => Some(TextField { offset: field.offset, size: field.size, dynamic: true }),
+            _ => None,
+        }
+    }
+
+    /// The text up to its NUL.
+    #[inline]
+    pub(super) fn get<'a>(self, cx: &Context<'a>) -> &'a [u8] {
+        let (start, len) = if self.dynamic {
+            let word = cx.u32(self.offset);
+            ((word & 0xffff) as usize, (word >> 16) as usize)
+        } else {
+            (self.offset, self.size)
+        };
+        let start = start.min(cx.data.len());
+        let bytes = &cx.data[start..start.saturating_add(len).min(cx.data.len())];
+        &bytes[..memchr::memchr(0, bytes).unwrap_or(bytes.len())]
+    }
+}

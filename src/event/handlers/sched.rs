@@ -1,0 +1,118 @@
+//! sched:sched_switch, sched_wakeup and sched_wakeup_new: short forms, and the task names they tell.
+
+use super::{Num, TextField};
+use crate::abi::Abi;
+use crate::event::State;
+use crate::format::EventFormat;
+use crate::print_fmt::{Context, flags_of, num};
+
+/// The letters of the task states, by bit, of kernels whose format does not say.
+const STATES: &[u8] = b"SDTtXZPI";
+
+struct Task {
+    comm: Option<TextField>,
+    pid: Num,
+    prio: Option<Num>,
+}
+
+impl Task {
+    fn new(event: &EventFormat, prefix: &str) -> Option<Self> {
+        let name = |what: &str| format!("{prefix}{what}");
+        Some(Task {
+            comm: TextField::field(event, &name("comm")),
+            pid: Num::field(event, &name("pid"))?,
+            prio: Num::field(event, &name("prio")),
+        })
+    }
+
+    /// `comm:pid [prio]`, and remembers the name.
+    fn write(&self, cx: &Context<'_>, state: &mut State, out: &mut Vec<u8>) {
+        let pid = self.pid.signed(cx);
+        if let Some(comm) = self.comm {
+            let comm = comm.get(cx);
+            out.extend_from_slice(comm);
+            out.push(b':');
+            state.learn(pid as i32, comm);
+        }
+        num::signed(out, pid);
+        if let Some(prio) = self.prio {
+            out.extend_from_slice(b" [");
+            num::signed(out, i64::from(prio.get(cx) as i32));
+            out.push(b']');
+        }
+    }
+}
+
+/// `prev_comm:prev_pid [prev_prio] S ==> next_comm:next_pid [next_prio]`
+pub(in crate::event) struct Switch {
+    prev: Task,
+    next: Task,
+    state: Option<Num>,
+    letters: Vec<u8>,
+}
+
+impl Switch {
+    pub(super) fn new(event: &EventFormat, abi: Abi) -> Option<Self> {
+        let mut letters = [0u8; 64];
+        for (bits, name) in flags_of(event, "prev_state", abi.long_size) {
+            if let (true, Some(&letter)) = (bits != 0, name.first()) {
+                letters[bits.trailing_zeros() as usize] = letter;
+            }
+        }
+        let known = letters.iter().take_while(|l| **l != 0).count();
+        let letters = if known == 0 { STATES.to_vec() } else { letters[..known].to_vec() };
+        let state = Num::field(event, "prev_state");
+        Some(Switch { prev: Task::new(event, "prev_")?, next: Task::new(event, "next_")?, state, letters })
+    }
+
+    pub(super) fn write(&self, cx: &Context<'_>, state: &mut State, out: &mut Vec<u8>) {
+        self.prev.write(cx, state, out);
+        if let Some(prev_state) = self.state {
+            out.push(b' ');
+            let bits = prev_state.get(cx);
+            let start = out.len();
+            for (bit, letter) in self.letters.iter().enumerate() {
+                if bits >> bit & 1 == 1 {
+                    if out.len() > start {
+                        out.push(b'|');
+                    }
+                    out.push(*letter);
+                }
+            }
+            if out.len() == start {
+                out.push(b'R');
+            }
+        }
+        out.extend_from_slice(b" ==> ");
+        self.next.write(cx, state, out);
+    }
+}
+
+/// `comm:pid [prio] success=1 CPU:000`
+pub(in crate::event) struct Wakeup {
+    task: Task,
+    success: Option<Num>,
+    target_cpu: Option<Num>,
+}
+
+impl Wakeup {
+    pub(super) fn new(event: &EventFormat) -> Option<Self> {
+        Some(Wakeup {
+            task: Task::new(event, "")?,
+            success: Num::field(event, "success"),
+            target_cpu: Num::field(event, "target_cpu"),
+        })
+    }
+
+    pub(super) fn write(&self, cx: &Context<'_>, state: &mut State, out: &mut Vec<u8>) {
+        self.task.write(cx, state, out);
+        if let Some(success) = self.success {
+            out.extend_from_slice(b" success=");
+            num::signed(out, success.signed(cx));
+        }
+        if let Some(cpu) = self.target_cpu {
+            out.extend_from_slice(b" CPU:");
+            num::dec_pad(out, cpu.get(cx), 3, b'0');
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! tlb:tlb_flush.
+
+use super::Num;
+use crate::format::EventFormat;
+use crate::print_fmt::{Context, num};
+
+#[derive(Clone, Copy)]
+pub(in crate::event) struct Tlb {
+    pages: Num,
+    reason: Num,
+}
+
+/// include/linux/mm_types.h, `enum tlb_flush_reason`.
+const REASONS: [&str; 4] = ["flush on task switch", "remote shootdown", "local shootdown", "local mm shootdown"];
+
+impl Tlb {
+    pub(super) fn new(event: &EventFormat) -> Option<Self> {
+        Some(Tlb { pages: Num::field(event, "pages")?, reason: Num::field(event, "reason")? })
+    }
+
+    pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
+        let reason = self.reason.get(cx);
+        out.extend_from_slice(b"pages=");
+        num::signed(out, self.pages.get(cx) as i64);
+        out.extend_from_slice(b" reason=");
+        let text = usize::try_from(reason).ok().and_then(|r| REASONS.get(r)).unwrap_or(&"");
+        out.extend_from_slice(text.as_bytes());
+        out.extend_from_slice(b" (");
+        num::dec(out, reason);
+        out.push(b')');
+    }
+}

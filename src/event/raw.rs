@@ -1,0 +1,109 @@
+//! ` name=value` lists: the raw layout, and what stands in for a text that cannot be had.
+
+use crate::abi::Abi;
+use crate::format::{EventFormat, Field, Shape};
+use crate::print_fmt::{Context, Program, num};
+
+/// A field, resolved for printing by itself.
+pub(super) struct RawField {
+    /// ` name=`
+    label: Box<[u8]>,
+    offset: usize,
+    size: usize,
+    kind: Kind,
+}
+
+enum Kind {
+    /// An array: as text if it may be one and is, else as bytes.
+    Array { text: bool, shape: Shape },
+    Pointer,
+    /// A number; `hex` for `long`s, which mostly hold addresses.
+    Number { signed: bool, hex: bool },
+}
+
+pub(super) fn fields(format: &EventFormat, abi: Abi) -> Box<[RawField]> {
+    format.fields.iter().map(|f| field(f, abi)).collect()
+}
+
+fn field(field: &Field, _abi: Abi) -> RawField {
+    let kind = match field.shape {
+        Shape::Scalar if field.is_pointer() => Kind::Pointer,
+        Shape::Scalar => Kind::Number { signed: field.is_signed(), hex: field.type_name.contains("long") },
+        shape => Kind::Array { text: field.is_string(), shape },
+    };
+    let label = format!(" {}=", field.name).into_bytes().into();
+    RawField { label, offset: field.offset, size: field.size, kind }
+}
+
+pub(super) fn write(fields: &[RawField], program: Option<&Program>, cx: &Context<'_>, out: &mut Vec<u8>) {
+    let mut next = 0;
+    for field in fields {
+        out.extend_from_slice(&field.label);
+        match &field.kind {
+            Kind::Array { text, shape } => array(field, *text, *shape, cx, out),
+            _ if program.is_some_and(|p| p.render_field(field.offset, &mut next, cx, out)) => {}
+            Kind::Pointer => {
+                out.extend_from_slice(b"0x");
+                num::hex(out, cx.abi.uint(cx.data, field.offset, field.size).unwrap_or(0));
+            }
+            Kind::Number { signed, hex } => number(field, *signed, *hex, cx, out),
+        }
+    }
+}
+
+fn array(field: &RawField, text: bool, shape: Shape, cx: &Context<'_>, out: &mut Vec<u8>) {
+    let (start, len) = match shape {
+        Shape::DataLoc { .. } | Shape::RelLoc { .. } => {
+            let word = cx.u32(field.offset);
+            let base = if matches!(shape, Shape::RelLoc { .. }) { field.offset + field.size } else { 0 };
+            (base + (word & 0xffff) as usize, (word >> 16) as usize)
+        }
+        _ if field.size == 0 => (field.offset, usize::MAX),
+        _ => (field.offset, field.size),
+    };
+    let start = start.min(cx.data.len());
+    let data = &cx.data[start..start.saturating_add(len).min(cx.data.len())];
+    if text && printable(data) {
+        let end = memchr::memchr(0, data).unwrap_or(data.len());
+        out.extend_from_slice(&data[..end]);
+        return;
+    }
+    out.extend_from_slice(b"ARRAY[");
+    for (i, byte) in data.iter().enumerate() {
+        if i > 0 {
+            out.extend_from_slice(b", ");
+        }
+        num::hex_byte(out, *byte);
+    }
+    out.push(b']');
+}
+
+/// Printable characters and white space up to a NUL or the end.
+fn printable(data: &[u8]) -> bool {
+    data.iter().take_while(|b| **b != 0).all(|b| b.is_ascii_graphic() || b.is_ascii_whitespace() || *b == 0x0b)
+}
+
+fn number(field: &RawField, signed: bool, hex: bool, cx: &Context<'_>, out: &mut Vec<u8>) {
+    let value = cx.abi.uint(cx.data, field.offset, field.size).unwrap_or(0);
+    match (signed, field.size) {
+        (true, 4) if hex => {
+            out.extend_from_slice(b"0x");
+            num::hex(out, value);
+        }
+        (true, 4) => num::signed(out, i64::from(value as i32)),
+        (true, 2) => {
+            let value = value as i16;
+            if (0..10).contains(&value) {
+                out.push(b' ');
+            }
+            num::signed(out, value.into());
+        }
+        (true, 1) => num::signed(out, i64::from(value as i8)),
+        (true, _) => num::signed(out, value as i64),
+        (false, _) if hex => {
+            out.extend_from_slice(b"0x");
+            num::hex(out, value);
+        }
+        (false, _) => num::dec(out, value),
+    }
+}

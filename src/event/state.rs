@@ -1,0 +1,77 @@
+//! What one event's text takes from the events before it.
+
+use crate::symbols::Comms;
+use crate::units::Pid;
+
+/// What is learnt while events are printed in order. Small and explicit, so that parts of a file could be printed apart.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// Task names: those of the file and those that sched events have told since.
+    pub comms: Comms,
+    /// Per CPU, the names of the functions that are open, outermost first, as the function tracer's indentation needs them.
+    pub(crate) functions: Vec<Vec<Vec<u8>>>,
+    /// The time of the event before, for time differences.
+    pub(crate) previous: Option<u64>,
+}
+
+/// No kernel has more CPUs, and an absurd CPU number must not fill the memory.
+const MAX_CPUS: usize = 1 << 16;
+
+impl State {
+    /// The state before the first event of a file with these task names.
+    pub fn new(comms: Comms) -> Self {
+        State { comms, ..State::default() }
+    }
+
+    /// Takes note that `pid` is called `comm`, unless it is known already.
+    #[inline]
+    pub(crate) fn learn(&mut self, pid: i32, comm: &[u8]) {
+        self.comms.learn(Pid(pid), comm);
+    }
+
+    /// How deep `parent` lies in the CPU's stack of open functions; `child` is put on top of it.
+    pub(crate) fn function_depth(&mut self, cpu: usize, parent: &[u8], child: &[u8]) -> usize {
+        if cpu >= MAX_CPUS {
+            return 0;
+        }
+        if self.functions.len() <= cpu {
+            self.functions.resize_with(cpu + 1, Vec::new);
+        }
+        let stack = &mut self.functions[cpu];
+        let (depth, found) = match stack.iter().position(|name| name == parent) {
+            Some(depth) => (depth, true),
+            None => (0, false),
+        };
+        if !found {
+            put(stack, 0, parent);
+        }
+        put(stack, depth + 1, child);
+        depth
+    }
+}
+
+fn put(stack: &mut Vec<Vec<u8>>, at: usize, name: &[u8]) {
+    if stack.len() <= at {
+        stack.push(Vec::new());
+    }
+    if let Some(slot) = stack.get_mut(at) {
+        slot.clear();
+        slot.extend_from_slice(name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_indent_below_their_callers() {
+        let mut s = State::default();
+        assert_eq!(s.function_depth(0, b"sys_read", b"vfs_read"), 0);
+        assert_eq!(s.function_depth(0, b"vfs_read", b"rw_verify_area"), 1);
+        assert_eq!(s.function_depth(0, b"vfs_read", b"fsnotify"), 1);
+        assert_eq!(s.function_depth(1, b"vfs_read", b"fsnotify"), 0);
+        assert_eq!(s.function_depth(0, b"other", b"child"), 0);
+        assert_eq!(s.function_depth(usize::MAX, b"other", b"child"), 0);
+    }
+}

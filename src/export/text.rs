@@ -1,0 +1,171 @@
+//! trace-cmd's layout, one line per event.
+//!
+//! ```text
+//!           <idle>-0     [000] d.h1.   167.716832: softirq_raise:        vec=9 [action=RCU]
+//! ```
+
+use super::columns;
+use crate::event::{EventType, EventTypes, Lost, Record, State};
+use crate::print_fmt::{Context, num};
+use crate::symbols::Symbols;
+
+/// What the time column shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TimeColumn {
+    /// Seconds, to the nearest microsecond.
+    #[default]
+    Micros,
+    /// Seconds with nine digits.
+    Nanos,
+    /// The number as the clock gave it, for clocks that do not count nanoseconds.
+    Ticks,
+}
+
+/// How lines are laid out.
+#[derive(Clone, Debug, Default)]
+pub struct TextOptions {
+    /// The time column (trace-cmd's `-t` is [`TimeColumn::Nanos`]).
+    pub time: TimeColumn,
+    /// Short columns, as `-l`.
+    pub latency: bool,
+    /// Fields by name instead of texts, as `-R`.
+    pub raw: bool,
+    /// The time since the line before behind each time, as `--ts-diff`.
+    pub time_diff: bool,
+    /// What stands in front of each line of a buffer, by [`Record::buffer`], filled to equal width.
+    pub labels: Vec<Vec<u8>>,
+}
+
+/// Lays events out as trace-cmd 3.4 does.
+pub struct Text<'a> {
+    types: &'a EventTypes,
+    symbols: &'a Symbols,
+    options: TextOptions,
+}
+
+impl<'a> Text<'a> {
+    /// An exporter for a file with these types and symbols.
+    pub fn new(types: &'a EventTypes, symbols: &'a Symbols, options: TextOptions) -> Self {
+        Text { types, symbols, options }
+    }
+
+    /// Whether `record`'s text depends on the record that follows it in its buffer, which [`Text::event`] is to be
+    /// given then.
+    #[inline]
+    pub fn needs_next(&self, record: &Record<'_>) -> bool {
+        !self.options.raw && self.event_type(record).is_some_and(EventType::needs_next)
+    }
+
+    /// Appends the lines of `record`. `true` says that they tell of `next` too: it is not to be printed.
+    #[inline]
+    pub fn event(
+        &self,
+        record: &Record<'_>,
+        next: Option<&Record<'_>>,
+        state: &mut State,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        if record.lost != Lost::None {
+            self.lost(record, out);
+        } else {
+            self.label(record, out);
+        }
+        let abi = self.types.abi();
+        let common = self.types.common();
+        let pid = common.pid(abi, record.data);
+        let comm = state.comms.name(pid);
+        let cpu = u64::from(record.cpu.0);
+        if self.options.latency {
+            columns::short_comm(out, comm);
+            columns::pid(out, pid.0);
+            out.push(b' ');
+            num::dec_pad(out, cpu, 3, b' ');
+        } else {
+            columns::comm(out, comm);
+            columns::pid(out, pid.0);
+            out.extend_from_slice(b" [");
+            num::dec_pad(out, cpu, 3, b'0');
+            out.push(b']');
+        }
+        if self.options.raw {
+            out.extend_from_slice(b"-0x");
+            num::hex(out, common.flags(abi, record.data).into());
+        } else {
+            if !self.options.latency {
+                out.push(b' ');
+            }
+            columns::flags(out, common, abi, record.data);
+        }
+        self.time(record, state, out);
+        out.push(b' ');
+        let Some(event) = self.event_type(record) else {
+            out.extend_from_slice(b"[UNKNOWN EVENT]\n");
+            return false;
+        };
+        out.extend_from_slice(&event.name_column);
+        let cx = Context { data: record.data, abi, symbols: self.symbols };
+        let text = out.len();
+        let told = if self.options.raw {
+            event.raw(&cx, out);
+            false
+        } else {
+            event.text(&cx, record, next, state, out) == crate::event::Next::Told
+        };
+        if out.len() == text || out.last() != Some(&b'\n') {
+            out.push(b'\n');
+        }
+        told
+    }
+
+    #[inline]
+    fn event_type(&self, record: &Record<'_>) -> Option<&'a EventType> {
+        self.types.get(self.types.common().event_id(self.types.abi(), record.data))
+    }
+
+    #[inline]
+    fn label(&self, record: &Record<'_>, out: &mut Vec<u8>) {
+        if let Some(label) = self.options.labels.get(record.buffer) {
+            out.extend_from_slice(label);
+        }
+    }
+
+    #[cold]
+    fn lost(&self, record: &Record<'_>, out: &mut Vec<u8>) {
+        self.label(record, out);
+        out.extend_from_slice(b"CPU:");
+        num::dec(out, record.cpu.0.into());
+        out.extend_from_slice(b" [");
+        if let Lost::Count(count) = record.lost {
+            num::dec(out, count);
+            out.push(b' ');
+        }
+        out.extend_from_slice(b"EVENTS DROPPED]\n");
+    }
+
+    #[inline]
+    fn time(&self, record: &Record<'_>, state: &mut State, out: &mut Vec<u8>) {
+        let now = record.timestamp.0;
+        match self.options.time {
+            TimeColumn::Micros => columns::micros(out, now),
+            TimeColumn::Nanos => columns::nanos(out, now),
+            TimeColumn::Ticks => columns::ticks(out, now),
+        }
+        if self.options.time_diff {
+            self.time_diff(now, state, out);
+        }
+    }
+
+    #[cold]
+    fn time_diff(&self, now: u64, state: &mut State, out: &mut Vec<u8>) {
+        out.push(b' ');
+        let start = out.len();
+        if let Some(previous) = state.previous.replace(now) {
+            let diff = now.wrapping_sub(previous);
+            out.extend_from_slice(b"(+");
+            num::dec(out, if self.options.time == TimeColumn::Micros { diff / 1000 } else { diff });
+            out.push(b')');
+        }
+        let fill = 8usize.saturating_sub(out.len() - start);
+        out.resize(out.len() + fill, b' ');
+    }
+}

@@ -1,0 +1,129 @@
+//! Format strings of trace_printk, whose arguments lie packed in the record (kernel: `vbin_printf`, lib/vsprintf.c).
+
+use super::num::{self, Radix};
+use super::pointer::{self, Pointer};
+use super::spec::{Count, MAX_WIDTH, Piece, Spec, pieces};
+use super::{Context, Semantics};
+use crate::abi::Abi;
+
+/// A constant format string, taken apart.
+#[derive(Clone, Debug)]
+pub struct BinaryFormat {
+    pieces: Vec<Piece>,
+}
+
+/// The packed arguments not read yet.
+struct Args<'a, 'c> {
+    data: &'a [u8],
+    pos: usize,
+    cx: &'c Context<'a>,
+}
+
+impl<'a> Args<'a, '_> {
+    /// A number of `size` bytes; everything starts at a multiple of 4.
+    fn number(&mut self, size: usize) -> u64 {
+        let at = self.pos.next_multiple_of(4);
+        self.pos = at.saturating_add(size.max(4));
+        // numbers narrower than int are stored as int
+        self.cx.abi.uint(self.data, at, size.max(4)).unwrap_or(0)
+    }
+
+    /// A text up to its NUL.
+    fn text(&mut self) -> &'a [u8] {
+        let rest = self.data.get(self.pos..).unwrap_or(&[]);
+        let len = memchr::memchr(0, rest).unwrap_or(rest.len());
+        self.pos = self.pos.saturating_add(len + 1);
+        &rest[..len]
+    }
+}
+
+impl BinaryFormat {
+    /// Takes `format` apart.
+    pub fn new(format: &[u8], abi: Abi) -> Self {
+        BinaryFormat { pieces: pieces(format, abi.long_size) }
+    }
+
+    /// Appends the text with the arguments in `data`.
+    pub fn render(&self, cx: &Context<'_>, data: &[u8], out: &mut Vec<u8>) {
+        let cx = Context { data, ..*cx };
+        let mut args = Args { data, pos: 0, cx: &cx };
+        for piece in &self.pieces {
+            match piece {
+                Piece::Literal(text) => out.extend_from_slice(text),
+                Piece::Conversion(spec) => conversion(spec, &mut args, out),
+            }
+        }
+    }
+}
+
+fn conversion(spec: &Spec, args: &mut Args<'_, '_>, out: &mut Vec<u8>) {
+    let mut count = |count: Count| match count {
+        Count::Given(n) => n as i64,
+        Count::Argument => i64::from(args.number(4) as i32),
+    };
+    let width = count(spec.width);
+    let precision = spec.precision.map(&mut count).and_then(|p| usize::try_from(p).ok()).map(|p| p.min(MAX_WIDTH));
+    let mut flags = spec.flags;
+    flags.left |= width < 0;
+    let width = (width.unsigned_abs() as usize).min(MAX_WIDTH);
+    let radix = match spec.conversion {
+        b'd' | b'i' => Radix::Signed,
+        b'u' => Radix::Unsigned,
+        b'x' => Radix::Hex,
+        b'X' => Radix::HexUpper,
+        b'o' => Radix::Octal,
+        b'c' => return out.push(args.number(4) as u8),
+        b's' => {
+            let text = args.text();
+            let text = &text[..precision.unwrap_or(text.len()).min(text.len())];
+            return padded(out, text, flags.left, width);
+        }
+        b'p' => return pointer(spec, args, out),
+        other => return out.extend_from_slice(&[b'%', other]),
+    };
+    let value = super::expr::fit(args.number(usize::from(spec.size)), spec.size, radix == Radix::Signed);
+    num::printf(out, value, radix, flags, width, precision);
+}
+
+fn padded(out: &mut Vec<u8>, text: &[u8], left: bool, width: usize) {
+    let fill = width.saturating_sub(text.len());
+    if !left {
+        out.resize(out.len() + fill, b' ');
+    }
+    out.extend_from_slice(text);
+    if left {
+        out.resize(out.len() + fill, b' ');
+    }
+}
+
+/// Addresses are stored as they are; all other extensions were rendered when the event was recorded.
+fn pointer(spec: &Spec, args: &mut Args<'_, '_>, out: &mut Vec<u8>) {
+    let (kind, used) = Pointer::parse(&spec.extension, Semantics::TraceCmd);
+    let rest = spec.extension.get(used..).unwrap_or(&[]);
+    if kind.takes_bytes() {
+        out.extend_from_slice(args.text());
+    } else {
+        let value = args.number(usize::from(args.cx.abi.long_size));
+        let cx = *args.cx;
+        pointer::address(out, &cx, kind, value, Semantics::TraceCmd);
+    }
+    out.extend_from_slice(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::Endian;
+    use crate::symbols::Symbols;
+
+    #[test]
+    fn packed_arguments() {
+        let abi = Abi { endian: Endian::Little, long_size: 8 };
+        let symbols = Symbols::default();
+        let cx = Context { data: &[], abi, symbols: &symbols };
+        let mut out = Vec::new();
+        let data = [b"\x05\0\0\0hi\0\0".as_slice(), &7u64.to_le_bytes(), b"\xff\xff\xff\xff"].concat();
+        BinaryFormat::new(b"%d %s %lx %d%%", abi).render(&cx, &data, &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), "5 hi 7 -1%");
+    }
+}

@@ -1,0 +1,53 @@
+//! The tables within a print format, for readers that print a field their own way.
+
+use super::ast::Expr;
+use super::parse::parse;
+use crate::format::EventFormat;
+
+/// The table of the first `__print_flags` whose value is about `field`: bits and their names. Empty if there is none.
+pub fn flags_of(event: &EventFormat, field: &str, long_size: u8) -> Vec<(u64, Vec<u8>)> {
+    let Ok(ast) = parse(&event.print_fmt, long_size) else { return Vec::new() };
+    let mut found = Vec::new();
+    for arg in &ast.args {
+        walk(arg, field, &mut found);
+    }
+    found
+}
+
+fn walk(expr: &Expr, field: &str, found: &mut Vec<(u64, Vec<u8>)>) {
+    match expr {
+        Expr::Call(name, args) if name == "__print_flags" && found.is_empty() => {
+            let (Some(value), Some(pairs)) = (args.first(), args.get(2..)) else { return };
+            if !mentions(value, field) {
+                return;
+            }
+            for pair in pairs {
+                let Expr::Braces(pair) = pair else { continue };
+                if let [value, Expr::Text(name)] = pair.as_slice() {
+                    if let Some(value) = constant(value) {
+                        found.push((value, name.clone()));
+                    }
+                }
+            }
+        }
+        Expr::Choice(a, b, c) => [a, b, c].into_iter().for_each(|e| walk(e, field, found)),
+        Expr::Cast(_, a) => walk(a, field, found),
+        _ => {}
+    }
+}
+
+fn mentions(expr: &Expr, field: &str) -> bool {
+    match expr {
+        Expr::Field(name) => name == field,
+        Expr::Cast(_, a) | Expr::Unary(_, a) => mentions(a, field),
+        Expr::Binary(_, a, b) => mentions(a, field) || mentions(b, field),
+        _ => false,
+    }
+}
+
+fn constant(expr: &Expr) -> Option<u64> {
+    match expr {
+        Expr::Number(value, _) => Some(*value),
+        _ => None,
+    }
+}
