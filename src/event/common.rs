@@ -38,9 +38,8 @@ impl Default for Common {
 impl Common {
     /// As this event's format gives them.
     pub fn of(format: &EventFormat) -> Self {
-        let find = |name: &str| {
-            format.common.iter().find(|f| f.name == name).map(|f| At { offset: f.offset, size: f.size })
-        };
+        let find =
+            |name: &str| format.common.iter().find(|f| f.name == name).map(|f| At { offset: f.offset, size: f.size });
         let usual = Common::default();
         Common {
             kind: find("common_type").unwrap_or(usual.kind),

@@ -14,8 +14,8 @@ mod types;
 
 pub use common::Common;
 pub use event_type::EventType;
-pub use options::{DecodeOptions, FunctionOptions, GraphOptions};
 pub(crate) use handlers::Next;
+pub use options::{DecodeOptions, FunctionOptions, GraphOptions};
 pub use record::{Lost, Record};
 pub use state::State;
 pub use types::EventTypes;

@@ -15,10 +15,16 @@ pub(super) struct RawField {
 
 enum Kind {
     /// An array: as text if it may be one and is, else as bytes.
-    Array { text: bool, shape: Shape },
+    Array {
+        text: bool,
+        shape: Shape,
+    },
     Pointer,
     /// A number; `hex` for `long`s, which mostly hold addresses.
-    Number { signed: bool, hex: bool },
+    Number {
+        signed: bool,
+        hex: bool,
+    },
 }
 
 pub(super) fn fields(format: &EventFormat, abi: Abi) -> Box<[RawField]> {

@@ -58,13 +58,7 @@ impl<'a> Text<'a> {
 
     /// Appends the lines of `record`. `true` says that they tell of `next` too: it is not to be printed.
     #[inline]
-    pub fn event(
-        &self,
-        record: &Record<'_>,
-        next: Option<&Record<'_>>,
-        state: &mut State,
-        out: &mut Vec<u8>,
-    ) -> bool {
+    pub fn event(&self, record: &Record<'_>, next: Option<&Record<'_>>, state: &mut State, out: &mut Vec<u8>) -> bool {
         if record.lost != Lost::None {
             self.lost(record, out);
         } else {

@@ -76,7 +76,9 @@ fn known(word: &str, long_size: u8) -> Option<CType> {
     match bare {
         "u8" | "uint8" => exact(masks, 1, false),
         "u16" | "uint16" | "le16" | "be16" | "umode" => exact(masks, 2, false),
-        "u32" | "uint32" | "le32" | "be32" | "uint" | "gfp" | "fmode" | "dev" if word != "dev" => exact(masks, 4, false),
+        "u32" | "uint32" | "le32" | "be32" | "uint" | "gfp" | "fmode" | "dev" if word != "dev" => {
+            exact(masks, 4, false)
+        }
         "u64" | "uint64" | "le64" | "be64" | "sector" | "dma_addr" | "phys_addr" | "blkcnt" if word != "sector" => {
             exact(masks, 8, false)
         }
@@ -84,7 +86,9 @@ fn known(word: &str, long_size: u8) -> Option<CType> {
         "s16" | "int16" => exact(masks, 2, true),
         "s32" | "int32" | "pid" | "kernel_rwf" if word != "pid" => exact(masks, 4, true),
         "s64" | "int64" | "loff" | "ktime" | "time64" => exact(masks, 8, true),
-        "size" | "ulong" | "uintptr" | "ino" if word.ends_with("_t") || word == "ulong" => exact(false, long_size, false),
+        "size" | "ulong" | "uintptr" | "ino" if word.ends_with("_t") || word == "ulong" => {
+            exact(false, long_size, false)
+        }
         "ssize" | "ptrdiff" if word.ends_with("_t") => exact(false, long_size, true),
         _ => None,
     }

@@ -23,10 +23,10 @@ fn walk(expr: &Expr, field: &str, found: &mut Vec<(u64, Vec<u8>)>) {
             }
             for pair in pairs {
                 let Expr::Braces(pair) = pair else { continue };
-                if let [value, Expr::Text(name)] = pair.as_slice() {
-                    if let Some(value) = constant(value) {
-                        found.push((value, name.clone()));
-                    }
+                if let [value, Expr::Text(name)] = pair.as_slice()
+                    && let Some(value) = constant(value)
+                {
+                    found.push((value, name.clone()));
                 }
             }
         }

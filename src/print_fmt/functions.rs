@@ -26,7 +26,10 @@ pub(super) enum Function {
     /// `is_writable_pte(x)`: bit 1.
     Writable,
     /// `__le16_to_cpup(p)`, `get_unaligned_le16(p)` and the like: a number at a place, little endian or not, of so many bytes.
-    Unaligned { big: bool, size: u8 },
+    Unaligned {
+        big: bool,
+        size: u8,
+    },
     /// The argument with its bytes turned around if the recorded machine is little endian.
     Swap(u8),
     Text(TextFunction),
@@ -49,7 +52,9 @@ impl Function {
             "jbd2_dev_to_name" => Function::Text(TextFunction::DeviceName),
             "mc_event_error_type" => Function::Text(TextFunction::MemoryError),
             "nvme_trace_disk_name" => Function::Text(TextFunction::NvmeDisk),
-            "nvme_trace_parse_admin_cmd" | "nvme_trace_parse_nvm_cmd" | "nvme_trace_parse_fabrics_cmd"
+            "nvme_trace_parse_admin_cmd"
+            | "nvme_trace_parse_nvm_cmd"
+            | "nvme_trace_parse_fabrics_cmd"
             | "decode_prq_descriptor" => Function::Text(TextFunction::Raw),
             "scsi_trace_parse_cdb" => Function::Text(TextFunction::Scsi),
             "xen_hypercall_name" => Function::Text(TextFunction::XenHypercall),

@@ -117,7 +117,14 @@ pub(super) enum Radix {
 }
 
 /// Appends a number as printf does. `value` is already cut to its length modifier.
-pub(super) fn printf(out: &mut Vec<u8>, value: u64, radix: Radix, flags: Flags, width: usize, precision: Option<usize>) {
+pub(super) fn printf(
+    out: &mut Vec<u8>,
+    value: u64,
+    radix: Radix,
+    flags: Flags,
+    width: usize,
+    precision: Option<usize>,
+) {
     let mut digits = Vec::with_capacity(24);
     let (negative, magnitude) = match radix {
         Radix::Signed => ((value as i64) < 0, (value as i64).unsigned_abs()),

@@ -1,9 +1,9 @@
 //! Tokens to syntax tree: C's expression grammar, without assignments.
 
+use super::PrintFmtError;
 use super::ast::{Ast, Expr};
 use super::ctype::{self, CType, of_words};
 use super::lex::{Kind, Token, tokens};
-use super::PrintFmtError;
 
 /// How deep expressions may nest (the deepest seen in a kernel is about 30).
 const MAX_DEPTH: usize = 160;
@@ -159,11 +159,11 @@ impl Parser {
                 let (inner, depth) = p.unary()?;
                 return p.node(Expr::Address(inner.into()), &[depth]);
             }
-            if p.is("(") {
-                if let Some(ctype) = p.cast() {
-                    let (inner, depth) = p.unary()?;
-                    return p.node(Expr::Cast(ctype, inner.into()), &[depth]);
-                }
+            if p.is("(")
+                && let Some(ctype) = p.cast()
+            {
+                let (inner, depth) = p.unary()?;
+                return p.node(Expr::Cast(ctype, inner.into()), &[depth]);
             }
             p.postfix()
         })
@@ -175,16 +175,16 @@ impl Parser {
         self.pos += 1;
         let ctype = self.type_name();
         let sure = matches!(self.tokens.get(start + 1).map(|t| &t.kind), Some(Kind::Word(w)) if ctype::starts_type(w));
-        if let Some(ctype) = ctype {
-            if self.eat(")") {
-                let operand = match self.peek() {
-                    Kind::Word(_) | Kind::Number { .. } | Kind::Text(_) | Kind::Op("(") => true,
-                    Kind::Op("-" | "+" | "~" | "!" | "*" | "&") => sure,
-                    _ => false,
-                };
-                if operand {
-                    return Some(ctype);
-                }
+        if let Some(ctype) = ctype
+            && self.eat(")")
+        {
+            let operand = match self.peek() {
+                Kind::Word(_) | Kind::Number { .. } | Kind::Text(_) | Kind::Op("(") => true,
+                Kind::Op("-" | "+" | "~" | "!" | "*" | "&") => sure,
+                _ => false,
+            };
+            if operand {
+                return Some(ctype);
             }
         }
         self.pos = start;
@@ -227,7 +227,10 @@ impl Parser {
     }
 
     fn primary(&mut self) -> Result<Deep, PrintFmtError> {
-        if self.is("(") && self.is_at(2, ")") && self.is_at(3, "->") && matches!(self.peek_at(1), Kind::Word(w) if w == "REC")
+        if self.is("(")
+            && self.is_at(2, ")")
+            && self.is_at(3, "->")
+            && matches!(self.peek_at(1), Kind::Word(w) if w == "REC")
         {
             self.pos += 3; // `(REC)->field`
             return self.field();
@@ -313,11 +316,11 @@ impl Parser {
 
     fn sizeof(&mut self) -> Result<Deep, PrintFmtError> {
         let start = self.pos;
-        if let Some(Some(ctype)) = self.type_name() {
-            if self.eat(")") {
-                let long = CType::number(self.long_size, false);
-                return self.node(Expr::Number(u64::from(ctype.size), long), &[]);
-            }
+        if let Some(Some(ctype)) = self.type_name()
+            && self.eat(")")
+        {
+            let long = CType::number(self.long_size, false);
+            return self.node(Expr::Number(u64::from(ctype.size), long), &[]);
         }
         self.pos = start;
         let (inner, depth) = self.expr()?;

@@ -76,7 +76,8 @@ impl Pointer {
             b'6' if at(2) == b'c' => (Pointer::Ipv6 { colons: true, compressed: true }, 3),
             b'6' => (Pointer::Ipv6 { colons: !padded, compressed: false }, 2),
             b'S' => {
-                let options = extension[2..].iter().take_while(|b| matches!(b, b'p' | b'f' | b's' | b'c' | b'h' | b'n'));
+                let options =
+                    extension[2..].iter().take_while(|b| matches!(b, b'p' | b'f' | b's' | b'c' | b'h' | b'n'));
                 let options: Vec<u8> = options.copied().collect();
                 let (compressed, port) = (options.contains(&b'c'), options.contains(&b'p'));
                 (Pointer::Sockaddr { padded, compressed, port }, 2 + options.len())
@@ -205,7 +206,8 @@ fn ipv6(out: &mut Vec<u8>, ip: &[u8; 16], colons: bool, compressed: bool) {
         return;
     }
     // RFC 5952: the longest run of two or more zero groups becomes `::`; v4-mapped and ISATAP addresses end dotted
-    let dotted = (groups[..5] == [0; 5] && groups[5] == 0xffff) || (groups[4] | 0x0200 == 0x0200 && groups[5] == 0x5efe);
+    let dotted =
+        (groups[..5] == [0; 5] && groups[5] == 0xffff) || (groups[4] | 0x0200 == 0x0200 && groups[5] == 0x5efe);
     let count = if dotted { 6 } else { 8 };
     let (mut best, mut best_len, mut i) = (0, 1, 0);
     while i < count {
@@ -306,7 +308,7 @@ pub(super) fn bitmask(out: &mut Vec<u8>, data: &[u8], cx: &Context<'_>) {
         nibble -= 1;
         let value = (0..4).fold(0u8, |v, i| v | (u8::from(bit(data, nibble * 4 + i, cx)) << i));
         out.push(b"0123456789abcdef"[usize::from(value)]);
-        if nibble > 0 && nibble % 8 == 0 {
+        if nibble > 0 && nibble.is_multiple_of(8) {
             out.push(b',');
         }
     }

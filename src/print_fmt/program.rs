@@ -32,13 +32,19 @@ pub(super) struct FieldOp {
 /// One step. The first ones are what most arguments of most events need; the last ones take anything.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
-    Literal { start: u32, end: u32 },
+    Literal {
+        start: u32,
+        end: u32,
+    },
     DecI32(u32),
     DecU32(u32),
     DecU64(u32),
     Hex64(u32),
     /// Hexadecimal, zero-filled.
-    HexPad { value: Load, width: u8 },
+    HexPad {
+        value: Load,
+        width: u8,
+    },
     Dec(Ex),
     DecSigned(Ex),
     Hex(Ex),

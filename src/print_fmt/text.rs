@@ -15,7 +15,11 @@ pub(super) enum Text {
     Symbolic(Box<(Ex, Table)>),
     Flags(Box<(Ex, Table, Vec<u8>)>),
     /// `__print_hex` (with a separator) and `__print_hex_str`.
-    Hex { bytes: Bytes, len: Option<Ex>, separator: Option<u8> },
+    Hex {
+        bytes: Bytes,
+        len: Option<Ex>,
+        separator: Option<u8>,
+    },
     /// `__print_array(array, count, size of an element)`.
     Array(Box<(Bytes, Ex, Ex)>),
     /// `__print_dynamic_array(array, size of an element)`.

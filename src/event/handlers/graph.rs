@@ -126,12 +126,12 @@ impl Exit {
         self.duration(cx, out);
         indent(out, depth);
         out.push(b'}');
-        if self.options.tail {
-            if let Some(symbol) = cx.symbols.kallsyms.lookup(self.func.get(cx)) {
-                out.extend_from_slice(b" /* ");
-                out.extend_from_slice(symbol.name);
-                out.extend_from_slice(b" */");
-            }
+        if self.options.tail
+            && let Some(symbol) = cx.symbols.kallsyms.lookup(self.func.get(cx))
+        {
+            out.extend_from_slice(b" /* ");
+            out.extend_from_slice(symbol.name);
+            out.extend_from_slice(b" */");
         }
         self.retval(cx, out);
         if self.options.depth {

@@ -22,7 +22,10 @@ impl Kvm {
                 info1: field("info1"),
                 info2: field("info2"),
             },
-            "kvm_mmu_get_page" | "kvm_mmu_sync_page" | "kvm_mmu_unsync_page" | "kvm_mmu_zap_page"
+            "kvm_mmu_get_page"
+            | "kvm_mmu_sync_page"
+            | "kvm_mmu_unsync_page"
+            | "kvm_mmu_zap_page"
             | "kvm_mmu_prepare_zap_page" => Kvm::Page(Page {
                 role: field("role")?,
                 root: field("root_count"),

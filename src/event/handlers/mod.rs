@@ -82,9 +82,7 @@ impl Handler {
             }
             ("ftrace", "funcgraph_exit") => Handler::GraphExit(graph::Exit::new(event, options)?.into()),
             ("sched", "sched_switch") => Handler::SchedSwitch(sched::Switch::new(event, abi)?.into()),
-            ("sched", "sched_wakeup" | "sched_wakeup_new") => {
-                Handler::SchedWakeup(sched::Wakeup::new(event)?.into())
-            }
+            ("sched", "sched_wakeup" | "sched_wakeup_new") => Handler::SchedWakeup(sched::Wakeup::new(event)?.into()),
             ("syscalls", "sys_enter_futex") => Handler::Futex(futex::Futex::new(event)?.into()),
             ("timer", "hrtimer_expire_entry") => Handler::Hrtimer(hrtimer::Hrtimer::expire(event)?),
             ("timer", "hrtimer_start") => Handler::Hrtimer(hrtimer::Hrtimer::start(event)?),

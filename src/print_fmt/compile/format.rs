@@ -175,11 +175,11 @@ impl Builder<'_> {
 
     fn pointer(&mut self, spec: &Spec, arg: &Expr, width: Ex) -> Result<Op, PrintFmtError> {
         let kind = Pointer::parse(&spec.extension, self.compiler.semantics).0;
-        if kind.takes_bytes() {
-            if let Some(place) = self.compiler.place(arg, true)? {
-                let len = matches!(spec.width, Count::Argument).then_some(width);
-                return Ok(Op::Bytes(Box::new((kind, place.bytes, len))));
-            }
+        if kind.takes_bytes()
+            && let Some(place) = self.compiler.place(arg, true)?
+        {
+            let len = matches!(spec.width, Count::Argument).then_some(width);
+            return Ok(Op::Bytes(Box::new((kind, place.bytes, len))));
         }
         let value = match self.compiler.number(arg)? {
             Some((value, _)) => value,
@@ -193,4 +193,3 @@ impl Builder<'_> {
         Ok(Op::Address(Box::new(AddressSpec { value, kind, left: spec.flags.left, width })))
     }
 }
-

@@ -105,7 +105,7 @@ impl Compiler<'_> {
         if field.shape != Shape::Scalar || !matches!(field.size, 1 | 2 | 4 | 8) {
             return Ok(None);
         }
-        let words: Vec<&str> = field.type_name.split(|c: char| c == '*' || c == ' ').filter(|w| !w.is_empty()).collect();
+        let words: Vec<&str> = field.type_name.split(['*', ' ']).filter(|w| !w.is_empty()).collect();
         let stars = field.type_name.matches('*').count();
         let ctype = CType {
             pointee: of_words(&words, stars, self.abi.long_size).and_then(|t| t.pointee),

@@ -33,10 +33,10 @@ impl Compiler<'_> {
     /// The text that `expr` stands for; `None` if it has none.
     pub(super) fn text(&mut self, expr: &Expr) -> Result<Option<Text>, PrintFmtError> {
         self.spend(1)?;
-        if let Expr::Call(name, args) = expr {
-            if let Some(text) = self.text_call(name, args)? {
-                return Ok(Some(text));
-            }
+        if let Expr::Call(name, args) = expr
+            && let Some(text) = self.text_call(name, args)?
+        {
+            return Ok(Some(text));
         }
         if let Some(place) = self.place(expr, false)? {
             return Ok(Some(Text::Bytes(place.bytes)));
@@ -113,9 +113,7 @@ impl Compiler<'_> {
                 let (len, _) = self.number(len)?.ok_or_else(bad)?;
                 Text::HexDump(bytes, len, Box::new(HexDump { prefix: prefix.clone(), offsets, row, group, ascii }))
             }
-            ("__print_untrusted_str", [array]) => {
-                Text::Bytes(self.array_argument(array)?.ok_or_else(bad)?)
-            }
+            ("__print_untrusted_str", [array]) => Text::Bytes(self.array_argument(array)?.ok_or_else(bad)?),
             ("__get_bitmask" | "__get_rel_bitmask", [array]) => {
                 Text::Bitmask(self.array_argument(array)?.ok_or_else(bad)?)
             }
