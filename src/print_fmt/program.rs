@@ -99,23 +99,30 @@ impl Program {
     }
 
     /// Appends the field that starts at `offset` as this program prints it; `false` if it prints it nowhere by itself.
-    /// `next` is where the search begins, and is moved behind what was found (libtraceevent's order of search).
+    /// `next` is the operation the search begins with, and is moved behind the one found: once that was the last one,
+    /// nothing is found any more (this is how libtraceevent searches, and its raw layout shows it).
     pub(crate) fn render_field(&self, offset: usize, next: &mut usize, cx: &Context<'_>, out: &mut Vec<u8>) -> bool {
-        let (before, after) = self.fields.split_at((*next).min(self.fields.len()));
-        let search = after.iter().chain(before).enumerate();
-        for (i, field) in search {
-            if field.offset as usize != offset {
-                continue;
-            }
-            let Some(op) = self.ops.get(field.op as usize) else { return false };
-            if field.has_0x {
-                out.extend_from_slice(b"0x");
-            }
-            self.step(op, cx, out);
-            *next = (*next + i + 1) % self.fields.len().max(1);
-            return true;
+        if *next >= self.ops.len() {
+            return false;
         }
-        false
+        let here = |f: &&FieldOp| f.offset as usize == offset;
+        let behind = self.fields.iter().filter(here).find(|f| f.op as usize >= *next);
+        let Some(field) = behind.or_else(|| self.fields.iter().find(here)) else { return false };
+        let Some(op) = self.ops.get(field.op as usize) else { return false };
+        *next = field.op as usize + 1;
+        if field.has_0x {
+            out.extend_from_slice(b"0x");
+        }
+        self.step(op, cx, out);
+        if let Op::Symbol(ex, Pointer::Symbol | Pointer::SymbolOffset) = op {
+            let address = ex.eval(cx);
+            if cx.symbols.kallsyms.lookup(address).is_some() {
+                out.extend_from_slice(b" (0x");
+                num::hex(out, address);
+                out.push(b')');
+            }
+        }
+        true
     }
 
     #[inline]

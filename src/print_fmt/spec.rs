@@ -112,6 +112,7 @@ fn spec(format: &[u8], mut pos: usize, long_size: u8) -> Option<(Spec, usize)> {
     if conversion == b'p' {
         let len = format[pos..].iter().take(4).take_while(|b| b.is_ascii_alphanumeric()).count();
         extension = format[pos..pos + len].to_vec();
+        pos += len;
     }
     Some((Spec { flags, width, precision, size, conversion, extension }, pos))
 }

@@ -58,11 +58,15 @@ impl Kallsyms {
         }
     }
 
-    /// The symbol that `address` lies in: the one that starts last before it.
+    /// The symbol that `address` lies in: the one that starts last before it. The last one of all has no known end and is
+    /// found by its very address only.
     pub fn lookup(&self, address: u64) -> Option<Symbol<'_>> {
         let after = self.addresses.partition_point(|a| *a <= address);
         let mut index = after.checked_sub(1)?;
         let start = *self.addresses.get(index)?;
+        if after == self.addresses.len() && start != address {
+            return None;
+        }
         while index > 0 && self.addresses.get(index - 1) == Some(&start) {
             index -= 1; // the first of several names
         }
@@ -109,7 +113,8 @@ mod tests {
         assert_eq!(k.lookup(0xffff_ffff_80ff_ffff), None);
         let s = k.lookup(0xffff_ffff_8100_0101).unwrap();
         assert_eq!((s.name, s.address), (&b"a"[..], 0xffff_ffff_8100_0100));
-        let s = k.lookup(u64::MAX).unwrap();
+        assert_eq!(k.lookup(u64::MAX), None);
+        let s = k.lookup(0xffff_ffff_c020_1000).unwrap();
         assert_eq!((s.name, s.module, s.size), (&b"ext4_map"[..], &b"ext4"[..], None));
         assert_eq!(k.lookup(0xffff_ffff_8100_0000).unwrap().size, Some(0x100));
         assert_eq!(k.address_of("alias"), Some(0xffff_ffff_8100_0100));

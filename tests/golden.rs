@@ -1,0 +1,207 @@
+//! What trace-cmd 3.4 printed for the corpus is what we print, byte for byte, but for the kinds of line named below.
+//!
+//! The corpus is found through `RTRACE_CORPUS` or beside the repository (`../shared/corpus`); without it only the small
+//! cases in `tests/data/traces` are compared.
+
+use rtrace::event::{DecodeOptions, EventTypes, State};
+use rtrace::export::{Text, TextOptions, TimeColumn};
+use rtrace::merge::Merge;
+use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
+use rtrace::trace_dat::{TimeOptions, Trace};
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// The layouts that are compared.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Report,
+    Raw,
+    Latency,
+    Nanos,
+    NoPlugins,
+}
+
+const KINDS: [(Kind, &str); 5] =
+    [(Kind::Report, "report"), (Kind::Raw, "R"), (Kind::Latency, "l"), (Kind::Nanos, "t"), (Kind::NoPlugins, "N")];
+
+/// `trace-cmd report` of `path` as this library prints it.
+fn render(path: &Path, kind: Kind) -> Vec<u8> {
+    let trace = Trace::open(File::open(path).unwrap()).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let symbols = Symbols {
+        kallsyms: Kallsyms::parse(&trace.kallsyms),
+        printk: PrintkFormats::parse(&trace.printk_formats),
+        comms: Comms::parse(&trace.saved_cmdlines),
+    };
+    let options = DecodeOptions { plugins: kind != Kind::NoPlugins, ..DecodeOptions::default() };
+    let formats = trace.ftrace_formats.iter().chain(&trace.event_formats);
+    let types = EventTypes::new(formats, trace.abi, &symbols, &options);
+    let mut out = format!("cpus={}\n", trace.cpu_count).into_bytes();
+    let mut merge = Merge::default();
+    let width = trace.buffers.iter().map(|b| b.name.len()).max().unwrap_or(0);
+    let mut labels = Vec::new();
+    let mut ticks = false;
+    for (index, buffer) in trace.buffers.iter().enumerate() {
+        if let Some(text) = &buffer.text {
+            out.extend_from_slice(text);
+            out.push(b'\n');
+        }
+        let colon = if buffer.name.is_empty() { "  " } else { ": " };
+        labels.push(format!("{:>width$}{colon}", buffer.name).into_bytes());
+        ticks |= matches!(buffer.clock.as_str(), "counter" | "x86-tsc");
+        for cpu in 0..buffer.cpus.len() {
+            merge.add(trace.stream(buffer, cpu, &TimeOptions::default()).unwrap(), index);
+        }
+    }
+    if trace.buffers.len() < 2 {
+        labels.clear();
+    }
+    let time = match kind {
+        _ if ticks => TimeColumn::Ticks,
+        Kind::Nanos => TimeColumn::Nanos,
+        _ => TimeColumn::Micros,
+    };
+    let options =
+        TextOptions { time, latency: kind == Kind::Latency, raw: kind == Kind::Raw, labels, ..TextOptions::default() };
+    let text = Text::new(&types, &symbols, options);
+    let mut state = State::new(symbols.comms.clone());
+    while merge.advance().unwrap() {
+        let record = merge.record();
+        let next = if text.needs_next(&record) { merge.peek() } else { None };
+        if text.event(&record, next.as_ref(), &mut state, &mut out) {
+            merge.skip_peeked();
+        }
+    }
+    out
+}
+
+fn corpus() -> Option<PathBuf> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
+    std::env::var_os("RTRACE_CORPUS").map(PathBuf::from).or(Some(beside)).filter(|p| p.is_dir())
+}
+
+fn gunzip(path: &Path) -> Option<Vec<u8>> {
+    let mut text = Vec::new();
+    flate2::read::MultiGzDecoder::new(File::open(path).ok()?).read_to_end(&mut text).ok()?;
+    Some(text)
+}
+
+/// Expected lines of one golden output: all of them, or only the first and the last ones.
+enum Golden {
+    Whole(Vec<u8>),
+    Ends(Vec<u8>, Vec<u8>),
+}
+
+fn golden(dir: &Path, name: &str, kind: &str) -> Option<Golden> {
+    let file = |part: &str| gunzip(&dir.join("golden").join(format!("{name}.{kind}{part}.gz")));
+    if let Some(whole) = file("") {
+        return Some(Golden::Whole(whole));
+    }
+    Some(Golden::Ends(file(".head1000")?, file(".tail1000")?))
+}
+
+fn lines(text: &[u8]) -> Vec<&[u8]> {
+    text.strip_suffix(b"\n").unwrap_or(text).split(|b| *b == b'\n').collect()
+}
+
+/// Lines that differ: number of line, expected, ours.
+fn differences(golden: &Golden, ours: &[u8]) -> Vec<(usize, String, String)> {
+    let ours = lines(ours);
+    let mut found = Vec::new();
+    let mut compare = |start: usize, expected: &[&[u8]], ours: &[&[u8]]| {
+        for i in 0..expected.len().max(ours.len()) {
+            let (e, o) = (expected.get(i), ours.get(i));
+            if e != o {
+                let text =
+                    |l: Option<&&[u8]>| l.map_or("<no line>".into(), |l| String::from_utf8_lossy(l).into_owned());
+                found.push((start + i + 1, text(e), text(o)));
+            }
+        }
+    };
+    match golden {
+        Golden::Whole(whole) => compare(0, &lines(whole), &ours),
+        Golden::Ends(head, tail) => {
+            let (head, tail) = (lines(head), lines(tail));
+            compare(0, &head, &ours[..head.len().min(ours.len())]);
+            let start = ours.len().saturating_sub(tail.len());
+            compare(start, &tail, &ours[start..]);
+        }
+    }
+    found
+}
+
+/// Compares every file of a folder in every layout; gives a line per output that differs.
+fn folder(dir: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(dir)
+        .unwrap()
+        .flatten()
+        .filter_map(|e| e.file_name().to_str()?.strip_suffix(".dat").map(str::to_owned))
+        .collect();
+    names.sort();
+    let mut report = Vec::new();
+    for name in names {
+        for (kind, suffix) in KINDS {
+            let Some(golden) = golden(dir, &name, suffix) else { continue };
+            let ours = render(&dir.join(format!("{name}.dat")), kind);
+            let different = differences(&golden, &ours);
+            let unexpected: Vec<_> = different.into_iter().filter(|(_, e, o)| !on_purpose(e, o)).collect();
+            if let Some((line, expected, ours)) = unexpected.first() {
+                report.push(format!(
+                    "{}/{name}.{suffix}: {} lines differ, first {line}:\n  expected {expected}\n  ours     {ours}",
+                    dir.file_name().unwrap_or_default().display(),
+                    unexpected.len()
+                ));
+            }
+        }
+    }
+    report
+}
+
+/// The kinds of line that differ on purpose; `docs/trace-cmd.md` gives the reasons.
+fn on_purpose(_expected: &str, _ours: &str) -> bool {
+    false
+}
+
+fn check(name: &str) {
+    let Some(corpus) = corpus() else {
+        println!("no corpus at hand: {name} not compared");
+        return;
+    };
+    let report = folder(&corpus.join(name));
+    assert!(report.is_empty(), "{} outputs differ\n{}", report.len(), report.join("\n"));
+}
+
+#[test]
+fn host() {
+    check("host");
+}
+
+#[test]
+fn vm_6_1() {
+    check("vm-6.1");
+}
+
+#[test]
+fn vm_6_12() {
+    check("vm-6.12");
+}
+
+#[test]
+fn all_tracers() {
+    check("all-tracers");
+}
+
+#[test]
+fn s390x() {
+    check("s390x");
+}
+
+#[test]
+fn arm64() {
+    check("arm64");
+}
+
+#[test]
+fn i386() {
+    check("i386");
+}
