@@ -2,11 +2,15 @@
 
 mod args;
 mod check_events;
+mod clear;
 mod exit;
 mod generate;
 mod help;
 mod list;
 mod reset;
+mod show;
+mod stat;
+mod stop;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::{Exit, Failure};
@@ -31,7 +35,12 @@ struct Cli {
 enum Command {
     List(list::Args),
     CheckEvents(check_events::Args),
+    Stop(stop::StopArgs),
+    Restart(stop::RestartArgs),
+    Clear(clear::Args),
     Reset(reset::Args),
+    Show(show::Args),
+    Stat(stat::Args),
     Help(help::Args),
     #[command(hide = true)]
     Generate(generate::Args),
@@ -41,7 +50,12 @@ fn run(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::List(args) => list::run(&args),
         Command::CheckEvents(args) => check_events::run(&args),
+        Command::Stop(args) => stop::stop(&args),
+        Command::Restart(args) => stop::restart(&args),
+        Command::Clear(args) => clear::run(&args),
         Command::Reset(args) => reset::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Stat(args) => stat::run(&args),
         Command::Help(args) => help::run(&args, command_line()),
         Command::Generate(args) => generate::run(&args, command_line()),
     }
