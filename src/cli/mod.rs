@@ -2,15 +2,13 @@
 
 mod args;
 mod check_events;
-mod clear;
 mod exit;
 mod generate;
 mod help;
 mod list;
+mod recover;
+mod report;
 mod reset;
-mod show;
-mod stat;
-mod stop;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::{Exit, Failure};
@@ -33,14 +31,11 @@ struct Cli {
 // One line per subcommand here and one in `run`; nothing else.
 #[derive(Subcommand)]
 enum Command {
+    Report(report::Args),
+    Recover(recover::Args),
     List(list::Args),
     CheckEvents(check_events::Args),
-    Stop(stop::StopArgs),
-    Restart(stop::RestartArgs),
-    Clear(clear::Args),
     Reset(reset::Args),
-    Show(show::Args),
-    Stat(stat::Args),
     Help(help::Args),
     #[command(hide = true)]
     Generate(generate::Args),
@@ -48,14 +43,11 @@ enum Command {
 
 fn run(command: Command) -> Result<Exit, Failure> {
     match command {
+        Command::Report(args) => report::run(&args),
+        Command::Recover(args) => recover::run(&args),
         Command::List(args) => list::run(&args),
         Command::CheckEvents(args) => check_events::run(&args),
-        Command::Stop(args) => stop::stop(&args),
-        Command::Restart(args) => stop::restart(&args),
-        Command::Clear(args) => clear::run(&args),
         Command::Reset(args) => reset::run(&args),
-        Command::Show(args) => show::run(&args),
-        Command::Stat(args) => stat::run(&args),
         Command::Help(args) => help::run(&args, command_line()),
         Command::Generate(args) => generate::run(&args, command_line()),
     }

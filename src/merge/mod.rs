@@ -10,4 +10,4 @@
 mod order;
 mod stream;
 
-pub use stream::Merge;
+pub use stream::{Merge, MergeError};

@@ -8,7 +8,7 @@ use crate::units::Timestamp;
 /// Records of many streams, by time stamp.
 ///
 /// ```no_run
-/// # fn main() -> Result<(), rtrace::trace_dat::FileError> {
+/// # fn main() -> Result<(), rtrace::merge::MergeError> {
 /// # let mut merge = rtrace::merge::Merge::default();
 /// loop {
 ///     match merge.advance() {
@@ -29,7 +29,17 @@ pub struct Merge {
     current: Option<Current>,
     /// The buffer that the current record's stream gave up, if it did.
     spare: Vec<u8>,
-    failed: Option<FileError>,
+    failed: Option<MergeError>,
+}
+
+/// Damage in one of the merged streams.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct MergeError {
+    /// The buffer that the stream was added for.
+    pub buffer: usize,
+    /// What is damaged.
+    pub error: FileError,
 }
 
 struct Input {
@@ -56,9 +66,9 @@ impl Merge {
     /// Goes to the next record; `false` at the end.
     ///
     /// # Errors
-    /// [`FileError`] where data is damaged; calling again goes on behind it.
+    /// [`MergeError`] where data is damaged; calling again goes on behind it.
     #[inline]
-    pub fn advance(&mut self) -> Result<bool, FileError> {
+    pub fn advance(&mut self) -> Result<bool, MergeError> {
         if self.failed.is_some() || !self.pending.is_empty() {
             self.catch_up()?;
         }
@@ -80,7 +90,7 @@ impl Merge {
                 }
                 Err(error) => {
                     input.head = None;
-                    self.failed = Some(error);
+                    self.failed = Some(MergeError { buffer: input.buffer, error });
                     self.pending.push(first);
                 }
             }
@@ -97,14 +107,15 @@ impl Merge {
 
     /// Reads the next record of each stream that lacks one, after handing out the error that stopped it.
     #[cold]
-    fn catch_up(&mut self) -> Result<(), FileError> {
+    fn catch_up(&mut self) -> Result<(), MergeError> {
         self.current = None;
         if let Some(error) = self.failed.take() {
             return Err(error);
         }
         while let Some(&stream) = self.pending.last() {
             let input = &mut self.streams[stream as usize];
-            input.head = input.stream.next(&mut self.spare)?;
+            let buffer = input.buffer;
+            input.head = input.stream.next(&mut self.spare).map_err(|error| MergeError { buffer, error })?;
             if let Some(head) = input.head {
                 self.order.push(head.item.timestamp, stream);
             }

@@ -138,12 +138,8 @@ impl ChunkReader {
             };
         }
         let Some(chunk) = self.header()? else { return self.cut(8) };
-        // trace-cmd 3.1's sizes do not count the count word: its last chunk ends 4 bytes behind the declared end.
-        let end = self.pos + 8 + u64::from(chunk.stored);
         let last = !self.whole || self.declared == u32::try_from(self.number + 1).ok();
-        if end == self.end + 4 && self.data.layout == DataLayout::Chunks && last {
-            self.end = end;
-        }
+        self.allow_short_size(&chunk, last);
         if !self.plausible(&chunk, self.pos) {
             if self.data.layout == DataLayout::Spool {
                 return Ok(self.finish());
@@ -196,7 +192,7 @@ impl ChunkReader {
         let mut bytes = [0; 8];
         match self.ahead.take() {
             Some(ahead) => bytes = ahead,
-            None if self.end - self.pos < 8 => return Ok(None),
+            None if self.end.saturating_sub(self.pos) < 8 => return Ok(None),
             None => self.read(&mut bytes, self.pos)?,
         }
         Ok(Some(self.parse(bytes, self.pos)))
@@ -207,8 +203,16 @@ impl ChunkReader {
         Chunk { offset, stored: self.endian.u32([a, b, c, d]), size: self.endian.u32([e, f, g, h]) }
     }
 
+    /// trace-cmd 3.1's sizes do not count the count word: its last chunk ends 4 bytes behind the declared end.
+    fn allow_short_size(&mut self, chunk: &Chunk, last: bool) {
+        let end = chunk.offset + 8 + u64::from(chunk.stored);
+        if end == self.end + 4 && self.data.layout == DataLayout::Chunks && last {
+            self.end = end;
+        }
+    }
+
     fn plausible(&self, chunk: &Chunk, at: u64) -> bool {
-        let room = self.end - at - 8;
+        let room = self.end.saturating_sub(at + 8);
         chunk.stored > 0 && u64::from(chunk.stored) <= room && chunk.size > 0 && chunk.size <= MAX_CHUNK
     }
 
@@ -305,6 +309,7 @@ impl ChunkReader {
             self.pos = (self.pos + 4).min(self.end);
         }
         while let Some(chunk) = self.header()? {
+            self.allow_short_size(&chunk, true);
             if !self.plausible(&chunk, self.pos) {
                 break;
             }

@@ -1,7 +1,7 @@
 //! The trace.dat file, versions 6 and 7: header, options, sections, chunks.
 //!
 //! [`Trace::open`] reads everything but the events; [`Trace::stream`] gives a CPU's events with one chunk in memory.
-//! [`Writer`] writes version 7; [`write`] tells how a recording grows on disk and survives a kill.
+//! [`Writer`] writes version 7; [`write`](mod@write) tells how a recording grows on disk and survives a kill.
 //!
 //! A version 7 file is a prefix ([`Prefix`]) and sections, each with a header of 16 bytes: u16 id, u16 flags (1:
 //! compressed), u32 name, u64 size. The prefix leads to a section of options ([`RawOption`]), which leads to the next

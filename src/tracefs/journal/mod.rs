@@ -18,7 +18,6 @@ mod event_enable;
 mod fake;
 mod knobs;
 mod orphan;
-mod reset;
 mod restore;
 mod shell;
 #[cfg(test)]
@@ -28,5 +27,4 @@ mod undo;
 pub use core::{Journal, Sink};
 pub use disk::DIR as JOURNAL_DIR;
 pub use orphan::{Orphan, find_orphans};
-pub use reset::ResetPlan;
 pub use undo::UndoError;

@@ -1,0 +1,81 @@
+//! A file to report: opened, its spools beside it if it is unfinished.
+
+use crate::cli::exit::{Exit, Failure};
+use anyhow::{Context, anyhow};
+use rtrace::event::{DecodeOptions, EventTypes};
+use rtrace::filter::AddressNames;
+use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
+use rtrace::trace_dat::{ReadAt, Trace};
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// One file.
+pub(super) struct Input {
+    pub(super) path: PathBuf,
+    pub(super) trace: Trace,
+    pub(super) symbols: Symbols,
+}
+
+impl Input {
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        let failed = || format!("failed to read {}", path.display());
+        let file = File::open(path).with_context(failed)?;
+        if file.metadata().is_ok_and(|m| m.is_dir()) {
+            return Err(anyhow!("failed to read {}: it is a directory", path.display()).into());
+        }
+        let mut trace = Trace::open(file).map_err(|error| {
+            let exit = if error.is_foreign() { Exit::Failed } else { Exit::Incomplete };
+            Failure::new(exit, anyhow::Error::new(error).context(failed()))
+        })?;
+        let mut comms = trace.saved_cmdlines.clone();
+        if let Some(table) = trace.spools.clone() {
+            if table.finishing {
+                let error = anyhow!("{}: the recording was killed while it was being finished", path.display());
+                return Err(Failure::new(Exit::Incomplete, error)
+                    .hint(format!("`rtrace recover {}` finishes it; nothing is lost.", path.display())));
+            }
+            eprintln!("rtrace: {}: an unfinished recording; showing what is there", path.display());
+            let dir = path.parent().unwrap_or(Path::new(""));
+            trace.attach_spools(|name| spool(&dir.join(name))).with_context(failed)?;
+            if !table.comms.is_empty() {
+                comms.extend(std::fs::read(dir.join(&table.comms)).unwrap_or_default());
+            }
+        }
+        let symbols = Symbols {
+            kallsyms: Kallsyms::parse(&trace.kallsyms),
+            printk: PrintkFormats::parse(&trace.printk_formats),
+            comms: Comms::parse(&comms),
+        };
+        trace.kallsyms = Vec::new(); // from here on its parsed form counts
+        Ok(Input { path: path.to_owned(), trace, symbols })
+    }
+
+    /// All event types, compiled.
+    pub(super) fn types(&self, options: &DecodeOptions) -> EventTypes {
+        let formats = self.trace.ftrace_formats.iter().chain(&self.trace.event_formats);
+        EventTypes::new(formats, self.trace.abi, &self.symbols, options)
+    }
+
+    /// What labels its lines.
+    pub(super) fn label(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+fn spool(path: &Path) -> std::io::Result<Option<Box<dyn ReadAt>>> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(Box::new(file))),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// Names of functions, for filters.
+pub(super) struct Functions<'a>(pub(super) &'a Kallsyms);
+
+impl AddressNames for Functions<'_> {
+    fn function(&self, address: u64) -> Option<&str> {
+        std::str::from_utf8(self.0.lookup(address)?.name).ok()
+    }
+}

@@ -1,0 +1,128 @@
+//! `rtrace report`.
+
+mod events;
+mod facts;
+mod filters;
+mod input;
+
+use super::exit::{Exit, Failure};
+use filters::Filters;
+use input::Input;
+use rtrace::filter::CpuList;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Print a recording as text
+///
+/// Prints the events of trace.dat files in the order of time, as trace-cmd report does. A damaged or cut-off file gives
+/// all that can be read; each damage is named on stderr, and the exit code is 4. The file of a recording that still
+/// runs, or that was killed, can be read too.
+#[derive(clap::Args)]
+#[command(
+    disable_version_flag = true,
+    after_help = "EXAMPLES:\n  \
+        rtrace report                                       what `rtrace record` just recorded\n  \
+        rtrace report -t --cpu 0,2-3 run.dat                nanoseconds, three CPUs only\n  \
+        rtrace report -F 'sched_switch: next_prio < 100'    the events that match\n  \
+        rtrace report -v -F 'sched/.*'                      all but the events of sched"
+)]
+pub(crate) struct Args {
+    /// Files to print, merged by time [default: trace.dat]
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    files: Vec<PathBuf>,
+    /// File to print; may be given several times
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    input: Vec<PathBuf>,
+    #[command(flatten)]
+    filters: Filters,
+    #[command(flatten)]
+    layout: Layout,
+    /// Only the events of these CPUs, as in 0,2-4
+    #[arg(long, value_name = "LIST", value_parser = cpu_list)]
+    cpu: Option<CpuList>,
+    /// Raw time stamps, without any correction
+    #[arg(long)]
+    raw_ts: bool,
+    /// Do not turn the time stamps of a recording with --date into wall clock times
+    #[arg(long)]
+    nodate: bool,
+    /// Number to add to every time stamp, in the clock's unit
+    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
+    ts_offset: i64,
+    #[command(flatten)]
+    facts: facts::Wanted,
+}
+
+/// How lines are laid out.
+#[derive(clap::Args, Clone, Copy)]
+pub(crate) struct Layout {
+    /// Time stamps in nanoseconds
+    #[arg(short = 't')]
+    nanoseconds: bool,
+    /// Short columns, as the kernel's latency format
+    #[arg(short)]
+    latency: bool,
+    /// Fields by name instead of the events' texts
+    #[arg(short = 'R')]
+    raw: bool,
+    /// No wording of trace-cmd's plugins: the kernel's print formats only
+    #[arg(short = 'N')]
+    no_plugins: bool,
+    /// Only plugins of the user: rtrace has none, so this changes nothing
+    #[arg(short = 'L')]
+    local_plugins: bool,
+    /// The time since the line before, behind each time stamp
+    #[arg(long)]
+    ts_diff: bool,
+}
+
+/// trace-cmd's lists may have a colon for the comma.
+fn cpu_list(text: &str) -> Result<CpuList, String> {
+    text.replace(':', ",").parse().map_err(|e: rtrace::filter::CpuListError| e.to_string())
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let named: Vec<&Path> = args.input.iter().chain(&args.files).map(PathBuf::as_path).collect();
+    let files = if named.is_empty() { vec![Path::new("trace.dat")] } else { named };
+    let inputs = files.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut damage = Damage::default();
+    for input in &inputs {
+        for found in &input.trace.damage {
+            damage.note(&input.path, found);
+        }
+    }
+    let mut out = io::stdout().lock();
+    let done = if args.facts.any() {
+        facts::print(args, &inputs, &mut out)
+    } else {
+        events::print(args, &inputs, &mut damage, &mut out)
+    };
+    done.and_then(|()| Ok(out.flush()?))?;
+    Ok(damage.exit())
+}
+
+/// What was found damaged, told on stderr.
+#[derive(Default)]
+struct Damage {
+    count: u64,
+}
+
+/// No more lines than this of one file's damage.
+const MOST_LINES: u64 = 100;
+
+impl Damage {
+    fn note(&mut self, path: &Path, found: &rtrace::trace_dat::FileError) {
+        self.count += 1;
+        if self.count <= MOST_LINES {
+            let chain: Vec<String> = anyhow::Chain::new(found).map(ToString::to_string).collect();
+            eprintln!("rtrace: {}: {}", path.display(), chain.join(": "));
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        if self.count > MOST_LINES {
+            eprintln!("rtrace: damage in {} places in all", self.count);
+        }
+        if self.count == 0 { Exit::Success } else { Exit::Incomplete }
+    }
+}
