@@ -19,6 +19,9 @@ _rtrace() {
             rtrace,check-events)
                 cmd="rtrace__subcmd__check__subcmd__events"
                 ;;
+            rtrace,clear)
+                cmd="rtrace__subcmd__clear"
+                ;;
             rtrace,generate)
                 cmd="rtrace__subcmd__generate"
                 ;;
@@ -28,14 +31,20 @@ _rtrace() {
             rtrace,list)
                 cmd="rtrace__subcmd__list"
                 ;;
-            rtrace,recover)
-                cmd="rtrace__subcmd__recover"
-                ;;
-            rtrace,report)
-                cmd="rtrace__subcmd__report"
-                ;;
             rtrace,reset)
                 cmd="rtrace__subcmd__reset"
+                ;;
+            rtrace,restart)
+                cmd="rtrace__subcmd__restart"
+                ;;
+            rtrace,show)
+                cmd="rtrace__subcmd__show"
+                ;;
+            rtrace,stat)
+                cmd="rtrace__subcmd__stat"
+                ;;
+            rtrace,stop)
+                cmd="rtrace__subcmd__stop"
                 ;;
             *)
                 ;;
@@ -44,7 +53,7 @@ _rtrace() {
 
     case "${cmd}" in
         rtrace)
-            opts="-h -V --help --version report recover list check-events reset generate help"
+            opts="-h -V --help --version list check-events stop restart clear reset show stat generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -82,6 +91,39 @@ _rtrace() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        rtrace__subcmd__clear)
+            opts="-B -a -t -v -h --instance --all --top --verbose --tracefs --journal-dir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --instance)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -B)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --journal-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         rtrace__subcmd__generate)
             opts="-h --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -97,7 +139,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__help)
-            opts="-h --help check-events exit-codes help list recover report reset"
+            opts="-h --help check-events clear exit-codes help list reset restart show stat stop"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -143,13 +185,48 @@ _rtrace() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        rtrace__subcmd__recover)
-            opts="-h --help"
+        rtrace__subcmd__reset)
+            opts="-B -a -t -d -b -k -v -h --stale --instance --all --top --delete --buffer-size --keep --verbose --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --instance)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -B)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep)
+                    COMPREPLY=($(compgen -W "kprobe kretprobe uprobe uretprobe eprobe fprobe tprobe synth all" -- "${cur}"))
+                    return 0
+                    ;;
+                -k)
+                    COMPREPLY=($(compgen -W "kprobe kretprobe uprobe uretprobe eprobe fprobe tprobe synth all" -- "${cur}"))
+                    return 0
+                    ;;
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --journal-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -157,56 +234,82 @@ _rtrace() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        rtrace__subcmd__report)
-            opts="-i -F -v -t -l -R -N -L -E -h --input --filter --invert --ts-diff --cpu --raw-ts --nodate --ts-offset --stat --uname --version --cpus --event-names --events --help"
+        rtrace__subcmd__restart)
+            opts="-B -a -t -v -h --instance --all --top --verbose --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --input)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
+                --instance)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
+                    return 0
+                    ;;
+                -B)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracefs)
+                    COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
+                        compopt -o plusdirs
                     fi
                     return 0
                     ;;
-                -i)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
+                --journal-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__show)
+            opts="-p -s -c -f -B -h --pipe --snapshot --cpu --path --hist --trigger --filter --tracing-on --current-tracer --buffer-size --buffer-total-size --buffer-subbuf-size --buffer-percent --ftrace-filter --ftrace-notrace --ftrace-pid --graph-function --graph-notrace --cpumask --max-latency --json --instance --tracefs --journal-dir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --cpu)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hist)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trigger)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --filter)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                -F)
+                --instance)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --cpu)
+                -B)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --ts-offset)
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --journal-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -217,13 +320,54 @@ _rtrace() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        rtrace__subcmd__reset)
-            opts="-v -h --stale --verbose --tracefs --journal-dir --help"
+        rtrace__subcmd__stat)
+            opts="-B -a -t -o -h --instance --all --top --options --json --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --instance)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -B)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --journal-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__stop)
+            opts="-B -a -t -v -h --instance --all --top --verbose --tracefs --journal-dir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --instance)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -B)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --tracefs)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then

@@ -26,34 +26,16 @@ end
 
 complete -c rtrace -n "__fish_rtrace_needs_command" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_needs_command" -s V -l version -d 'Print version'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "report" -d 'Print a recording as text'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "recover" -d 'Finish a recording whose recorder was killed'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "list" -d 'List what this kernel can trace'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "check-events" -d 'Check that every event of this kernel is understood'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "reset" -d 'Put tracing back as it was'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stop" -d 'Stop tracing: the ring buffers keep what they hold and take no more'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "restart" -d 'Go on tracing after `stop`'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "clear" -d 'Empty the ring buffers'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "reset" -d 'Put tracing back: into the state after boot, or as it was before a killed recording'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "show" -d 'Show the ring buffer as the kernel prints it, or what knobs say'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stat" -d 'Show what of tracing is not as after boot'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "generate" -d 'Write the man pages and the shell completions'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "help" -d 'Show help on a command or a topic'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s i -l input -d 'File to print; may be given several times' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s F -l filter -d 'Only the events that match, as in `sched/sched_switch: next_pid == 1`' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l cpu -d 'Only the events of these CPUs, as in 0,2-4' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-offset -d 'Number to add to every time stamp, in the clock\'s unit' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s v -l invert -d 'Not the events that match the filters behind this'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s t -d 'Time stamps in nanoseconds'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s l -d 'Short columns, as the kernel\'s latency format'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s R -d 'Fields by name instead of the events\' texts'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s N -d 'No wording of trace-cmd\'s plugins: the kernel\'s print formats only'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s L -d 'Only plugins of the user: rtrace has none, so this changes nothing'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-diff -d 'The time since the line before, behind each time stamp'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l raw-ts -d 'Raw time stamps, without any correction'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l nodate -d 'Do not turn the time stamps of a recording with --date into wall clock times'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l stat -d 'The buffers\' statistics when recording ended, and where the data lies'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l uname -d 'The recorded machine and kernel, and the recorder\'s version'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l version -d 'The version of the program that recorded'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l cpus -d 'The CPUs that have data'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s E -l event-names -d 'The names of the events whose formats the file holds'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l events -d 'The formats of the events'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s e -l events -d 'Events; PATTERN is a glob (`sched:*`), a regular expression (`^sys.*open`) or part of a name' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -l journal-dir -d 'Where the journals of changes lie' -r -F
@@ -70,10 +52,78 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l tracefs -
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s v -l verbose -d 'Name each event'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -s a -l all -d 'Every instance; with -t, the top level too'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -s t -l top -d 'The top level too, beside -B or -a'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand restart" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand restart" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand restart" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand restart" -s a -l all -d 'Every instance; with -t, the top level too'
+complete -c rtrace -n "__fish_rtrace_using_subcommand restart" -s t -l top -d 'The top level too, beside -B or -a'
+complete -c rtrace -n "__fish_rtrace_using_subcommand restart" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand restart" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -s a -l all -d 'Every instance; with -t, the top level too'
+complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -s t -l top -d 'The top level too, beside -B or -a'
+complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s b -l buffer-size -d 'Ring buffer size to set, in KiB per CPU or with a unit (`4M`)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s k -l keep -d 'Dynamic events to keep; may be given more than once' -r -f -a "kprobe\t''
+kretprobe\t''
+uprobe\t''
+uretprobe\t''
+eprobe\t''
+fprobe\t''
+tprobe\t''
+synth\t''
+all\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -l journal-dir -d 'Where the journals of changes lie' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -l stale -d 'Undo what killed recordings left behind'
+complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -l stale -d 'Undo what killed recordings left behind, and nothing else'
+complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s a -l all -d 'Every instance; with -t, the top level too'
+complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s t -l top -d 'The top level too, beside -B or -a'
+complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s d -l delete -d 'Remove the instances instead of resetting them'
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s c -l cpu -d 'One CPU\'s buffer only' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l hist -d 'The hist triggers\' tables of an event (`sys:ev` or `ev`)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l trigger -d 'The triggers of an event' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l filter -d 'The filter of an event' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s p -l pipe -d 'trace_pipe: consume events, and wait for more'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s s -l snapshot -d 'The snapshot buffer'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s f -l path -d 'Print each file\'s path before it'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l tracing-on -d 'tracing_on: whether the ring buffer takes events'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l current-tracer -d 'current_tracer'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l buffer-size -d 'buffer_size_kb: KiB per CPU'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l buffer-total-size -d 'buffer_total_size_kb: KiB of all CPUs'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l buffer-subbuf-size -d 'buffer_subbuf_size_kb: KiB of a sub-buffer'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l buffer-percent -d 'buffer_percent: how full a buffer must be to wake its reader'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l ftrace-filter -d 'set_ftrace_filter: functions to trace'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l ftrace-notrace -d 'set_ftrace_notrace: functions not to trace'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l ftrace-pid -d 'set_ftrace_pid: tasks whose functions are traced'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l graph-function -d 'set_graph_function'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l graph-notrace -d 'set_graph_notrace'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l cpumask -d 'tracing_cpumask: CPUs that are traced'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l max-latency -d 'tracing_max_latency, in microseconds'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l json -d 'One JSON object instead of text: the content of each file'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s a -l all -d 'Every instance; with -t, the top level too'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s t -l top -d 'The top level too, beside -B or -a'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s o -l options -d 'All options, not only those that differ'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand generate" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand help" -s h -l help -d 'Print help'

@@ -79,7 +79,8 @@ fn an_existing_instance_is_put_back() {
     existing.write("set_event_pid", "77");
     existing.write("events/sched/sched_process_fork/enable", "1");
     existing.write("events/sched/sched_waking/enable", "1");
-    existing.write("events/sched/sched_switch/filter", "prev_pid == 1");
+    existing
+        .write("events/sched/sched_switch/filter", "prev_pid == 1 && next_prio > 10 && prev_comm == \"a long filter\"");
     assert!(fs::write(existing.path.join("events/irq/irq_handler_entry/filter"), "nonsense == 1").is_err());
     let before = Knobs::read(&existing.path);
 

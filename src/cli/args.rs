@@ -1,7 +1,5 @@
 //! Arguments that several commands share.
 
-#![expect(dead_code, reason = "the commands that write are still to come; remove with the first")]
-
 use super::exit::Failure;
 use rtrace::tracefs::{Instance, JOURNAL_DIR, Journal, Sink, Tracefs, find_orphans};
 use std::path::{Path, PathBuf};
@@ -45,7 +43,14 @@ impl TracefsArgs {
         &self.journal_dir
     }
 
+    /// A journal for changes that are meant to last, or cannot be undone; `verbose` shows each write on stderr.
+    pub(crate) fn changes(&self, tracefs: &Tracefs, verbose: bool) -> Journal {
+        let journal = Journal::in_memory(tracefs);
+        if verbose { journal.verbose(to_stderr()) } else { journal }
+    }
+
     /// A journal for changes by this command; `verbose` shows each write on stderr.
+    #[expect(dead_code, reason = "for record, start and set, which are still to come")]
     pub(crate) fn journal(&self, tracefs: &Tracefs, verbose: bool) -> Journal {
         let command: Vec<String> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let journal = Journal::on_disk(tracefs, &self.journal_dir, command.join(" "));
@@ -74,4 +79,41 @@ impl InstanceArg {
             None => tracefs.top(),
         })
     }
+}
+
+/// Which instances a command works on.
+#[derive(clap::Args)]
+pub(crate) struct InstancesArgs {
+    /// Instance to use, instead of the top level; may be given more than once
+    #[arg(short = 'B', long = "instance", value_name = "NAME")]
+    instances: Vec<String>,
+    /// Every instance; with -t, the top level too
+    #[arg(short, long)]
+    all: bool,
+    /// The top level too, beside -B or -a
+    #[arg(short, long)]
+    top: bool,
+}
+
+impl InstancesArgs {
+    /// The instances, which must exist; the top level first.
+    pub(crate) fn open(&self, tracefs: &Tracefs) -> Result<Vec<Instance>, Failure> {
+        let mut names = self.instances.clone();
+        if self.all {
+            names.extend(tracefs.instances()?);
+            names.sort();
+            names.dedup();
+        }
+        let top = (self.top || (names.is_empty() && !self.all)).then(|| tracefs.top());
+        let mut instances: Vec<Instance> = top.into_iter().collect();
+        for name in &names {
+            instances.push(tracefs.instance(name)?);
+        }
+        Ok(instances)
+    }
+}
+
+/// `the top level`, `instance foo`.
+pub(crate) fn called(instance: &Instance) -> String {
+    instance.name().map_or_else(|| "the top level".to_owned(), |name| format!("instance {name}"))
 }

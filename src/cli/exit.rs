@@ -52,6 +52,15 @@ impl Failure {
         Failure { exit, error: error.into(), hints: Vec::new() }
     }
 
+    /// Prints it on stderr, for a command that goes on all the same, and gives the exit code.
+    pub(crate) fn tell(&self) -> Exit {
+        eprintln!("rtrace: {:#}", self.error);
+        for hint in &self.hints {
+            eprintln!("  Hint: {hint}");
+        }
+        self.exit
+    }
+
     /// Adds a line `Hint: ...` to the message.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -90,13 +99,7 @@ pub(crate) fn report(outcome: Result<Exit, Failure>) -> ExitCode {
     let exit = match outcome {
         Ok(exit) => exit,
         Err(failure) if is_broken_pipe(&failure.error) => Exit::Success,
-        Err(failure) => {
-            eprintln!("rtrace: {:#}", failure.error);
-            for hint in &failure.hints {
-                eprintln!("  Hint: {hint}");
-            }
-            failure.exit
-        }
+        Err(failure) => failure.tell(),
     };
     ExitCode::from(exit.code())
 }

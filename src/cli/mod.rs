@@ -2,6 +2,7 @@
 
 mod args;
 mod check_events;
+mod clear;
 mod exit;
 mod generate;
 mod help;
@@ -9,6 +10,9 @@ mod list;
 mod recover;
 mod report;
 mod reset;
+mod show;
+mod stat;
+mod stop;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::{Exit, Failure};
@@ -35,7 +39,12 @@ enum Command {
     Recover(recover::Args),
     List(list::Args),
     CheckEvents(check_events::Args),
+    Stop(stop::StopArgs),
+    Restart(stop::RestartArgs),
+    Clear(clear::Args),
     Reset(reset::Args),
+    Show(show::Args),
+    Stat(stat::Args),
     Help(help::Args),
     #[command(hide = true)]
     Generate(generate::Args),
@@ -47,7 +56,12 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Recover(args) => recover::run(&args),
         Command::List(args) => list::run(&args),
         Command::CheckEvents(args) => check_events::run(&args),
+        Command::Stop(args) => stop::stop(&args),
+        Command::Restart(args) => stop::restart(&args),
+        Command::Clear(args) => clear::run(&args),
         Command::Reset(args) => reset::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Stat(args) => stat::run(&args),
         Command::Help(args) => help::run(&args, command_line()),
         Command::Generate(args) => generate::run(&args, command_line()),
     }

@@ -1,21 +1,44 @@
 //! `rtrace reset`.
 
-use super::args::{TracefsArgs, to_stderr};
+use super::args::{InstancesArgs, TracefsArgs, called, to_stderr};
 use super::exit::{Exit, Failure};
-use rtrace::tracefs::find_orphans;
-use std::io::Write;
+use anyhow::{Context, anyhow};
+use clap::ValueEnum;
+use rtrace::tracefs::{Instance, Journal, ResetPlan, find_orphans};
+use rtrace::units::ByteSize;
+use std::io::{self, Write};
 
-/// Put tracing back as it was
+/// Put tracing back: into the state after boot, or as it was before a killed recording
 ///
-/// A recording that was killed (kill -9) cannot clean up. It leaves a journal under /run/rtrace, which says how each
-/// file of tracefs was before; `--stale` puts them back and removes the instances that were made for the recording. Recordings
-/// that are still running are left alone.
+/// Without `--stale`: no tracer, no events, filters or triggers, no pid or function lists, clock `local`, options and
+/// buffer size as after boot, no probes or synthetic events, empty ring buffers, tracing on. Works on the top level unless
+/// told otherwise, whoever changed it.
+///
+/// With `--stale`: a recording that was killed (kill -9) cannot clean up. It leaves a journal under /run/rtrace, which
+/// says how each file of tracefs was before; `--stale` puts them back and removes the instances that were made for the
+/// recording. Recordings that are still running are left alone.
 #[derive(clap::Args)]
-#[command(after_help = "EXAMPLES:\n  rtrace reset --stale      put back what killed recordings left behind")]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace reset --stale      put back what killed recordings left behind
+  rtrace reset              put the top level into the state after boot
+  rtrace reset -B web -d    remove instance web
+  rtrace reset -a -t -v     reset everything, and show how")]
 pub(crate) struct Args {
-    /// Undo what killed recordings left behind
-    #[arg(long, required = true)]
+    /// Undo what killed recordings left behind, and nothing else
+    #[arg(long, conflicts_with_all = ["instances", "all", "top", "delete", "buffer_size", "keep"])]
     stale: bool,
+    #[command(flatten)]
+    instances: InstancesArgs,
+    /// Remove the instances instead of resetting them
+    #[arg(short, long)]
+    delete: bool,
+    /// Ring buffer size to set, in KiB per CPU or with a unit (`4M`)
+    #[arg(short, long, value_name = "SIZE", value_parser = |text: &str| ByteSize::parse_with_unit(text, 1024))]
+    buffer_size: Option<ByteSize>,
+    /// Dynamic events to keep; may be given more than once
+    #[arg(short, long, value_name = "KIND")]
+    keep: Vec<Kind>,
     /// Show each write to tracefs as a shell line
     #[arg(short, long)]
     verbose: bool,
@@ -23,18 +46,79 @@ pub(crate) struct Args {
     tracefs: TracefsArgs,
 }
 
-/// Undoes every orphan, the newest first; each that fails is reported, and the others are still undone.
+#[derive(Clone, Copy, ValueEnum)]
+enum Kind {
+    Kprobe,
+    Kretprobe,
+    Uprobe,
+    Uretprobe,
+    Eprobe,
+    Fprobe,
+    Tprobe,
+    Synth,
+    All,
+}
+
+impl Kind {
+    /// How the lines of `dynamic_events` begin, as [`ResetPlan`] wants them.
+    fn letters(self) -> &'static [char] {
+        match self {
+            Kind::Kprobe => &['p'],
+            Kind::Kretprobe => &['r'],
+            Kind::Uprobe => &['P'],
+            Kind::Uretprobe => &['R'],
+            Kind::Eprobe => &['e'],
+            Kind::Fprobe => &['f'],
+            Kind::Tprobe => &['t'],
+            Kind::Synth => &['s'],
+            Kind::All => &['p', 'r', 'P', 'R', 'e', 'f', 't', 's'],
+        }
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let mut out = std::io::stdout().lock();
+    if args.stale {
+        return stale(args);
+    }
+    let tracefs = args.tracefs.open()?;
+    let mut journal = args.tracefs.changes(&tracefs, args.verbose);
+    let plan = ResetPlan {
+        buffer_kib: args.buffer_size.map(|size| size.0.div_ceil(1024)),
+        keep: args.keep.iter().flat_map(|kind| kind.letters()).copied().collect(),
+    };
+    let instances = args.instances.open(&tracefs)?;
+    if args.delete && instances.iter().any(|instance| instance.name().is_none()) {
+        return Err(Failure::new(Exit::Usage, anyhow!("the top level cannot be deleted"))
+            .hint("name instances with -B, or take all of them with -a."));
+    }
+    let mut exit = Exit::Success;
+    // The top level last: a synthetic event goes only when no instance uses it.
+    for instance in instances.iter().rev() {
+        if let Err(failure) = one(&mut journal, instance, args.delete, &plan) {
+            exit = failure.tell();
+        }
+    }
+    Ok(exit)
+}
+
+fn one(journal: &mut Journal, instance: &Instance, delete: bool, plan: &ResetPlan) -> Result<(), Failure> {
+    match instance.name() {
+        Some(name) if delete => Ok(journal.remove_instance(name)?),
+        _ => Ok(journal.reset(instance, plan).with_context(|| called(instance))?),
+    }
+}
+
+/// Undoes every orphan, the newest first; each that fails is reported, and the others are still undone.
+fn stale(args: &Args) -> Result<Exit, Failure> {
+    let mut out = io::stdout().lock();
     args.tracefs.open_quietly()?;
-    let mut orphans = find_orphans(args.tracefs.journal_dir())?;
-    orphans.reverse();
+    let orphans = find_orphans(args.tracefs.journal_dir())?;
     if orphans.is_empty() {
         writeln!(out, "nothing is left behind")?;
         return Ok(Exit::Success);
     }
     let mut exit = Exit::Success;
-    for orphan in orphans {
+    for orphan in orphans.into_iter().rev() {
         let instances = orphan.instances();
         let removed = match instances.as_slice() {
             [] => String::new(),

@@ -1,7 +1,7 @@
-//! Event types: id to format, program and handler; the record every stage passes on.
+//! Event types: id to format, program and handler; typed fields; the record every stage passes on.
 //!
 //! [`EventTypes`] is built once from a file's formats and does not change afterwards. What does change while events are
-//! printed in order lies in [`State`].
+//! printed in order lies in [`State`]. [`TypedEvent`] is for readers that want values instead of texts.
 
 mod common;
 mod event_type;
@@ -10,7 +10,9 @@ mod options;
 mod raw;
 mod record;
 mod state;
+mod typed;
 mod types;
+mod value;
 
 pub use common::Common;
 pub use event_type::EventType;
@@ -18,4 +20,6 @@ pub(crate) use handlers::Next;
 pub use options::{DecodeOptions, FunctionOptions, GraphOptions};
 pub use record::{Lost, Record};
 pub use state::State;
+pub use typed::{Kind, Place, TypedEvent, TypedField, until_nul};
 pub use types::EventTypes;
+pub use value::{Number, Numbers, Value};

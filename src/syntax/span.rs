@@ -48,6 +48,11 @@ impl<T> Spanned<T> {
     pub fn new(value: T, span: Span) -> Self {
         Spanned { value, span }
     }
+
+    /// Another value at the same place.
+    pub fn with<U>(&self, value: U) -> Spanned<U> {
+        Spanned { value, span: self.span }
+    }
 }
 
 impl<T> Deref for Spanned<T> {

@@ -1,1 +1,22 @@
-//! Synthetic events, from options or from SQL.
+//! Synthetic events: events made of two others, and of what lies between them.
+//!
+//! - [`SynthDef`]: a line of `synthetic_events`, which says what the event holds;
+//! - [`Builder`]: from a start event, an end event and the fields that match, with libtracefs' rules;
+//! - [`sql`]: the same, or a histogram, from a statement of sqlhist's SQL;
+//! - [`Plan`]: what has to be written, in order, and how to take it back.
+//!
+//! Kernel: `kernel/trace/trace_events_synth.c` (`CONFIG_SYNTH_EVENTS`, since Linux 4.17).
+
+mod builder;
+mod def;
+mod error;
+mod plan;
+pub mod sql;
+
+pub use builder::{Builder, Calc, Deed, TIMESTAMP, TIMESTAMP_USECS, Tracking};
+pub use def::{DefError, FieldType, SynthDef, SynthField};
+pub use error::SynthError;
+pub use plan::{Plan, Step, Write, shell_line};
+
+#[cfg(test)]
+mod tests;

@@ -80,6 +80,14 @@ impl Instance {
         })
     }
 
+    /// Opens one of its files for reading piece by piece: `trace`, or `trace_pipe`, which consumes and waits.
+    ///
+    /// # Errors
+    /// [`Error::File`], [`Error::Unsupported`].
+    pub fn open(&self, file: &str) -> Result<std::fs::File, Error> {
+        std::fs::File::open(self.path(file)).map_err(|e| Error::file("open", &self.relative(file), None, e))
+    }
+
     /// Names in one of its directories, `true` for directories, sorted.
     ///
     /// # Errors

@@ -10,6 +10,7 @@
 
 mod buffer;
 mod clock;
+mod defaults;
 mod error;
 mod error_log;
 mod events;
@@ -22,6 +23,7 @@ mod mount;
 mod root;
 mod select;
 mod stats;
+mod status;
 
 pub use buffer::BufferSize;
 pub use clock::TraceClock;
@@ -32,7 +34,8 @@ pub use feature::{Feature, missing_config};
 pub use files::{Files, RealFiles, WriteMode};
 pub use glob::glob_matches;
 pub use instance::Instance;
-pub use journal::{JOURNAL_DIR, Journal, Orphan, Sink, UndoError, find_orphans};
+pub use journal::{JOURNAL_DIR, Journal, Orphan, ResetPlan, Sink, UndoError, find_orphans};
 pub use root::Tracefs;
 pub use select::EventSelection;
 pub use stats::CpuStats;
+pub use status::Status;

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -77,8 +78,21 @@ fn is_knob(file: &str, mode: u32) -> bool {
 }
 
 fn value(path: &Path) -> String {
-    match fs::read(path) {
-        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-        Err(error) => error.to_string(),
+    // An event's `filter` gives its whole text to the first read only, so that must be large.
+    let mut bytes = vec![0; 64 << 10];
+    let mut filled = 0;
+    let mut file = match fs::File::open(path) {
+        Ok(file) => file,
+        Err(error) => return error.to_string(),
+    };
+    loop {
+        if filled == bytes.len() {
+            bytes.resize(2 * filled, 0);
+        }
+        match file.read(&mut bytes[filled..]) {
+            Ok(0) => return String::from_utf8_lossy(&bytes[..filled]).into_owned(),
+            Ok(count) => filled += count,
+            Err(error) => return error.to_string(),
+        }
     }
 }

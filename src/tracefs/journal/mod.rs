@@ -18,6 +18,7 @@ mod event_enable;
 mod fake;
 mod knobs;
 mod orphan;
+mod reset;
 mod restore;
 mod shell;
 #[cfg(test)]
@@ -27,4 +28,5 @@ mod undo;
 pub use core::{Journal, Sink};
 pub use disk::DIR as JOURNAL_DIR;
 pub use orphan::{Orphan, find_orphans};
+pub use reset::ResetPlan;
 pub use undo::UndoError;

@@ -1,0 +1,31 @@
+//! `rtrace clear`.
+
+use super::args::{InstancesArgs, TracefsArgs};
+use super::exit::{Exit, Failure};
+use rtrace::tracefs::WriteMode;
+
+/// Empty the ring buffers
+///
+/// Works on the top level unless told otherwise. Settings stay, and tracing goes on if it is on.
+#[derive(clap::Args)]
+#[command(
+    after_help = "EXAMPLES:\n  rtrace clear           empty the top level's ring buffers\n  rtrace clear -B web    those of instance web"
+)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    instances: InstancesArgs,
+    /// Show each write to tracefs as a shell line
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let tracefs = args.tracefs.open()?;
+    let mut journal = args.tracefs.changes(&tracefs, args.verbose);
+    for instance in args.instances.open(&tracefs)? {
+        journal.act(&instance, "trace", "", WriteMode::Truncate)?;
+    }
+    Ok(Exit::Success)
+}

@@ -1,0 +1,205 @@
+//! `rtrace show`.
+
+use super::args::{InstanceArg, TracefsArgs};
+use super::exit::{Exit, Failure};
+use anyhow::anyhow;
+use rtrace::tracefs::{EventName, EventSelection, Instance};
+use serde_json::{Map, Value, json};
+use std::io::{self, IsTerminal, Read, Write};
+
+/// Show the ring buffer as the kernel prints it, or what knobs say
+///
+/// Without an option: the file `trace` of the top level. FILE names any file of the instance: `trace_clock`,
+/// `options/sym-addr`, `per_cpu/cpu0/stats`.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace show                            the top level's ring buffers, without emptying them
+  rtrace show -p                         the same, consuming, and waiting for more
+  rtrace show -B web -c 1                CPU 1's buffer of instance web
+  rtrace show --trigger sched:sched_switch
+  rtrace show --json trace_clock buffer_size_kb tracing_on")]
+pub(crate) struct Args {
+    /// trace_pipe: consume events, and wait for more
+    #[arg(short = 'p', long, conflicts_with = "snapshot")]
+    pipe: bool,
+    /// The snapshot buffer
+    #[arg(short = 's', long)]
+    snapshot: bool,
+    /// One CPU's buffer only
+    #[arg(short = 'c', long, value_name = "CPU")]
+    cpu: Option<u32>,
+    /// Print each file's path before it
+    #[arg(short = 'f', long)]
+    path: bool,
+    /// The hist triggers' tables of an event (`sys:ev` or `ev`)
+    #[arg(long, value_name = "EVENT", conflicts_with_all = ["pipe", "snapshot", "cpu"])]
+    hist: Option<String>,
+    /// The triggers of an event
+    #[arg(long, value_name = "EVENT", conflicts_with_all = ["pipe", "snapshot", "cpu"])]
+    trigger: Option<String>,
+    /// The filter of an event
+    #[arg(long, value_name = "EVENT", conflicts_with_all = ["pipe", "snapshot", "cpu"])]
+    filter: Option<String>,
+    #[command(flatten)]
+    knobs: Knobs,
+    /// Any other files of the instance
+    #[arg(value_name = "FILE", conflicts_with_all = ["pipe", "snapshot", "cpu"])]
+    files: Vec<String>,
+    /// One JSON object instead of text: the content of each file
+    #[arg(long, conflicts_with = "pipe")]
+    json: bool,
+    #[command(flatten)]
+    instance: InstanceArg,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+/// One flag per knob, as in trace-cmd, which spells them with `_`.
+#[derive(clap::Args)]
+#[command(next_help_heading = "Knobs")]
+struct Knobs {
+    /// tracing_on: whether the ring buffer takes events
+    #[arg(long, alias = "tracing_on")]
+    tracing_on: bool,
+    /// current_tracer
+    #[arg(long, alias = "current_tracer")]
+    current_tracer: bool,
+    /// buffer_size_kb: KiB per CPU
+    #[arg(long, alias = "buffer_size")]
+    buffer_size: bool,
+    /// buffer_total_size_kb: KiB of all CPUs
+    #[arg(long, alias = "buffer_total_size")]
+    buffer_total_size: bool,
+    /// buffer_subbuf_size_kb: KiB of a sub-buffer
+    #[arg(long, alias = "buffer_subbuf_size")]
+    buffer_subbuf_size: bool,
+    /// buffer_percent: how full a buffer must be to wake its reader
+    #[arg(long, alias = "buffer_percent")]
+    buffer_percent: bool,
+    /// set_ftrace_filter: functions to trace
+    #[arg(long, alias = "ftrace_filter")]
+    ftrace_filter: bool,
+    /// set_ftrace_notrace: functions not to trace
+    #[arg(long, alias = "ftrace_notrace")]
+    ftrace_notrace: bool,
+    /// set_ftrace_pid: tasks whose functions are traced
+    #[arg(long, alias = "ftrace_pid")]
+    ftrace_pid: bool,
+    /// set_graph_function
+    #[arg(long, alias = "graph_function")]
+    graph_function: bool,
+    /// set_graph_notrace
+    #[arg(long, alias = "graph_notrace")]
+    graph_notrace: bool,
+    /// tracing_cpumask: CPUs that are traced
+    #[arg(long)]
+    cpumask: bool,
+    /// tracing_max_latency, in microseconds
+    #[arg(long, alias = "max_latency")]
+    max_latency: bool,
+}
+
+impl Knobs {
+    fn files(&self) -> impl Iterator<Item = &'static str> {
+        [
+            (self.tracing_on, "tracing_on"),
+            (self.current_tracer, "current_tracer"),
+            (self.buffer_size, "buffer_size_kb"),
+            (self.buffer_total_size, "buffer_total_size_kb"),
+            (self.buffer_subbuf_size, "buffer_subbuf_size_kb"),
+            (self.buffer_percent, "buffer_percent"),
+            (self.ftrace_filter, "set_ftrace_filter"),
+            (self.ftrace_notrace, "set_ftrace_notrace"),
+            (self.ftrace_pid, "set_ftrace_pid"),
+            (self.graph_function, "set_graph_function"),
+            (self.graph_notrace, "set_graph_notrace"),
+            (self.cpumask, "tracing_cpumask"),
+            (self.max_latency, "tracing_max_latency"),
+        ]
+        .into_iter()
+        .filter_map(|(wanted, file)| wanted.then_some(file))
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let tracefs = args.tracefs.open()?;
+    let instance = args.instance.open(&tracefs)?;
+    let files = files(args, &instance)?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        let mut content = Map::new();
+        for file in &files {
+            content.insert(file.clone(), Value::from(instance.read(file)?));
+        }
+        let document = json!({"schema": "rtrace.show", "version": 1, "instance": instance.name(), "files": content});
+        serde_json::to_writer_pretty(&mut out, &document).map_err(io::Error::from)?;
+        writeln!(out)?;
+        return Ok(Exit::Success);
+    }
+    for file in &files {
+        if args.path {
+            writeln!(out, "{}", instance.path(file).display())?;
+        }
+        copy(instance.open(file)?, &mut out)?;
+    }
+    Ok(Exit::Success)
+}
+
+/// The files to show, below the instance.
+fn files(args: &Args, instance: &Instance) -> Result<Vec<String>, Failure> {
+    let mut files: Vec<String> = args.knobs.files().map(str::to_owned).collect();
+    for (event, file) in [(&args.hist, "hist"), (&args.trigger, "trigger"), (&args.filter, "filter")] {
+        if let Some(event) = event {
+            files.push(one_event(instance, event)?.file(file));
+        }
+    }
+    for file in &args.files {
+        let outside = file.split('/').any(|part| part == ".." || part.is_empty());
+        // Merely opening it frees the ring buffer.
+        if outside || file.ends_with("free_buffer") {
+            return Err(Failure::new(Exit::Usage, anyhow!("`{file}` is not a file to show")));
+        }
+        files.push(file.clone());
+    }
+    if files.is_empty() {
+        let file = match (args.pipe, args.snapshot) {
+            (true, _) => "trace_pipe",
+            (_, true) => "snapshot",
+            _ => "trace",
+        };
+        files.push(match args.cpu {
+            Some(cpu) => Instance::cpu_file(rtrace::units::CpuId(cpu), file),
+            None => file.to_owned(),
+        });
+    }
+    Ok(files)
+}
+
+fn one_event(instance: &Instance, text: &str) -> Result<EventName, Failure> {
+    let mut events = EventSelection::new(text).select(&instance.events()?)?;
+    match events.pop() {
+        Some(event) if events.is_empty() => Ok(event),
+        _ => {
+            Err(Failure::new(Exit::Usage, anyhow!("`{text}` means more than one event")).hint("name one as `sys:ev`."))
+        }
+    }
+}
+
+/// Copies a file as it comes. On a terminal control characters are shown as `?`: a task's name may hold any.
+fn copy(mut from: impl Read, to: &mut (impl Write + IsTerminal)) -> Result<(), Failure> {
+    let escape = to.is_terminal();
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let count = match from.read(&mut buffer) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+            other => other?,
+        };
+        let Some(piece) = buffer.get_mut(..count).filter(|piece| !piece.is_empty()) else { return Ok(()) };
+        if escape {
+            piece.iter_mut().filter(|b| b.is_ascii_control() && !matches!(b, b'\n' | b'\t')).for_each(|b| *b = b'?');
+        }
+        to.write_all(piece)?;
+        to.flush()?;
+    }
+}

@@ -1,0 +1,57 @@
+//! `rtrace stop` and `rtrace restart`.
+
+use super::args::{InstancesArgs, TracefsArgs};
+use super::exit::{Exit, Failure};
+use rtrace::tracefs::WriteMode;
+
+/// Stop tracing: the ring buffers keep what they hold and take no more
+///
+/// Works on the top level unless told otherwise. Events and tracers stay enabled, at their cost; `rtrace reset`
+/// disables them, `rtrace restart` goes on.
+#[derive(clap::Args)]
+#[command(
+    after_help = "EXAMPLES:\n  rtrace stop            stop the top level\n  rtrace stop -B web     stop instance web\n  rtrace stop -a -t      stop all there is"
+)]
+pub(crate) struct StopArgs {
+    #[command(flatten)]
+    on_off: OnOff,
+}
+
+/// Go on tracing after `stop`
+///
+/// Works on the top level unless told otherwise.
+#[derive(clap::Args)]
+#[command(after_help = "EXAMPLES:\n  rtrace restart         let the top level's ring buffers take events again")]
+pub(crate) struct RestartArgs {
+    #[command(flatten)]
+    on_off: OnOff,
+}
+
+#[derive(clap::Args)]
+struct OnOff {
+    #[command(flatten)]
+    instances: InstancesArgs,
+    /// Show each write to tracefs as a shell line
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+pub(crate) fn stop(args: &StopArgs) -> Result<Exit, Failure> {
+    switch(&args.on_off, "0")
+}
+
+pub(crate) fn restart(args: &RestartArgs) -> Result<Exit, Failure> {
+    switch(&args.on_off, "1")
+}
+
+fn switch(args: &OnOff, bit: &str) -> Result<Exit, Failure> {
+    let tracefs = args.tracefs.open()?;
+    let mut journal = args.tracefs.changes(&tracefs, args.verbose);
+    for instance in args.instances.open(&tracefs)? {
+        // Always written: a trigger may switch it between our look and now.
+        journal.act(&instance, "tracing_on", bit, WriteMode::Truncate)?;
+    }
+    Ok(Exit::Success)
+}

@@ -1,0 +1,201 @@
+//! What a field's bytes are, decided once per event type: kind, place, width. Reading a value then is a bounds check
+//! and a load.
+
+use super::value::{Numbers, Value};
+use crate::abi::Abi;
+use crate::format::{EventFormat, Field, Shape};
+use crate::units::EventId;
+
+/// A field whose place and kind are resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypedField {
+    /// The field's name.
+    pub name: String,
+    /// Where its bytes are.
+    pub place: Place,
+    /// What they mean.
+    pub kind: Kind,
+}
+
+/// Where a field's bytes are found in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// `len` bytes at `offset`.
+    Fixed {
+        /// From the record's start, in bytes.
+        offset: usize,
+        /// In bytes.
+        len: usize,
+    },
+    /// From `offset` to the record's end.
+    Rest {
+        /// From the record's start, in bytes.
+        offset: usize,
+    },
+    /// A `__data_loc` word at `offset`: low half an offset from the record's start, high half a length in bytes.
+    DataLoc {
+        /// Where the word is.
+        offset: usize,
+    },
+    /// A `__rel_loc` word at `offset`: its offset counts from the end of the word.
+    RelLoc {
+        /// Where the word is.
+        offset: usize,
+    },
+}
+
+/// What a field's bytes mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An unsigned number of 1, 2, 4 or 8 bytes.
+    Unsigned,
+    /// A signed number of 1, 2, 4 or 8 bytes.
+    Signed,
+    /// C's `bool`.
+    Bool,
+    /// An address.
+    Pointer,
+    /// `char` array: text up to the first NUL.
+    Text,
+    /// Numbers of `size` bytes each.
+    Numbers {
+        /// Bytes per number: 1, 2, 4 or 8.
+        size: u8,
+        /// Whether they are signed.
+        signed: bool,
+    },
+    /// A bitmask in the kernel's `unsigned long`s (`cpumask_t`): the numbers of its set bits.
+    Bits,
+    /// Anything else (structures): bytes.
+    Bytes,
+}
+
+/// An event type's fields, resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypedEvent {
+    /// The number its records carry in `common_type`.
+    pub id: EventId,
+    /// The event's system.
+    pub system: String,
+    /// The event's name.
+    pub name: String,
+    /// The fields every event has, but for `common_type`, which says no more than the name.
+    pub common: Vec<TypedField>,
+    /// The event's own fields.
+    pub fields: Vec<TypedField>,
+}
+
+impl TypedEvent {
+    /// Resolves all fields of `format`.
+    pub fn new(format: &EventFormat) -> Self {
+        let typed = |fields: &[Field]| fields.iter().map(|f| TypedField::new(format, f)).collect::<Vec<_>>();
+        let mut common = typed(&format.common);
+        common.retain(|f| f.name != "common_type");
+        TypedEvent {
+            id: format.id,
+            system: format.system.clone(),
+            name: format.name.clone(),
+            common,
+            fields: typed(&format.fields),
+        }
+    }
+}
+
+impl TypedField {
+    /// Resolves `field` of `format`.
+    pub fn new(format: &EventFormat, field: &Field) -> Self {
+        let offset = field.offset;
+        let place = match field.shape {
+            Shape::DataLoc { .. } => Place::DataLoc { offset },
+            Shape::RelLoc { .. } => Place::RelLoc { offset },
+            Shape::Array { .. } if field.size == 0 => Place::Rest { offset },
+            Shape::Array { .. } | Shape::Scalar => Place::Fixed { offset, len: field.size },
+        };
+        TypedField { name: field.name.clone(), place, kind: kind(format, field) }
+    }
+
+    /// The field's bytes; `None` if the record is too short for them.
+    #[inline]
+    pub fn bytes<'a>(&self, abi: Abi, data: &'a [u8]) -> Option<&'a [u8]> {
+        self.place.bytes(abi, data)
+    }
+
+    /// The field's value; `None` if the record is too short for it.
+    #[inline]
+    pub fn value<'a>(&self, abi: Abi, data: &'a [u8]) -> Option<Value<'a>> {
+        let bytes = self.bytes(abi, data)?;
+        Some(match self.kind {
+            Kind::Unsigned => Value::Unsigned(abi.uint(bytes, 0, bytes.len())?),
+            Kind::Signed => Value::Signed(abi.int(bytes, 0, bytes.len())?),
+            Kind::Bool => Value::Bool(abi.uint(bytes, 0, bytes.len())? != 0),
+            Kind::Pointer => Value::Pointer(abi.uint(bytes, 0, bytes.len())?),
+            Kind::Text => Value::Text(until_nul(bytes)),
+            Kind::Numbers { size, signed } => Value::Numbers(Numbers::new(abi, bytes, size, signed)),
+            Kind::Bits => Value::Bits(Numbers::new(abi, bytes, abi.long_size, false)),
+            Kind::Bytes => Value::Bytes(bytes),
+        })
+    }
+}
+
+impl Place {
+    /// The bytes in `data`; `None` if the record is too short for them.
+    #[inline]
+    pub fn bytes(self, abi: Abi, data: &[u8]) -> Option<&[u8]> {
+        match self {
+            Place::Fixed { offset, len } => data.get(offset..)?.get(..len),
+            Place::Rest { offset } => data.get(offset..),
+            Place::DataLoc { offset } => located(abi, data, offset, 0),
+            Place::RelLoc { offset } => located(abi, data, offset, offset.checked_add(4)?),
+        }
+    }
+}
+
+#[inline]
+fn located(abi: Abi, data: &[u8], word: usize, base: usize) -> Option<&[u8]> {
+    let word = abi.uint(data, word, 4)?;
+    let (offset, len) = ((word & 0xffff) as usize, (word >> 16) as usize);
+    data.get(base.checked_add(offset)?..)?.get(..len)
+}
+
+/// `bytes` up to the first NUL.
+#[inline]
+pub fn until_nul(bytes: &[u8]) -> &[u8] {
+    &bytes[..memchr::memchr(0, bytes).unwrap_or(bytes.len())]
+}
+
+fn kind(format: &EventFormat, field: &Field) -> Kind {
+    let words = || field.type_name.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let has = |word: &str| words().any(|w| w == word);
+    let signed = field.is_signed();
+    let number = |size: usize| matches!(size, 1 | 2 | 4 | 8);
+    let elem_size = match field.shape {
+        Shape::Scalar => {
+            return match field.size {
+                _ if field.is_pointer() && number(field.size) => Kind::Pointer,
+                1 if has("bool") || has("_Bool") => Kind::Bool,
+                size if !number(size) => Kind::Bytes,
+                _ if signed => Kind::Signed,
+                _ => Kind::Unsigned,
+            };
+        }
+        Shape::Array { elem_size } | Shape::DataLoc { elem_size } | Shape::RelLoc { elem_size } => elem_size,
+    };
+    if words().any(|w| w.starts_with("cpumask") || w.starts_with("nodemask")) {
+        return Kind::Bits;
+    }
+    if has("long") && format.print_fmt.contains(&format!("__get_bitmask({})", field.name)) {
+        return Kind::Bits;
+    }
+    // What user space wrote with trace_marker_raw is declared as `char buf[]`, but is not text.
+    let raw_data = format.system == "ftrace" && format.name == "raw_data";
+    if has("char") && !has("unsigned") && !field.is_pointer() && !raw_data {
+        return Kind::Text;
+    }
+    match elem_size {
+        // Strings that C declares as bytes; the print fmt tells them from addresses and identifiers.
+        1 if format.print_fmt.contains(&format!("__get_str({})", field.name)) => Kind::Text,
+        1 | 2 | 4 | 8 => Kind::Numbers { size: elem_size as u8, signed: signed && !field.is_dynamic() },
+        _ if has("long") => Kind::Numbers { size: 0, signed: false },
+        _ => Kind::Bytes,
+    }
+}

@@ -1,0 +1,63 @@
+//! The first line.
+
+use serde::Serialize;
+
+/// The name of the schema, in the first line as `schema`.
+pub const SCHEMA: &str = "rtrace-events";
+/// The version of the schema, in the first line as `version`. It rises when a reader of the old one could be misled;
+/// fields that are new do not count.
+pub const VERSION: u32 = 1;
+
+/// The first line of a JSON stream: what is needed to make sense of the others.
+#[derive(Clone, Debug, Serialize)]
+pub struct JsonHeader {
+    /// The files, in the order given.
+    pub sources: Vec<JsonSource>,
+}
+
+/// A trace file.
+#[derive(Clone, Debug, Serialize)]
+pub struct JsonSource {
+    /// Its path, as given.
+    pub file: String,
+    /// What its lines say as `source`, when there are several files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// `sysname nodename release machine` of the recorded machine, if the file says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uname: Option<String>,
+    /// How many CPUs the machine had.
+    pub cpus: u32,
+    /// Its buffers.
+    pub buffers: Vec<JsonBufferInfo>,
+}
+
+/// A buffer of a file.
+#[derive(Clone, Debug, Serialize)]
+pub struct JsonBufferInfo {
+    /// The instance's name, which its lines say as `buffer`; `null` for the top buffer, whose lines do not.
+    pub name: Option<String>,
+    /// The trace clock, if the file says.
+    pub clock: Option<String>,
+    /// What `ts` counts: `ns`, or `ticks` with the clocks `counter`, `x86-tsc` and the like.
+    pub unit: &'static str,
+    /// The CPUs that have data.
+    pub cpus: Vec<u32>,
+}
+
+impl JsonHeader {
+    /// Appends the line.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        #[derive(Serialize)]
+        struct Line<'a> {
+            r#type: &'static str,
+            schema: &'static str,
+            version: u32,
+            #[serde(flatten)]
+            header: &'a JsonHeader,
+        }
+        let line = Line { r#type: "header", schema: SCHEMA, version: VERSION, header: self };
+        serde_json::to_writer(&mut *out, &line).expect("writing plain data to memory cannot fail");
+        out.push(b'\n');
+    }
+}

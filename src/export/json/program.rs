@@ -1,0 +1,182 @@
+//! An event type compiled to the pieces of its JSON line.
+
+use super::super::line::{Line, Literal, Literals};
+use super::escape;
+use crate::abi::Abi;
+use crate::event::{Kind, Number, Place, TypedEvent, TypedField, Value};
+
+/// An event type's line, as pieces to be written one after the other.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    /// Where `common_pid` is, if the event has one.
+    pub(super) pid: Option<Read>,
+    /// Common fields that follow the task.
+    pub(super) common: Vec<Step>,
+    /// `,"event":"sys:name","fields":{`
+    open: Literal,
+    fields: Vec<Step>,
+}
+
+/// A field: the literal before its value, and how the value is read.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    literal: Literal,
+    read: Read,
+}
+
+/// Reads and writes a value. The usual ones are spelled out so that each is one load and one store of digits.
+#[derive(Clone, Debug)]
+pub(super) enum Read {
+    U8(usize),
+    U16(usize),
+    U32(usize),
+    U64(usize),
+    I32(usize),
+    I64(usize),
+    /// `char name[len]` at an offset.
+    Chars(usize, usize),
+    /// Text at a place to be looked up.
+    Text(Place),
+    Any(Box<TypedField>),
+}
+
+impl Program {
+    pub(super) fn compile(event: &TypedEvent, pool: &mut Literals) -> Program {
+        let pid = event.common.iter().find(|f| f.name == "common_pid").map(Read::new);
+        let mut common = Vec::new();
+        for field in event.common.iter().filter(|f| f.name != "common_pid") {
+            let name = field.name.strip_prefix("common_").unwrap_or(&field.name);
+            common.push(Step { literal: pool.add(&key(b",", name)), read: Read::new(field) });
+        }
+        let mut open = Line::default();
+        open.bytes(b",\"event\":");
+        escape::string(&mut open, format!("{}:{}", event.system, event.name).as_bytes());
+        open.bytes(b",\"fields\":{");
+        let open = pool.add(open.as_bytes());
+        let mut fields = Vec::new();
+        for (index, field) in event.fields.iter().enumerate() {
+            let comma: &[u8] = if index == 0 { b"" } else { b"," };
+            fields.push(Step { literal: pool.add(&key(comma, &field.name)), read: Read::new(field) });
+        }
+        Program { pid, common, open, fields }
+    }
+
+    /// Writes `,"event":NAME,"fields":{...}`.
+    #[inline]
+    pub(super) fn fields(&self, abi: Abi, pool: &Literals, data: &[u8], line: &mut Line) {
+        line.literal(pool, self.open);
+        for step in &self.fields {
+            step.write(abi, pool, data, line);
+        }
+        line.byte(b'}');
+    }
+}
+
+impl Step {
+    /// Writes `,"NAME":VALUE`.
+    #[inline]
+    pub(super) fn write(&self, abi: Abi, pool: &Literals, data: &[u8], line: &mut Line) {
+        line.literal(pool, self.literal);
+        self.read.write(abi, data, line);
+    }
+}
+
+impl Read {
+    fn new(field: &TypedField) -> Read {
+        match (field.kind, field.place) {
+            (Kind::Unsigned, Place::Fixed { offset, len: 1 }) => Read::U8(offset),
+            (Kind::Unsigned, Place::Fixed { offset, len: 2 }) => Read::U16(offset),
+            (Kind::Unsigned, Place::Fixed { offset, len: 4 }) => Read::U32(offset),
+            (Kind::Unsigned, Place::Fixed { offset, len: 8 }) => Read::U64(offset),
+            (Kind::Signed, Place::Fixed { offset, len: 4 }) => Read::I32(offset),
+            (Kind::Signed, Place::Fixed { offset, len: 8 }) => Read::I64(offset),
+            (Kind::Text, Place::Fixed { offset, len }) => Read::Chars(offset, len),
+            (Kind::Text, place) => Read::Text(place),
+            _ => Read::Any(Box::new(field.clone())),
+        }
+    }
+
+    /// The number that this reads; 0 if there is none.
+    #[inline]
+    pub(super) fn int(&self, abi: Abi, data: &[u8]) -> i64 {
+        match self {
+            Read::I32(at) => chunk(data, *at).map_or(0, |b| abi.u32(b) as i32).into(),
+            Read::Any(field) => match field.value(abi, data) {
+                Some(Value::Signed(n)) => n,
+                Some(Value::Unsigned(n)) => n as i64,
+                _ => 0,
+            },
+            _ => 0,
+        }
+    }
+
+    #[inline]
+    fn write(&self, abi: Abi, data: &[u8], line: &mut Line) {
+        let done = match *self {
+            Read::U8(at) => data.get(at).map(|&b| line.dec(b.into())),
+            Read::U16(at) => chunk(data, at).map(|b| line.dec(abi.u16(b).into())),
+            Read::U32(at) => chunk(data, at).map(|b| line.dec(abi.u32(b).into())),
+            Read::U64(at) => chunk(data, at).map(|b| line.dec(abi.u64(b))),
+            Read::I32(at) => chunk(data, at).map(|b| line.signed((abi.u32(b) as i32).into())),
+            Read::I64(at) => chunk(data, at).map(|b| line.signed(abi.u64(b) as i64)),
+            Read::Chars(at, len) => {
+                data.get(at..).and_then(|d| d.get(..len)).map(|t| escape::string_until_nul(line, t))
+            }
+            Read::Text(place) => place.bytes(abi, data).map(|t| escape::string_until_nul(line, t)),
+            Read::Any(ref field) => field.value(abi, data).map(|v| value(line, v)),
+        };
+        if done.is_none() {
+            line.bytes(b"null");
+        }
+    }
+}
+
+#[inline]
+fn chunk<const N: usize>(data: &[u8], at: usize) -> Option<[u8; N]> {
+    data.get(at..)?.first_chunk().copied()
+}
+
+/// Appends a value as JSON.
+pub(in crate::export) fn value(line: &mut Line, value: Value<'_>) {
+    match value {
+        Value::Unsigned(n) => line.dec(n),
+        Value::Signed(n) => line.signed(n),
+        Value::Bool(b) => line.bytes(if b { b"true" } else { b"false" }),
+        Value::Pointer(n) => {
+            line.bytes(b"\"0x");
+            line.hex(n);
+            line.byte(b'"');
+        }
+        Value::Text(text) => escape::string(line, text),
+        Value::Numbers(numbers) => list(line, numbers.iter(), |line, n| match n {
+            Number::Unsigned(n) => line.dec(n),
+            Number::Signed(n) => line.signed(n),
+        }),
+        Value::Bits(words) => list(line, words.set_bits(), Line::dec),
+        Value::Bytes(bytes) => {
+            line.byte(b'"');
+            bytes.iter().for_each(|b| line.hex_byte(*b));
+            line.byte(b'"');
+        }
+    }
+}
+
+fn list<T>(line: &mut Line, items: impl Iterator<Item = T>, mut one: impl FnMut(&mut Line, T)) {
+    line.byte(b'[');
+    for (index, item) in items.enumerate() {
+        if index > 0 {
+            line.byte(b',');
+        }
+        one(line, item);
+    }
+    line.byte(b']');
+}
+
+/// `COMMA"NAME":`
+fn key(comma: &[u8], name: &str) -> Vec<u8> {
+    let mut line = Line::default();
+    line.bytes(comma);
+    escape::string(&mut line, name.as_bytes());
+    line.byte(b':');
+    line.as_bytes().to_vec()
+}

@@ -1,0 +1,130 @@
+//! The JSON Schema of the lines.
+
+use super::{SCHEMA, VERSION};
+use crate::event::{Kind, TypedEvent, TypedField};
+use serde_json::{Map, Value, json};
+
+/// The JSON Schema (draft 2020-12) that each line keeps to. With `events` it lists these events and their fields, and
+/// lines of other events do not keep to it.
+pub fn schema<'e>(events: Option<impl IntoIterator<Item = &'e TypedEvent>>) -> Value {
+    let event = match events {
+        None => event(json!({"type": "string"}), json!({"type": "object", "additionalProperties": any_field()})),
+        Some(events) => json!({"oneOf": events.into_iter().map(own_event).collect::<Vec<_>>()}),
+    };
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": format!("{SCHEMA} version {VERSION}: a line of `rtrace report --format json`"),
+        "oneOf": [header(), event, unknown(), lost()],
+    })
+}
+
+fn header() -> Value {
+    let buffer = object(
+        json!({
+            "name": {"type": ["string", "null"], "description": "the instance; null is the top buffer"},
+            "clock": {"type": ["string", "null"]},
+            "unit": {"enum": ["ns", "ticks"], "description": "what `ts` counts"},
+            "cpus": {"type": "array", "items": {"type": "integer", "minimum": 0}},
+        }),
+        &["name", "clock", "unit", "cpus"],
+    );
+    let source = object(
+        json!({
+            "file": {"type": "string"},
+            "label": {"type": "string"},
+            "uname": {"type": "string"},
+            "cpus": {"type": "integer", "minimum": 0},
+            "buffers": {"type": "array", "items": buffer},
+        }),
+        &["file", "cpus", "buffers"],
+    );
+    object(
+        json!({
+            "type": {"const": "header"},
+            "schema": {"const": SCHEMA},
+            "version": {"const": VERSION},
+            "sources": {"type": "array", "items": source},
+        }),
+        &["type", "schema", "version", "sources"],
+    )
+}
+
+fn event(name: Value, fields: Value) -> Value {
+    let mut properties = task_properties("event");
+    properties["event"] = name;
+    properties["fields"] = fields;
+    // Kernels differ in their common fields; all of those are numbers.
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": ["type", "ts", "cpu", "event", "fields"],
+        "additionalProperties": {"type": ["integer", "null"]},
+    })
+}
+
+fn own_event(of: &TypedEvent) -> Value {
+    let names: Vec<&str> = of.fields.iter().map(|f| f.name.as_str()).collect();
+    let properties: Map<String, Value> = of.fields.iter().map(|f| (f.name.clone(), field(f))).collect();
+    let fields = object(Value::Object(properties), &names);
+    event(json!({"const": format!("{}:{}", of.system, of.name)}), fields)
+}
+
+fn unknown() -> Value {
+    let mut properties = task_properties("event");
+    properties["event"] = json!({"type": "null", "description": "the file has no format of this event"});
+    properties["id"] = json!({"type": ["integer", "null"]});
+    properties["data"] = json!({"type": "string", "description": "the record's bytes in hexadecimal"});
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": ["type", "ts", "cpu", "event", "id", "data"],
+        "additionalProperties": {"type": ["integer", "null"]},
+    })
+}
+
+fn lost() -> Value {
+    let mut properties = place_properties("lost");
+    properties["count"] = json!({"type": ["integer", "null"], "description": "null: the kernel did not say how many"});
+    object(properties, &["type", "ts", "cpu", "count"])
+}
+
+fn place_properties(kind: &str) -> Value {
+    json!({
+        "type": {"const": kind},
+        "ts": {"type": "integer", "minimum": 0},
+        "cpu": {"type": "integer", "minimum": 0},
+        "source": {"type": "string", "description": "which of several files"},
+        "buffer": {"type": "string", "description": "the instance; absent for the top buffer"},
+    })
+}
+
+fn task_properties(kind: &str) -> Value {
+    let mut properties = place_properties(kind);
+    properties["pid"] = json!({"type": "integer"});
+    properties["comm"] = json!({"type": ["string", "null"]});
+    properties
+}
+
+fn object(properties: Value, required: &[&str]) -> Value {
+    json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+}
+
+fn any_field() -> Value {
+    json!({"type": ["integer", "boolean", "string", "array", "null"], "items": {"type": "integer"}})
+}
+
+/// The schema of one field's value; `null` stands where the record is too short for the field.
+fn field(field: &TypedField) -> Value {
+    match field.kind {
+        Kind::Unsigned => json!({"type": ["integer", "null"], "minimum": 0}),
+        Kind::Signed => json!({"type": ["integer", "null"]}),
+        Kind::Bool => json!({"type": ["boolean", "null"]}),
+        Kind::Pointer => json!({"type": ["string", "null"], "pattern": "^0x[0-9a-f]+$"}),
+        Kind::Text => json!({"type": ["string", "null"]}),
+        Kind::Numbers { signed: true, .. } => json!({"type": ["array", "null"], "items": {"type": "integer"}}),
+        Kind::Numbers { .. } | Kind::Bits => {
+            json!({"type": ["array", "null"], "items": {"type": "integer", "minimum": 0}})
+        }
+        Kind::Bytes => json!({"type": ["string", "null"], "pattern": "^([0-9a-f]{2})*$"}),
+    }
+}

@@ -1,0 +1,65 @@
+//! `,"pid":1234,"comm":"bash"`, rendered once per task.
+
+use super::super::line::Line;
+use super::escape;
+use crate::symbols::Comms;
+use crate::units::Pid;
+
+const WAYS: usize = 1024;
+const WIDTH: usize = 60;
+
+/// The pieces of the tasks seen last: a table with one place per pid's low bits.
+#[derive(Clone, Debug)]
+pub(super) struct Tasks {
+    slots: Vec<Slot>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    pid: Pid,
+    len: u8,
+    text: [u8; WIDTH],
+}
+
+impl Default for Tasks {
+    fn default() -> Self {
+        Tasks { slots: vec![Slot { pid: Pid(0), len: 0, text: [0; WIDTH] }; WAYS] }
+    }
+}
+
+impl Tasks {
+    /// Forgets all, as names are of another file now.
+    pub(super) fn clear(&mut self) {
+        self.slots.iter_mut().for_each(|s| s.len = 0);
+    }
+
+    /// Writes the piece of `pid`.
+    #[inline]
+    pub(super) fn write(&mut self, pid: Pid, comms: &Comms, line: &mut Line) {
+        let slot = &mut self.slots[pid.0 as usize % WAYS];
+        if slot.len == 0 || slot.pid != pid {
+            return Self::render(slot, pid, comms, line);
+        }
+        line.short(&slot.text, slot.len.into());
+    }
+
+    #[cold]
+    fn render(slot: &mut Slot, pid: Pid, comms: &Comms, line: &mut Line) {
+        let start = line.len();
+        line.bytes(b",\"pid\":");
+        line.signed(pid.0.into());
+        match comms.get(pid) {
+            Some(comm) => {
+                line.bytes(b",\"comm\":");
+                escape::string(line, comm);
+            }
+            None => line.bytes(b",\"comm\":null"),
+        }
+        let text = &line.as_bytes()[start..];
+        slot.len = 0;
+        if let Some(room) = slot.text.get_mut(..text.len()) {
+            room.copy_from_slice(text);
+            (slot.pid, slot.len) = (pid, text.len() as u8);
+        }
+    }
+}

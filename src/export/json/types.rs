@@ -1,0 +1,47 @@
+//! All event types of a file, compiled.
+
+use super::super::line::Literals;
+use super::program::Program;
+use crate::abi::Abi;
+use crate::event::TypedEvent;
+use crate::format::EventFormat;
+
+/// The event types of one file, compiled for [`Json`](super::Json). Immutable: any number of exporters may share it.
+#[derive(Clone, Debug)]
+pub struct JsonTypes {
+    pub(super) abi: Abi,
+    pub(super) pool: Literals,
+    programs: Vec<Program>,
+    /// Index into `programs` plus 1, by event id.
+    by_id: Vec<u32>,
+}
+
+impl JsonTypes {
+    /// Compiles `formats`. Of two with the same id the first one counts.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+        let mut types = JsonTypes { abi, pool: Literals::default(), programs: Vec::new(), by_id: Vec::new() };
+        for format in formats {
+            let id = usize::from(format.id.0);
+            if types.by_id.len() <= id {
+                types.by_id.resize(id + 1, 0);
+            }
+            if types.by_id[id] == 0 {
+                types.programs.push(Program::compile(&TypedEvent::new(format), &mut types.pool));
+                types.by_id[id] = types.programs.len() as u32;
+            }
+        }
+        types
+    }
+
+    #[inline]
+    pub(super) fn program(&self, data: &[u8]) -> Option<&Program> {
+        let id = self.abi.u16(*data.first_chunk()?);
+        let index = *self.by_id.get(usize::from(id))?;
+        self.programs.get((index as usize).checked_sub(1)?)
+    }
+
+    /// Any type: all share the common fields.
+    pub(super) fn any(&self) -> Option<&Program> {
+        self.programs.first()
+    }
+}

@@ -1,0 +1,385 @@
+//! A synthetic event from its parts, by libtracefs' rules.
+
+use super::def::valid_name;
+use super::{FieldType, Plan, SynthDef, SynthError, SynthField};
+use crate::format::{EventFormat, Field};
+use crate::hist::spec::{Action, Arg, Assign, Do, Expr, HistSpec, Modifier, Op, Reaction, VarRef};
+use crate::syntax::did_you_mean;
+
+/// Stands for a field: the event's time in nanoseconds.
+pub const TIMESTAMP: &str = "TIMESTAMP";
+/// Stands for a field: the event's time in microseconds.
+pub const TIMESTAMP_USECS: &str = "TIMESTAMP_USECS";
+const STACKTRACE: &str = "STACKTRACE";
+
+/// How two fields are calculated with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calc {
+    /// End less start.
+    DeltaEnd,
+    /// Start less end.
+    DeltaStart,
+    /// Both together.
+    Add,
+}
+
+/// When the actions of [`Builder::track`] run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tracking {
+    /// onmax(): whenever the field exceeds what it ever was for this match.
+    Max,
+    /// onchange(): whenever it is not what it was for this match.
+    Change,
+}
+
+/// What [`Builder::track`] does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// Fires the synthetic event.
+    Trace,
+    /// Takes a snapshot.
+    Snapshot,
+    /// Keeps fields of the end event with the entry.
+    Save(Vec<String>),
+}
+
+/// Collects the parts of a synthetic event and checks each as it comes.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    name: String,
+    start: EventFormat,
+    end: EventFormat,
+    start_keys: Vec<Expr>,
+    end_keys: Vec<Expr>,
+    start_vars: Vec<Assign>,
+    end_vars: Vec<Assign>,
+    fields: Vec<SynthField>,
+    /// The variable that holds each field.
+    args: Vec<String>,
+    /// Which of the fields are calculated or of the end event, so that they can be tracked.
+    trackable: Vec<String>,
+    start_filter: Option<String>,
+    end_filter: Option<String>,
+    tracked: Vec<(Tracking, String, Deed)>,
+    old_stack_name: bool,
+}
+
+impl Builder {
+    /// An event `name` that fires when `end` follows `start` with equal values in the two match fields. With
+    /// `match_name` that value is a field of the event.
+    ///
+    /// # Errors
+    /// [`SynthError`] if a name is none, a field is missing, or the two fields' types differ.
+    pub fn new(
+        name: &str,
+        start: EventFormat,
+        end: EventFormat,
+        start_match: &str,
+        end_match: &str,
+        match_name: Option<&str>,
+    ) -> Result<Builder, SynthError> {
+        if !valid_name(name) {
+            return Err(SynthError::Name(name.to_owned()));
+        }
+        let mut builder = Builder {
+            name: name.to_owned(),
+            start,
+            end,
+            start_keys: Vec::new(),
+            end_keys: Vec::new(),
+            start_vars: Vec::new(),
+            end_vars: Vec::new(),
+            fields: Vec::new(),
+            args: Vec::new(),
+            trackable: Vec::new(),
+            start_filter: None,
+            end_filter: None,
+            tracked: Vec::new(),
+            old_stack_name: false,
+        };
+        builder.match_fields(start_match, end_match, match_name)?;
+        Ok(builder)
+    }
+
+    /// Says that this kernel calls a stack `stacktrace` (before Linux 6.3).
+    pub fn old_stack_name(&mut self, old: bool) -> &mut Self {
+        self.old_stack_name = old;
+        self
+    }
+
+    /// The start event.
+    pub fn start(&self) -> &EventFormat {
+        &self.start
+    }
+
+    /// The end event.
+    pub fn end(&self) -> &EventFormat {
+        &self.end
+    }
+
+    /// A further pair of fields that must be equal.
+    ///
+    /// # Errors
+    /// [`SynthError`] if a field is missing or the types differ.
+    pub fn match_fields(
+        &mut self,
+        start_match: &str,
+        end_match: &str,
+        name: Option<&str>,
+    ) -> Result<&mut Self, SynthError> {
+        let start = find(&self.start, start_match)?.clone();
+        let end = find(&self.end, end_match)?.clone();
+        if !comparable(&start, &end) {
+            return Err(differ(&start, &end, "matched"));
+        }
+        self.start_keys.push(Expr::field(start_match));
+        self.end_keys.push(Expr::field(end_match));
+        if let Some(name) = name {
+            let ty = type_of(&end)?;
+            self.end_value(name, ty, Expr::field(end_match))?;
+        }
+        Ok(self)
+    }
+
+    /// A field `name` that is calculated of one field of each event; [`TIMESTAMP`] and [`TIMESTAMP_USECS`] are times.
+    ///
+    /// # Errors
+    /// [`SynthError`] if a field is missing, is no number, or the types or units differ.
+    pub fn compare(
+        &mut self,
+        start_field: &str,
+        end_field: &str,
+        calc: Calc,
+        name: &str,
+    ) -> Result<&mut Self, SynthError> {
+        let (start, end, ty) = match (time(start_field), time(end_field)) {
+            (Some(start), Some(end)) if start == end => (start, end, FieldType::Number("u64".to_owned())),
+            (Some(_), _) | (_, Some(_)) => return Err(SynthError::Timestamp),
+            (None, None) => {
+                let what = if calc == Calc::Add { "added" } else { "subtracted" };
+                let start = find(&self.start, start_field)?;
+                let end = find(&self.end, end_field)?;
+                if !comparable(start, end) || start.is_string() || start.is_signed() != end.is_signed() {
+                    return Err(differ(start, end, what));
+                }
+                (Expr::field(start_field), Expr::field(end_field), type_of(end)?)
+            }
+        };
+        let before = Expr::var(self.start_variable(name, start));
+        let value = match calc {
+            Calc::DeltaEnd => Expr::binary(Op::Sub, end, before),
+            Calc::DeltaStart => Expr::binary(Op::Sub, before, end),
+            Calc::Add => Expr::binary(Op::Add, end, before),
+        };
+        self.end_value(name, ty, value)?;
+        Ok(self)
+    }
+
+    /// A field that is taken from the start event, by default under its own name.
+    ///
+    /// # Errors
+    /// [`SynthError`] if it is missing or of a type that cannot be held.
+    pub fn start_field(&mut self, field: &str, name: Option<&str>) -> Result<&mut Self, SynthError> {
+        let name = name.unwrap_or(field);
+        let (value, ty) = self.taken(&self.start, field)?;
+        let variable = self.start_variable(name, value);
+        self.end_value(name, ty, Expr::var(variable))?;
+        self.trackable.retain(|n| n != name);
+        Ok(self)
+    }
+
+    /// A field that is taken from the end event, by default under its own name.
+    ///
+    /// # Errors
+    /// [`SynthError`] if it is missing or of a type that cannot be held.
+    pub fn end_field(&mut self, field: &str, name: Option<&str>) -> Result<&mut Self, SynthError> {
+        let (value, ty) = self.taken(&self.end, field)?;
+        self.end_value(name.unwrap_or(field), ty, value)?;
+        Ok(self)
+    }
+
+    /// Only start events that pass this filter count; several calls are joined by `&&`.
+    pub fn start_filter(&mut self, filter: &str) -> &mut Self {
+        join(&mut self.start_filter, filter);
+        self
+    }
+
+    /// Only end events that pass this filter count; several calls are joined by `&&`.
+    pub fn end_filter(&mut self, filter: &str) -> &mut Self {
+        join(&mut self.end_filter, filter);
+        self
+    }
+
+    /// Does something when the field `name` (calculated, or of the end event) grows or changes, instead of firing the
+    /// event each time.
+    ///
+    /// # Errors
+    /// [`SynthError::Tracked`] if there is no such field, [`SynthError::NoField`] if save() names what the end event
+    /// does not have.
+    pub fn track(&mut self, when: Tracking, name: &str, deed: Deed) -> Result<&mut Self, SynthError> {
+        if !self.trackable.iter().any(|n| n == name) {
+            return Err(SynthError::Tracked(name.to_owned()));
+        }
+        if let Deed::Save(fields) = &deed {
+            fields.iter().try_for_each(|field| find(&self.end, field).map(drop))?;
+        }
+        self.tracked.push((when, name.to_owned(), deed));
+        Ok(self)
+    }
+
+    /// What has to be written.
+    ///
+    /// # Errors
+    /// [`SynthError`] if there is no field, or there are too many.
+    pub fn plan(&self) -> Result<Plan, SynthError> {
+        if self.fields.is_empty() {
+            return Err(SynthError::NoFields);
+        }
+        for vars in [&self.start_vars, &self.end_vars] {
+            if vars.len() > 16 {
+                return Err(SynthError::TooManyVariables(vars.len()));
+            }
+        }
+        let trigger = |keys: &[Expr], vars: &[Assign], filter: &Option<String>| HistSpec {
+            keys: keys.iter().cloned().map(Into::into).collect(),
+            vars: vars.to_vec(),
+            filter: filter.clone().map(Into::into),
+            ..HistSpec::default()
+        };
+        let start = trigger(&self.start_keys, &self.start_vars, &self.start_filter);
+        let mut end = trigger(&self.end_keys, &self.end_vars, &self.end_filter);
+        let args = || {
+            let var = |name: &String| Arg::Var(VarRef { event: None, name: name.clone() }).into();
+            self.args.iter().map(var).collect()
+        };
+        let trace = || Do::Trace { event: self.name.clone().into(), args: args(), keyword: true };
+        if self.tracked.is_empty() {
+            let event = (self.start.system.clone(), self.start.name.clone()).into();
+            end.actions.push(Action { when: Reaction::OnMatch { event }, what: trace() }.into());
+        }
+        for (when, name, deed) in &self.tracked {
+            let variable = self.variable(name).into();
+            let when = match when {
+                Tracking::Max => Reaction::OnMax(variable),
+                Tracking::Change => Reaction::OnChange(variable),
+            };
+            let what = match deed {
+                Deed::Trace => trace(),
+                Deed::Snapshot => Do::Snapshot,
+                Deed::Save(fields) => Do::Save(fields.iter().map(|f| Arg::Field(f.clone()).into()).collect()),
+            };
+            end.actions.push(Action { when, what }.into());
+        }
+        let event = |format: &EventFormat| (format.system.clone(), format.name.clone());
+        Ok(Plan {
+            definition: SynthDef { name: self.name.clone(), fields: self.fields.clone() },
+            start: (event(&self.start), start),
+            end: (event(&self.end), end),
+        })
+    }
+
+    /// The variable of the end trigger that holds the field `name`. Synthetic events are named once in a system, so
+    /// these names are, too.
+    fn variable(&self, name: &str) -> String {
+        format!("__{}_{name}", self.name)
+    }
+
+    fn start_variable(&mut self, name: &str, value: Expr) -> String {
+        let variable = format!("__{}_start_{name}", self.name);
+        self.start_vars.push(Assign { name: variable.clone().into(), value: value.into() });
+        variable
+    }
+
+    fn end_value(&mut self, name: &str, ty: FieldType, value: Expr) -> Result<(), SynthError> {
+        if !valid_name(name) {
+            return Err(SynthError::Name(name.to_owned()));
+        }
+        if self.fields.iter().any(|f| f.name == name) {
+            return Err(SynthError::Duplicate(name.to_owned()));
+        }
+        let variable = self.variable(name);
+        self.end_vars.push(Assign { name: variable.clone().into(), value: value.into() });
+        self.fields.push(SynthField { ty, name: name.to_owned() });
+        self.args.push(variable);
+        self.trackable.push(name.to_owned());
+        Ok(())
+    }
+
+    /// What a field of one of the events, or a special name, gives.
+    fn taken(&self, event: &EventFormat, field: &str) -> Result<(Expr, FieldType), SynthError> {
+        if let Some(expr) = time(field) {
+            return Ok((expr, FieldType::Number("u64".to_owned())));
+        }
+        if event.field(field).is_none() {
+            match field {
+                STACKTRACE | "stacktrace" | "common_stacktrace" => {
+                    let name = if self.old_stack_name { "stacktrace" } else { "common_stacktrace" };
+                    return Ok((Expr::field(name), FieldType::Stack { signed: false }));
+                }
+                "COMM" | "comm" => {
+                    let comm = Expr::with("common_pid", Modifier::Execname);
+                    return Ok((comm, FieldType::Text(None)));
+                }
+                "common_cpu" | "CPU" | "cpu" => {
+                    return Ok((Expr::field("common_cpu"), FieldType::Number("u32".to_owned())));
+                }
+                _ => {}
+            }
+        }
+        let found = find(event, field)?;
+        let expr = match FieldType::of(found) {
+            Some(FieldType::Stack { .. }) => Expr::with(field, Modifier::Stacktrace),
+            _ => Expr::field(field),
+        };
+        Ok((expr, type_of(found)?))
+    }
+}
+
+fn time(field: &str) -> Option<Expr> {
+    match field {
+        TIMESTAMP => Some(Expr::field("common_timestamp")),
+        TIMESTAMP_USECS => Some(Expr::with("common_timestamp", Modifier::Usecs)),
+        _ => None,
+    }
+}
+
+fn find<'a>(event: &'a EventFormat, field: &str) -> Result<&'a Field, SynthError> {
+    event.field(field).ok_or_else(|| {
+        let names = || event.fields.iter().map(|f| f.name.as_str());
+        let event_name = format!("{}:{}", event.system, event.name);
+        let hint = did_you_mean(field, names())
+            .unwrap_or_else(|| format!("fields of {event_name} are {}", names().collect::<Vec<_>>().join(", ")));
+        SynthError::NoField { event: event_name, field: field.to_owned(), hint }
+    })
+}
+
+/// Two texts, or two numbers of the same size.
+fn comparable(start: &Field, end: &Field) -> bool {
+    match (start.is_string(), end.is_string()) {
+        (true, true) => start.is_dynamic() == end.is_dynamic(),
+        (false, false) => start.size == end.size && start.is_dynamic() == end.is_dynamic(),
+        _ => false,
+    }
+}
+
+fn differ(start: &Field, end: &Field, what: &'static str) -> SynthError {
+    SynthError::Types {
+        start: start.name.clone(),
+        start_type: start.type_name.clone(),
+        end: end.name.clone(),
+        end_type: end.type_name.clone(),
+        what,
+    }
+}
+
+fn type_of(field: &Field) -> Result<FieldType, SynthError> {
+    FieldType::of(field)
+        .ok_or_else(|| SynthError::Unsupported { field: field.name.clone(), ty: field.type_name.clone() })
+}
+
+fn join(filter: &mut Option<String>, more: &str) {
+    *filter = Some(match filter.take() {
+        None => more.to_owned(),
+        Some(before) => format!("({before}) && ({more})"),
+    });
+}

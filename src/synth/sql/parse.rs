@@ -1,0 +1,259 @@
+//! Tokens to the tree.
+
+use super::lex::{Token, lex};
+use super::{Condition, Item, Join, Query, SelectExpr, Selection, Test, TestValue};
+use crate::syntax::{Diagnostic, Span, Spanned};
+
+/// Parentheses and `!` may be nested so deep.
+const MAX_DEPTH: usize = 64;
+
+impl Query {
+    /// Parses a statement.
+    ///
+    /// # Errors
+    /// A [`Diagnostic`] with the place in `text`.
+    pub fn parse(text: &str) -> Result<Query> {
+        let mut parser = Parser { text, tokens: lex(text)?, next: 0, depth: 0 };
+        let query = parser.query()?;
+        match parser.peek() {
+            None => Ok(query),
+            Some(_) => Err(parser.expected("the end of the statement")),
+        }
+    }
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    tokens: Vec<Spanned<Token>>,
+    next: usize,
+    depth: usize,
+}
+
+type Result<T> = std::result::Result<T, Diagnostic>;
+
+impl Parser<'_> {
+    fn query(&mut self) -> Result<Query> {
+        self.word("SELECT")?;
+        let select = self.list(Self::selection)?;
+        self.word("FROM")?;
+        let from = self.item()?;
+        let join = if self.eat_word("JOIN") {
+            let item = self.item()?;
+            self.word("ON")?;
+            Some(Join { item, on: self.list(Self::equal_pair)? })
+        } else {
+            None
+        };
+        let mut conditions = Vec::new();
+        if self.eat_word("WHERE") {
+            loop {
+                conditions.push(self.either()?);
+                if !self.eat_sign(",") && !self.eat_sign("&&") {
+                    break;
+                }
+            }
+        }
+        Ok(Query { select, from, join, conditions })
+    }
+
+    fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        let mut items = vec![one(self)?];
+        while self.eat_sign(",") {
+            items.push(one(self)?);
+        }
+        Ok(items)
+    }
+
+    fn item(&mut self) -> Result<Item> {
+        let name = self.name("an event")?;
+        Ok(Item { name, label: self.label()? })
+    }
+
+    fn equal_pair(&mut self) -> Result<(Spanned<String>, Spanned<String>)> {
+        let left = self.name("a field")?;
+        if !self.eat_sign("=") && !self.eat_sign("==") {
+            return Err(self.expected("`=`"));
+        }
+        Ok((left, self.name("a field")?))
+    }
+
+    fn label(&mut self) -> Result<Option<Spanned<String>>> {
+        if self.eat_word("AS") {
+            return self.name("a name").map(Some);
+        }
+        match self.peek() {
+            Some(Token::Name(_)) => self.name("a name").map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn selection(&mut self) -> Result<Spanned<Selection>> {
+        let start = self.here();
+        let expr = if self.eat_word("CAST") {
+            self.sign("(")?;
+            let field = self.name("a field")?;
+            self.word("AS")?;
+            let ty = match self.peek() {
+                Some(Token::Word("SYM-OFFSET")) => {
+                    let span = self.here();
+                    self.next += 1;
+                    Spanned::new("sym-offset".to_owned(), span)
+                }
+                _ => self.name("a type")?,
+            };
+            self.sign(")")?;
+            SelectExpr::Cast(field, ty)
+        } else {
+            let parenthesis = self.eat_sign("(");
+            let left = self.name("a field")?;
+            let expr = if self.eat_sign("-") {
+                SelectExpr::Minus(left, self.name("a field")?)
+            } else if self.eat_sign("+") {
+                SelectExpr::Plus(left, self.name("a field")?)
+            } else {
+                SelectExpr::Field(left)
+            };
+            if parenthesis {
+                self.sign(")")?;
+            }
+            expr
+        };
+        let label = self.label()?;
+        Ok(Spanned::new(Selection { expr, label }, start.to(self.before())))
+    }
+
+    /// `a || b`; at the top `&&` and `,` separate, so `||` binds tighter there.
+    fn either(&mut self) -> Result<Spanned<Condition>> {
+        let mut left = self.simple()?;
+        while self.eat_sign("||") {
+            let right = self.simple()?;
+            let span = left.span.to(right.span);
+            left = Spanned::new(Condition::Or(Box::new(left), Box::new(right)), span);
+        }
+        Ok(left)
+    }
+
+    /// A test, a group or a negation of one.
+    fn simple(&mut self) -> Result<Spanned<Condition>> {
+        let start = self.here();
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(Diagnostic::new("sql", self.text, start, "too many levels of parentheses"));
+        }
+        let condition = if self.eat_sign("!") {
+            let inner = self.simple()?;
+            Condition::Not(Box::new(inner))
+        } else if self.eat_sign("(") {
+            let inner = self.group()?;
+            self.sign(")")?;
+            inner.value
+        } else {
+            Condition::Test(self.test()?)
+        };
+        self.depth -= 1;
+        Ok(Spanned::new(condition, start.to(self.before())))
+    }
+
+    /// What stands in parentheses: `&&` before `||`.
+    fn group(&mut self) -> Result<Spanned<Condition>> {
+        let mut left = self.both()?;
+        while self.eat_sign("||") {
+            let right = self.both()?;
+            let span = left.span.to(right.span);
+            left = Spanned::new(Condition::Or(Box::new(left), Box::new(right)), span);
+        }
+        Ok(left)
+    }
+
+    fn both(&mut self) -> Result<Spanned<Condition>> {
+        let mut left = self.simple()?;
+        while self.eat_sign("&&") {
+            let right = self.simple()?;
+            let span = left.span.to(right.span);
+            left = Spanned::new(Condition::And(Box::new(left), Box::new(right)), span);
+        }
+        Ok(left)
+    }
+
+    fn test(&mut self) -> Result<Test> {
+        let field = self.name("a field")?;
+        let op = match self.peek() {
+            Some(Token::Sign("=" | "==")) => "==",
+            Some(Token::Sign(sign @ ("!=" | "<" | "<=" | ">" | ">=" | "&" | "~"))) => *sign,
+            _ => return Err(self.expected("a comparison (= != < <= > >= & ~)")),
+        };
+        self.next += 1;
+        let value = match self.peek() {
+            Some(Token::Number(n)) if op != "~" => TestValue::Number(n.clone()),
+            Some(Token::Text(text)) => TestValue::Text(text.clone()),
+            Some(Token::Sign("-")) => {
+                return Err(self.expected("a number").hint("there are no negative numbers in this language"));
+            }
+            _ if op == "~" => return Err(self.expected("a text in double quotes")),
+            _ => return Err(self.expected("a number or a text in double quotes")),
+        };
+        self.next += 1;
+        Ok(Test { field, op, value })
+    }
+
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.next).map(|t| &t.value)
+    }
+
+    /// Where the next token stands.
+    fn here(&self) -> Span {
+        self.tokens.get(self.next).map_or(Span::at(self.text.len()), |t| t.span)
+    }
+
+    /// Where the last token stood.
+    fn before(&self) -> Span {
+        self.next.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(Span::default(), |t| t.span)
+    }
+
+    fn expected(&self, what: &str) -> Diagnostic {
+        let error = Diagnostic::new("sql", self.text, self.here(), format!("expected {what}"));
+        match self.peek() {
+            Some(Token::Word(word)) => error.hint(format!("`\\{}` is the name `{0}`", word.to_lowercase())),
+            Some(Token::Name(name)) => match name.to_ascii_uppercase().as_str() {
+                "AND" => error.hint("write `&&`, or a comma"),
+                "OR" => error.hint("write `||`"),
+                "NOT" => error.hint("write `!`"),
+                "GROUP" | "ORDER" | "LIMIT" | "INNER" | "LEFT" => {
+                    error.hint("only SELECT, FROM, JOIN, ON and WHERE are known")
+                }
+                _ => error,
+            },
+            _ => error,
+        }
+    }
+
+    fn name(&mut self, what: &str) -> Result<Spanned<String>> {
+        match self.tokens.get(self.next) {
+            Some(Spanned { value: Token::Name(name), span }) => {
+                self.next += 1;
+                Ok(Spanned::new(name.clone(), *span))
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = matches!(self.peek(), Some(Token::Word(w)) if *w == word);
+        self.next += usize::from(found);
+        found
+    }
+
+    fn word(&mut self, word: &str) -> Result<()> {
+        if self.eat_word(word) { Ok(()) } else { Err(self.expected(word)) }
+    }
+
+    fn eat_sign(&mut self, sign: &str) -> bool {
+        let found = matches!(self.peek(), Some(Token::Sign(s)) if *s == sign);
+        self.next += usize::from(found);
+        found
+    }
+
+    fn sign(&mut self, sign: &str) -> Result<()> {
+        if self.eat_sign(sign) { Ok(()) } else { Err(self.expected(&format!("`{sign}`"))) }
+    }
+}

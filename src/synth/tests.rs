@@ -1,0 +1,286 @@
+use super::sql::{Lowered, Query, lower};
+use super::*;
+use crate::format::EventFormat;
+use crate::hist::spec::HistSpec;
+use proptest::prelude::*;
+
+fn format(system: &str, event: &str) -> Option<EventFormat> {
+    let text = match (system, event) {
+        ("sched", "sched_switch") => include_str!("../../tests/data/hist/vm-6.12/events/sched/sched_switch/format"),
+        ("sched", "sched_waking") => include_str!("../../tests/data/hist/vm-6.12/events/sched/sched_waking/format"),
+        ("raw_syscalls", "sys_enter") => {
+            include_str!("../../tests/data/hist/vm-6.12/events/raw_syscalls/sys_enter/format")
+        }
+        ("kmem", "kmalloc") => include_str!("../../tests/data/hist/vm-6.12/events/kmem/kmalloc/format"),
+        _ => return None,
+    };
+    Some(EventFormat::parse(system, text).unwrap())
+}
+
+fn find(system: Option<&str>, event: &str) -> Option<EventFormat> {
+    match system {
+        Some(system) => format(system, event),
+        None => ["sched", "raw_syscalls", "kmem"].iter().find_map(|system| format(system, event)),
+    }
+}
+
+fn waking() -> EventFormat {
+    format("sched", "sched_waking").unwrap()
+}
+
+fn switch() -> EventFormat {
+    format("sched", "sched_switch").unwrap()
+}
+
+#[test]
+fn definitions() {
+    for (text, shown) in [
+        (
+            "wakeup_latency u64 lat; pid_t pid; int prio; char comm[16]",
+            "wakeup_latency u64 lat; pid_t pid; int prio; char[16] comm",
+        ),
+        ("s:synthetic/opn\tchar[] file; int dfd; s64 ret", "opn char[] file; int dfd; s64 ret"),
+        (
+            "s:block_lat pid_t pid; u64 delta; unsigned long[] stack",
+            "block_lat pid_t pid; u64 delta; unsigned long[] stack",
+        ),
+        ("ok u64 a; char b[16]; unsigned int c;", "ok u64 a; char[16] b; unsigned int c"),
+    ] {
+        let def = SynthDef::parse(text).unwrap();
+        assert_eq!(def.to_string(), shown);
+        assert_eq!(SynthDef::parse(shown).unwrap(), def);
+    }
+}
+
+#[test]
+fn what_kernels_printed_for_what_was_written() {
+    let echo = include_str!("../../tests/data/hist/vm-6.12/synth-onmatch.synthetic_events");
+    let command = include_str!("../../tests/data/hist/vm-6.12/synth-onmatch.cmd");
+    let written = command.lines().next().unwrap().split('\'').nth(1).unwrap();
+    assert_eq!(SynthDef::parse(echo.trim_end()).unwrap(), SynthDef::parse(written).unwrap());
+    let echo = include_str!("../../tests/data/hist/vm-6.12/synth-onmatch.dynamic_events");
+    assert_eq!(SynthDef::parse(echo.trim_end()).unwrap(), SynthDef::parse(written).unwrap());
+}
+
+#[test]
+fn definitions_that_kernels_refused() {
+    for kernel in [
+        include_str!("../../tests/data/hist/vm-6.1/errors.txt"),
+        include_str!("../../tests/data/hist/vm-6.12/errors.txt"),
+    ] {
+        let mut count = 0;
+        for entry in kernel.split("=== file: ").filter(|e| e.starts_with("synthetic_events")) {
+            let data = entry.lines().find_map(|l| l.strip_prefix("=== data: ")).unwrap();
+            let taken = entry.lines().find_map(|l| l.strip_prefix("=== rc: ")).unwrap().starts_with('0');
+            if data.is_empty() || data.starts_with('!') {
+                continue; // nothing, or a removal
+            }
+            let stricter = data == "x u64 a; u64 a"; // two fields nobody could tell apart
+            assert_eq!(SynthDef::parse(data).is_ok(), taken && !stricter, "{data}");
+            count += 1;
+        }
+        assert!(count >= 11, "{count}");
+    }
+}
+
+#[test]
+fn definition_errors_have_carets() {
+    let error = SynthDef::parse("x u64 a; u46 b").unwrap_err();
+    assert_eq!(error.to_string(), "unknown type `u46`\n  synth: x u64 a; u46 b\n                  ^~~~~");
+    assert_eq!(error.hints()[0], "did you mean `u16` or `u64`?");
+    for bad in ["", "1x u64 a", "x", "x u64", "x char[300] a", "x char[] a[]", "x u64[4] a", "x u64 1a", "x u64 a-b"] {
+        assert!(SynthDef::parse(bad).is_err(), "{bad}");
+    }
+    let many: Vec<_> = (0..65).map(|n| format!("u8 f{n}")).collect();
+    assert!(SynthDef::parse(&format!("x {}", many.join(";"))).is_err());
+}
+
+/// The example of libtracefs' manual.
+#[test]
+fn the_manuals_example() {
+    let mut b = Builder::new("wakeup_lat", waking(), switch(), "pid", "next_pid", Some("pid")).unwrap();
+    b.start_field("prio", None).unwrap();
+    b.end_field("next_comm", Some("comm")).unwrap();
+    b.end_field("prev_prio", None).unwrap();
+    b.compare(TIMESTAMP_USECS, TIMESTAMP_USECS, Calc::DeltaEnd, "delta").unwrap();
+    b.start_filter("prio < 100");
+    b.end_filter("next_prio < 50 || !(prev_prio >= 100)");
+    let plan = b.plan().unwrap();
+    assert_eq!(plan.definition.to_string(), "wakeup_lat pid_t pid; s32 prio; char[16] comm; s32 prev_prio; u64 delta");
+    assert_eq!(
+        plan.start.1.to_string(),
+        "hist:keys=pid:__wakeup_lat_start_prio=prio,__wakeup_lat_start_delta=common_timestamp.usecs if prio < 100"
+    );
+    assert_eq!(
+        plan.end.1.to_string(),
+        "hist:keys=next_pid:__wakeup_lat_pid=next_pid,__wakeup_lat_prio=$__wakeup_lat_start_prio,\
+         __wakeup_lat_comm=next_comm,__wakeup_lat_prev_prio=prev_prio,\
+         __wakeup_lat_delta=common_timestamp.usecs-$__wakeup_lat_start_delta:onmatch(sched.sched_waking).\
+         trace(wakeup_lat,$__wakeup_lat_pid,$__wakeup_lat_prio,$__wakeup_lat_comm,$__wakeup_lat_prev_prio,\
+         $__wakeup_lat_delta) if next_prio < 50 || !(prev_prio >= 100)"
+    );
+    let undo: Vec<_> = plan.writes().into_iter().rev().map(|w| w.undo).collect();
+    assert!(undo[0].starts_with("!hist:keys=next_pid") && undo[1].starts_with("!hist:keys=pid"));
+    assert_eq!(undo[2], "!wakeup_lat");
+    let shell = plan.shell("/sys/kernel/tracing", Some("foo"));
+    assert!(shell[0].ends_with("' >> /sys/kernel/tracing/synthetic_events"));
+    assert!(shell[2].ends_with("' >> /sys/kernel/tracing/instances/foo/events/sched/sched_switch/trigger"));
+    for (_, spec) in [&plan.start, &plan.end] {
+        assert_eq!(HistSpec::parse(&spec.to_string()).unwrap(), *spec);
+    }
+}
+
+#[test]
+fn libtracefs_refusals() {
+    let new = |start: &str, end: &str| Builder::new("x", waking(), switch(), start, end, None).map(drop);
+    assert!(matches!(new("nopid", "next_pid"), Err(SynthError::NoField { .. })));
+    assert!(matches!(new("pid", "next_comm"), Err(SynthError::Types { what: "matched", .. })));
+    assert!(matches!(new("pid", "prev_state"), Err(SynthError::Types { .. })));
+    assert!(matches!(Builder::new("a-b", waking(), switch(), "pid", "next_pid", None), Err(SynthError::Name(_))));
+    let mut b = Builder::new("x", waking(), switch(), "pid", "next_pid", None).unwrap();
+    assert_eq!(b.plan(), Err(SynthError::NoFields));
+    assert!(matches!(b.compare(TIMESTAMP, TIMESTAMP_USECS, Calc::DeltaEnd, "d"), Err(SynthError::Timestamp)));
+    assert!(matches!(b.compare(TIMESTAMP, "prev_pid", Calc::DeltaEnd, "d"), Err(SynthError::Timestamp)));
+    assert!(matches!(b.compare("comm", "next_comm", Calc::Add, "d"), Err(SynthError::Types { what: "added", .. })));
+    assert!(matches!(b.start_field("bogus", None), Err(SynthError::NoField { .. })));
+    b.start_field("prio", None).unwrap();
+    assert!(matches!(b.end_field("next_prio", Some("prio")), Err(SynthError::Duplicate(_))));
+    assert!(matches!(b.track(Tracking::Max, "prio", Deed::Trace), Err(SynthError::Tracked(_))));
+    let mut sys =
+        Builder::new("x", format("raw_syscalls", "sys_enter").unwrap(), switch(), "common_pid", "prev_pid", None)
+            .unwrap();
+    assert!(matches!(sys.start_field("args", None), Err(SynthError::Unsupported { .. })));
+}
+
+#[test]
+fn handlers() {
+    let mut b = Builder::new("lat", waking(), switch(), "pid", "next_pid", None).unwrap();
+    b.compare(TIMESTAMP, TIMESTAMP, Calc::DeltaEnd, "d").unwrap();
+    b.track(Tracking::Max, "d", Deed::Save(vec!["next_comm".into(), "prev_pid".into()])).unwrap();
+    b.track(Tracking::Max, "d", Deed::Trace).unwrap();
+    b.track(Tracking::Max, "d", Deed::Snapshot).unwrap();
+    let text = b.plan().unwrap().end.1.to_string();
+    assert!(
+        text.ends_with(
+            ":onmax($__lat_d).save(next_comm,prev_pid):onmax($__lat_d).trace(lat,$__lat_d):onmax($__lat_d).snapshot()"
+        ),
+        "{text}"
+    );
+}
+
+fn lowered(text: &str) -> Result<String, String> {
+    lower(text, None, &find).map_err(|e| format!("{e} {:?}", e.hints())).map(|l| match l {
+        Lowered::Hist((system, event), spec) => format!("{system}.{event} {spec}"),
+        Lowered::Synth(builder) => builder.plan().unwrap().shell("", None).join("\n"),
+    })
+}
+
+#[test]
+fn sql_without_join_is_a_histogram() {
+    for (sql, hist) in [
+        ("select pid, prio from sched_waking", "sched.sched_waking hist:keys=pid,prio"),
+        (
+            "SELECT CAST(call_site AS SYM-OFFSET), CAST(bytes_req as _COUNTER_) FROM kmem.kmalloc AS k WHERE k.bytes_req > 0x10 && (k.bytes_alloc = 1 || bytes_alloc = 2)",
+            "kmem.kmalloc hist:keys=call_site.sym-offset:vals=bytes_req if bytes_req > 0x10 && (bytes_alloc == 1 || bytes_alloc == 2)",
+        ),
+        (
+            "select cast(id as syscall), cast(common_pid as comm) from sys_enter where !(id = 1), id != 2",
+            "raw_syscalls.sys_enter hist:keys=id.syscall,common_pid.execname if !(id == 1) && id != 2",
+        ),
+        (
+            "select cast(bytes_req as log2) from kmalloc where bytes_req & 3 || bytes_req < 9",
+            "kmem.kmalloc hist:keys=bytes_req.log2 if (bytes_req & 3 || bytes_req < 9)",
+        ),
+        (
+            "select next_comm from sched_switch where next_comm ~ \"k*\"",
+            "sched.sched_switch hist:keys=next_comm if next_comm ~ \"k*\"",
+        ),
+    ] {
+        assert_eq!(lowered(sql).as_deref(), Ok(hist), "{sql}");
+    }
+}
+
+#[test]
+fn sql_with_join_is_a_synthetic_event() {
+    let sql = "select start.pid, end.next_comm as comm, (end.TIMESTAMP_USECS - start.TIMESTAMP_USECS) as lat \
+               from sched_waking as start join sched_switch as end on start.pid = end.next_pid \
+               where start.prio < 100, (end.prev_prio >= 100 || end.prev_prio = 7)";
+    let text = lowered(sql).unwrap();
+    assert_eq!(
+        text,
+        "echo 'Anonymous pid_t pid; char[16] comm; u64 lat' >> /synthetic_events\n\
+         echo 'hist:keys=pid:__Anonymous_start_lat=common_timestamp.usecs if prio < 100' >> /events/sched/sched_waking/trigger\n\
+         echo 'hist:keys=next_pid:__Anonymous_pid=next_pid,__Anonymous_comm=next_comm,\
+         __Anonymous_lat=common_timestamp.usecs-$__Anonymous_start_lat:onmatch(sched.sched_waking).\
+         trace(Anonymous,$__Anonymous_pid,$__Anonymous_comm,$__Anonymous_lat) \
+         if prev_prio >= 100 || prev_prio == 7' >> /events/sched/sched_switch/trigger"
+    );
+    let delta =
+        lowered("select TIMESTAMP_DELTA_USECS as lat from sched_waking join sched_switch on next_pid == pid").unwrap();
+    assert!(delta.contains("Anonymous u64 lat'") && delta.contains("keys=pid:") && delta.contains("keys=next_pid:"));
+    let sum = "select start.prio + end.next_prio as both, start.prio - end.prev_prio as less from sched_waking as start join sched_switch as end on start.pid = end.next_pid";
+    let sum = lowered(sum).unwrap();
+    assert!(sum.contains("__Anonymous_both=next_prio+$__Anonymous_start_both"), "{sum}");
+    assert!(sum.contains("__Anonymous_less=$__Anonymous_start_less-prev_prio"), "{sum}");
+}
+
+#[test]
+fn sql_errors_have_carets() {
+    for (sql, message) in [
+        ("select", "expected a field"),
+        ("selekt pid from x", "expected SELECT"),
+        ("select pid sched_waking x", "expected FROM"),
+        ("select pid from nothing", "no event `nothing`"),
+        ("select pif from sched_waking", "has no field `pif`"),
+        ("select pid from sched_waking where pid = 1 and prio = 2", "expected the end of the statement"),
+        ("select pid from sched_waking where pid = -1", "expected a number"),
+        ("select pid from sched_waking where pid ~ 5", "expected a text"),
+        ("select pid from sched_waking where comm = 'x'", "unexpected character"),
+        ("select pid from sched:sched_waking", "unexpected character"),
+        ("select pid from sched_waking where comm = \"x", "missing closing quote"),
+        ("select pid from sched_waking where pid = 10ab", "not an integer"),
+        ("select cast(comm as hex) from sched_waking", "`comm` is text"),
+        ("select cast(pid as execname) from sched_waking", "only common_pid"),
+        ("select cast(pid as hax) from sched_waking", "unknown type `hax`"),
+        ("select cast(pid as _COUNTER_) from sched_waking", "at least one selected field must be a key"),
+        ("select pid - prio as x from sched_waking", "need two events"),
+        ("select pid from sched_waking join sched_switch on pid = prio", "one field of each event"),
+        ("select common_pid from sched_waking join sched_switch on pid = next_pid", "both events have `common_pid`"),
+        ("select bogus from sched_waking join sched_switch on pid = next_pid", "neither event has `bogus`"),
+        (
+            "select s.TIMESTAMP - e.TIMESTAMP from sched_waking s join sched_switch e on s.pid = e.next_pid",
+            "needs a name",
+        ),
+        ("select pid from sched_waking s join sched_switch e on s.pid = e.next_comm", "cannot be matched"),
+        (
+            "select pid from sched_waking join sched_switch on pid = next_pid where (prio = 1 || next_prio = 2)",
+            "mixes fields",
+        ),
+        ("select cast(pid as hex) from sched_waking join sched_switch on pid = next_pid", "no casts"),
+        ("select \\", "a name must follow"),
+    ] {
+        let error = lowered(sql).expect_err(sql);
+        assert!(error.contains(message) && error.contains("\n  sql: "), "{sql}: {error}");
+    }
+    let error = Query::parse("select pid from").unwrap_err();
+    assert_eq!(error.to_string(), "expected an event\n  sql: select pid from\n                      ^");
+    let deep = format!("select pid from x where {}pid = 1", "!".repeat(1000));
+    assert!(Query::parse(&deep).unwrap_err().to_string().starts_with("too many levels"));
+    assert!(Query::parse("select \\from from x").is_ok());
+}
+
+proptest! {
+    #[test]
+    fn any_statement_ends_in_an_answer(sql in "(select )?(pid|start\\.pid|from|FROM|join|on|where|as|cast|\\(|\\)|=|&&|,|[0-9a-z\".!|~\\\\ -]|\\PC| ){0,30}") {
+        if let Err(error) = lower(&sql, None, &find) {
+            let _ = error.to_string();
+        }
+    }
+
+    #[test]
+    fn any_definition_ends_in_an_answer(text in "(s:)?[a-z0-9_]{0,5}[ \t](u64|char|\\[|\\]|;|[a-z0-9 ]|\\PC){0,20}") {
+        if let Ok(def) = SynthDef::parse(&text) {
+            prop_assert_eq!(SynthDef::parse(&def.to_string()), Ok(def));
+        }
+    }
+}
