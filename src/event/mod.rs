@@ -3,6 +3,7 @@
 //! [`EventTypes`] is built once from a file's formats and does not change afterwards. What does change while events are
 //! printed in order lies in [`State`]. [`TypedEvent`] is for readers that want values instead of texts.
 
+mod blk;
 mod common;
 mod event_type;
 mod handlers;

@@ -34,6 +34,8 @@ pub(super) fn fields(format: &EventFormat, abi: Abi) -> Box<[RawField]> {
 fn field(field: &Field, _abi: Abi) -> RawField {
     let kind = match field.shape {
         Shape::Scalar if field.is_pointer() => Kind::Pointer,
+        // `void data`: nothing, and read as the number 0
+        _ if field.size == 0 && !field.decl.contains('[') => Kind::Number { signed: false, hex: false },
         Shape::Scalar => Kind::Number { signed: field.is_signed(), hex: field.type_name.contains("long") },
         shape => Kind::Array { text: field.is_string(), shape },
     };
@@ -69,7 +71,8 @@ fn array(field: &RawField, text: bool, shape: Shape, cx: &Context<'_>, out: &mut
     };
     let start = start.min(cx.data.len());
     let data = &cx.data[start..start.saturating_add(len).min(cx.data.len())];
-    if text && printable(data) {
+    // libtraceevent does not look into an array that takes the rest of the record
+    if text && (field.size == 0 || printable(data)) {
         let end = memchr::memchr(0, data).unwrap_or(data.len());
         out.extend_from_slice(&data[..end]);
         return;

@@ -22,8 +22,10 @@ impl EventTypes {
         symbols: &Symbols,
         options: &DecodeOptions,
     ) -> Self {
+        let formats: Vec<&EventFormat> = formats.into_iter().collect();
+        let blk = super::blk::format(formats.iter().copied());
         let mut table: Vec<Option<Box<EventType>>> = Vec::new();
-        for format in formats {
+        for format in formats.into_iter().chain(&blk) {
             let id = usize::from(format.id.0);
             if table.len() <= id {
                 table.resize_with(id + 1, || None);

@@ -32,6 +32,12 @@ pub(super) enum Function {
     },
     /// The argument with its bytes turned around if the recorded machine is little endian.
     Swap(u8),
+    /// Leading zero bits of a number of so many bytes.
+    LeadingZeros(u8),
+    /// The logarithm to base 2, rounded down, or up.
+    Log2 {
+        up: bool,
+    },
     Text(TextFunction),
 }
 
@@ -49,6 +55,10 @@ impl Function {
             "ntohs" | "__ntohs" | "htons" | "__fswab16" | "be16_to_cpu" | "__be16_to_cpu" => Function::Swap(2),
             "ntohl" | "__ntohl" | "htonl" | "__fswab32" | "be32_to_cpu" | "__be32_to_cpu" => Function::Swap(4),
             "be64_to_cpu" | "__be64_to_cpu" | "__fswab64" => Function::Swap(8),
+            "__builtin_clz" => Function::LeadingZeros(4),
+            "__builtin_clzl" | "__builtin_clzll" => Function::LeadingZeros(8),
+            "ilog2" | "__ilog2_u32" | "__ilog2_u64" => Function::Log2 { up: false },
+            "order_base_2" | "__order_base_2" => Function::Log2 { up: true },
             "jbd2_dev_to_name" => Function::Text(TextFunction::DeviceName),
             "mc_event_error_type" => Function::Text(TextFunction::MemoryError),
             "nvme_trace_disk_name" => Function::Text(TextFunction::NvmeDisk),

@@ -316,11 +316,13 @@ impl Parser {
 
     fn sizeof(&mut self) -> Result<Deep, PrintFmtError> {
         let start = self.pos;
-        if let Some(Some(ctype)) = self.type_name()
+        let structure = matches!(self.peek(), Kind::Word(w) if w == "struct");
+        if let Some(ctype) = self.type_name().filter(|t| t.is_some() || structure)
             && self.eat(")")
         {
             let long = CType::number(self.long_size, false);
-            return self.node(Expr::Number(u64::from(ctype.size), long), &[]);
+            // `struct page` is the only structure whose size print formats take: 64 bytes on 64-bit kernels
+            return self.node(Expr::Number(ctype.map_or(64, |t| u64::from(t.size)), long), &[]);
         }
         self.pos = start;
         let (inner, depth) = self.expr()?;

@@ -108,7 +108,12 @@ pub(super) fn address(out: &mut Vec<u8>, cx: &Context<'_>, kind: Pointer, value:
 }
 
 fn symbol(out: &mut Vec<u8>, cx: &Context<'_>, value: u64, offset: bool, semantics: Semantics) {
-    let Some(symbol) = cx.symbols.kallsyms.lookup(value) else {
+    let kallsyms = &cx.symbols.kallsyms;
+    let found = match semantics {
+        Semantics::Kernel => kallsyms.lookup_first(value),
+        Semantics::TraceCmd => kallsyms.lookup(value),
+    };
+    let Some(symbol) = found else {
         out.extend_from_slice(b"0x");
         num::hex(out, value);
         return;

@@ -113,15 +113,17 @@ impl Program {
         if field.has_0x {
             out.extend_from_slice(b"0x");
         }
-        self.step(op, cx, out);
-        if let Op::Symbol(ex, Pointer::Symbol | Pointer::SymbolOffset) = op {
-            let address = ex.eval(cx);
-            if cx.symbols.kallsyms.lookup(address).is_some() {
-                out.extend_from_slice(b" (0x");
-                num::hex(out, address);
-                out.push(b')');
-            }
+        let Op::Symbol(ex, Pointer::Symbol | Pointer::SymbolOffset) = op else {
+            self.step(op, cx, out);
+            return true;
+        };
+        let address = ex.eval(cx);
+        if cx.symbols.kallsyms.lookup(address).is_some() {
+            self.step(op, cx, out);
         }
+        out.extend_from_slice(b" (0x");
+        num::hex(out, address);
+        out.push(b')');
         true
     }
 

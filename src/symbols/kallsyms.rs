@@ -59,18 +59,46 @@ impl Kallsyms {
     }
 
     /// The symbol that `address` lies in: the one that starts last before it. The last one of all has no known end and is
-    /// found by its very address only.
+    /// found by its very address only. Of several names for one address this is the one that trace-cmd shows.
     pub fn lookup(&self, address: u64) -> Option<Symbol<'_>> {
+        let (first, after) = self.group(address)?;
+        let exact = self.addresses.get(first) == Some(&address);
+        let index = if exact && after - first > 1 { self.bisected(address, first, after) } else { first };
+        self.symbol(index, after)
+    }
+
+    /// Like [`Kallsyms::lookup`], but of several names for one address the first, which is the one the kernel shows.
+    pub fn lookup_first(&self, address: u64) -> Option<Symbol<'_>> {
+        let (first, after) = self.group(address)?;
+        self.symbol(first, after)
+    }
+
+    /// The symbols that start at the greatest address not above `address`.
+    fn group(&self, address: u64) -> Option<(usize, usize)> {
         let after = self.addresses.partition_point(|a| *a <= address);
-        let mut index = after.checked_sub(1)?;
-        let start = *self.addresses.get(index)?;
+        let mut first = after.checked_sub(1)?;
+        let start = *self.addresses.get(first)?;
         if after == self.addresses.len() && start != address {
             return None;
         }
-        while index > 0 && self.addresses.get(index - 1) == Some(&start) {
-            index -= 1; // the first of several names
+        while first > 0 && self.addresses.get(first - 1) == Some(&start) {
+            first -= 1;
         }
-        self.symbol(index, after)
+        Some((first, after))
+    }
+
+    /// Which of the names between `first` and `after` a binary search hits, in a list where they stand in reverse order.
+    fn bisected(&self, address: u64, first: usize, after: usize) -> usize {
+        let (mut low, mut high) = (0, self.addresses.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.addresses[middle].cmp(&address) {
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Equal => return first + after - 1 - middle,
+            }
+        }
+        first
     }
 
     fn symbol(&self, index: usize, after: usize) -> Option<Symbol<'_>> {
@@ -111,6 +139,7 @@ mod tests {
         );
         assert_eq!(k.len(), 4);
         assert_eq!(k.lookup(0xffff_ffff_80ff_ffff), None);
+        assert_eq!(k.lookup_first(0xffff_ffff_8100_0100).unwrap().name, b"a");
         let s = k.lookup(0xffff_ffff_8100_0101).unwrap();
         assert_eq!((s.name, s.address), (&b"a"[..], 0xffff_ffff_8100_0100));
         assert_eq!(k.lookup(u64::MAX), None);

@@ -262,6 +262,16 @@ impl Compiler<'_> {
                 let turned = big != (self.abi.endian == crate::abi::Endian::Big);
                 Ok(Some((if turned { swapped(ex, size) } else { ex }, ctype)))
             }
+            Function::LeadingZeros(_) | Function::Log2 { .. } => {
+                let Some((ex, _)) = self.number(first)? else { return Ok(None) };
+                let value = ex.constant().ok_or_else(bad)?;
+                let bits = match function {
+                    Function::LeadingZeros(size) => value.leading_zeros().saturating_sub(64 - 8 * u32::from(size)),
+                    Function::Log2 { up: true } => value.max(1).next_power_of_two().trailing_zeros(),
+                    _ => value.max(1).ilog2(),
+                };
+                Ok(Some((Ex::Const(bits.into()), self.seen_as(CType::INT))))
+            }
             Function::Swap(size) => {
                 let Some((ex, _)) = self.number(first)? else { return Ok(None) };
                 let ctype = self.seen_as(CType::number(size, false));

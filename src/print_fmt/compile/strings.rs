@@ -43,6 +43,10 @@ impl Compiler<'_> {
         }
         match expr {
             Expr::Text(text) => Ok(Some(Text::Const(text.clone().into()))),
+            null if is_null(null) => {
+                let null: &[u8] = if self.kernel() { b"(null)" } else { b"" };
+                Ok(Some(Text::Const(null.into())))
+            }
             Expr::Cast(_, inner) => self.text(inner),
             Expr::Choice(cond, yes, no) => {
                 let Some((cond, _)) = self.number(cond)? else { return Ok(None) };
@@ -171,6 +175,9 @@ impl Compiler<'_> {
             };
             let [value, name] = pair.as_slice() else { return Err(bad()) };
             let value = if self.unknown_name(value) { UNKNOWN } else { self.constant(value)?.unwrap_or(UNKNOWN) };
+            if is_null(name) {
+                break; // the kernel's tables end so
+            }
             let name = match name {
                 Expr::Text(text) => text.clone(),
                 Expr::Name(name) => name.clone().into_bytes(),
@@ -185,8 +192,9 @@ impl Compiler<'_> {
     fn unknown_name(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Name(name) => names::constant(name).is_none(),
-            Expr::Cast(_, a) | Expr::Unary(_, a) => self.unknown_name(a),
-            Expr::Binary(_, a, b) => self.unknown_name(a) || self.unknown_name(b),
+            // within an expression libtraceevent takes an unknown name for 0
+            Expr::Cast(_, a) | Expr::Unary(_, a) if self.kernel() => self.unknown_name(a),
+            Expr::Binary(_, a, b) if self.kernel() => self.unknown_name(a) || self.unknown_name(b),
             _ => false,
         }
     }
@@ -197,5 +205,14 @@ impl Compiler<'_> {
             Text::Symbolic(of) => Ok(*of),
             other => Err(other),
         }
+    }
+}
+
+/// Whether an expression is C's null pointer: `0` or `((void *)0)`.
+fn is_null(expr: &Expr) -> bool {
+    match expr {
+        Expr::Number(0, _) => true,
+        Expr::Cast(_, inner) => matches!(**inner, Expr::Number(0, _)),
+        _ => false,
     }
 }
