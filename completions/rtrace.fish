@@ -26,6 +26,8 @@ end
 
 complete -c rtrace -n "__fish_rtrace_needs_command" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_needs_command" -s V -l version -d 'Print version'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "report" -d 'Print a recording as text'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "recover" -d 'Finish a recording whose recorder was killed'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "list" -d 'List what this kernel can trace'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "check-events" -d 'Check that every event of this kernel is understood'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stop" -d 'Stop tracing: the ring buffers keep what they hold and take no more'
@@ -34,8 +36,30 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "clear" -d 'Empty the 
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "reset" -d 'Put tracing back: into the state after boot, or as it was before a killed recording'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "show" -d 'Show the ring buffer as the kernel prints it, or what knobs say'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stat" -d 'Show what of tracing is not as after boot'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "record" -d 'Record events into a trace.dat file'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "generate" -d 'Write the man pages and the shell completions'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "help" -d 'Show help on a command or a topic'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s i -l input -d 'File to print; may be given several times' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s F -l filter -d 'Only the events that match, as in `sched/sched_switch: next_pid == 1`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l cpu -d 'Only the events of these CPUs, as in 0,2-4' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-offset -d 'Number to add to every time stamp, in the clock\'s unit' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s v -l invert -d 'Not the events that match the filters behind this'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s t -d 'Time stamps in nanoseconds'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s l -d 'Short columns, as the kernel\'s latency format'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s R -d 'Fields by name instead of the events\' texts'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s N -d 'No wording of trace-cmd\'s plugins: the kernel\'s print formats only'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s L -d 'Only plugins of the user: rtrace has none, so this changes nothing'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-diff -d 'The time since the line before, behind each time stamp'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l raw-ts -d 'Raw time stamps, without any correction'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l nodate -d 'Do not turn the time stamps of a recording with --date into wall clock times'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l stat -d 'The buffers\' statistics when recording ended, and where the data lies'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l uname -d 'The recorded machine and kernel, and the recorder\'s version'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l version -d 'The version of the program that recorded'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l cpus -d 'The CPUs that have data'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s E -l event-names -d 'The names of the events whose formats the file holds'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l events -d 'The formats of the events'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s e -l events -d 'Events; PATTERN is a glob (`sched:*`), a regular expression (`^sys.*open`) or part of a name' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -l journal-dir -d 'Where the journals of changes lie' -r -F
@@ -125,5 +149,30 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s t -l top -d 'The 
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s o -l options -d 'All options, not only those that differ'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s e -l event -d 'Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s f -l filter -d 'Filter for the -e before it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s R -l trigger -d 'Set a trigger on the -e before it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s B -l instance -d 'Record in this instance too; options after it belong to it (made and removed if absent)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s o -l output -d 'Write to FILE' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s P -l pid -d 'Record only events of these processes; end with the last of them' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l duration -d 'End recording after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l timeout -d 'End CMD after TIME and exit with 124' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-lost -d 'Exit with 4 if more than N events were lost' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l summary-json -d 'Write the summary to FILE as JSON' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l compression -d 'Compress with zstd[:LEVEL], or none' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s v -d 'Leave out the events of every -e that follows'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s F -l follow -d 'Record only events of CMD'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s a -l all-formats -d 'Store the formats of all events, not only of those recorded'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s q -l quiet -d 'Print nothing but errors'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l top -d 'Record in the top-level buffer instead of one of our own'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l self -d 'Record events of the recorder\'s own threads too'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand generate" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand help" -s h -l help -d 'Print help'

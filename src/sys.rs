@@ -217,3 +217,17 @@ pub(crate) fn page_size() -> usize {
     let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     usize::try_from(size).unwrap_or(4096)
 }
+
+/// `sysname nodename release machine`, as uname(1) has them.
+pub(crate) fn uname() -> String {
+    // SAFETY: all-zero bytes are a valid utsname, and the call fills it with NUL-terminated strings.
+    let name = unsafe {
+        let mut name: libc::utsname = std::mem::zeroed();
+        libc::uname(&mut name);
+        name
+    };
+    let text = |field: &[libc::c_char]| -> String {
+        field.iter().take_while(|&&c| c != 0).map(|&c| char::from(c as u8)).collect()
+    };
+    format!("{} {} {} {}", text(&name.sysname), text(&name.nodename), text(&name.release), text(&name.machine))
+}

@@ -2,6 +2,7 @@
 
 use super::exit::Failure;
 use rtrace::tracefs::{Instance, JOURNAL_DIR, Journal, Sink, Tracefs, find_orphans};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Which tracing directory a command works on.
@@ -50,7 +51,6 @@ impl TracefsArgs {
     }
 
     /// A journal for changes by this command; `verbose` shows each write on stderr.
-    #[expect(dead_code, reason = "for record, start and set, which are still to come")]
     pub(crate) fn journal(&self, tracefs: &Tracefs, verbose: bool) -> Journal {
         let command: Vec<String> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
         let journal = Journal::on_disk(tracefs, &self.journal_dir, command.join(" "));
@@ -58,9 +58,9 @@ impl TracefsArgs {
     }
 }
 
-/// Shows writes on stderr.
+/// Shows writes on stderr. A stderr that was closed must not end what is to be undone with a panic.
 pub(crate) fn to_stderr() -> Sink {
-    Box::new(|line| eprintln!("{line}"))
+    Box::new(|line| drop(writeln!(std::io::stderr(), "{line}")))
 }
 
 /// Which instance a command works on.

@@ -61,6 +61,12 @@ impl Failure {
         self.exit
     }
 
+    /// The same with another exit code, made from the one it has.
+    pub(crate) fn with_exit(mut self, change: impl FnOnce(Exit) -> Exit) -> Self {
+        self.exit = change(self.exit);
+        self
+    }
+
     /// Adds a line `Hint: ...` to the message.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());

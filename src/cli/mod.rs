@@ -7,6 +7,7 @@ mod exit;
 mod generate;
 mod help;
 mod list;
+mod record;
 mod recover;
 mod report;
 mod reset;
@@ -46,6 +47,7 @@ enum Command {
     Show(show::Args),
     Stat(stat::Args),
     Help(help::Args),
+    Record(record::Args),
     #[command(hide = true)]
     Generate(generate::Args),
 }
@@ -63,6 +65,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Show(args) => show::run(&args),
         Command::Stat(args) => stat::run(&args),
         Command::Help(args) => help::run(&args, command_line()),
+        Command::Record(args) => record::run(&args),
         Command::Generate(args) => generate::run(&args, command_line()),
     }
 }

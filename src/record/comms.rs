@@ -12,8 +12,8 @@ use crate::units::Pid;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::time::{ClockId, clock_gettime};
 use std::collections::HashMap;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
@@ -27,6 +27,14 @@ impl Comm {
         let len = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len()).min(15);
         comm[..len].copy_from_slice(&bytes[..len]);
         Comm(comm)
+    }
+
+    /// Appends a line of saved_cmdlines: `PID COMM`.
+    pub(super) fn write_line(&self, pid: Pid, out: &mut Vec<u8>) {
+        out.extend_from_slice(pid.to_string().as_bytes());
+        out.push(b' ');
+        out.extend(self.as_bytes().iter().map(|&b| if b == b'\n' { b'?' } else { b })); // a name may hold anything
+        out.push(b'\n');
     }
 
     /// The name without its padding.
@@ -50,6 +58,8 @@ pub struct CommLearner {
     /// What was read and is too young to be put in order with what other CPUs are still writing.
     pending: Vec<(u64, Task)>,
     raw: Vec<u8>,
+    /// Names that are not yet in the spool.
+    lines: Vec<u8>,
 }
 
 /// Events younger than this may be overtaken by older ones of another CPU that are not readable yet.
@@ -70,17 +80,23 @@ impl CommLearner {
         let cpus: Vec<u32> = cpus.into_iter().collect();
         let size = if cpus.len() > 16 { 64 << 10 } else { 256 << 10 };
         let rings = cpus.iter().map(|&cpu| TaskEvents::open(cpu, size)).collect::<io::Result<_>>()?;
-        Ok(CommLearner { rings, names: HashMap::new(), pending: Vec::new(), raw: Vec::new() })
+        Ok(CommLearner { rings, names: HashMap::new(), pending: Vec::new(), raw: Vec::new(), lines: Vec::new() })
     }
 
     /// Reads the names of the tasks that exist, then listens until `stop` is readable; gives the last name of each pid.
-    pub fn run(mut self, stop: BorrowedFd<'_>) -> Vec<(Pid, Comm)> {
+    /// Every name is appended to `spool` at once, as a line of saved_cmdlines, for the case that we are killed.
+    pub fn run(mut self, stop: BorrowedFd<'_>, mut spool: File) -> Vec<(Pid, Comm)> {
         self.drain();
-        self.names.extend(living_tasks());
+        for (tid, comm) in living_tasks() {
+            self.name(tid, comm);
+        }
         loop {
             let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(Duration::ZERO, Duration::from);
             self.drain();
             self.settle(now.saturating_sub(SETTLE).as_nanos() as u64);
+            // A disk that is full takes no more names; the recording's end will still have them.
+            let _ = spool.write_all(&self.lines);
+            self.lines.clear();
             let mut fds = vec![PollFd::new(stop, PollFlags::POLLIN)];
             fds.extend(self.rings.iter().map(|ring| PollFd::new(ring.as_fd(), PollFlags::POLLIN)));
             if poll(&mut fds, PollTimeout::from(250u16)).is_err() || fds[0].any().unwrap_or(false) {
@@ -102,20 +118,22 @@ impl CommLearner {
         parse(&self.raw, &mut self.pending);
     }
 
+    fn name(&mut self, tid: i32, comm: Comm) {
+        self.names.insert(tid, comm);
+        comm.write_line(Pid(tid), &mut self.lines);
+    }
+
     /// Applies what is older than `until`, in the order of time.
     fn settle(&mut self, until: u64) {
         self.pending.sort_by_key(|&(time, _)| time);
         let settled = self.pending.partition_point(|&(time, _)| time < until);
-        for (_, task) in self.pending.drain(..settled) {
+        let young = self.pending.split_off(settled);
+        for (_, task) in std::mem::replace(&mut self.pending, young) {
             match task {
-                Task::Named { tid, comm } => {
-                    self.names.insert(tid, comm);
-                }
+                Task::Named { tid, comm } => self.name(tid, comm),
                 // A pid that is used again must not keep the name of its former owner.
                 Task::Forked { child, parent } => match self.names.get(&parent).copied() {
-                    Some(comm) => {
-                        self.names.insert(child, comm);
-                    }
+                    Some(comm) => self.name(child, comm),
                     None => {
                         self.names.remove(&child);
                     }
@@ -152,6 +170,24 @@ fn parse(mut records: &[u8], out: &mut Vec<(u64, Task)>) {
     }
 }
 
+/// Adds the names of `saved_cmdlines` for the pids that `learnt`, which is sorted, does not have.
+pub(super) fn with_saved(mut learnt: Vec<(Pid, Comm)>, saved_cmdlines: &[u8]) -> Vec<(Pid, Comm)> {
+    let saved = saved_cmdlines.split(|&b| b == b'\n').filter_map(|line| {
+        let blank = line.iter().position(|&b| b == b' ')?;
+        let pid = std::str::from_utf8(&line[..blank]).ok()?.parse().ok()?;
+        let name = &line[blank + 1..];
+        (name != b"<...>").then(|| (Pid(pid), Comm::new(name)))
+    });
+    let known = learnt.len();
+    for (pid, comm) in saved {
+        if learnt[..known].binary_search_by_key(&pid, |&(pid, _)| pid).is_err() {
+            learnt.push((pid, comm));
+        }
+    }
+    learnt.sort_by_key(|&(pid, _)| pid);
+    learnt
+}
+
 /// Every thread that `/proc` shows, with its name.
 fn living_tasks() -> impl Iterator<Item = (i32, Comm)> {
     let numbered = |dir: &str| {
@@ -185,7 +221,13 @@ mod tests {
     }
 
     fn learner() -> CommLearner {
-        CommLearner { rings: Vec::new(), names: HashMap::new(), pending: Vec::new(), raw: Vec::new() }
+        CommLearner {
+            rings: Vec::new(),
+            names: HashMap::new(),
+            pending: Vec::new(),
+            raw: Vec::new(),
+            lines: Vec::new(),
+        }
     }
 
     #[test]
@@ -218,6 +260,14 @@ mod tests {
     }
 
     #[test]
+    fn saved_names_fill_the_gaps() {
+        let learnt = vec![(Pid(2), Comm::new(b"two")), (Pid(9), Comm::new(b"nine"))];
+        let all = with_saved(learnt, b"9 other\n7 with blank\n3 <...>\nx\n");
+        let names: Vec<_> = all.iter().map(|(pid, comm)| (pid.0, comm.as_bytes())).collect();
+        assert_eq!(names, [(2, &b"two"[..]), (7, b"with blank"), (9, b"nine")]);
+    }
+
+    #[test]
     fn torn_records_are_no_records() {
         let raw = named(1, b"aaaaaaaaaaaaaaa\0", 1);
         for len in 0..raw.len() {
@@ -246,7 +296,7 @@ mod tests {
         };
         let stop = nix::sys::eventfd::EventFd::new().unwrap();
         let (names, pids) = std::thread::scope(|scope| {
-            let running = scope.spawn(|| learner.run(stop.as_fd()));
+            let running = scope.spawn(|| learner.run(stop.as_fd(), tempfile::tempfile().unwrap()));
             let pids: Vec<_> = (0..20)
                 .map(|_| {
                     let mut child = std::process::Command::new("true").spawn().unwrap();

@@ -1,15 +1,32 @@
 //! Recording: what the user asked for as data, applied, run, drained into spools and assembled into one file.
+//!
+//! - [`Plan`] says what to do and does nothing;
+//! - [`record()`] does it: sets tracefs up through a [`Journal`](crate::tracefs::Journal), starts one [`Worker`] per CPU,
+//!   lets the command go, waits for the end, completes the file, and only then takes everything back;
+//! - [`Spool`] is what a worker writes: the bytes of the finished file's section but for the chunk count;
+//! - [`Summary`] says what came of it.
 
 mod child;
 mod chunk;
 mod comms;
+mod error;
+mod metadata;
+mod output;
+mod plan;
+mod session;
+mod setup;
 mod spool;
 mod stop;
+mod summary;
 mod worker;
 
 pub use child::{Child, Command, CommandError, Ended};
 pub use chunk::{Compression, MAX_CHUNK, chunk_size};
 pub use comms::{Comm, CommLearner};
+pub use error::{PlanError, RecordError};
+pub use plan::{BufferPlan, EventPlan, Place, Plan, Tasks};
+pub use session::{Live, Observer, record};
 pub use spool::Spool;
 pub use stop::{Arrived, Signals, Watched, wait};
+pub use summary::{BufferSummary, CpuSummary, Summary, Totals};
 pub use worker::{Drain, Drained, Progress, Worker, WorkerError};

@@ -1,8 +1,8 @@
 //! A file that one CPU's sub-buffers go to while recording.
 //!
 //! Its bytes are those of the CPU's data in the finished file. Compressed: a `u32` chunk count, then the chunks; the
-//! count is zero until the end, so whoever finds a spool without its recorder counts the chunks. Uncompressed: the
-//! sub-buffers.
+//! count is zero while recording, so whoever finds a spool without its recorder counts the chunks. Uncompressed: the
+//! sub-buffers. [`trace_dat::Writer::finish`](crate::trace_dat::Writer::finish) takes it from here.
 
 use nix::fcntl::{SpliceFFlags, splice};
 use std::fs::{File, OpenOptions};
@@ -90,14 +90,8 @@ impl Spool {
         self.end <= if self.chunked { COUNT } else { 0 }
     }
 
-    /// Writes the chunk count, which makes the spool the section's bytes, and hands its file over.
-    ///
-    /// # Errors
-    /// What the file system says.
-    pub fn finish(self) -> io::Result<(File, u64)> {
-        if self.chunked {
-            self.file.write_all_at(&self.chunks.to_ne_bytes(), 0)?;
-        }
-        Ok((self.file, self.end))
+    /// Bytes that count, and the chunks they are; the file stays, its chunk count unwritten.
+    pub fn into_counts(self) -> (u64, u32) {
+        (self.end, self.chunks)
     }
 }

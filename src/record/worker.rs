@@ -23,8 +23,6 @@ use std::time::{Duration, Instant};
 pub struct Drain {
     /// Bytes per sub-buffer.
     pub sub_buffer: usize,
-    /// Sub-buffers per CPU, to know how full the ring was; 0 when unknown.
-    pub sub_buffers: usize,
     /// Bytes of sub-buffers per chunk, a multiple of `sub_buffer`.
     pub chunk: usize,
     /// How chunks are stored.

@@ -211,6 +211,14 @@ impl Instance {
         CpuStats::parse(&self.read(&file)?).map_err(|line| self.content(&file, &line))
     }
 
+    /// The text of a CPU's counters, as files keep it.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn cpu_stats_text(&self, cpu: CpuId) -> Result<String, Error> {
+        self.read(&Self::cpu_file(cpu, "stats"))
+    }
+
     /// The ring buffer's size.
     ///
     /// # Errors

@@ -18,6 +18,7 @@ mod event_enable;
 mod fake;
 mod knobs;
 mod orphan;
+mod recording;
 mod reset;
 mod restore;
 mod shell;

@@ -1,0 +1,184 @@
+//! `rtrace record`: arguments to a plan, the plan to a file, the outcome to an exit code.
+
+mod events;
+mod live;
+
+use super::args::TracefsArgs;
+use super::exit::{Exit, Failure};
+use clap::error::ErrorKind;
+use events::InOrder;
+use live::Screen;
+use rtrace::record::{self, CommandError, Compression, Ended, Place, Plan, PlanError, RecordError, Summary, Tasks};
+use rtrace::units::{Pid, parse_duration};
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Record events into a trace.dat file
+///
+/// Records the events chosen with -e until CMD ends, or without CMD until Ctrl-C. It works in a ring buffer of its own
+/// (an instance), so that other users of tracing are not disturbed, and puts everything back as it was.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    in_order: InOrder,
+    /// Write to FILE
+    #[arg(short, long, value_name = "FILE", default_value = "trace.dat")]
+    output: PathBuf,
+    /// Record only events of these processes; end with the last of them
+    #[arg(short = 'P', long = "pid", value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(1..))]
+    pids: Vec<i32>,
+    /// Record only events of CMD
+    #[arg(short = 'F', long)]
+    follow: bool,
+    /// With -F or -P: events of the tasks they fork as well
+    #[arg(short = 'c', long)]
+    children: bool,
+    /// Go on without the events that this kernel does not have
+    #[arg(short, long)]
+    ignore_unknown: bool,
+    /// Store the formats of all events, not only of those recorded
+    #[arg(short, long)]
+    all_formats: bool,
+    /// Print nothing but errors
+    #[arg(short, long)]
+    quiet: bool,
+    /// End recording after TIME (seconds, or with ms, m, h); CMD goes on and is waited for
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    duration: Option<Duration>,
+    /// End CMD after TIME and exit with 124
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    timeout: Option<Duration>,
+    /// Record in the top-level buffer instead of one of our own
+    #[arg(long)]
+    top: bool,
+    /// Record events of the recorder's own threads too
+    #[arg(long = "self")]
+    own_threads: bool,
+    /// Exit with 4 if more than N events were lost
+    #[arg(long, value_name = "N")]
+    max_lost: Option<u64>,
+    /// Write the summary to FILE as JSON
+    #[arg(long, value_name = "FILE")]
+    summary_json: Option<PathBuf>,
+    /// Compress with zstd[:LEVEL], or none
+    #[arg(long, value_name = "HOW", default_value = "zstd", value_parser = parse_compression)]
+    compression: Compression,
+    /// Show each write to tracefs as a line of shell
+    #[arg(long)]
+    verbose: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+    /// Command to trace, and its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  Scheduling and interrupts while a command runs:
+    rtrace record -e sched -e irq -- make -j8
+  Only what the command and its children do, in a larger ring buffer:
+    rtrace record -F -c -b 16M -e 'syscalls:sys_enter_*' -- ./server --once
+  Ten seconds of the whole machine, without what a filter leaves out:
+    rtrace record --duration 10 -e sched:sched_switch -f 'prev_pid != 0'";
+
+/// `none`, `zstd`, `zstd:3`.
+fn parse_compression(text: &str) -> Result<Compression, String> {
+    let levels = zstd::compression_level_range();
+    match text.split_once(':') {
+        None if text == "none" => Ok(Compression::None),
+        None if text == "zstd" => Ok(Compression::default()),
+        Some(("zstd", level)) => match level.parse() {
+            Ok(level) if levels.contains(&level) => Ok(Compression::Zstd(level)),
+            _ => Err(format!("a zstd level lies between {} and {}", levels.start(), levels.end())),
+        },
+        _ => Err("expected zstd, zstd:LEVEL or none".to_owned()),
+    }
+}
+
+impl Args {
+    fn plan(&self) -> Result<Plan, clap::Error> {
+        Ok(Plan {
+            output: self.output.clone(),
+            compression: self.compression,
+            buffers: self.in_order.buffers(if self.top { Place::Top } else { Place::Private })?,
+            allow_unknown_events: self.ignore_unknown,
+            all_formats: self.all_formats,
+            tasks: Tasks {
+                pids: self.pids.iter().map(|&pid| Pid(pid)).collect(),
+                command: self.follow,
+                children: self.children,
+            },
+            command: (!self.command.is_empty()).then(|| self.command.clone()),
+            search_path: std::env::var_os("PATH"),
+            duration: self.duration,
+            timeout: self.timeout,
+            own_threads: self.own_threads,
+        })
+    }
+}
+
+/// Records, prints the summary, and says how it went.
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let plan = match args.plan() {
+        Ok(plan) => plan,
+        Err(answer) => return super::exit::print_clap(&answer),
+    };
+    if let Err(error) = plan.check() {
+        return super::exit::print_clap(&clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{error}\n")));
+    }
+    let with_command = plan.command.is_some();
+    // What goes wrong before or beside the command must not look like the command's own status.
+    let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
+    let mut screen = Screen::new(args.quiet);
+    let tracefs = args.tracefs.open().map_err(|failure| failure.with_exit(own))?;
+    let recorded = record::record(&plan, args.tracefs.journal(&tracefs, args.verbose), &mut screen);
+    screen.clear();
+    let summary = recorded.map_err(|error| failure(error, own))?;
+    if let Some(path) = &args.summary_json {
+        let text = format!("{:#}\n", summary.json());
+        std::fs::write(path, text)
+            .map_err(|e| Failure::new(own(Exit::Failed), anyhow::anyhow!("failed to write {}: {e}", path.display())))?;
+    }
+    if !args.quiet {
+        // A closed stderr must not turn a good recording into a failed one.
+        let _ = std::io::stderr().write_all(summary.text().as_bytes());
+    }
+    verdict(&summary, args.max_lost)
+}
+
+/// The exit code of a recording that made a file.
+fn verdict(summary: &Summary, max_lost: Option<u64>) -> Result<Exit, Failure> {
+    if let Some(failure) = summary.failures.first() {
+        return Err(Failure::new(Exit::Incomplete, anyhow::anyhow!("{failure}; the file holds everything before")));
+    }
+    let lost = summary.totals().lost;
+    if let Some(allowed) = max_lost.filter(|&allowed| lost > allowed) {
+        let error = anyhow::anyhow!("{lost} events were lost, {allowed} are allowed");
+        return Err(Failure::new(Exit::Incomplete, error).hint("a larger ring buffer (-b 16M) loses less."));
+    }
+    Ok(match summary.command {
+        _ if summary.timed_out => Exit::Command(124),
+        Some(ended) => Exit::Command(Ended::code(ended)),
+        None => Exit::Success,
+    })
+}
+
+/// A recording that failed, with its exit code and hints.
+fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure {
+    match error {
+        RecordError::Command(CommandError::NotFound(_)) => Failure::new(Exit::Command(127), error),
+        RecordError::Command(CommandError::NotRunnable(..)) => Failure::new(Exit::Command(126), error),
+        RecordError::Plan(PlanError::NoEvents) => Failure::new(Exit::Usage, error),
+        // By itself, so that its own exit code and hints are found.
+        RecordError::Tracefs(error) => Failure::from(error).with_exit(own),
+        RecordError::Unfinished { ref path, .. } => {
+            let hint = format!("`rtrace recover {}` completes it.", path.display());
+            Failure::from(error).with_exit(own).hint(hint)
+        }
+        error => Failure::from(error).with_exit(own),
+    }
+}

@@ -1,0 +1,196 @@
+//! The options whose order matters: `-f` and `-R` belong to the `-e` before them, everything after a `-B` to that
+//! instance, and `-v` turns round all `-e` that follow.
+
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
+use rtrace::record::{BufferPlan, EventPlan, Place};
+use rtrace::tracefs::EventSelection;
+use rtrace::units::ByteSize;
+
+/// `-e -f -R -v -B -b -C` as they stood on the command line.
+#[derive(Clone, Debug)]
+pub(crate) struct InOrder {
+    words: Vec<(usize, Kind, String)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Event,
+    Filter,
+    Trigger,
+    Invert,
+    Instance,
+    Size,
+    Clock,
+}
+
+const KINDS: [(&str, Kind); 7] = [
+    ("event", Kind::Event),
+    ("filter", Kind::Filter),
+    ("trigger", Kind::Trigger),
+    ("invert", Kind::Invert),
+    ("instance", Kind::Instance),
+    ("buffer-size", Kind::Size),
+    ("clock", Kind::Clock),
+];
+
+impl clap::Args for InOrder {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let each = |id: &'static str, short: char, value: &'static str| {
+            Arg::new(id).short(short).long(id).value_name(value).action(ArgAction::Append)
+        };
+        command
+            .arg(
+                each("event", 'e', "EVENT")
+                    .help("Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half"),
+            )
+            .arg(each("filter", 'f', "FILTER").allow_hyphen_values(true).help("Filter for the -e before it"))
+            .arg(each("trigger", 'R', "TRIGGER").allow_hyphen_values(true).help("Set a trigger on the -e before it"))
+            .arg(
+                Arg::new("invert")
+                    .short('v')
+                    .action(ArgAction::Append)
+                    .num_args(0)
+                    .default_missing_value("")
+                    .help("Leave out the events of every -e that follows"),
+            )
+            .arg(
+                each("instance", 'B', "INSTANCE")
+                    .help("Record in this instance too; options after it belong to it (made and removed if absent)"),
+            )
+            .arg(
+                each("buffer-size", 'b', "SIZE")
+                    .help("Ring buffer per CPU: KiB, or with K, M, G; the kernel's default is 1408K"),
+            )
+            .arg(each("clock", 'C', "CLOCK").help("Trace clock: local, global, mono, boot, ... (rtrace list -C)"))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for InOrder {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut words = Vec::new();
+        for (id, kind) in KINDS {
+            let values = matches.get_many::<String>(id).into_iter().flatten();
+            let places = matches.indices_of(id).into_iter().flatten();
+            words.extend(places.zip(values).map(|(at, value)| (at, kind, value.clone())));
+        }
+        words.sort_by_key(|&(at, ..)| at);
+        Ok(InOrder { words })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl InOrder {
+    /// The ring buffers these words ask for; the main one, which lies at `main`, comes first.
+    pub(super) fn buffers(&self, main: Place) -> Result<Vec<BufferPlan>, clap::Error> {
+        let usage = |text: String| clap::Error::raw(ErrorKind::ValueValidation, text + "\n");
+        let mut buffers = vec![BufferPlan::new(main)];
+        let mut invert = false;
+        for (_, kind, text) in &self.words {
+            let buffer = buffers.last_mut().expect("there is always the main one");
+            match kind {
+                Kind::Invert => invert = true,
+                Kind::Instance => {
+                    let place = Place::Instance(text.clone());
+                    if buffers.iter().any(|b| b.place == place) {
+                        return Err(usage(format!("instance `{text}` is named twice")));
+                    }
+                    buffers.push(BufferPlan::new(place));
+                    invert = false;
+                }
+                Kind::Size => {
+                    let size = ByteSize::parse_with_unit(text, 1024).map_err(|e| usage(e.to_string()))?;
+                    if size.0 < 1024 {
+                        return Err(usage(format!("invalid size `{text}`: a ring buffer has at least 1 KiB per CPU")));
+                    }
+                    buffer.size = Some(size);
+                }
+                Kind::Clock => buffer.clock = Some(text.clone()),
+                Kind::Event => buffer.events.push(EventPlan {
+                    selection: EventSelection::new(text.clone()),
+                    filters: Vec::new(),
+                    triggers: Vec::new(),
+                    enable: !invert,
+                }),
+                Kind::Filter | Kind::Trigger => {
+                    let (option, what) = if *kind == Kind::Filter { ("-f", "filter") } else { ("-R", "trigger") };
+                    let Some(event) = buffer.events.last_mut() else {
+                        return Err(usage(format!(
+                            "{option} `{text}`: a {what} belongs to the -e before it, and there is none"
+                        )));
+                    };
+                    if *kind == Kind::Filter { &mut event.filters } else { &mut event.triggers }.push(text.clone());
+                }
+            }
+        }
+        Ok(buffers)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buffers(words: &[&str]) -> Result<Vec<BufferPlan>, clap::Error> {
+        let command = <InOrder as clap::Args>::augment_args(clap::Command::new("record"));
+        let matches = command.try_get_matches_from([&["record"], words].concat()).unwrap();
+        InOrder::from_arg_matches(&matches).unwrap().buffers(Place::Private)
+    }
+
+    #[test]
+    fn each_option_belongs_to_what_stands_before_it() {
+        let buffers = buffers(&[
+            "-b",
+            "512",
+            "-e",
+            "sched",
+            "-f",
+            "a == 1",
+            "-R",
+            "traceoff",
+            "-f",
+            "b == 2",
+            "-e",
+            "irq",
+            "-v",
+            "-e",
+            "irq:softirq*",
+            "-B",
+            "one",
+            "-C",
+            "mono",
+            "-e",
+            "timer",
+            "-b",
+            "2M",
+        ])
+        .unwrap();
+        let [main, one] = &buffers[..] else { panic!("{buffers:?}") };
+        assert_eq!(main.size, Some(ByteSize(512 << 10)));
+        assert_eq!(main.clock, None);
+        let [sched, irq, softirq] = &main.events[..] else { panic!("{main:?}") };
+        assert_eq!(sched.filter().as_deref(), Some("(a == 1)&&(b == 2)"));
+        assert_eq!(sched.triggers, ["traceoff"]);
+        assert!(irq.filters.is_empty() && irq.enable && !softirq.enable);
+        assert_eq!(one.place, Place::Instance("one".to_owned()));
+        assert_eq!((one.size, one.clock.as_deref()), (Some(ByteSize(2 << 20)), Some("mono")));
+        assert!(one.events[0].enable, "-v ends with the instance");
+    }
+
+    #[test]
+    fn what_belongs_to_nothing_is_refused() {
+        assert!(buffers(&["-f", "a == 1"]).is_err());
+        assert!(buffers(&["-e", "sched", "-B", "x", "-R", "traceoff"]).is_err());
+        assert!(buffers(&["-B", "x", "-B", "x"]).is_err());
+        assert!(buffers(&["-b", "12X"]).is_err());
+        assert!(buffers(&["-b", "0"]).is_err());
+    }
+}

@@ -1,0 +1,81 @@
+//! What a person sees while recording: one line on a terminal, nothing of the kind elsewhere.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rtrace::record::{Live, Observer};
+use rtrace::units::ByteSize;
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+/// Standard error, with or without a line that changes.
+pub(crate) struct Screen {
+    quiet: bool,
+    line: Option<ProgressBar>,
+    last: Option<Live>,
+}
+
+const EVERY: Duration = Duration::from_millis(250);
+
+impl Screen {
+    /// A line only if stderr is a terminal; with `quiet` not even warnings.
+    pub(crate) fn new(quiet: bool) -> Self {
+        let line = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            line.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar()));
+            line
+        });
+        Screen { quiet, line, last: None }
+    }
+
+    /// Takes the line away.
+    pub(crate) fn clear(&self) {
+        if let Some(line) = &self.line {
+            line.finish_and_clear();
+        }
+    }
+
+    fn say(&self, text: &str) {
+        match &self.line {
+            Some(line) => line.suspend(|| drop(writeln!(std::io::stderr(), "{text}"))),
+            None => drop(writeln!(std::io::stderr(), "{text}")),
+        }
+    }
+}
+
+impl Observer for Screen {
+    fn warn(&mut self, text: &str) {
+        if !self.quiet {
+            self.say(&format!("rtrace: warning: {text}"));
+        }
+    }
+
+    fn started(&mut self, buffers: &[(String, Option<u64>)]) {
+        let Some(line) = &self.line else { return };
+        let sizes: Vec<String> = buffers
+            .iter()
+            .map(|(name, kib)| {
+                let size = kib.map_or("various sizes".to_owned(), |kib| ByteSize(kib << 10).to_string());
+                if name.is_empty() { size } else { format!("{name}: {size}") }
+            })
+            .collect();
+        line.set_message(format!("recording (ring buffer per CPU: {})", sizes.join(", ")));
+    }
+
+    fn live_every(&self) -> Option<Duration> {
+        self.line.as_ref().map(|_| EVERY)
+    }
+
+    fn live(&mut self, live: &Live) {
+        let Some(line) = &self.line else { return };
+        let (time, raw) = self.last.map_or((Duration::ZERO, 0), |last| (last.elapsed, last.raw));
+        let passed = live.elapsed.saturating_sub(time).as_secs_f64().max(0.001);
+        let rate = (live.raw.saturating_sub(raw) as f64 / passed) as u64;
+        line.set_message(format!(
+            "recording {:.1} s, {}/s, {} lost, file {}",
+            live.elapsed.as_secs_f64(),
+            ByteSize(rate),
+            live.lost,
+            ByteSize(live.written),
+        ));
+        self.last = Some(*live);
+    }
+}

@@ -1,0 +1,90 @@
+//! Why a recording did not happen, or is not what it should be.
+
+use super::{CommandError, WorkerError};
+use crate::trace_dat::WriteError;
+use crate::tracefs::{self, UndoError};
+use crate::units::Pid;
+use std::io;
+use std::path::PathBuf;
+
+/// A recording that failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The plan contradicts itself.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The command cannot be run.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// tracefs refused something.
+    #[error(transparent)]
+    Tracefs(#[from] tracefs::Error),
+    /// A process to watch does not exist.
+    #[error("failed to watch process {0}: {1}")]
+    Watch(Pid, #[source] io::Error),
+    /// A file could not be written.
+    #[error("failed to {action} {}: {source}", path.display())]
+    Output {
+        /// `create`, `write`, `finish`.
+        action: &'static str,
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Another recorder writes to that file.
+    #[error("{} is being recorded to by another process", .0.display())]
+    Busy(PathBuf),
+    /// A killed recorder's remains lie where the new ones would.
+    #[error("{} is an unfinished recording: {} is still there", path.display(), spool.display())]
+    Unfinished {
+        /// The trace file.
+        path: PathBuf,
+        /// The first spool found.
+        spool: PathBuf,
+    },
+    /// The trace file could not be put together.
+    #[error("failed to make {}: {source}", path.display())]
+    TraceFile {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: Box<WriteError>,
+    },
+    /// A recording thread could not be started.
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+    /// The machine gave no thread, descriptor or signal queue.
+    #[error("failed to start recording: {0}")]
+    Start(#[source] io::Error),
+    /// What was set up could not all be taken back; the file is complete.
+    #[error(transparent)]
+    Undo(#[from] UndoError),
+}
+
+/// A plan that cannot be carried out anywhere.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// Nothing is enabled in any buffer.
+    #[error("nothing to record: no event is selected")]
+    NoEvents,
+    /// `-F` needs a command.
+    #[error("-F records the command only, and there is no command")]
+    NoCommand,
+    /// `-c` needs `-F` or `-P`.
+    #[error("-c follows the children of the tasks given by -F or -P, and there is neither")]
+    NoParents,
+    /// `--timeout` is about the command.
+    #[error("--timeout ends the command, and there is no command")]
+    NothingToTimeOut,
+    /// A trace clock that this kernel does not have.
+    #[error("no trace clock is called `{name}`; this kernel has {}", available.join(", "))]
+    NoClock {
+        /// The name asked for.
+        name: String,
+        /// Those there are.
+        available: Vec<String>,
+    },
+}

@@ -1,0 +1,229 @@
+//! The trace file and the spools beside it, from the first check to the finished file.
+
+use super::chunk::Compression;
+use super::comms::Comm;
+use super::error::RecordError;
+use super::metadata::Metadata;
+use super::plan::Plan;
+use super::setup::Buffer;
+use super::spool::Spool;
+use crate::abi::Abi;
+use crate::sys;
+use crate::trace_dat::{Codec, FinishedSpool, OptionId, SpoolEntry, SpoolTable, WriteError, Writer, spool_name};
+use crate::tracefs::{EventName, Tracefs};
+use crate::units::{CpuId, Pid};
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// The trace file being made. Dropped before [`Output::keep`], it leaves nothing behind.
+pub(super) struct Output {
+    path: PathBuf,
+    /// Held as long as this process records to it.
+    file: Option<Flock<File>>,
+    /// Files to remove if nothing comes of it.
+    made: Vec<PathBuf>,
+    writer: Option<Writer>,
+    table: SpoolTable,
+}
+
+/// A trace file that waits for the symbols, which take a while to read.
+pub(super) struct Symbols {
+    writer: Writer,
+    table: SpoolTable,
+    tracefs: Tracefs,
+    path: PathBuf,
+}
+
+impl Output {
+    /// Opens `path` for writing, and leaves what is in it alone until [`Output::begin`].
+    ///
+    /// # Errors
+    /// [`RecordError::Output`], [`RecordError::Busy`] if another recorder has it, [`RecordError::Unfinished`] if the
+    /// remains of a killed one lie there.
+    pub(super) fn create(path: &Path) -> Result<Self, RecordError> {
+        let failed = |source| RecordError::Output { action: "create", path: path.to_owned(), source };
+        let existed = path.exists();
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
+        if !file.metadata().map_err(failed)?.is_file() {
+            return Err(failed(io::Error::other("not a regular file")));
+        }
+        let file = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| match errno {
+            Errno::EWOULDBLOCK => RecordError::Busy(path.to_owned()),
+            errno => failed(errno.into()),
+        })?;
+        let made = if existed { Vec::new() } else { vec![path.to_owned()] };
+        Ok(Output { path: path.to_owned(), file: Some(file), made, writer: None, table: SpoolTable::default() })
+    }
+
+    fn error(&self, action: &'static str) -> impl Fn(io::Error) -> RecordError + use<> {
+        let path = self.path.clone();
+        move |source| RecordError::Output { action, path: path.clone(), source }
+    }
+
+    fn name(&self) -> String {
+        self.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    }
+
+    /// Makes the spool of one CPU of one buffer.
+    pub(super) fn spool(
+        &mut self,
+        buffer: &Buffer,
+        cpu: CpuId,
+        compression: Compression,
+    ) -> Result<Spool, RecordError> {
+        let file = spool_name(&self.name(), &buffer.name, cpu);
+        let path = self.path.with_file_name(&file);
+        let spool = Spool::create(&path, compression != Compression::None).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => RecordError::Unfinished { path: self.path.clone(), spool: path.clone() },
+            _ => RecordError::Output { action: "create", path: path.clone(), source },
+        })?;
+        self.made.push(path);
+        self.table.entries.push(SpoolEntry {
+            buffer: buffer.name.clone(),
+            clock: buffer.clock.current.clone(),
+            page_size: buffer.sub_buffer as u32,
+            cpu,
+            file,
+            target: (0, 0),
+        });
+        Ok(spool)
+    }
+
+    /// Makes the file that learnt names go to while recording.
+    pub(super) fn comm_spool(&mut self) -> Result<File, RecordError> {
+        let file = format!("{}.comms.spool", self.name());
+        let path = self.path.with_file_name(&file);
+        let spool =
+            OpenOptions::new().append(true).create_new(true).open(&path).map_err(|source| match source.kind() {
+                io::ErrorKind::AlreadyExists => {
+                    RecordError::Unfinished { path: self.path.clone(), spool: path.clone() }
+                }
+                _ => RecordError::Output { action: "create", path: path.clone(), source },
+            })?;
+        self.made.push(path);
+        self.table.comms = file;
+        Ok(spool)
+    }
+
+    /// Writes all that is known before the first event: from here on the file can be read, whatever happens.
+    pub(super) fn begin(&mut self, tracefs: &Tracefs, plan: &Plan, buffers: &[Buffer]) -> Result<Symbols, RecordError> {
+        let Some(main) = buffers.first() else { return Err(super::PlanError::NoEvents.into()) };
+        let mut events: Vec<EventName> = buffers.iter().flat_map(|b| b.events.iter().cloned()).collect();
+        events.sort_unstable();
+        events.dedup();
+        let metadata = Metadata::read(tracefs, (!plan.all_formats).then_some(&events))?;
+        let Some(file) = &self.file else { return Err(self.error("write")(io::ErrorKind::NotFound.into())) };
+        file.set_len(0).map_err(self.error("write"))?;
+        let file = file.try_clone().map_err(self.error("write"))?;
+        let codec = match plan.compression {
+            Compression::None => Codec::None,
+            Compression::Zstd(_) => Codec::Zstd,
+        };
+        let clock = |name: &String| if *name == main.clock.current { format!("[{name}]") } else { name.clone() };
+        let clocks = main.clock.available.iter().map(clock).collect::<Vec<_>>().join(" ") + "\n";
+        let systems: Vec<_> = metadata.formats.into_iter().collect();
+        let write = || -> Result<Writer, WriteError> {
+            let mut writer = Writer::create(file, Abi::HOST, main.sub_buffer as u32, codec)?;
+            writer.header_info(metadata.header_page.as_bytes(), metadata.header_event.as_bytes())?;
+            writer.ftrace_formats(&metadata.ftrace_formats)?;
+            writer.event_formats(&systems)?;
+            writer.printk_formats(&metadata.printk_formats)?;
+            writer.option(OptionId::TRACECLOCK, clocks.as_bytes());
+            writer.option(OptionId::UNAME, with_nul(&sys::uname()));
+            writer.option(OptionId::VERSION, with_nul(concat!("rtrace ", env!("CARGO_PKG_VERSION"))));
+            writer.option_u64(OptionId::TRACEID, trace_id());
+            writer.option_u32(OptionId::CPUCOUNT, main.cpus.len() as u32);
+            writer.publish(&self.table)?;
+            Ok(writer)
+        };
+        let writer =
+            write().map_err(|source| RecordError::TraceFile { path: self.path.clone(), source: Box::new(source) })?;
+        Ok(Symbols { writer, table: self.table.clone(), tracefs: tracefs.clone(), path: self.path.clone() })
+    }
+
+    /// From here on there are events in the spools, which are kept whatever happens.
+    pub(super) fn keep(&mut self, writer: Writer) {
+        self.writer = Some(writer);
+        self.made.clear();
+    }
+
+    /// Adds what is known only at the end and moves the spools into the file. Gives its size in bytes.
+    pub(super) fn finish(
+        &mut self,
+        buffers: &[Buffer],
+        spools: Vec<Vec<Spool>>,
+        comms: &[(Pid, Comm)],
+    ) -> Result<u64, RecordError> {
+        let Some(mut writer) = self.writer.take() else { return Ok(0) };
+        for (index, buffer) in buffers.iter().enumerate() {
+            if index > 0 {
+                writer.option(OptionId::CPUSTAT, with_nul(&format!("\nBuffer: {}\n\n", buffer.name)));
+            }
+            for (cpu, _) in &buffer.cpus {
+                let stats = buffer.instance.cpu_stats_text(*cpu)?;
+                writer.option(OptionId::CPUSTAT, with_nul(&format!("CPU: {cpu}\n{stats}")));
+            }
+        }
+        let mut names = Vec::with_capacity(comms.len() * 16);
+        for (pid, comm) in comms {
+            comm.write_line(*pid, &mut names);
+        }
+        let dir = self.path.parent().unwrap_or(Path::new(""));
+        let counts = spools.into_iter().flatten().map(Spool::into_counts);
+        let finished: Vec<FinishedSpool> = (self.table.entries.iter().zip(counts))
+            .map(|(entry, (size, chunks))| FinishedSpool {
+                entry: entry.clone(),
+                path: dir.join(&entry.file),
+                size,
+                chunks,
+            })
+            .collect();
+        let mut places: Vec<_> =
+            buffers.iter().map(|b| (b.name.clone(), b.clock.current.clone(), b.sub_buffer as u32)).collect();
+        if !places[0].0.is_empty() {
+            places.insert(0, (String::new(), places[0].1.clone(), places[0].2)); // an unused top buffer
+        }
+        let path = &self.path;
+        let failed = |source| RecordError::TraceFile { path: path.clone(), source: Box::new(source) };
+        writer.saved_cmdlines(&names).map_err(failed)?;
+        let written = writer.finish(&places, &finished).map_err(failed)?;
+        let empty = self.table.entries.iter().map(|entry| &entry.file).chain([&self.table.comms]);
+        for file in empty.filter(|file| !file.is_empty()) {
+            let _ = fs::remove_file(dir.join(file)); // those with data are gone already
+        }
+        Ok(written.file_size)
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        for path in &self.made {
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+impl Symbols {
+    /// Adds the kernel's symbols to the file.
+    pub(super) fn write(mut self) -> Result<Writer, RecordError> {
+        let kallsyms = self.tracefs.kallsyms()?;
+        let added = self.writer.kallsyms(&kallsyms).and_then(|()| self.writer.publish(&self.table));
+        added.map_err(|source| RecordError::TraceFile { path: self.path, source: Box::new(source) })?;
+        Ok(self.writer)
+    }
+}
+
+/// Texts in options end with a NUL, as in trace-cmd's files.
+fn with_nul(text: &str) -> Vec<u8> {
+    [text.as_bytes(), b"\0"].concat()
+}
+
+/// A number that no other recording has, for all practical purposes.
+fn trace_id() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
+    now ^ u64::from(std::process::id()).rotate_left(40)
+}

@@ -1,0 +1,131 @@
+//! What a recording shall do, as data: nothing here opens or asks anything.
+
+use super::PlanError;
+use super::chunk::Compression;
+use crate::tracefs::EventSelection;
+use crate::units::{ByteSize, Pid};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A whole recording.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The trace.dat to make.
+    pub output: PathBuf,
+    /// How its data is stored.
+    pub compression: Compression,
+    /// The ring buffers to record: the main one first, then further instances.
+    pub buffers: Vec<BufferPlan>,
+    /// `-i`: an event pattern that names nothing is a warning.
+    pub allow_unknown_events: bool,
+    /// `-a`: the formats of all events are stored, not only of those recorded.
+    pub all_formats: bool,
+    /// Whose events are recorded.
+    pub tasks: Tasks,
+    /// The command and its arguments.
+    pub command: Option<Vec<OsString>>,
+    /// Where the command is looked for: `PATH`.
+    pub search_path: Option<OsString>,
+    /// Recording ends after this time, the command goes on.
+    pub duration: Option<Duration>,
+    /// The command is killed after this time.
+    pub timeout: Option<Duration>,
+    /// Events in the context of the recorder's own threads are recorded too.
+    pub own_threads: bool,
+}
+
+impl Plan {
+    /// Refuses what cannot be carried out on any machine.
+    ///
+    /// # Errors
+    /// [`PlanError`].
+    pub fn check(&self) -> Result<(), PlanError> {
+        if !self.buffers.iter().any(|buffer| buffer.events.iter().any(|event| event.enable)) {
+            return Err(PlanError::NoEvents);
+        }
+        if self.tasks.command && self.command.is_none() {
+            return Err(PlanError::NoCommand);
+        }
+        if self.tasks.children && !self.tasks.is_restricted() {
+            return Err(PlanError::NoParents);
+        }
+        if self.timeout.is_some() && self.command.is_none() {
+            return Err(PlanError::NothingToTimeOut);
+        }
+        Ok(())
+    }
+}
+
+/// One ring buffer of a recording: the top level, an instance of our own, or a named one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferPlan {
+    /// Where it lies.
+    pub place: Place,
+    /// What is enabled or disabled in it, in order.
+    pub events: Vec<EventPlan>,
+    /// Its size per CPU; the kernel's default if `None`.
+    pub size: Option<ByteSize>,
+    /// Its trace clock; the kernel's default if `None`.
+    pub clock: Option<String>,
+}
+
+/// Where a ring buffer lies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// An instance made for this recording; in the file it is the top buffer.
+    Private,
+    /// The top level.
+    Top,
+    /// The instance of this name, made and removed if there is none.
+    Instance(String),
+}
+
+/// One `-e` with the `-f` and `-R` that follow it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventPlan {
+    /// Which events.
+    pub selection: EventSelection,
+    /// Filters, all of which must hold.
+    pub filters: Vec<String>,
+    /// Triggers to set on each of them.
+    pub triggers: Vec<String>,
+    /// False after `-v`: the events are left out.
+    pub enable: bool,
+}
+
+/// Whose events are recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tasks {
+    /// `-P`: these processes.
+    pub pids: Vec<Pid>,
+    /// `-F`: the command.
+    pub command: bool,
+    /// `-c`: and all that they fork.
+    pub children: bool,
+}
+
+impl Tasks {
+    /// True if anything restricts whose events are recorded.
+    pub fn is_restricted(&self) -> bool {
+        self.command || !self.pids.is_empty()
+    }
+}
+
+impl BufferPlan {
+    /// A buffer with nothing enabled.
+    pub fn new(place: Place) -> Self {
+        BufferPlan { place, events: Vec::new(), size: None, clock: None }
+    }
+}
+
+impl EventPlan {
+    /// All its filters as the kernel's one: `(a)&&(b)`, as trace-cmd joins them.
+    pub fn filter(&self) -> Option<String> {
+        match self.filters.as_slice() {
+            [] => None,
+            [one] => Some(one.clone()),
+            many => Some(many.iter().map(|f| format!("({f})")).collect::<Vec<_>>().join("&&")),
+        }
+    }
+}

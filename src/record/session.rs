@@ -1,0 +1,392 @@
+//! A recording from its plan to its summary.
+
+use super::child::{Child, Command, Ended};
+use super::chunk::chunk_size;
+use super::comms::{Comm, CommLearner, with_saved};
+use super::error::RecordError;
+use super::output::Output;
+use super::plan::Plan;
+use super::setup::{Buffer, Chosen, choose, set_up};
+use super::stop::{Signals, Watched, wait};
+use super::summary::{BufferSummary, CpuSummary, Summary};
+use super::worker::{Drain, Drained, Progress, Worker, WorkerError};
+use crate::tracefs::{Journal, Tracefs};
+use crate::units::Pid;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::eventfd::EventFd;
+use nix::sys::signal::Signal;
+use std::fs;
+use std::os::fd::AsFd;
+use std::sync::atomic::Ordering;
+use std::thread::{self, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+
+/// Who watches a recording.
+pub trait Observer {
+    /// Something is not as asked, and recording goes on.
+    fn warn(&mut self, text: &str);
+
+    /// Tracing is on; what the kernel granted is in `buffers`, as name and KiB per CPU.
+    fn started(&mut self, buffers: &[(String, Option<u64>)]);
+
+    /// How often [`Observer::live`] is wanted; never if `None`.
+    fn live_every(&self) -> Option<Duration>;
+
+    /// How it goes.
+    fn live(&mut self, live: &Live);
+}
+
+/// How a recording goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Live {
+    /// Since tracing was switched on.
+    pub elapsed: Duration,
+    /// Bytes taken from the rings so far.
+    pub raw: u64,
+    /// Bytes written so far.
+    pub written: u64,
+    /// Events lost so far.
+    pub lost: u64,
+}
+
+/// Records what `plan` says and puts everything back as it was.
+///
+/// Signals that would end the process end the recording instead, and are passed on to the command.
+///
+/// # Errors
+/// [`RecordError`]. Then nothing is left of it, neither in tracefs nor on the disk, except after
+/// [`RecordError::Undo`].
+pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) -> Result<Summary, RecordError> {
+    plan.check()?;
+    let tracefs = journal.tracefs().clone();
+    let chosen = choose_events(plan, &tracefs, observer)?;
+    let command = match &plan.command {
+        Some(words) => Some(Command::find(words, plan.search_path.as_deref())?),
+        None => None,
+    };
+    let output = Output::create(&plan.output)?;
+    let signals = Signals::block().map_err(RecordError::Start)?;
+    let mut watched = match plan.tasks.pids.as_slice() {
+        [] => None,
+        pids => Some(Watched::open(pids).map_err(|(pid, e)| RecordError::Watch(pid, e))?),
+    };
+    // Before this process lists its own threads as not to be traced, which children would inherit.
+    let mut child = command.map(Command::fork).transpose()?;
+
+    let mut buffers = Vec::new();
+    for (index, (buffer, chosen)) in plan.buffers.iter().zip(chosen).enumerate() {
+        // The main buffer may have nothing to record when there are others.
+        if index > 0 || !chosen.events.is_empty() {
+            let pid = child.as_ref().map(Child::pid);
+            buffers.push(set_up(&mut journal, plan, buffer, chosen, index == 0, pid)?);
+        }
+    }
+    let mut run =
+        Run { plan, journal, buffers, output, observer, signals, since: Instant::now(), tracing_on: Duration::ZERO };
+    run.warn_of_markers();
+    let brought = run.record(&mut child, watched.as_mut())?;
+    run.finish(child, brought)
+}
+
+fn choose_events(plan: &Plan, tracefs: &Tracefs, observer: &mut dyn Observer) -> Result<Vec<Chosen>, RecordError> {
+    let existing = tracefs.top().events()?;
+    let mut unknown = Vec::new();
+    let chosen = plan
+        .buffers
+        .iter()
+        .map(|buffer| choose(plan, buffer, &existing, &mut unknown))
+        .collect::<Result<Vec<_>, _>>()?;
+    for error in &unknown {
+        observer.warn(&error.to_string());
+    }
+    if chosen.iter().all(|chosen| chosen.events.is_empty()) {
+        return Err(super::PlanError::NoEvents.into());
+    }
+    Ok(chosen)
+}
+
+/// A recording that is set up.
+struct Run<'a> {
+    plan: &'a Plan,
+    journal: Journal,
+    buffers: Vec<Buffer>,
+    output: Output,
+    observer: &'a mut dyn Observer,
+    signals: Signals,
+    since: Instant,
+    tracing_on: Duration,
+}
+
+/// Makes the threads end when their scope is left by an error or a panic.
+struct StopOnDrop<'a>(&'a EventFd);
+
+impl Drop for StopOnDrop<'_> {
+    fn drop(&mut self) {
+        let _ = self.0.write(1);
+    }
+}
+
+/// What the threads brought.
+struct Brought {
+    drained: Vec<Vec<Drained>>,
+    comms: Vec<(Pid, Comm)>,
+    timed_out: bool,
+}
+
+impl Run<'_> {
+    fn warn_of_markers(&mut self) {
+        if self.buffers.iter().any(|buffer| !buffer.has_markers) {
+            self.observer.warn(
+                "what applications write to trace_marker is not recorded: this kernel cannot copy it into an instance; \
+                 --top records it",
+            );
+        }
+    }
+
+    /// From the first thread to the last: everything is drained when this returns.
+    fn record(&mut self, child: &mut Option<Child>, watched: Option<&mut Watched>) -> Result<Brought, RecordError> {
+        let start = |e: nix::errno::Errno| RecordError::Start(e.into());
+        let (stop, failed) = (EventFd::new().map_err(start)?, EventFd::new().map_err(start)?);
+        let progress = Progress::default();
+        let workers = self.workers(&progress)?;
+        let learner = match CommLearner::start(self.buffers[0].cpus.iter().map(|(cpu, _)| cpu.0)) {
+            Ok(learner) => Some((learner, self.output.comm_spool()?)),
+            // Then there is saved_cmdlines alone, as for every other recorder.
+            Err(_) => None,
+        };
+        let symbols = self.output.begin(self.journal.tracefs(), self.plan, &self.buffers)?;
+        thread::scope(|scope| {
+            let stop_threads = StopOnDrop(&stop);
+            let spawn_failed = |e| RecordError::Start(e);
+            let mut running: Vec<Vec<ScopedJoinHandle<'_, Drained>>> = Vec::new();
+            for (buffer, workers) in self.buffers.iter().zip(workers) {
+                let mut threads = Vec::new();
+                for ((cpu, _), worker) in buffer.cpus.iter().zip(workers) {
+                    let (stop, failed) = (&stop, &failed);
+                    let drain = move || {
+                        let drained = worker.run(stop.as_fd());
+                        if drained.error.is_some() {
+                            let _ = failed.write(1);
+                        }
+                        drained
+                    };
+                    let thread = thread::Builder::new().name(format!("rtrace/{cpu}"));
+                    threads.push(thread.spawn_scoped(scope, drain).map_err(spawn_failed)?);
+                }
+                running.push(threads);
+            }
+            let learning = match learner {
+                Some((learner, spool)) => {
+                    let thread = thread::Builder::new().name("rtrace/comms".to_owned());
+                    let stop = &stop;
+                    Some(thread.spawn_scoped(scope, move || learner.run(stop.as_fd(), spool)).map_err(spawn_failed)?)
+                }
+                None => None,
+            };
+            let writing = thread::Builder::new().name("rtrace/symbols".to_owned());
+            let writing = writing.spawn_scoped(scope, || symbols.write()).map_err(spawn_failed)?;
+            if !self.plan.own_threads && !self.plan.tasks.is_restricted() {
+                let tids = own_threads();
+                for buffer in &self.buffers {
+                    self.journal.leave_out(&buffer.instance, &tids)?;
+                }
+            }
+
+            self.since = Instant::now();
+            for buffer in &self.buffers {
+                buffer.switch_on(&mut self.journal)?;
+            }
+            if let Some(child) = child {
+                child.open_gate()?;
+            }
+            let granted: Vec<_> = self.buffers.iter().map(|b| (b.name.clone(), b.kib_per_cpu)).collect();
+            self.observer.started(&granted);
+            let timed_out = self.until_the_end(child.as_mut(), watched, &failed, &progress);
+            for buffer in &self.buffers {
+                buffer.switch_off(&mut self.journal)?;
+            }
+            self.tracing_on = self.since.elapsed();
+            drop(stop_threads);
+
+            // A thread that panicked takes this one along, as it should.
+            let drained = running.into_iter().map(|threads| threads.into_iter().map(joined).collect()).collect();
+            let comms = learning.map(joined).unwrap_or_default();
+            self.output.keep(joined(writing)?);
+            Ok(Brought { drained, comms, timed_out })
+        })
+    }
+
+    fn workers<'p>(&mut self, progress: &'p Progress) -> Result<Vec<Vec<Worker<'p>>>, RecordError> {
+        let rings: usize = self.buffers.iter().map(|b| b.cpus.len()).sum();
+        let mut workers = Vec::new();
+        for buffer in &self.buffers {
+            let drain = Drain {
+                sub_buffer: buffer.sub_buffer,
+                chunk: chunk_size(buffer.sub_buffer, rings),
+                compression: self.plan.compression,
+                no_splice: false,
+                ready_at_wake: buffer.ready_at_wake,
+            };
+            let mut of_buffer = Vec::new();
+            for &(cpu, _) in &buffer.cpus {
+                let ring =
+                    fs::File::open(buffer.instance.trace_pipe_raw(cpu)).map_err(|e| WorkerError::Ring(cpu, e))?;
+                let spool = self.output.spool(buffer, cpu, self.plan.compression)?;
+                of_buffer.push(Worker::new(cpu, ring, spool, drain, progress)?);
+            }
+            workers.push(of_buffer);
+        }
+        Ok(workers)
+    }
+
+    /// Waits for what ends the recording; true if that was `--timeout`.
+    fn until_the_end(
+        &mut self,
+        mut child: Option<&mut Child>,
+        mut watched: Option<&mut Watched>,
+        failed: &EventFd,
+        progress: &Progress,
+    ) -> bool {
+        let since = self.since;
+        let end = self.plan.duration.map(|duration| since + duration);
+        let timeout = self.plan.timeout.map(|timeout| since + timeout);
+        let mut tick = self.observer.live_every().map(|every| since + every);
+        loop {
+            if pass_on(&self.signals, child.as_deref_mut()) || failed_already(failed) {
+                return false;
+            }
+            if child.as_deref_mut().is_some_and(|child| child.try_wait().is_some())
+                || watched.as_deref_mut().is_some_and(Watched::all_gone)
+            {
+                return false;
+            }
+            let now = Instant::now();
+            let reached = |deadline: Option<Instant>| deadline.is_some_and(|deadline| deadline <= now);
+            if reached(timeout) {
+                return true;
+            }
+            if reached(end) {
+                return false;
+            }
+            if reached(tick) {
+                let live = self.live(progress);
+                self.observer.live(&live);
+                tick = self.observer.live_every().map(|every| now + every);
+            }
+            let deadline = [end, timeout, tick].into_iter().flatten().min();
+            wait(&self.signals, watched.as_deref(), failed.as_fd(), deadline);
+        }
+    }
+
+    fn live(&self, progress: &Progress) -> Live {
+        let lost = |buffer: &Buffer| -> u64 {
+            let now = |cpu| buffer.instance.cpu_stats(cpu).map_or(0, |stats| stats.lost());
+            buffer.cpus.iter().map(|(cpu, before)| now(*cpu).saturating_sub(before.lost())).sum()
+        };
+        Live {
+            elapsed: self.since.elapsed(),
+            raw: progress.raw.load(Ordering::Relaxed),
+            written: progress.written.load(Ordering::Relaxed),
+            lost: self.buffers.iter().map(lost).sum(),
+        }
+    }
+
+    /// The file first, then tracefs as it was, then the command's end.
+    fn finish(mut self, mut child: Option<Child>, brought: Brought) -> Result<Summary, RecordError> {
+        let Brought { drained, comms, mut timed_out } = brought;
+        let mut buffers = Vec::new();
+        let mut failures = Vec::new();
+        for (buffer, drained) in self.buffers.iter().zip(&drained) {
+            let mut cpus = Vec::new();
+            for ((cpu, before), drained) in buffer.cpus.iter().zip(drained) {
+                let after = buffer.instance.cpu_stats(*cpu)?;
+                cpus.push(CpuSummary::new(drained, buffer.sub_buffer, before, &after));
+                failures.extend(drained.error.as_ref().map(ToString::to_string));
+            }
+            let (name, kib_per_cpu) = (buffer.name.clone(), buffer.kib_per_cpu);
+            buffers.push(BufferSummary { name, kib_per_cpu, cpus });
+        }
+        let spools = drained.into_iter().map(|cpus| cpus.into_iter().map(|d| d.spool).collect()).collect();
+        let comms = with_saved(comms, &self.journal.tracefs().saved_cmdlines()?);
+        let file_size = self.output.finish(&self.buffers, spools, &comms)?;
+        let undone = self.journal.undo();
+        let timeout = self.plan.timeout.map(|timeout| self.since + timeout);
+        let command = child.as_mut().and_then(|child| end_of(child, &self.signals, timeout, &mut timed_out));
+        undone?;
+        Ok(Summary {
+            output: self.plan.output.clone(),
+            file_size,
+            buffers,
+            tracing_on: self.tracing_on,
+            command,
+            timed_out,
+            failures,
+        })
+    }
+}
+
+/// How long a command that was told to end has before it is killed.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Waits for the command's end, which comes at `timeout` at the latest, and passes signals on to it.
+fn end_of(child: &mut Child, signals: &Signals, timeout: Option<Instant>, timed_out: &mut bool) -> Option<Ended> {
+    let never = EventFd::new().ok()?;
+    let mut told = None;
+    loop {
+        if let Some(ended) = child.try_wait() {
+            return Some(ended);
+        }
+        let now = Instant::now();
+        *timed_out |= timeout.is_some_and(|timeout| timeout <= now);
+        let deadline = match told {
+            None if *timed_out => {
+                child.signal(Signal::SIGTERM);
+                child.signal(Signal::SIGCONT); // a stopped process does not notice the first one
+                told = Some(now);
+                Some(now + GRACE)
+            }
+            None => timeout,
+            Some(told) if told + GRACE <= now => {
+                child.signal(Signal::SIGKILL);
+                None
+            }
+            Some(told) => Some(told + GRACE),
+        };
+        wait(signals, None, never.as_fd(), deadline);
+        pass_on(signals, Some(child));
+    }
+}
+
+/// Takes the signals that arrived; true if one of them is to end the recording. The command gets what it did not get
+/// from the terminal already.
+fn pass_on(signals: &Signals, mut child: Option<&mut Child>) -> bool {
+    let mut ends = false;
+    while let Some(arrived) = signals.next() {
+        if arrived.signal == Signal::SIGCHLD {
+            continue;
+        }
+        ends = true;
+        // A reader of our output that went away is nothing to the command.
+        let ours = arrived.from_terminal || arrived.signal == Signal::SIGPIPE;
+        if let Some(child) = child.as_deref_mut().filter(|_| !ours) {
+            child.signal(arrived.signal);
+        }
+    }
+    ends
+}
+
+fn failed_already(failed: &EventFd) -> bool {
+    let mut fds = [PollFd::new(failed.as_fd(), PollFlags::POLLIN)];
+    matches!(poll(&mut fds, PollTimeout::ZERO), Ok(1..))
+}
+
+/// What a thread returned; its panic becomes ours.
+fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// The ids of this process's threads.
+fn own_threads() -> Vec<Pid> {
+    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    tasks.filter_map(|task| task.file_name().to_str()?.parse().ok().map(Pid)).collect()
+}

@@ -1,0 +1,172 @@
+//! A buffer's plan, carried out on tracefs: everything but switching it on.
+
+use super::error::{PlanError, RecordError};
+use super::plan::{BufferPlan, Place, Plan};
+use crate::tracefs::{CpuStats, Error, EventName, Instance, Journal, TraceClock, Tracefs};
+use crate::units::{CpuId, Pid};
+use std::collections::BTreeMap;
+
+/// How full a ring is when its reader is woken, in per cent. The kernel's default of 50 leaves a reader half a ring of
+/// time, 2.5 ms for the default size under full load; 10 leaves it nine tenths.
+const BUFFER_PERCENT: usize = 10;
+
+/// What one buffer shall record, event by event.
+#[derive(Debug, Default)]
+pub(super) struct Chosen {
+    /// To be enabled, with filter and triggers.
+    pub(super) events: BTreeMap<EventName, Wish>,
+    /// To be disabled, in an instance that was there before.
+    left_out: Vec<EventName>,
+}
+
+/// What is set on one event.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wish {
+    filter: Option<String>,
+    triggers: Vec<String>,
+}
+
+/// Finds the events that a buffer's patterns name. Patterns that name nothing go to `unknown` if the plan allows them.
+pub(super) fn choose(
+    plan: &Plan,
+    buffer: &BufferPlan,
+    existing: &[EventName],
+    unknown: &mut Vec<Error>,
+) -> Result<Chosen, RecordError> {
+    let mut chosen = Chosen::default();
+    for event in &buffer.events {
+        let found = match event.selection.select(existing) {
+            Ok(found) => found,
+            Err(error) if plan.allow_unknown_events => {
+                unknown.push(error);
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        for name in found {
+            if !event.enable {
+                chosen.events.remove(&name);
+                chosen.left_out.push(name);
+                continue;
+            }
+            let wish = chosen.events.entry(name).or_default();
+            if let Some(filter) = event.filter() {
+                wish.filter = Some(filter);
+            }
+            wish.triggers.extend(event.triggers.iter().cloned());
+        }
+    }
+    Ok(chosen)
+}
+
+/// A ring buffer that is set up.
+#[derive(Debug)]
+pub(super) struct Buffer {
+    pub(super) instance: Instance,
+    /// Its name in the file: empty for the main one.
+    pub(super) name: String,
+    pub(super) clock: TraceClock,
+    /// False if what applications write to trace_marker does not get into it.
+    pub(super) has_markers: bool,
+    pub(super) sub_buffer: usize,
+    pub(super) kib_per_cpu: Option<u64>,
+    /// Each CPU and its counters before the recording.
+    pub(super) cpus: Vec<(CpuId, CpuStats)>,
+    /// What is recorded: the events of the plan and those that an existing instance had enabled.
+    pub(super) events: Vec<EventName>,
+    /// Set when tracing starts, since counted ones burn down.
+    triggers: Vec<(EventName, String)>,
+    /// Whole sub-buffers that are there when the kernel wakes a reader.
+    pub(super) ready_at_wake: usize,
+}
+
+/// Carries out `buffer`; `main` is the one that is the file's top buffer.
+pub(super) fn set_up(
+    journal: &mut Journal,
+    plan: &Plan,
+    buffer: &BufferPlan,
+    chosen: Chosen,
+    main: bool,
+    command: Option<Pid>,
+) -> Result<Buffer, RecordError> {
+    let tracefs = journal.tracefs().clone();
+    let instance = place(journal, &tracefs, &buffer.place)?;
+    let created = journal.created(&instance);
+    if created {
+        journal.set_on(&instance, false)?;
+    }
+    if let Some(clock) = &buffer.clock {
+        let there = instance.trace_clock()?;
+        if !there.available.contains(clock) {
+            return Err(PlanError::NoClock { name: clock.clone(), available: there.available }.into());
+        }
+        journal.set_clock(&instance, clock)?;
+    }
+    if let Some(size) = buffer.size {
+        journal.set_buffer_size(&instance, size.0.div_ceil(1024))?;
+    }
+    journal.set_buffer_percent(&instance, BUFFER_PERCENT)?;
+    let has_markers = instance.name().is_none() || !main || journal.copy_trace_marker(&instance)?;
+    if plan.tasks.is_restricted() {
+        let command = command.filter(|_| plan.tasks.command);
+        let pids: Vec<Pid> = plan.tasks.pids.iter().copied().chain(command).collect();
+        journal.trace_only(&instance, &pids, plan.tasks.children)?;
+    }
+    for (event, filter) in chosen.events.iter().filter_map(|(event, wish)| Some((event, wish.filter.as_ref()?))) {
+        journal.set_filter(&instance, event, filter)?;
+    }
+    let names: Vec<EventName> = chosen.events.keys().cloned().collect();
+    journal.enable_events(&instance, &names)?;
+    let mut events = names;
+    if !created {
+        journal.disable_events(&instance, &chosen.left_out)?;
+        events.extend(instance.enabled_events()?);
+        events.sort_unstable();
+        events.dedup();
+    }
+    let clock = instance.trace_clock()?;
+    let sub_buffer = instance.sub_buffer_size()?;
+    let kib_per_cpu = instance.buffer_size()?.kib();
+    let sub_buffers = kib_per_cpu.map_or(0, |kib| kib as usize * 1024 / sub_buffer);
+    let cpus =
+        instance.cpus()?.into_iter().map(|cpu| Ok((cpu, instance.cpu_stats(cpu)?))).collect::<Result<_, Error>>()?;
+    let triggers = chosen.events.into_iter();
+    Ok(Buffer {
+        name: if main { String::new() } else { instance.name().unwrap_or_default().to_owned() },
+        clock,
+        has_markers,
+        sub_buffer,
+        kib_per_cpu,
+        cpus,
+        events,
+        triggers: triggers
+            .flat_map(|(event, wish)| wish.triggers.into_iter().map(move |t| (event.clone(), t)))
+            .collect(),
+        ready_at_wake: (sub_buffers * BUFFER_PERCENT / 100).max(1),
+        instance,
+    })
+}
+
+fn place(journal: &mut Journal, tracefs: &Tracefs, place: &Place) -> Result<Instance, Error> {
+    match place {
+        Place::Top => Ok(tracefs.top()),
+        Place::Private => journal.create_instance(&format!("rtrace-{}", std::process::id())),
+        Place::Instance(name) if tracefs.instances()?.contains(name) => tracefs.instance(name),
+        Place::Instance(name) => journal.create_instance(name),
+    }
+}
+
+impl Buffer {
+    /// Sets its triggers, then switches it on.
+    pub(super) fn switch_on(&self, journal: &mut Journal) -> Result<(), Error> {
+        for (event, trigger) in &self.triggers {
+            journal.add_trigger(&self.instance, event, trigger)?;
+        }
+        journal.set_on(&self.instance, true)
+    }
+
+    /// Switches it off; what is in its rings stays.
+    pub(super) fn switch_off(&self, journal: &mut Journal) -> Result<(), Error> {
+        journal.set_on(&self.instance, false)
+    }
+}

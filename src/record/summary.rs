@@ -1,0 +1,244 @@
+//! What a recording brought, in numbers.
+
+use super::child::Ended;
+use super::worker::Drained;
+use crate::tracefs::CpuStats;
+use crate::units::{ByteSize, CpuId};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The outcome of a recording that made a file.
+#[derive(Debug)]
+pub struct Summary {
+    /// The file.
+    pub output: PathBuf,
+    /// Its size in bytes.
+    pub file_size: u64,
+    /// Each ring buffer, the main one first.
+    pub buffers: Vec<BufferSummary>,
+    /// How long tracing was on.
+    pub tracing_on: Duration,
+    /// How the command ended, if there was one and it was waited for.
+    pub command: Option<Ended>,
+    /// True if `--timeout` ended the command.
+    pub timed_out: bool,
+    /// Why a CPU's data ends early, if one's does: a full disk, for one.
+    pub failures: Vec<String>,
+}
+
+/// One ring buffer.
+#[derive(Clone, Debug)]
+pub struct BufferSummary {
+    /// Its instance's name as the file has it; empty for the top buffer.
+    pub name: String,
+    /// What the kernel granted, in KiB per CPU, where all have the same.
+    pub kib_per_cpu: Option<u64>,
+    /// Each CPU.
+    pub cpus: Vec<CpuSummary>,
+}
+
+/// One CPU of one ring buffer.
+#[derive(Clone, Debug, Serialize)]
+pub struct CpuSummary {
+    /// The CPU.
+    pub cpu: u32,
+    /// Events that were read out of the ring.
+    pub events: u64,
+    /// Events that were overwritten before they could be read.
+    pub overrun: u64,
+    /// Events that interrupts could not commit in a ring that was full.
+    pub commit_overrun: u64,
+    /// Events that the kernel refused because the ring was full.
+    pub dropped: u64,
+    /// Bytes taken from the ring.
+    pub bytes_raw: u64,
+    /// Bytes they have in the file.
+    pub bytes_written: u64,
+    /// Times the recording thread woke up.
+    pub wakeups: u64,
+    /// The most of the ring that was found full, in bytes.
+    pub peak_fill: u64,
+    /// User and system time of the recording thread, in seconds.
+    pub cpu_seconds: f64,
+}
+
+impl CpuSummary {
+    /// From the thread's report and the ring's counters before and after.
+    pub(crate) fn new(drained: &Drained, sub_buffer: usize, before: &CpuStats, after: &CpuStats) -> Self {
+        CpuSummary {
+            cpu: drained.cpu.0,
+            events: after.read.saturating_sub(before.read),
+            overrun: after.overrun.saturating_sub(before.overrun),
+            commit_overrun: after.commit_overrun.saturating_sub(before.commit_overrun),
+            dropped: after.dropped.saturating_sub(before.dropped),
+            bytes_raw: drained.raw,
+            bytes_written: drained.spool.len(),
+            wakeups: drained.wakeups,
+            peak_fill: (drained.peak * sub_buffer) as u64,
+            cpu_seconds: drained.cpu_time.as_secs_f64(),
+        }
+    }
+
+    /// Its number.
+    pub fn cpu(&self) -> CpuId {
+        CpuId(self.cpu)
+    }
+
+    /// Events that happened and are not in the file.
+    pub fn lost(&self) -> u64 {
+        self.overrun.saturating_add(self.commit_overrun).saturating_add(self.dropped)
+    }
+}
+
+/// Sums over all CPUs of all buffers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Events in the file.
+    pub events: u64,
+    /// Events that are not, whatever the cause.
+    pub lost: u64,
+    /// Bytes taken from the rings.
+    pub bytes_raw: u64,
+    /// Bytes they have in the file.
+    pub bytes_written: u64,
+}
+
+impl Summary {
+    /// The sums.
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        for cpu in self.buffers.iter().flat_map(|b| &b.cpus) {
+            totals.events += cpu.events;
+            totals.lost += cpu.lost();
+            totals.bytes_raw += cpu.bytes_raw;
+            totals.bytes_written += cpu.bytes_written;
+        }
+        totals
+    }
+
+    /// For people: one line, and one more for each CPU that lost events.
+    pub fn text(&self) -> String {
+        let totals = self.totals();
+        let mut text = format!(
+            "{}: {} in {}{}, {} raw, {} written; {} lost",
+            self.output.display(),
+            counted(totals.events, "event"),
+            seconds(self.tracing_on),
+            self.buffers
+                .first()
+                .and_then(|b| b.kib_per_cpu)
+                .map_or(String::new(), |kib| format!(" through {} per CPU", ByteSize(kib << 10))),
+            ByteSize(totals.bytes_raw),
+            ByteSize(self.file_size),
+            if totals.lost == 0 { "none".to_owned() } else { grouped(totals.lost) },
+        );
+        text.push('\n');
+        for buffer in &self.buffers {
+            for cpu in buffer.cpus.iter().filter(|cpu| cpu.lost() > 0) {
+                let instance = if buffer.name.is_empty() { String::new() } else { format!("{}: ", buffer.name) };
+                let causes =
+                    [("overrun", cpu.overrun), ("commit overrun", cpu.commit_overrun), ("dropped", cpu.dropped)];
+                let causes: Vec<String> =
+                    causes.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {}", grouped(*n))).collect();
+                let _ = writeln!(
+                    text,
+                    "  {instance}cpu {}: {} lost ({})",
+                    cpu.cpu,
+                    counted(cpu.lost(), "event"),
+                    causes.join(", ")
+                );
+            }
+        }
+        text
+    }
+
+    /// For programs: one JSON object, schema `rtrace.record.summary`, version 1.
+    pub fn json(&self) -> serde_json::Value {
+        let buffers: Vec<_> = self
+            .buffers
+            .iter()
+            .map(|b| serde_json::json!({ "name": b.name, "buffer_size_kb": b.kib_per_cpu, "cpus": b.cpus }))
+            .collect();
+        serde_json::json!({
+            "schema": "rtrace.record.summary",
+            "version": 1,
+            "file": self.output.to_string_lossy(),
+            "file_size": self.file_size,
+            "tracing_on_ns": self.tracing_on.as_nanos() as u64,
+            "totals": self.totals(),
+            "buffers": buffers,
+            "command_status": self.command.map(Ended::code),
+            "timed_out": self.timed_out,
+            "failures": self.failures,
+        })
+    }
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.3} s", time.as_secs_f64())
+}
+
+fn counted(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// `1234567` as `1,234,567`.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(overrun: u64) -> Summary {
+        let cpu = CpuSummary {
+            cpu: 1,
+            events: 1_234_567,
+            overrun,
+            commit_overrun: 0,
+            dropped: 0,
+            bytes_raw: 5 << 20,
+            bytes_written: 600 << 10,
+            wakeups: 3,
+            peak_fill: 8192,
+            cpu_seconds: 0.25,
+        };
+        Summary {
+            output: PathBuf::from("trace.dat"),
+            file_size: 1 << 20,
+            buffers: vec![BufferSummary { name: String::new(), kib_per_cpu: Some(1408), cpus: vec![cpu] }],
+            tracing_on: Duration::from_millis(1500),
+            command: Some(Ended::Signal(15)),
+            timed_out: false,
+            failures: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn text_names_losses_by_cpu_and_cause() {
+        assert_eq!(
+            summary(0).text(),
+            "trace.dat: 1,234,567 events in 1.500 s through 1.4 MiB per CPU, 5.0 MiB raw, 1.0 MiB written; none lost\n"
+        );
+        assert!(summary(1200).text().ends_with("; 1,200 lost\n  cpu 1: 1,200 events lost (overrun 1,200)\n"));
+    }
+
+    #[test]
+    fn json_has_a_schema_and_the_sums() {
+        let json = summary(7).json();
+        assert_eq!((json["schema"].as_str(), json["version"].as_u64()), (Some("rtrace.record.summary"), Some(1)));
+        assert_eq!((json["totals"]["lost"].as_u64(), json["command_status"].as_u64()), (Some(7), Some(143)));
+        assert_eq!(json["buffers"][0]["cpus"][0]["bytes_written"].as_u64(), Some(600 << 10));
+    }
+}
