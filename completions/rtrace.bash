@@ -76,7 +76,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__check__subcmd__events)
-            opts="-v -h --verbose --tracefs --journal-dir --help"
+            opts="-v -N -h --verbose --no-plugins --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -75,6 +75,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s h -l help -d 'Pri
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s v -l verbose -d 'Name each event'
+complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s N -l no-plugins -d 'Leave out the events\' own handlers: only what print formats say'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"

@@ -96,6 +96,11 @@ pub(crate) struct InstancesArgs {
 }
 
 impl InstancesArgs {
+    /// Whether all instances are meant.
+    pub(crate) fn are_all(&self) -> bool {
+        self.all
+    }
+
     /// The instances, which must exist; the top level first.
     pub(crate) fn open(&self, tracefs: &Tracefs) -> Result<Vec<Instance>, Failure> {
         let mut names = self.instances.clone();

@@ -6,7 +6,7 @@ use rtrace::tracefs::WriteMode;
 
 /// Empty the ring buffers
 ///
-/// Works on the top level unless told otherwise. Settings stay, and tracing goes on if it is on.
+/// Works on the top level unless told otherwise; -a takes the top level too. Settings stay, and tracing goes on if it is on.
 #[derive(clap::Args)]
 #[command(
     after_help = "EXAMPLES:\n  rtrace clear           empty the top level's ring buffers\n  rtrace clear -B web    those of instance web"
@@ -24,7 +24,11 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let tracefs = args.tracefs.open()?;
     let mut journal = args.tracefs.changes(&tracefs, args.verbose);
-    for instance in args.instances.open(&tracefs)? {
+    let mut instances = args.instances.open(&tracefs)?;
+    if args.instances.are_all() && instances.iter().all(|instance| instance.name().is_some()) {
+        instances.push(tracefs.top()); // here, as in trace-cmd, -a means the top level as well
+    }
+    for instance in instances {
         journal.act(&instance, "trace", "", WriteMode::Truncate)?;
     }
     Ok(Exit::Success)

@@ -125,12 +125,12 @@ impl Feature {
         let readme = |syntax: &str| top.read("README").is_ok_and(|text| text.contains(syntax));
         match self {
             Feature::Tracer(name) => top.tracers().is_ok_and(|tracers| tracers.contains(name)),
-            Feature::HistTriggers => readme("hist:keys=") || readme("hist trigger"),
+            Feature::HistTriggers => readme("hist:keys="),
             Feature::SyntheticEvents => top.has("synthetic_events"),
             Feature::Kprobes => top.has("kprobe_events"),
             Feature::Uprobes => top.has("uprobe_events"),
-            Feature::Fprobes => readme("\t           f[:[<group>/][<event>]]") || readme(" f[:[<group>/]"),
-            Feature::EventProbes => readme("e[:[<group>/]"),
+            Feature::Fprobes => readme(" f[:[<group>/]"),
+            Feature::EventProbes => readme(" e[:[<group>/]"),
             Feature::Snapshot => top.has("snapshot"),
             Feature::FunctionFilter => top.has("set_ftrace_filter"),
             Feature::StackTracer => top.has("stack_trace"),

@@ -2,7 +2,10 @@
 
 #[path = "../common/environment.rs"]
 mod environment;
+#[path = "../common/knobs.rs"]
+mod knobs;
 
 mod documents;
 mod generated;
 mod help;
+mod verbs;

@@ -1,0 +1,220 @@
+//! The commands that sit directly on tracefs: on a small tree of files, and on the running kernel where that can be.
+
+use crate::environment::TestEnvironment;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A tree with the files that every tracefs has, and two events.
+fn tree(env: &TestEnvironment) -> String {
+    let root = env.path().join("tracing");
+    let files = [
+        ("trace_clock", "[local] global mono\n"),
+        ("available_tracers", "blk function nop\n"),
+        ("available_events", "sched:sched_switch\nsched:sched_waking\n"),
+        ("trace_options", "print-parent\nnosym-addr\n"),
+        ("tracing_on", "1\n"),
+        ("trace", "# tracer: nop\nsh\u{1b}[2J-1 text\n"),
+        ("options/print-parent", "1\n"),
+        ("options/sym-addr", "0\n"),
+        ("events/sched/sched_switch/format", FORMAT),
+        ("events/sched/sched_waking/format", "name: sched_waking\nnonsense\n"),
+        ("instances/web/trace_clock", "local [mono]\n"),
+        ("instances/web/tracing_on", "1\n"),
+    ];
+    for (file, text) in files {
+        let path = root.join(file);
+        fs::create_dir_all(path.parent().expect("below the root")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+    root.to_str().expect("a plain path").to_owned()
+}
+
+const FORMAT: &str = "name: sched_switch\nID: 372\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n\tfield:int x;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"x=%d\", REC->x\n";
+
+#[test]
+fn list_prints_what_was_asked_for() {
+    let env = TestEnvironment::new();
+    let root = tree(&env);
+    let list = |args: &[&str]| env.rtrace(&[&["list", "--tracefs", &root], args].concat());
+    list(&["-t"]).exits(0).complains("").prints("blk function nop\n");
+    list(&["-C"]).exits(0).prints("[local] global mono\n");
+    list(&["-B"]).exits(0).prints("web\n");
+    list(&["-o"]).exits(0).prints("print-parent\nnosym-addr\n");
+    list(&["-s"]).exits(0).prints("sched\n");
+    list(&["-e"]).exits(0).prints("sched:sched_switch\nsched:sched_waking\n");
+    list(&["-e", "^sched:.*ing$"]).exits(0).prints("sched:sched_waking\n");
+    list(&["-e", "*switch", "-F"])
+        .exits(0)
+        .prints(&format!("system: sched\n{}\n\n", FORMAT.split("\n\nprint").next().expect("the fields")));
+    list(&["-e", "switch", "-F", "--full"]).exits(0).prints(&format!("system: sched\n{FORMAT}\n"));
+    list(&["-t", "-C"]).exits(0).prints("tracers:\nblk function nop\n\nclocks:\n[local] global mono\n");
+    list(&["-t", "-e", "switch", "--json"]).exits(0).prints_with("\"rtrace.list\"").prints_with("\"sched_switch\"");
+    list(&["-e", "sched:sched_swich"])
+        .exits(1)
+        .complains("rtrace: no event matches `sched:sched_swich`\n  Hint: similar names are sched:sched_switch.\n");
+    list(&["-e", "("]).exits(2).complains_with("failed to understand the pattern `(`");
+    list(&["-F"]).exits(2);
+}
+
+#[test]
+fn a_tracefs_that_is_none() {
+    let env = TestEnvironment::new();
+    env.rtrace(&["list", "-t", "--tracefs", "nowhere"])
+        .exits(1)
+        .complains("rtrace: nowhere is not a tracefs: it has no `events`\n");
+}
+
+#[test]
+fn check_events_names_what_it_does_not_understand() {
+    let env = TestEnvironment::new();
+    let root = tree(&env);
+    fs::write(Path::new(&root).join("events/header_page"), HEADER_PAGE).expect("a file");
+    let bad = env.rtrace(&["check-events", "--tracefs", &root]);
+    bad.exits(1).complains("rtrace: 1 of 2 events are not understood\n").prints_with("sched:sched_waking: ");
+    fs::remove_dir_all(Path::new(&root).join("events/sched/sched_waking")).expect("to remove it");
+    env.rtrace(&["check-events", "-v", "--tracefs", &root])
+        .exits(0)
+        .prints("sched:sched_switch\n1 events, all understood\n");
+}
+
+const HEADER_PAGE: &str = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
+
+#[test]
+fn stop_restart_and_clear_write_what_they_say() {
+    let env = TestEnvironment::new();
+    let root = tree(&env);
+    let says = |file: &str| fs::read_to_string(Path::new(&root).join(file)).expect("a file");
+    env.rtrace(&["stop", "-v", "--tracefs", &root])
+        .exits(0)
+        .prints("")
+        .complains(&format!("cd {root}\necho 0 > tracing_on\n"));
+    assert_eq!((says("tracing_on"), says("instances/web/tracing_on")), ("0\n".into(), "1\n".into()));
+    env.rtrace(&["stop", "-a", "--tracefs", &root]).exits(0).complains("");
+    assert_eq!(says("instances/web/tracing_on"), "0\n");
+    env.rtrace(&["restart", "-a", "-t", "--tracefs", &root]).exits(0).complains("");
+    assert_eq!((says("tracing_on"), says("instances/web/tracing_on")), ("1\n".into(), "1\n".into()));
+    env.rtrace(&["clear", "--tracefs", &root]).exits(0).complains("");
+    assert_eq!(says("trace"), "\n");
+    env.rtrace(&["stop", "-B", "wep", "--tracefs", &root])
+        .exits(1)
+        .complains("rtrace: no instance is called `wep`\n  Hint: instances are web.\n");
+}
+
+#[test]
+fn show_prints_files() {
+    let env = TestEnvironment::new();
+    let root = tree(&env);
+    let show = |args: &[&str]| env.rtrace(&[&["show", "--tracefs", &root], args].concat());
+    show(&[]).exits(0).prints("# tracer: nop\nsh\u{1b}[2J-1 text\n");
+    show(&["-B", "web", "trace_clock"]).exits(0).prints("local [mono]\n");
+    show(&["-f", "--tracing_on", "options/sym-addr"])
+        .exits(0)
+        .prints(&format!("{root}/tracing_on\n1\n{root}/options/sym-addr\n0\n"));
+    show(&["--json", "--tracing-on"]).exits(0).prints_with("\"tracing_on\": \"1\\n\"");
+    show(&["-s"]).exits(5).complains_with("it needs CONFIG_TRACER_SNAPSHOT");
+    show(&["free_buffer"]).exits(2);
+    show(&["../secret"]).exits(2);
+    show(&["--trigger", "sched"]).exits(2).complains_with("means more than one event");
+}
+
+#[test]
+fn who_is_not_root_is_told_so() {
+    let env = TestEnvironment::new();
+    let closed = env.path().join("closed");
+    fs::create_dir(&closed).expect("a folder");
+    let mode =
+        |mode| fs::set_permissions(&closed, std::os::unix::fs::PermissionsExt::from_mode(mode)).expect("to set it");
+    if !nix::unistd::geteuid().is_root() {
+        mode(0o000);
+        env.rtrace(&["list", "-t", "--tracefs", "closed"]).exits(5).complains_with("Hint: run it as root.");
+        mode(0o700);
+        return;
+    }
+    // As nobody, from a folder that nobody may enter.
+    mode(0o700);
+    let open =
+        |path: &Path| fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("it");
+    open(env.path());
+    let program = env.path().join("rtrace");
+    fs::copy(env!("CARGO_BIN_EXE_rtrace"), &program).expect("a copy");
+    open(&program);
+    let program = program.to_str().expect("a plain path");
+    let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", program, "list", "-t", "--tracefs", "closed"];
+    env.run("setpriv", &nobody)
+        .exits(5)
+        .complains("rtrace: failed to open closed: permission denied\n  Hint: run it as root.\n");
+}
+
+/// An instance of the running kernel, if there may be one; removed in the end.
+struct Own(PathBuf);
+
+impl Own {
+    fn new(name: &str) -> Option<Self> {
+        let name = format!("rtrace-cli-{name}-{}", std::process::id());
+        let path = Path::new("/sys/kernel/tracing/instances").join(name);
+        match fs::create_dir(&path) {
+            Ok(()) => Some(Own(path)),
+            Err(error) if std::env::var_os("CI").is_none() => {
+                eprintln!("not run: {}: {error}", path.display());
+                None
+            }
+            Err(error) => panic!("{}: {error}", path.display()),
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.0.file_name().and_then(|name| name.to_str()).expect("a plain name")
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        fs::write(self.0.join(file), text).unwrap_or_else(|e| panic!("{file}: {e}"));
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn reset_and_stat_on_the_running_kernel() {
+    let env = TestEnvironment::new();
+    let Some(own) = Own::new("reset") else { return };
+    let before = crate::knobs::Knobs::read(&own.0);
+    for (file, text) in [
+        ("events/sched/enable", "1"),
+        ("events/irq/irq_handler_exit/enable", "1"),
+        ("events/sched/sched_switch/filter", "prev_pid == 1 && next_prio > 10 && next_comm == \"x\""),
+        ("events/sched/sched_waking/trigger", "stacktrace:3"),
+        ("trace_clock", "mono"),
+        ("set_event_pid", "1"),
+        ("options/stacktrace", "1"),
+        ("options/overwrite", "0"),
+        ("buffer_size_kb", "512"),
+        ("tracing_cpumask", "1"),
+        ("tracing_on", "0"),
+    ] {
+        own.write(file, text);
+    }
+    let stat = env.rtrace(&["stat", "-B", own.name()]);
+    stat.exits(0).complains("");
+    for line in [
+        "\n  sched\n  irq:irq_handler_exit\n",
+        "sched:sched_switch \"prev_pid == 1 && next_prio > 10 && next_comm == \"x\"\"",
+        "sched:sched_waking \"stacktrace:count=",
+        "\nset_event_pid:\n  1\n",
+        "\nClock: mono\n",
+        "\nCPU mask: 1\n",
+        "  nooverwrite\n  stacktrace\n",
+        "\nTracing is off\n",
+    ] {
+        stat.prints_with(line);
+    }
+    env.rtrace(&["stat", "--json", "-B", own.name()]).exits(0).prints_with("\"clock\": \"mono\"");
+    env.rtrace(&["reset", "-B", own.name()]).exits(0).complains("").prints("");
+    before.assert_unchanged(&crate::knobs::Knobs::read(&own.0));
+    env.rtrace(&["reset", "-d"]).exits(2).complains_with("the top level cannot be deleted");
+    env.rtrace(&["reset", "-d", "-B", own.name()]).exits(0).complains("");
+    assert!(!own.0.exists());
+}
