@@ -54,7 +54,15 @@ impl Failure {
 
     /// Prints it on stderr, for a command that goes on all the same, and gives the exit code.
     pub(crate) fn tell(&self) -> Exit {
-        eprintln!("rtrace: {:#}", self.error);
+        // Errors of tracefs tell their cause themselves.
+        let mut causes = Vec::new();
+        for cause in self.error.chain() {
+            causes.push(cause.to_string());
+            if cause.is::<tracefs::Error>() {
+                break;
+            }
+        }
+        eprintln!("rtrace: {}", causes.join(": "));
         for hint in &self.hints {
             eprintln!("  Hint: {hint}");
         }

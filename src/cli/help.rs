@@ -20,11 +20,24 @@ pub(crate) struct Topic {
 
 /// The pages, in the order in which `rtrace help` lists them. A page that is named as a command is shown by
 /// `rtrace help NAME`; the command's own options are shown by `rtrace NAME --help`.
-pub(crate) const TOPICS: &[Topic] = &[Topic {
-    name: "exit-codes",
-    about: "What each exit code means",
-    text: include_str!("../../docs/reference/exit-codes.md"),
-}];
+pub(crate) const TOPICS: &[Topic] = &[
+    Topic {
+        name: "exit-codes",
+        about: "What each exit code means",
+        text: include_str!("../../docs/reference/exit-codes.md"),
+    },
+    Topic {
+        name: "filter",
+        about: "The language of event filters",
+        text: include_str!("../../docs/reference/filter.md"),
+    },
+    Topic {
+        name: "probe",
+        about: "The language of dynamic events",
+        text: include_str!("../../docs/reference/probe.md"),
+    },
+    Topic { name: "trigger", about: "The language of triggers", text: include_str!("../../docs/reference/trigger.md") },
+];
 
 /// Show help on a command or a topic
 #[derive(clap::Args)]

@@ -4,16 +4,22 @@ mod args;
 mod check_events;
 mod clear;
 mod exit;
+mod filter;
 mod generate;
 mod help;
+mod instance;
+mod language;
 mod list;
+mod probe;
 mod record;
 mod recover;
 mod report;
 mod reset;
 mod show;
+mod snapshot;
 mod stat;
 mod stop;
+mod trigger;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::{Exit, Failure};
@@ -46,6 +52,11 @@ enum Command {
     Reset(reset::Args),
     Show(show::Args),
     Stat(stat::Args),
+    Filter(filter::Args),
+    Trigger(trigger::Args),
+    Snapshot(snapshot::Args),
+    Instance(instance::Args),
+    Probe(probe::Args),
     Help(help::Args),
     Record(record::Args),
     #[command(hide = true)]
@@ -64,6 +75,11 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Reset(args) => reset::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Stat(args) => stat::run(&args),
+        Command::Filter(args) => filter::run(&args),
+        Command::Trigger(args) => trigger::run(&args),
+        Command::Snapshot(args) => snapshot::run(&args),
+        Command::Instance(args) => instance::run(&args),
+        Command::Probe(args) => probe::run(&args),
         Command::Help(args) => help::run(&args, command_line()),
         Command::Record(args) => record::run(&args),
         Command::Generate(args) => generate::run(&args, command_line()),

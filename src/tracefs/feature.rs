@@ -59,11 +59,13 @@ pub enum Feature {
     CopyTraceMarker,
     /// `set_event_pid`.
     EventPids,
+    /// Events that programs write (`user_events_data`, since Linux 6.4).
+    UserEvents,
 }
 
 impl Feature {
     /// The features that are not tracers.
-    pub const ALL: [Feature; 13] = [
+    pub const ALL: [Feature; 14] = [
         Feature::HistTriggers,
         Feature::SyntheticEvents,
         Feature::Kprobes,
@@ -77,6 +79,7 @@ impl Feature {
         Feature::SubBufferSize,
         Feature::CopyTraceMarker,
         Feature::EventPids,
+        Feature::UserEvents,
     ];
 
     /// What people call it.
@@ -96,6 +99,7 @@ impl Feature {
             Feature::SubBufferSize => "configurable sub-buffer size",
             Feature::CopyTraceMarker => "copying of trace_marker into instances",
             Feature::EventPids => "event pid filter",
+            Feature::UserEvents => "user events",
         }
         .to_owned()
     }
@@ -116,6 +120,7 @@ impl Feature {
             Feature::FunctionProfiler => "CONFIG_FUNCTION_PROFILER",
             Feature::SubBufferSize | Feature::CopyTraceMarker => return None,
             Feature::EventPids => "CONFIG_EVENT_TRACING",
+            Feature::UserEvents => "CONFIG_USER_EVENTS",
         })
     }
 
@@ -138,6 +143,7 @@ impl Feature {
             Feature::SubBufferSize => top.has("buffer_subbuf_size_kb"),
             Feature::CopyTraceMarker => top.has("options/copy_trace_marker"),
             Feature::EventPids => top.has("set_event_pid"),
+            Feature::UserEvents => top.has("user_events_data"),
         }
     }
 }

@@ -4,4 +4,5 @@ mod captured;
 mod filter;
 mod filter_agrees;
 mod probe;
+mod reference;
 mod trigger;

@@ -1,0 +1,281 @@
+//! `rtrace filter`.
+
+use super::exit::{Exit, Failure};
+use super::language::{Place, format, invalid, select, warn};
+use rtrace::filter::Filter;
+use rtrace::syntax::Diagnostic;
+use rtrace::tracefs::{EventName, Instance, Journal, Tracefs};
+use serde_json::json;
+use std::io::{self, Write};
+
+/// Set, show, clear and check event filters
+///
+/// A filter decides inside the kernel which events are recorded. It stays until it is cleared. `rtrace help filter`
+/// describes the language.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace filter set sched:sched_switch 'prev_comm ~ \"kworker*\" && prev_pid != 0'
+  rtrace filter set sched 'common_pid == 1'     every event of sched that can
+  rtrace filter set --pid 1234 --fork           only this process and its children
+  rtrace filter show
+  rtrace filter clear
+  rtrace filter check sched:sched_switch 'prev_prio < 100' --explain")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    Set(SetArgs),
+    Show(ShowArgs),
+    Clear(ClearArgs),
+    Check(CheckArgs),
+}
+
+/// Set a filter on events, or choose the processes that are traced
+#[derive(clap::Args)]
+struct SetArgs {
+    /// Event, system or glob: sched:sched_switch, sched, 'sched:*wak*'
+    #[arg(requires = "filter", required_unless_present_any = ["pid", "not_pid"])]
+    event: Option<String>,
+    /// Filter, as in 'prev_pid == 1 || next_comm ~ "k*"'
+    filter: Option<String>,
+    /// Trace only these processes (`set_event_pid`)
+    #[arg(short = 'P', long, value_name = "PID", value_delimiter = ',')]
+    pid: Vec<u32>,
+    /// Do not trace these processes (`set_event_notrace_pid`)
+    #[arg(long, value_name = "PID", value_delimiter = ',')]
+    not_pid: Vec<u32>,
+    /// Children of listed processes are listed as well (option `event-fork`)
+    #[arg(long)]
+    fork: bool,
+    /// Tell in words what the filter lets pass
+    #[arg(long)]
+    explain: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Show the filters that are set
+#[derive(clap::Args)]
+struct ShowArgs {
+    /// Event, system or glob; without it, all
+    event: Option<String>,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    /// Tell each filter in words
+    #[arg(long)]
+    explain: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Clear filters
+#[derive(clap::Args)]
+struct ClearArgs {
+    /// Event, system or glob; without it, all, and the lists of processes
+    event: Option<String>,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Check a filter without setting it
+#[derive(clap::Args)]
+struct CheckArgs {
+    /// Event, system or glob
+    event: String,
+    /// Filter
+    filter: String,
+    /// Tell in words what the filter lets pass
+    #[arg(long)]
+    explain: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    match &args.command {
+        Command::Set(args) => set(args),
+        Command::Show(args) => show(args),
+        Command::Clear(args) => clear(args),
+        Command::Check(args) => check(args),
+    }
+}
+
+/// A filter, the events that can have it, and why the others cannot.
+struct Fit {
+    filter: Filter,
+    fitting: Vec<EventName>,
+    warnings: Vec<Diagnostic>,
+    others: Vec<(EventName, Diagnostic)>,
+}
+
+/// Holds a filter against all events that are meant; at least one must take it.
+fn fit(instance: &Instance, event: &str, text: &str) -> Result<Fit, Failure> {
+    let filter = Filter::parse(text).map_err(|e| match text.trim() {
+        "0" => invalid("filter", e.hint("`rtrace filter clear` clears filters")),
+        _ => invalid("filter", e),
+    })?;
+    let events = select(instance, event)?;
+    let (mut fitting, mut warnings, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    for event in events {
+        match filter.check(&format(instance, &event)?) {
+            Ok(found) => {
+                warnings.extend(found.into_iter().filter(|new| !warnings.contains(new)).collect::<Vec<_>>());
+                fitting.push(event);
+            }
+            Err(e) => others.push((event, e)),
+        }
+    }
+    match others.first() {
+        Some((event, error)) if fitting.is_empty() => Err(invalid(&format!("filter for {event}"), error.clone())),
+        _ => Ok(Fit { filter, fitting, warnings, others }),
+    }
+}
+
+impl Fit {
+    /// Says which events did not take the filter, grouped by the reason.
+    fn report_others(&self) {
+        let total = self.fitting.len() + self.others.len();
+        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+        for (event, error) in &self.others {
+            let reason = error.message.split(" in ").next().unwrap_or(&error.message);
+            match reasons.iter_mut().find(|(known, _)| *known == reason) {
+                Some((_, events)) => events.push(event.to_string()),
+                None => reasons.push((reason, vec![event.to_string()])),
+            }
+        }
+        for (reason, events) in reasons {
+            eprintln!(
+                "rtrace: {} of {total} events cannot have this filter ({reason}): {}",
+                events.len(),
+                events.join(" ")
+            );
+        }
+    }
+}
+
+fn set(args: &SetArgs) -> Result<Exit, Failure> {
+    let (tracefs, instance) = args.place.open()?;
+    let fit = match (&args.event, &args.filter) {
+        (Some(event), Some(filter)) => Some(fit(&instance, event, filter)?),
+        _ => None,
+    };
+    let mut journal = args.place.journal(&tracefs);
+    if let Some(fit) = &fit {
+        warn(&fit.warnings);
+        let text = fit.filter.to_string();
+        for event in &fit.fitting {
+            journal.set_filter(&instance, event, &text)?;
+        }
+    }
+    let list = |pids: &[u32]| pids.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+    if args.fork {
+        journal.set_option(&instance, "event-fork", true)?;
+    }
+    for (file, pids) in [("set_event_pid", &args.pid), ("set_event_notrace_pid", &args.not_pid)] {
+        if !pids.is_empty() {
+            journal.set(&instance, file, &list(pids))?;
+        }
+    }
+    journal.keep()?;
+    if let Some(fit) = &fit {
+        fit.report_others();
+        if args.explain {
+            writeln!(io::stdout(), "{}", fit.filter.explain())?;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+fn check(args: &CheckArgs) -> Result<Exit, Failure> {
+    let (_, instance) = args.place.open()?;
+    let fit = fit(&instance, &args.event, &args.filter)?;
+    warn(&fit.warnings);
+    fit.report_others();
+    let mut out = io::stdout().lock();
+    if args.explain {
+        writeln!(out, "{}", fit.filter.explain())?;
+    } else {
+        writeln!(out, "{}", fit.filter)?;
+    }
+    Ok(Exit::Success)
+}
+
+/// The events among `event` (or all) that have a filter, with it.
+fn filters(instance: &Instance, event: Option<&str>) -> Result<Vec<(EventName, String)>, Failure> {
+    let events = match event {
+        Some(event) => select(instance, event)?,
+        None => instance.events()?,
+    };
+    let mut found = Vec::new();
+    for event in events {
+        // Events of the system `ftrace` have none.
+        if let Ok(Some(filter)) = instance.filter(&event) {
+            found.push((event, filter));
+        }
+    }
+    Ok(found)
+}
+
+fn show(args: &ShowArgs) -> Result<Exit, Failure> {
+    let (_, instance) = args.place.open()?;
+    let filters = filters(&instance, args.event.as_deref())?;
+    let pids = |file: &str| -> Vec<String> {
+        instance.read(file).map(|text| text.split_whitespace().map(str::to_owned).collect()).unwrap_or_default()
+    };
+    let (only, without) = (pids("set_event_pid"), pids("set_event_notrace_pid"));
+    let mut out = io::stdout().lock();
+    if args.json {
+        let all: Vec<_> =
+            filters.iter().map(|(event, filter)| json!({"event": event.to_string(), "filter": filter})).collect();
+        let document = json!({
+            "schema": "rtrace-filters-1", "filters": all, "pids": only, "not_pids": without,
+        });
+        writeln!(out, "{document:#}")?;
+        return Ok(Exit::Success);
+    }
+    let width = filters.iter().map(|(event, _)| event.to_string().len()).max().unwrap_or(0);
+    for (event, filter) in &filters {
+        // A filter that was refused stays readable, with the kernel's complaint below.
+        let first = filter.lines().next().unwrap_or("");
+        let refused = if filter.lines().count() > 1 { "  (refused by the kernel: not in effect)" } else { "" };
+        writeln!(out, "{:width$}  {first}{refused}", event.to_string())?;
+        if let (true, Ok(filter)) = (args.explain, Filter::parse(first)) {
+            writeln!(out, "{:width$}  = {}", "", filter.explain())?;
+        }
+    }
+    for (what, pids) in [("only processes", only), ("without processes", without)] {
+        if !pids.is_empty() {
+            writeln!(out, "{what} {}", pids.join(" "))?;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+fn clear(args: &ClearArgs) -> Result<Exit, Failure> {
+    let (tracefs, instance) = args.place.open()?;
+    let filters = filters(&instance, args.event.as_deref())?;
+    let mut journal = args.place.journal(&tracefs);
+    for (event, _) in &filters {
+        journal.set_filter(&instance, event, "0")?;
+    }
+    if args.event.is_none() {
+        clear_pids(&tracefs, &instance, &mut journal)?;
+    }
+    journal.keep()?;
+    Ok(Exit::Success)
+}
+
+fn clear_pids(_: &Tracefs, instance: &Instance, journal: &mut Journal) -> Result<(), Failure> {
+    for file in ["set_event_pid", "set_event_notrace_pid"] {
+        if instance.read(file).is_ok_and(|text| !text.trim().is_empty()) {
+            journal.set(instance, file, "")?;
+        }
+    }
+    Ok(())
+}

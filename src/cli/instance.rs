@@ -1,0 +1,385 @@
+//! `rtrace instance`.
+
+use super::args::{TracefsArgs, to_stderr};
+use super::exit::{Exit, Failure};
+use super::language::select;
+use rtrace::tracefs::{Instance, Journal, Tracefs};
+use rtrace::units::ByteSize;
+use serde_json::json;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Create, show, change and remove instances
+///
+/// An instance is a set of ring buffers with its own events, filters, triggers, clock and options. It lives until it
+/// is removed.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace instance create foo --buffer-size 2M --clock mono -e sched -e irq
+  rtrace instance list
+  rtrace instance show foo
+  rtrace instance set foo -O stacktrace --cpumask 3
+  rtrace instance remove foo
+  rtrace filter set -B foo sched:sched_switch 'next_pid == 1'")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    Create(SetArgs),
+    List(ListArgs),
+    Show(ShowArgs),
+    Set(ChangeArgs),
+    Remove(RemoveArgs),
+}
+
+/// Create an instance, with all its settings in one go
+#[derive(clap::Args)]
+struct SetArgs {
+    #[command(flatten)]
+    settings: Settings,
+}
+
+/// Change settings of an instance
+#[derive(clap::Args)]
+struct ChangeArgs {
+    #[command(flatten)]
+    settings: Settings,
+}
+
+#[derive(clap::Args)]
+struct Settings {
+    /// Name of the instance
+    name: String,
+    /// Ring buffer of each CPU; a bare number is KiB
+    #[arg(short = 'b', long, value_name = "SIZE", value_parser = kib)]
+    buffer_size: Option<u64>,
+    /// Sub-buffer, the unit in which the ring buffer is read (Linux 6.8); a bare number is KiB
+    #[arg(long, value_name = "SIZE", value_parser = kib)]
+    sub_buffer_size: Option<u64>,
+    /// Trace clock: local, global, mono, boot, ...
+    #[arg(short = 'C', long, value_name = "CLOCK")]
+    clock: Option<String>,
+    /// Tracer: function, function_graph, ...
+    #[arg(short = 'p', long, value_name = "TRACER")]
+    tracer: Option<String>,
+    /// Enable events; may be given more than once
+    #[arg(short = 'e', long, value_name = "EVENT")]
+    event: Vec<String>,
+    /// Set a trace option, or with `no` before it clear it; may be given more than once
+    #[arg(short = 'O', long, value_name = "OPTION")]
+    option: Vec<String>,
+    /// CPUs to trace, as a hexadecimal mask
+    #[arg(short = 'M', long, value_name = "MASK")]
+    cpumask: Option<String>,
+    /// Whether the ring buffer takes events
+    #[arg(long, value_name = "on|off", value_parser = ["on", "off"])]
+    tracing: Option<String>,
+    /// Show each write to tracefs as a shell line
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+/// List the instances
+#[derive(clap::Args)]
+struct ListArgs {
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+/// Show the settings of an instance
+#[derive(clap::Args)]
+struct ShowArgs {
+    /// Name of the instance
+    name: String,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+/// Remove instances
+#[derive(clap::Args)]
+struct RemoveArgs {
+    /// Names of the instances
+    #[arg(required = true)]
+    name: Vec<String>,
+    /// Remove it although triggers are set in it
+    #[arg(short, long)]
+    force: bool,
+    /// Show each write to tracefs as a shell line
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+/// A size as the kernel wants it here.
+fn kib(text: &str) -> Result<u64, String> {
+    let size = ByteSize::parse_with_unit(text, 1024).map_err(|e| e.to_string())?;
+    Ok(size.0.div_ceil(1024).max(1))
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    match &args.command {
+        Command::Create(args) => create(&args.settings),
+        Command::Set(args) => change(&args.settings),
+        Command::List(args) => list(args),
+        Command::Show(args) => show(args),
+        Command::Remove(args) => remove(args),
+    }
+}
+
+fn create(args: &Settings) -> Result<Exit, Failure> {
+    let tracefs = args.tracefs.open()?;
+    let mut journal = args.tracefs.changes(&tracefs, args.verbose);
+    let instance = journal.create_instance(&args.name).map_err(|e| match e.errno() {
+        Some(nix::errno::Errno::EEXIST) => {
+            Failure::from(e).hint(format!("`rtrace instance set {}` changes it", args.name))
+        }
+        _ => Failure::from(e),
+    })?;
+    apply(args, &instance, &mut journal)?;
+    journal.keep()?;
+    Ok(Exit::Success)
+}
+
+fn change(args: &Settings) -> Result<Exit, Failure> {
+    let tracefs = args.tracefs.open()?;
+    let instance = tracefs.instance(&args.name)?;
+    let mut journal = args.tracefs.changes(&tracefs, args.verbose);
+    apply(args, &instance, &mut journal)?;
+    journal.keep()?;
+    Ok(Exit::Success)
+}
+
+/// Sizes first, since they empty the ring buffer; events last, so that all of them happen under the final settings.
+fn apply(args: &Settings, instance: &Instance, journal: &mut Journal) -> Result<(), Failure> {
+    let mut events = Vec::new();
+    for text in &args.event {
+        events.extend(select(instance, text)?);
+    }
+    if let Some(kib) = args.sub_buffer_size {
+        journal.set(instance, "buffer_subbuf_size_kb", &kib.to_string())?;
+    }
+    if let Some(kib) = args.buffer_size {
+        let granted = journal.set_buffer_size(instance, kib)?.kib();
+        if let Some(granted) = granted.filter(|granted| *granted != kib) {
+            eprintln!("rtrace: the kernel made the buffer {granted} KiB per CPU");
+        }
+    }
+    if let Some(clock) = &args.clock {
+        let known = instance.trace_clock()?.available;
+        if !known.contains(clock) {
+            let error = anyhow::anyhow!("there is no trace clock `{clock}`");
+            return Err(Failure::new(Exit::Usage, error).hint(format!("clocks are {}", known.join(", "))));
+        }
+        journal.set_clock(instance, clock)?;
+    }
+    for word in &args.option {
+        let known = instance.options()?;
+        let named = |name: &str| known.iter().any(|(option, _)| option == name);
+        let (name, on) = match word.strip_prefix("no") {
+            Some(rest) if !named(word) => (rest, false),
+            _ => (word.as_str(), true),
+        };
+        if !named(name) {
+            let near = rtrace::syntax::did_you_mean(name, known.iter().map(|(option, _)| option.as_str()));
+            let failure = Failure::new(Exit::Usage, anyhow::anyhow!("there is no trace option `{name}`"));
+            return Err(near.into_iter().fold(failure, Failure::hint));
+        }
+        journal.set_option(instance, name, on)?;
+    }
+    if let Some(mask) = &args.cpumask {
+        journal.set(instance, "tracing_cpumask", mask.trim_start_matches("0x"))?;
+    }
+    if let Some(tracer) = &args.tracer {
+        let known = instance.tracers()?;
+        if !known.contains(tracer) {
+            let error = anyhow::anyhow!("this kernel has no tracer `{tracer}`");
+            return Err(Failure::new(Exit::Unable, error).hint(format!("tracers are {}", known.join(", "))));
+        }
+        journal.set(instance, "current_tracer", tracer)?;
+    }
+    if !events.is_empty() {
+        events.sort();
+        events.dedup();
+        journal.enable_events(instance, &events)?;
+    }
+    if let Some(tracing) = &args.tracing {
+        journal.set(instance, "tracing_on", if tracing == "on" { "1" } else { "0" })?;
+    }
+    Ok(())
+}
+
+/// What there is to say about an instance.
+fn describe(instance: &Instance) -> Result<serde_json::Value, Failure> {
+    let read = |file: &str| instance.read(file).ok().map(|text| text.trim().to_owned());
+    let mut triggers = 0;
+    let mut filters = 0;
+    for event in instance.events()? {
+        triggers += instance.triggers(&event).map_or(0, |lines| lines.len());
+        filters += usize::from(matches!(instance.filter(&event), Ok(Some(_))));
+    }
+    let options: Vec<String> = instance.options()?.into_iter().filter(|(_, on)| *on).map(|(name, _)| name).collect();
+    let enabled: Vec<String> = instance.enabled_events()?.iter().map(ToString::to_string).collect();
+    Ok(json!({
+        "schema": "rtrace-instance-1",
+        "name": instance.name(),
+        "tracing": instance.is_on()?,
+        "tracer": instance.current_tracer().ok(),
+        "clock": instance.trace_clock()?.current,
+        "buffer_kib_per_cpu": instance.buffer_size()?.kib(),
+        "sub_buffer_bytes": instance.sub_buffer_size()?,
+        "cpumask": read("tracing_cpumask"),
+        "pids": read("set_event_pid").filter(|text| !text.is_empty()),
+        "not_pids": read("set_event_notrace_pid").filter(|text| !text.is_empty()),
+        "events": enabled,
+        "filters": filters,
+        "triggers": triggers,
+        "options": options,
+        "last_boot_info": read("last_boot_info"),
+    }))
+}
+
+fn show(args: &ShowArgs) -> Result<Exit, Failure> {
+    let tracefs = args.tracefs.open()?;
+    let instance = tracefs.instance(&args.name)?;
+    let about = describe(&instance)?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{about:#}")?;
+        return Ok(Exit::Success);
+    }
+    let text = |key: &str| match &about[key] {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Null => String::new(),
+        serde_json::Value::Array(all) => all.iter().filter_map(|v| v.as_str()).collect::<Vec<_>>().join(" "),
+        other => other.to_string(),
+    };
+    writeln!(out, "tracing       {}", if about["tracing"] == true { "on" } else { "off" })?;
+    for (label, key) in [("tracer", "tracer"), ("clock", "clock"), ("cpumask", "cpumask")] {
+        writeln!(out, "{label:13} {}", text(key))?;
+    }
+    let buffer =
+        about["buffer_kib_per_cpu"].as_u64().map_or("differs".to_owned(), |kib| ByteSize(kib * 1024).to_string());
+    writeln!(out, "buffer        {buffer} per CPU")?;
+    let sub = about["sub_buffer_bytes"].as_u64().map_or(String::new(), |n| ByteSize(n).to_string());
+    writeln!(out, "sub-buffer    {sub}")?;
+    for (label, key) in [("processes", "pids"), ("not processes", "not_pids"), ("events", "events")] {
+        if !text(key).is_empty() {
+            writeln!(out, "{label:13} {}", text(key))?;
+        }
+    }
+    writeln!(
+        out,
+        "filters       {}\ntriggers      {}\noptions       {}",
+        text("filters"),
+        text("triggers"),
+        text("options")
+    )?;
+    if !about["last_boot_info"].is_null() {
+        writeln!(out, "persistent    yes; the last boot: {}", text("last_boot_info").lines().next().unwrap_or(""))?;
+    }
+    for holder in holders(&instance) {
+        writeln!(out, "held by       {holder}")?;
+    }
+    Ok(Exit::Success)
+}
+
+fn list(args: &ListArgs) -> Result<Exit, Failure> {
+    let tracefs = args.tracefs.open()?;
+    let mut out = io::stdout().lock();
+    let mut all = Vec::new();
+    for name in tracefs.instances()? {
+        // One that goes away while it is looked at is not listed.
+        let Ok(instance) = tracefs.instance(&name) else { continue };
+        let (Ok(on), Ok(size), Ok(clock), Ok(events)) =
+            (instance.is_on(), instance.buffer_size(), instance.trace_clock(), instance.enabled_events())
+        else {
+            continue;
+        };
+        all.push(json!({
+            "name": name, "tracing": on, "buffer_kib_per_cpu": size.kib(), "clock": clock.current,
+            "events": events.len(), "persistent": instance.has("last_boot_info"),
+        }));
+    }
+    if args.json {
+        writeln!(out, "{:#}", json!({"schema": "rtrace-instances-1", "instances": all}))?;
+        return Ok(Exit::Success);
+    }
+    let width = all.iter().filter_map(|one| one["name"].as_str()).map(str::len).max().unwrap_or(0);
+    for one in all {
+        let size = one["buffer_kib_per_cpu"].as_u64().map_or("?".to_owned(), |kib| ByteSize(kib * 1024).to_string());
+        let on = if one["tracing"] == true { "on " } else { "off" };
+        let persistent = if one["persistent"] == true { "  persistent" } else { "" };
+        writeln!(
+            out,
+            "{:width$}  {on}  {size} per CPU  {}  {} events{persistent}",
+            one["name"].as_str().unwrap_or(""),
+            one["clock"].as_str().unwrap_or(""),
+            one["events"]
+        )?;
+    }
+    Ok(Exit::Success)
+}
+
+fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
+    let tracefs = args.tracefs.open()?;
+    let mut journal = Journal::in_memory(&tracefs);
+    if args.verbose {
+        journal = journal.verbose(to_stderr());
+    }
+    for name in &args.name {
+        remove_one(&tracefs, &mut journal, name, args.force)?;
+    }
+    Ok(Exit::Success)
+}
+
+fn remove_one(tracefs: &Tracefs, journal: &mut Journal, name: &str, force: bool) -> Result<(), Failure> {
+    let instance = tracefs.instance(name)?;
+    if !force {
+        let mut set = Vec::new();
+        for event in instance.events()? {
+            set.extend(instance.triggers(&event).unwrap_or_default().into_iter().map(|line| format!("{event} {line}")));
+        }
+        if let Some(first) = set.first() {
+            let error = anyhow::anyhow!("failed to remove instance {name}: {} triggers are set in it", set.len());
+            return Err(Failure::from(error)
+                .hint(format!("`--force` removes them first; the first is {first}"))
+                .hint(format!("`rtrace trigger clear -B {name}` removes them")));
+        }
+    }
+    journal.remove_instance(name).map_err(|e| {
+        let busy = e.errno() == Some(nix::errno::Errno::EBUSY);
+        let failure = Failure::from(e);
+        let holders = if busy { holders(&instance) } else { Vec::new() };
+        holders.into_iter().fold(failure, |failure, holder| failure.hint(format!("held by {holder}")))
+    })
+}
+
+/// The processes that have one of the instance's files open: `process 1234 (cat): per_cpu/cpu0/trace_pipe_raw`.
+fn holders(instance: &Instance) -> Vec<String> {
+    let root = instance.path("");
+    let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter_map(|pid| {
+        let open = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+        let file =
+            open.flatten().filter_map(|fd| std::fs::read_link(fd.path()).ok()).find(|to| to.starts_with(&root))?;
+        let comm = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        let below = file.strip_prefix(&root).unwrap_or(Path::new("")).display().to_string();
+        Some(format!("process {pid} ({}): {below}", comm.trim()))
+    })
+    .collect()
+}

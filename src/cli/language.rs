@@ -1,0 +1,66 @@
+//! What the commands of the little languages share: where they work, and how their errors look.
+
+use super::args::{InstanceArg, TracefsArgs};
+use super::exit::{Exit, Failure};
+use rtrace::format::EventFormat;
+use rtrace::syntax::Diagnostic;
+use rtrace::tracefs::{EventName, EventSelection, Instance, Journal, Tracefs};
+
+/// Which tracing directory and instance a command works on.
+#[derive(clap::Args)]
+pub(crate) struct Place {
+    #[command(flatten)]
+    instance: InstanceArg,
+    #[command(flatten)]
+    pub(crate) tracefs: TracefsArgs,
+    /// Show each write to tracefs as a shell line
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+impl Place {
+    /// Opens both.
+    pub(crate) fn open(&self) -> Result<(Tracefs, Instance), Failure> {
+        let tracefs = self.tracefs.open()?;
+        let instance = self.instance.open(&tracefs)?;
+        Ok((tracefs, instance))
+    }
+
+    /// A journal for changes that are to stay if all of them succeed.
+    pub(crate) fn journal(&self, tracefs: &Tracefs) -> Journal {
+        self.tracefs.changes(tracefs, self.verbose)
+    }
+}
+
+/// The events that `text` selects.
+pub(crate) fn select(instance: &Instance, text: &str) -> Result<Vec<EventName>, Failure> {
+    let events = instance.events()?;
+    EventSelection::new(text).select(&events).map_err(|e| {
+        let hints = e.hints();
+        hints.into_iter().fold(Failure::new(Exit::Usage, e), Failure::hint)
+    })
+}
+
+/// The format of an event.
+pub(crate) fn format(instance: &Instance, event: &EventName) -> Result<EventFormat, Failure> {
+    let text = instance.event_format(event)?;
+    EventFormat::parse(&event.system, &text)
+        .map_err(|e| anyhow::anyhow!("failed to read the format of {event}: {e}").into())
+}
+
+/// A text that the language or the event's format forbids: a usage error with its caret.
+pub(crate) fn invalid(what: &str, error: Diagnostic) -> Failure {
+    let hints = error.hints().to_vec();
+    let failure = Failure::new(Exit::Usage, anyhow::anyhow!("invalid {what}: {error}"));
+    hints.into_iter().fold(failure, Failure::hint)
+}
+
+/// Warnings on stderr: what the kernel takes but what cannot mean what it seems to.
+pub(crate) fn warn(warnings: &[Diagnostic]) {
+    for warning in warnings {
+        eprintln!("rtrace: warning: {warning}");
+        for hint in warning.hints() {
+            eprintln!("  Hint: {hint}");
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! What to probe: from words and symbols to the kernel's line.
+
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::language::invalid;
+use rtrace::format::EventFormat;
+use rtrace::probe::{Fetch, Kind, Probe, symbol_offset, symbols};
+use rtrace::syntax::{Diagnostic, Span, did_you_mean, parse_int};
+use rtrace::tracefs::Tracefs;
+use std::path::{Path, PathBuf};
+
+/// Kinds of probes as the command line names them, with the kernel's letter and what stands behind the place.
+const KINDS: [(&str, char, &str); 9] = [
+    ("kprobe", 'p', ""),
+    ("kretprobe", 'r', ""),
+    ("uprobe", 'p', ""),
+    ("uretprobe", 'r', ""),
+    ("eprobe", 'e', ""),
+    ("fprobe", 'f', ""),
+    ("fretprobe", 'f', "%return"),
+    ("tprobe", 't', ""),
+    ("user", 'u', ""),
+];
+
+/// The line for the kernel, from `KIND PLACE [ARG]...` or from a line that is one already.
+pub(super) fn line(words: &[String], name: Option<&str>) -> Result<String, Failure> {
+    let usage = |message: String| Failure::new(Exit::Usage, anyhow::anyhow!(message));
+    let (first, rest) = words.split_first().ok_or_else(|| usage("what to probe is missing".to_owned()))?;
+    let Some((kind, letter, suffix)) = KINDS.iter().find(|(kind, ..)| kind == first) else {
+        let head = first.split([':', ' ']).next().unwrap_or("");
+        let raw = head.starts_with(['p', 'r', 'e', 'f', 't', 'u']) && head[1..].bytes().all(|b| b.is_ascii_digit());
+        if raw && name.is_none() {
+            return Ok(words.join(" "));
+        }
+        if raw {
+            return Err(usage("a whole line names its event itself: `p:NAME PLACE`".to_owned()));
+        }
+        let near = did_you_mean(first, KINDS.map(|(kind, ..)| kind));
+        let all = || format!("kinds are {}", KINDS.map(|(kind, ..)| kind).join(", "));
+        return Err(usage(format!("there is no kind of probe `{first}`")).hint(near.unwrap_or_else(all)));
+    };
+    let Some((place, args)) = rest.split_first() else {
+        return Err(usage(format!("what the {kind} is to probe is missing")));
+    };
+    let mut line = letter.to_string();
+    if *kind == "user" {
+        // `user NAME FIELDS`
+        return Ok(format!("u:{place} {}", args.join(" ")).trim_end().to_owned());
+    }
+    if let Some(name) = name {
+        line.push_str(&format!(":{}", name.replacen(':', "/", 1)));
+    }
+    let place = match *kind {
+        "uprobe" | "uretprobe" => user_place(place)?,
+        "eprobe" => place.replacen([':', '/'], ".", 1),
+        _ => format!("{place}{suffix}"),
+    };
+    line.push_str(&format!(" {place}"));
+    for arg in args {
+        line.push_str(&format!(" {arg}"));
+    }
+    Ok(line)
+}
+
+/// A name for the event: the symbol that was named rather than the offset it became.
+pub(super) fn suggested_name(words: &[String], probe: &Probe) -> String {
+    let symbol = match (&probe.kind, words) {
+        (Kind::Uprobe { returns, .. }, [kind, place, ..]) if kind.ends_with("probe") => {
+            let symbol = place.rsplit(':').next().unwrap_or(place);
+            let symbol = symbol.split('+').next().unwrap_or(symbol);
+            let plain = symbol.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+            plain.then(|| format!("{symbol}{}", if *returns { "__return" } else { "" }))
+        }
+        _ => None,
+    };
+    match symbol {
+        Some(name) => name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(60).collect(),
+        None => probe.kind.suggested_name(),
+    }
+}
+
+/// `libc:malloc+4`, `/bin/bash:readline`, `bash:0x1234` to `PATH:OFFSET`; what follows (a counter in parentheses) stays.
+fn user_place(text: &str) -> Result<String, Failure> {
+    let usage = |message: String| Failure::new(Exit::Usage, anyhow::anyhow!(message));
+    let (text, counter) = text.find('(').map_or((text, ""), |at| text.split_at(at));
+    let Some((program, symbol)) = text.rsplit_once(':') else {
+        return Err(usage(format!("expected PROGRAM:SYMBOL, found `{text}`"))
+            .hint("as in `libc:malloc`, `/bin/bash:readline` or `/bin/bash:0x4245c0`"));
+    };
+    let path = find_program(program).ok_or_else(|| {
+        usage(format!("there is no program or library `{program}`"))
+            .hint("a path names it exactly; `libc` stands for libc.so.*, a bare name for a program of PATH")
+    })?;
+    let path_text = path.to_string_lossy();
+    if parse_int(symbol).is_ok() {
+        return Ok(format!("{path_text}:{symbol}{counter}"));
+    }
+    let (name, plus) = match symbol.split_once('+') {
+        Some((name, plus)) => {
+            let plus = parse_int(plus).ok().and_then(|n| u64::try_from(n).ok());
+            (name, plus.ok_or_else(|| usage(format!("invalid offset behind `{name}`")))?)
+        }
+        None => (symbol, 0),
+    };
+    let file = std::fs::read(&path).map_err(|e| anyhow::anyhow!("failed to read {path_text}: {e}"))?;
+    let in_file = |e: rtrace::probe::ElfError| usage(format!("failed to look for `{name}` in {path_text}: {e}"));
+    match symbol_offset(&file, name).map_err(in_file)?.and_then(|offset| offset.checked_add(plus)) {
+        Some(offset) => Ok(format!("{path_text}:{offset:#x}{counter}")),
+        None => {
+            let all = symbols(&file).map_err(in_file)?;
+            let failure = usage(format!("{path_text} has no function `{name}`"));
+            let near = did_you_mean(name, all.iter().map(String::as_str));
+            Err(near.into_iter().fold(failure, Failure::hint))
+        }
+    }
+}
+
+/// A path as it is, a program of PATH, or a library by the start of its name.
+fn find_program(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return std::fs::canonicalize(name).ok();
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let program = std::env::split_paths(&path).map(|dir| dir.join(name)).find(|file| file.is_file());
+    program.or_else(|| find_library(name)).and_then(|file| std::fs::canonicalize(file).ok())
+}
+
+/// `NAME.so*` in the usual folders and those of the architectures below them; the shortest name wins.
+fn find_library(name: &str) -> Option<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for root in ["/lib64", "/usr/lib64", "/lib", "/usr/lib", "/usr/local/lib"] {
+        let mut dirs = vec![PathBuf::from(root)];
+        let below = std::fs::read_dir(root).into_iter().flatten().flatten().map(|entry| entry.path());
+        dirs.extend(below.filter(|path| path.is_dir() && path.to_string_lossy().contains("-linux-")));
+        for file in dirs.iter().flat_map(std::fs::read_dir).flatten().flatten() {
+            let file_name = file.file_name();
+            let file_name = file_name.to_string_lossy();
+            let rest = file_name.strip_prefix(name);
+            if rest.is_some_and(|rest| rest.starts_with(".so")) && is_elf(&file.path()) {
+                found.push(file.path());
+            }
+        }
+    }
+    found.into_iter().min_by_key(|path| path.file_name().map_or(0, |name| name.len()))
+}
+
+/// Linker scripts are called `.so` too.
+fn is_elf(path: &Path) -> bool {
+    use std::io::Read;
+    let mut magic = [0; 4];
+    std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == *b"\x7fELF"
+}
+
+/// Fails, with the nearest names, if the kernel has no such symbol. Addresses, and kernels that hide symbols, pass.
+pub(super) fn kernel_symbol(tracefs: &Tracefs, symbol: &str, line: &str, span: Span) -> Result<(), Failure> {
+    if symbol.starts_with(|c: char| c.is_ascii_digit()) {
+        return Ok(());
+    }
+    let Ok(text) = tracefs.kallsyms() else { return Ok(()) };
+    let text = String::from_utf8_lossy(&text);
+    let names: Vec<&str> = text.lines().filter_map(|line| line.split_whitespace().nth(2)).collect();
+    if names.is_empty() || names.contains(&symbol) {
+        return Ok(());
+    }
+    let error = Diagnostic::new("probe", line, span, format!("the kernel has no symbol `{symbol}`"));
+    Err(invalid("probe", error.hint_opt(did_you_mean(symbol, names))))
+}
+
+/// Fails if an argument of an event probe is no field of its event.
+pub(super) fn event_fields(probe: &Probe, format: &EventFormat) -> Result<(), Failure> {
+    fn field(fetch: &Fetch) -> Option<&str> {
+        match fetch {
+            Fetch::EventField(name) => Some(name),
+            Fetch::Deref { address, .. } => field(address),
+            _ => None,
+        }
+    }
+    for name in probe.args.iter().filter_map(|arg| field(&arg.fetch)) {
+        if format.field(name).is_none() {
+            let text = probe.to_string();
+            let at = text.find(&format!("${name}")).unwrap_or(0);
+            let message = format!("{}:{} has no field `{name}`", format.system, format.name);
+            let error = Diagnostic::new("probe", &text, Span::new(at, at + name.len() + 1), message);
+            let known = format.fields.iter().map(|field| field.name.as_str());
+            return Err(invalid("probe", error.hint_opt(did_you_mean(name, known))));
+        }
+    }
+    Ok(())
+}

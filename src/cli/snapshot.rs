@@ -1,0 +1,202 @@
+//! `rtrace snapshot`.
+
+use super::exit::{Exit, Failure};
+use super::language::{Place, format, invalid, select, warn};
+use rtrace::tracefs::{Error, EventName, Feature, Instance, Journal, Tracefs, WriteMode};
+use rtrace::trigger::Trigger;
+use rtrace::units::CpuId;
+use std::io::{self, Write};
+
+/// Take, show and clear snapshots of the ring buffer
+///
+/// A snapshot swaps the ring buffer with a spare one of the same size, while tracing goes on. Without a subcommand it
+/// is shown, as in trace-cmd, and -s, -r and -f take, clear and free it.
+#[derive(clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+EXAMPLES:
+  rtrace snapshot take
+  rtrace snapshot take --on sched:sched_process_exit --if 'prio < 100' --count 1
+  rtrace snapshot show
+  rtrace snapshot status
+  rtrace snapshot free"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// Take one (trace-cmd's option)
+    #[arg(short = 's')]
+    take: bool,
+    /// Clear it (trace-cmd's option)
+    #[arg(short = 'r', conflicts_with_all = ["take", "free"])]
+    clear: bool,
+    /// Free its buffer (trace-cmd's option)
+    #[arg(short = 'f', conflicts_with = "take")]
+    free: bool,
+    #[command(flatten)]
+    plain: PlainArgs,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    Take(TakeArgs),
+    Show(PlainArgs),
+    Clear(PlainArgs),
+    Free(PlainArgs),
+    Status(PlainArgs),
+}
+
+/// Take a snapshot, now or when an event happens
+#[derive(clap::Args)]
+struct TakeArgs {
+    /// Take it when this event happens (a trigger, which stays)
+    #[arg(long, value_name = "EVENT")]
+    on: Option<String>,
+    /// Only if the event passes this filter
+    #[arg(long = "if", value_name = "FILTER", requires = "on")]
+    filter: Option<String>,
+    /// This many times, then no more
+    #[arg(short = 'n', long, value_name = "N", requires = "on")]
+    count: Option<u64>,
+    #[command(flatten)]
+    plain: PlainArgs,
+}
+
+/// The snapshot of an instance, or of one of its CPUs
+#[derive(clap::Args)]
+struct PlainArgs {
+    /// Only this CPU's buffer
+    #[arg(short = 'c', long, value_name = "CPU")]
+    cpu: Option<u32>,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    match &args.command {
+        Some(Command::Take(TakeArgs { on: Some(event), filter, count, plain })) => {
+            take_on(plain, event, filter.as_deref(), *count)
+        }
+        Some(Command::Take(args)) => write(&args.plain, TAKE),
+        Some(Command::Show(args)) => show(args),
+        Some(Command::Clear(args)) => write(args, CLEAR),
+        Some(Command::Free(args)) => write(args, FREE),
+        Some(Command::Status(args)) => status(args),
+        None if args.take => write(&args.plain, TAKE),
+        None if args.clear => write(&args.plain, CLEAR),
+        None if args.free => write(&args.plain, FREE),
+        None => show(&args.plain),
+    }
+}
+
+/// What is written to `snapshot` (`Documentation/trace/ftrace.rst`): `0` frees, `1` allocates if need be and swaps,
+/// anything else clears.
+const FREE: &str = "0";
+const TAKE: &str = "1";
+const CLEAR: &str = "2";
+
+/// Tracers that use the spare buffer themselves.
+const LATENCY: [&str; 6] = ["irqsoff", "preemptoff", "preemptirqsoff", "wakeup", "wakeup_rt", "wakeup_dl"];
+
+fn file(args: &PlainArgs) -> String {
+    match args.cpu {
+        Some(cpu) => Instance::cpu_file(CpuId(cpu), "snapshot"),
+        None => "snapshot".to_owned(),
+    }
+}
+
+fn open(args: &PlainArgs) -> Result<(Tracefs, Instance), Failure> {
+    let (tracefs, instance) = args.place.open()?;
+    tracefs.require(&Feature::Snapshot)?;
+    if let Some(cpu) = args.cpu
+        && !instance.cpus()?.contains(&CpuId(cpu))
+    {
+        return Err(Failure::new(Exit::Usage, anyhow::anyhow!("there is no CPU {cpu}")));
+    }
+    Ok((tracefs, instance))
+}
+
+fn write(args: &PlainArgs, what: &str) -> Result<Exit, Failure> {
+    let (tracefs, instance) = open(args)?;
+    let mut journal: Journal = args.place.journal(&tracefs);
+    journal.act(&instance, &file(args), what, WriteMode::Truncate).map_err(|e| explain(&instance, args, e))?;
+    journal.keep()?;
+    Ok(Exit::Success)
+}
+
+/// The kernel says EBUSY and EINVAL; this says why.
+fn explain(instance: &Instance, args: &PlainArgs, error: Error) -> Failure {
+    let errno = error.errno();
+    let failure = Failure::from(error);
+    let tracer = instance.current_tracer().unwrap_or_default();
+    match errno {
+        Some(nix::errno::Errno::EBUSY) if LATENCY.contains(&tracer.as_str()) => failure.hint(format!(
+            "tracer `{tracer}` uses the spare buffer itself; its `trace` file is the snapshot of the longest latency"
+        )),
+        Some(nix::errno::Errno::EBUSY) => {
+            failure.hint("a `snapshot()` action of a hist trigger, or a reader, holds the spare buffer".to_owned())
+        }
+        Some(nix::errno::Errno::EINVAL) if args.cpu.is_some() => failure.hint(
+            "one CPU's snapshot needs CONFIG_RING_BUFFER_ALLOW_SWAP, and is not freed but with all of them".to_owned(),
+        ),
+        _ => failure,
+    }
+}
+
+fn take_on(args: &PlainArgs, event: &str, filter: Option<&str>, count: Option<u64>) -> Result<Exit, Failure> {
+    let (tracefs, instance) = open(args)?;
+    if args.cpu.is_some() {
+        return Err(Failure::new(Exit::Usage, anyhow::anyhow!("a trigger takes the snapshot of all CPUs")));
+    }
+    let mut text = "snapshot".to_owned();
+    if let Some(count) = count {
+        text.push_str(&format!(":{count}"));
+    }
+    if let Some(filter) = filter {
+        text.push_str(&format!(" if {filter}"));
+    }
+    let trigger: Trigger = text.parse().map_err(|e| invalid("trigger", e))?;
+    let known: Vec<String> = instance.events()?.iter().map(EventName::to_string).collect();
+    let events = select(&instance, event)?;
+    for event in &events {
+        let warnings = trigger
+            .check(&text, &format(&instance, event)?, &known)
+            .map_err(|e| invalid(&format!("trigger for {event}"), e))?;
+        warn(&warnings);
+    }
+    let mut journal = args.place.journal(&tracefs);
+    for event in &events {
+        journal.add_trigger(&instance, event, &trigger.to_string())?;
+    }
+    journal.keep()?;
+    Ok(Exit::Success)
+}
+
+fn show(args: &PlainArgs) -> Result<Exit, Failure> {
+    let (_, instance) = open(args)?;
+    let text = instance.read_bytes(&file(args)).map_err(|e| explain(&instance, args, e))?;
+    io::stdout().lock().write_all(&text)?;
+    Ok(Exit::Success)
+}
+
+/// `freed`, `allocated, empty`, `allocated, 6267 events`, from the header of the file.
+fn status(args: &PlainArgs) -> Result<Exit, Failure> {
+    let (_, instance) = open(args)?;
+    let mut out = io::stdout().lock();
+    let text = instance.read(&file(args)).map_err(|e| explain(&instance, args, e))?;
+    if text.contains("* Snapshot is freed *") {
+        writeln!(out, "free: no buffer is allocated")?;
+    } else if text.contains("* Snapshot is allocated *") {
+        writeln!(out, "allocated, empty")?;
+    } else {
+        let events = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).count();
+        writeln!(out, "allocated, {events} lines")?;
+    }
+    let tracer = instance.current_tracer()?;
+    if LATENCY.contains(&tracer.as_str()) {
+        writeln!(out, "tracer `{tracer}` uses it: a snapshot cannot be taken")?;
+    }
+    Ok(Exit::Success)
+}

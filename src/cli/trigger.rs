@@ -1,0 +1,371 @@
+//! `rtrace trigger`.
+
+use super::exit::{Exit, Failure};
+use super::language::{Place, format, invalid, select, warn};
+use rtrace::filter::Filter;
+use rtrace::hist::spec::{Features, Surroundings};
+use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs, WriteMode};
+use rtrace::trigger::{Action, FunctionTrigger, Trigger};
+use serde_json::json;
+use std::io::{self, Write};
+
+/// Add, list and remove triggers
+///
+/// A trigger makes the kernel act when an event happens, or a function runs: stop the trace, record a stack trace,
+/// take a snapshot, turn another event on. It stays until it is removed. `rtrace help trigger` describes them.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace trigger add sched:sched_switch stacktrace --count 3 --if 'prev_state == 2'
+  rtrace trigger add block:block_unplug traceoff --if 'nr_rq > 1'
+  rtrace trigger add sched:sched_process_fork enable_event:irq:softirq_entry:5
+  rtrace trigger add --function schedule_timeout traceoff --count 1
+  rtrace trigger list
+  rtrace trigger remove sched:sched_switch stacktrace
+  rtrace trigger clear")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    Add(AddArgs),
+    List(ListArgs),
+    Remove(RemoveArgs),
+    Clear(ClearArgs),
+}
+
+/// Add a trigger to an event or a function
+#[derive(clap::Args)]
+struct AddArgs {
+    /// Event, system or glob, then the trigger: traceon, traceoff, snapshot, stacktrace, enable_event:SYSTEM:EVENT,
+    /// disable_event:..., enable_hist:..., disable_hist:..., hist:...
+    #[arg(value_name = "EVENT> <TRIGGER", num_args = 1..=2, required = true)]
+    what: Vec<String>,
+    /// Act this many times, then no more
+    #[arg(short = 'n', long, value_name = "N")]
+    count: Option<u64>,
+    /// Act only if the event passes this filter
+    #[arg(long = "if", value_name = "FILTER")]
+    filter: Option<String>,
+    /// Trigger of this function, or glob of functions, instead of an event
+    #[arg(long, value_name = "FUNC", conflicts_with = "filter")]
+    function: Option<String>,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// List the triggers that are set
+#[derive(clap::Args)]
+struct ListArgs {
+    /// Event, system or glob; without it, all
+    event: Option<String>,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Remove a trigger
+#[derive(clap::Args)]
+struct RemoveArgs {
+    /// Event, system or glob, then the trigger; without a count or filter any such trigger
+    #[arg(value_name = "EVENT> <TRIGGER", num_args = 1..=2, required = true)]
+    what: Vec<String>,
+    /// Trigger of this function instead of an event
+    #[arg(long, value_name = "FUNC")]
+    function: Option<String>,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Remove all triggers
+#[derive(clap::Args)]
+struct ClearArgs {
+    /// Event, system or glob; without it, all
+    event: Option<String>,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    match &args.command {
+        Command::Add(args) => add(args),
+        Command::List(args) => list(args),
+        Command::Remove(args) => remove(args),
+        Command::Clear(args) => clear(args),
+    }
+}
+
+/// The two words of the command line, or the one next to `--function`.
+fn words<'a>(what: &'a [String], function: Option<&'a str>) -> Result<(&'a str, &'a str), Failure> {
+    match (what, function) {
+        ([trigger], Some(function)) => Ok((function, trigger)),
+        ([event, trigger], None) => Ok((event, trigger)),
+        ([_], None) => Err(Failure::new(Exit::Usage, anyhow::anyhow!("expected an event and a trigger"))
+            .hint("as in `rtrace trigger add sched:sched_switch stacktrace`")),
+        _ => Err(Failure::new(Exit::Usage, anyhow::anyhow!("`--function` stands in place of the event"))),
+    }
+}
+
+/// The trigger with the options put in. They may not contradict it.
+fn complete(args: &AddArgs, text: &str) -> Result<(Trigger, String), Failure> {
+    let mut trigger: Trigger = text.parse().map_err(|e| invalid("trigger", e))?;
+    let twice = |what: &str| Failure::new(Exit::Usage, anyhow::anyhow!("the trigger has a {what} already"));
+    if let Some(count) = args.count {
+        if matches!(trigger.action, Action::Hist(_)) {
+            return Err(Failure::new(Exit::Usage, anyhow::anyhow!("a hist trigger takes no `--count`")));
+        }
+        if trigger.count.replace(count).is_some() {
+            return Err(twice("count"));
+        }
+    }
+    if let Some(text) = &args.filter {
+        let filter = Filter::parse(text).map_err(|e| invalid("filter", e))?;
+        match &mut trigger.action {
+            Action::Hist(_) => {
+                let whole = format!("{trigger} if {filter}");
+                trigger = whole.parse().map_err(|e| invalid("trigger", e))?;
+            }
+            _ if trigger.filter.replace(filter).is_some() => return Err(twice("filter")),
+            _ => {}
+        }
+    }
+    let text = trigger.to_string();
+    // Parsed again, the places of its errors are places in what is shown.
+    let trigger = text.parse().map_err(|e| invalid("trigger", e))?;
+    Ok((trigger, text))
+}
+
+/// What the kernel must have for this action.
+fn required(action: &Action) -> Option<Feature> {
+    match action {
+        Action::Snapshot => Some(Feature::Snapshot),
+        Action::Hist(_) | Action::EnableHist(_) | Action::DisableHist(_) => Some(Feature::HistTriggers),
+        _ => None,
+    }
+}
+
+fn add(args: &AddArgs) -> Result<Exit, Failure> {
+    let (on, text) = words(&args.what, args.function.as_deref())?;
+    let (tracefs, instance) = args.place.open()?;
+    if args.function.is_some() {
+        return add_function(args, &tracefs, &instance, on, text);
+    }
+    let (trigger, text) = complete(args, text)?;
+    if let Some(feature) = required(&trigger.action) {
+        tracefs.require(&feature)?;
+    }
+    let events = select(&instance, on)?;
+    let known: Vec<String> = instance.events()?.iter().map(EventName::to_string).collect();
+    for event in &events {
+        let format = format(&instance, event)?;
+        let warnings =
+            trigger.check(&text, &format, &known).map_err(|e| invalid(&format!("trigger for {event}"), e))?;
+        warn(&warnings);
+        if let Action::Hist(spec) = &trigger.action {
+            let readme = tracefs.top().read("README").unwrap_or_default();
+            let features = Features::from_readme(&readme);
+            let lookup = |system: &str, name: &str| self::format(&instance, &EventName::new(system, name)).ok();
+            let around = Surroundings { event: &format, features, neighbours: None, lookup: Some(&lookup) };
+            if let Err(errors) = spec.check(&around)
+                && let Some(first) = errors.first()
+            {
+                return Err(invalid(&format!("trigger for {event}"), first.diagnostic(&text)));
+            }
+        }
+        let set = instance.triggers(event)?;
+        let other = set.iter().find(|line| line.parse::<Trigger>().is_ok_and(|set| set.same_slot(&trigger)));
+        if let Some(other) = other {
+            let error = anyhow::anyhow!("failed to add `{text}` to {event}: it has the trigger `{other}` already");
+            return Err(
+                Failure::from(error).hint(format!("`rtrace trigger remove {event} {}` removes it", trigger.action))
+            );
+        }
+    }
+    let mut journal = args.place.journal(&tracefs);
+    for event in &events {
+        journal.add_trigger(&instance, event, &text)?;
+    }
+    journal.keep()?;
+    Ok(Exit::Success)
+}
+
+fn add_function(args: &AddArgs, tracefs: &Tracefs, instance: &Instance, on: &str, text: &str) -> Result<Exit, Failure> {
+    let mut whole = format!("{on}:{text}");
+    if let Some(count) = args.count {
+        whole.push_str(&format!(":{count}"));
+    }
+    let trigger: FunctionTrigger = whole.parse().map_err(|e| invalid("trigger", e))?;
+    tracefs.require(&Feature::FunctionFilter)?;
+    let mut journal = args.place.journal(tracefs);
+    journal.append(instance, FUNCTIONS, &trigger.to_string(), &trigger.removal())?;
+    journal.keep()?;
+    Ok(Exit::Success)
+}
+
+/// Where triggers of functions are written and shown.
+const FUNCTIONS: &str = "set_ftrace_filter";
+
+/// The triggers of functions, as shown; none where they cannot be read.
+fn function_triggers(instance: &Instance) -> Vec<String> {
+    let text = instance.read(FUNCTIONS).unwrap_or_default();
+    text.lines().filter(|line| line.parse::<FunctionTrigger>().is_ok()).map(str::to_owned).collect()
+}
+
+/// The events among `event` (or all) that have triggers, with them.
+fn triggers(instance: &Instance, event: Option<&str>) -> Result<Vec<(EventName, Vec<String>)>, Failure> {
+    let events = match event {
+        Some(event) => select(instance, event)?,
+        None => instance.events()?,
+    };
+    let mut found = Vec::new();
+    for event in events {
+        match instance.triggers(&event) {
+            Ok(lines) if !lines.is_empty() => found.push((event, lines)),
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+fn list(args: &ListArgs) -> Result<Exit, Failure> {
+    let (_, instance) = args.place.open()?;
+    let found = triggers(&instance, args.event.as_deref())?;
+    let functions = if args.event.is_none() { function_triggers(&instance) } else { Vec::new() };
+    let mut out = io::stdout().lock();
+    if args.json {
+        let events: Vec<_> =
+            found.iter().map(|(event, lines)| json!({"event": event.to_string(), "triggers": lines})).collect();
+        let document = json!({"schema": "rtrace-triggers-1", "events": events, "functions": functions});
+        writeln!(out, "{document:#}")?;
+        return Ok(Exit::Success);
+    }
+    let width = found.iter().map(|(event, _)| event.to_string().len()).max().unwrap_or(0);
+    for (event, lines) in found {
+        for line in lines {
+            writeln!(out, "{:width$}  {line}", event.to_string())?;
+        }
+    }
+    for line in functions {
+        writeln!(out, "function  {line}")?;
+    }
+    Ok(Exit::Success)
+}
+
+/// The text that removes the trigger that the kernel shows as `line`.
+fn removal(line: &str) -> String {
+    match line.parse::<Trigger>() {
+        Ok(trigger) if !matches!(trigger.action, Action::Hist(_)) => trigger.removal(),
+        // A hist trigger is named in full, as it is shown but for its state.
+        _ => format!("!{}", line.trim_end_matches(" [active]").trim_end_matches(" [paused]")),
+    }
+}
+
+/// Removes the lines and looks whether they are gone: the kernel says yes to `!` also when nothing matched.
+fn remove_lines(journal: &mut Journal, instance: &Instance, mut left: Vec<(EventName, String)>) -> Result<(), Failure> {
+    // In rounds: a histogram whose variable another one uses goes only after that one.
+    loop {
+        let before = left.len();
+        let mut refused = None;
+        left.retain(|(event, line)| {
+            match journal.act(instance, &event.file("trigger"), &removal(line), WriteMode::Append) {
+                Ok(()) => false,
+                Err(e) => {
+                    refused = Some(e);
+                    true
+                }
+            }
+        });
+        match refused {
+            None => return Ok(()),
+            Some(e) if left.len() == before => {
+                let busy = "another trigger uses a variable of it: remove that one first";
+                let failure = Failure::from(e);
+                return Err(failure.hint(format!("`{}` of {} is still there; perhaps {busy}", left[0].1, left[0].0)));
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+fn verify(instance: &Instance, removed: &[(EventName, String)]) -> Result<(), Failure> {
+    for (event, line) in removed {
+        if instance.triggers(event)?.iter().any(|other| same(other, line)) {
+            return Err(anyhow::anyhow!("failed to remove `{line}` of {event}: it is still there").into());
+        }
+    }
+    Ok(())
+}
+
+fn same(a: &str, b: &str) -> bool {
+    match (a.parse::<Trigger>(), b.parse::<Trigger>()) {
+        (Ok(a), Ok(b)) => a.same_slot(&b),
+        _ => a == b,
+    }
+}
+
+fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
+    let (on, text) = words(&args.what, args.function.as_deref())?;
+    let (tracefs, instance) = args.place.open()?;
+    let mut journal = args.place.journal(&tracefs);
+    if args.function.is_some() {
+        let trigger: FunctionTrigger = format!("{on}:{text}").parse().map_err(|e| invalid("trigger", e))?;
+        tracefs.require(&Feature::FunctionFilter)?;
+        journal.act(&instance, FUNCTIONS, &trigger.removal(), WriteMode::Append)?;
+        journal.keep()?;
+        let left = function_triggers(&instance);
+        if left.iter().any(|line| line.parse() == Ok(trigger.clone())) {
+            return Err(anyhow::anyhow!("failed to remove `{trigger}`: it is still there").into());
+        }
+        return Ok(Exit::Success);
+    }
+    let wanted: Trigger = text.parse().map_err(|e| invalid("trigger", e))?;
+    // `snapshot` must not remove what only shares its place: traceon is no traceoff.
+    let named = |line: &String| {
+        line.parse::<Trigger>().is_ok_and(|set| match (&set.action, &wanted.action) {
+            (Action::Hist(_), Action::Hist(_)) => set.same_slot(&wanted),
+            (set, wanted) => set == wanted,
+        })
+    };
+    let found = triggers(&instance, Some(on))?;
+    let lines: Vec<(EventName, String)> = found
+        .iter()
+        .flat_map(|(event, lines)| lines.iter().filter(|l| named(l)).map(|l| (event.clone(), l.clone())))
+        .collect();
+    if lines.is_empty() {
+        let set: Vec<&str> = found.iter().flat_map(|(_, lines)| lines).map(String::as_str).collect();
+        let failure =
+            Failure::from(anyhow::anyhow!("failed to remove `{}` of {on}: there is no such trigger", wanted.action));
+        return Err(match set.as_slice() {
+            [] => failure.hint(format!("{on} has no triggers")),
+            set => failure.hint(format!("there is {}", set.join("; "))),
+        });
+    }
+    remove_lines(&mut journal, &instance, lines.clone())?;
+    journal.keep()?;
+    verify(&instance, &lines)?;
+    Ok(Exit::Success)
+}
+
+fn clear(args: &ClearArgs) -> Result<Exit, Failure> {
+    let (tracefs, instance) = args.place.open()?;
+    let mut journal = args.place.journal(&tracefs);
+    let found = triggers(&instance, args.event.as_deref())?;
+    let lines: Vec<(EventName, String)> =
+        found.into_iter().flat_map(|(event, lines)| lines.into_iter().map(move |l| (event.clone(), l))).collect();
+    remove_lines(&mut journal, &instance, lines.clone())?;
+    if args.event.is_none() {
+        for line in function_triggers(&instance) {
+            if let Ok(trigger) = line.parse::<FunctionTrigger>() {
+                journal.act(&instance, FUNCTIONS, &trigger.removal(), WriteMode::Append)?;
+            }
+        }
+    }
+    journal.keep()?;
+    verify(&instance, &lines)?;
+    Ok(Exit::Success)
+}
