@@ -104,6 +104,8 @@ pub(super) struct Flags {
     pub(super) space: bool,
     pub(super) alt: bool,
     pub(super) zero: bool,
+    /// `#` marks 0 too, as the kernel's printf does and the C library's does not.
+    pub(super) alt_zero: bool,
 }
 
 /// How a number is to be written.
@@ -156,8 +158,8 @@ pub(super) fn printf(
         Radix::Signed if negative => b"-",
         Radix::Signed if flags.plus => b"+",
         Radix::Signed if flags.space => b" ",
-        Radix::Hex if flags.alt && magnitude != 0 => b"0x",
-        Radix::HexUpper if flags.alt && magnitude != 0 => b"0X",
+        Radix::Hex if flags.alt && (magnitude != 0 || flags.alt_zero) => b"0x",
+        Radix::HexUpper if flags.alt && (magnitude != 0 || flags.alt_zero) => b"0X",
         Radix::Octal if flags.alt && digits.first() != Some(&b'0') => b"0",
         _ => b"",
     };
@@ -210,11 +212,13 @@ mod tests {
                 space: flags.contains(' '),
                 alt: flags.contains('#'),
                 zero: flags.contains('0'),
+                alt_zero: flags.contains('k'),
             };
             text(|o| printf(o, v as u64, radix, f, width, precision))
         };
         assert_eq!(p(255, Radix::Hex, "#", 0, None), "0xff");
         assert_eq!(p(0, Radix::Hex, "#", 0, None), "0");
+        assert_eq!(p(0, Radix::Hex, "#k", 0, None), "0x0"); // gso_type=0x0 of net_dev_start_xmit
         assert_eq!(p(255, Radix::Hex, "#0", 10, None), "0x000000ff");
         assert_eq!(p(-5, Radix::Signed, "0", 4, None), "-005");
         assert_eq!(p(-5, Radix::Signed, "-", 4, None), "-5  ");

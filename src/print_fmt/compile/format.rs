@@ -5,7 +5,7 @@ use crate::abi::Abi;
 use crate::format::{EventFormat, Shape};
 use crate::print_fmt::ast::Expr;
 use crate::print_fmt::expr::{Ex, Load};
-use crate::print_fmt::num::Radix;
+use crate::print_fmt::num::{Flags, Radix};
 use crate::print_fmt::parse::parse;
 use crate::print_fmt::pointer::Pointer;
 use crate::print_fmt::program::{AddressSpec, FieldOp, IntSpec, Op, TextSpec};
@@ -140,7 +140,7 @@ impl Builder<'_> {
             b'X' => Radix::HexUpper,
             _ => Radix::Octal,
         };
-        let flags = spec.flags;
+        let flags = Flags { alt_zero: self.compiler.kernel(), ..spec.flags };
         let fitted = value.clone().fitted(spec.size, radix == Radix::Signed);
         let bare = width.constant() == Some(0) && precision.is_none() && !flags.plus && !flags.space && !flags.alt;
         let zero_hex = precision.is_none() && flags.zero && !flags.left && !flags.alt;

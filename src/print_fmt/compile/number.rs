@@ -86,13 +86,18 @@ impl Compiler<'_> {
         if self.kernel() { a.common(b) } else { WORD }
     }
 
+    /// The value of an enum constant.
+    pub(super) fn named(&self, name: &str) -> Option<u64> {
+        names::constant(name).or_else(|| if self.kernel() { names::kernel_constant(name) } else { None })
+    }
+
     fn name(&mut self, name: &str) -> Result<Typed, PrintFmtError> {
         if let Some((_, ex, ctype, nodes)) = self.scope.iter().rev().find(|s| s.0 == name) {
             let (ex, ctype, nodes) = (ex.clone(), *ctype, *nodes);
             self.spend(nodes)?;
             return Ok((ex, ctype));
         }
-        if let Some(value) = names::constant(name) {
+        if let Some(value) = self.named(name) {
             return Ok((Ex::Const(value), self.seen_as(CType::INT)));
         }
         // a kernel variable: its address is all that can be known; an unknown name counts as 0, as in libtraceevent

@@ -1,6 +1,6 @@
 //! Expressions with a text as their value.
 
-use super::{Compiler, names};
+use super::Compiler;
 use crate::format::Shape;
 use crate::print_fmt::PrintFmtError;
 use crate::print_fmt::ast::Expr;
@@ -173,9 +173,6 @@ impl Compiler<'_> {
                 }
                 return Err(bad());
             };
-            if pair.is_empty() {
-                continue; // `{ }`: a table that this kernel has no entries for
-            }
             let [value, name] = pair.as_slice() else { return Err(bad()) };
             let value = if self.unknown_name(value) { UNKNOWN } else { self.constant(value)?.unwrap_or(UNKNOWN) };
             if is_null(name) {
@@ -194,7 +191,7 @@ impl Compiler<'_> {
     /// Whether a constant's value depends on an enum constant that is not known.
     fn unknown_name(&self, expr: &Expr) -> bool {
         match expr {
-            Expr::Name(name) => names::constant(name).is_none(),
+            Expr::Name(name) => self.named(name).is_none(),
             // within an expression libtraceevent takes an unknown name for 0
             Expr::Cast(_, a) | Expr::Unary(_, a) if self.kernel() => self.unknown_name(a),
             Expr::Binary(_, a, b) if self.kernel() => self.unknown_name(a) || self.unknown_name(b),
