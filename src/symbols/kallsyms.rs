@@ -111,6 +111,8 @@ impl Kallsyms {
 
     /// The address of the first symbol called `name`. Slow: for use before the loop only.
     pub fn address_of(&self, name: &str) -> Option<u64> {
+        // most names that are asked for are enum constants, which nothing contains
+        memchr::memmem::find(&self.text, name.as_bytes())?;
         (0..self.addresses.len())
             .find(|i| self.symbol(*i, *i + 1).is_some_and(|s| s.name == name.as_bytes()))
             .and_then(|i| self.addresses.get(i).copied())
