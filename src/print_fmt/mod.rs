@@ -31,6 +31,9 @@ mod spec;
 mod table;
 mod text;
 
+#[cfg(test)]
+mod tests;
+
 pub use binary::BinaryFormat;
 pub use compile::compile;
 pub use context::Context;
