@@ -173,6 +173,9 @@ impl Compiler<'_> {
                 }
                 return Err(bad());
             };
+            if pair.is_empty() {
+                continue; // `{ }`: a table that this kernel has no entries for
+            }
             let [value, name] = pair.as_slice() else { return Err(bad()) };
             let value = if self.unknown_name(value) { UNKNOWN } else { self.constant(value)?.unwrap_or(UNKNOWN) };
             if is_null(name) {
