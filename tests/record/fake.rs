@@ -1,0 +1,198 @@
+//! The whole recorder, unprivileged, over a directory that looks like tracefs: files made of a real recording, FIFOs as
+//! `trace_pipe_raw` through which that recording's own sub-buffers flow.
+
+use crate::environment::TestEnvironment;
+use crate::knobs::Knobs;
+use rtrace::trace_dat::Trace;
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+const STATS: &str = "entries: 0\noverrun: 0\ncommit overrun: 0\nbytes: 0\noldest event ts:  1.000000\n\
+                     now ts:  2.000000\ndropped events: 0\nread events: 0\n";
+
+struct FakeTracefs {
+    recording: Trace,
+    /// Each CPU's FIFO, held open so that the recorder's open does not wait.
+    pipes: Vec<File>,
+}
+
+impl FakeTracefs {
+    fn new(root: &Path, cpus: usize) -> Self {
+        let recording = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces/vm-6.1/trig.dat");
+        let recording = Trace::open(File::open(recording).unwrap()).unwrap();
+        let put = |file: &str, text: &[u8]| {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        put("trace_clock", b"[local] global mono\n");
+        put("tracing_on", b"0\n");
+        put("buffer_size_kb", b"1408\n");
+        put("buffer_percent", b"50\n");
+        put("set_event", b"");
+        put("set_event_pid", b"");
+        put("printk_formats", b"");
+        put("saved_cmdlines", b"1 init\n");
+        put("instances/.keep", b"");
+        put("events/enable", b"0\n");
+        put("events/header_page", &recording.header_texts.0);
+        put("events/header_event", &recording.header_texts.1);
+        let mut available = String::new();
+        for format in recording.ftrace_formats.iter().chain(&recording.event_formats) {
+            let dir = format!("events/{}/{}", format.system, format.name);
+            put(&format!("{dir}/format"), format.to_string().as_bytes());
+            if format.system != "ftrace" {
+                put(&format!("{dir}/enable"), b"0\n");
+                put(&format!("{dir}/filter"), b"none\n");
+                put(&format!("events/{}/enable", format.system), b"0\n");
+                available.push_str(&format!("{}:{}\n", format.system, format.name));
+            }
+        }
+        put("available_events", available.as_bytes());
+        let pipes = (0..cpus)
+            .map(|cpu| {
+                let dir = format!("per_cpu/cpu{cpu}");
+                put(&format!("{dir}/stats"), STATS.as_bytes());
+                let fifo = root.join(dir).join("trace_pipe_raw");
+                nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+                OpenOptions::new().read(true).write(true).open(fifo).unwrap()
+            })
+            .collect();
+        FakeTracefs { recording, pipes }
+    }
+
+    /// Sends the recording's own sub-buffers `times` times; gives what was sent, per CPU.
+    fn feed(&mut self, times: usize) -> Vec<Vec<u8>> {
+        let buffer = &self.recording.buffers[0];
+        let mut sent = vec![Vec::new(); self.pipes.len()];
+        for _ in 0..times {
+            for index in 0..buffer.cpus.len() {
+                let mut pages = self.recording.raw_pages(buffer, index);
+                let mut chunk = Vec::new();
+                while pages.next(&mut chunk).unwrap() {
+                    let cpu = buffer.cpus[index].cpu.0 as usize;
+                    self.pipes[cpu].write_all(&chunk).unwrap();
+                    sent[cpu].extend_from_slice(&chunk);
+                }
+            }
+        }
+        sent
+    }
+}
+
+/// The sub-buffers that a file holds, per CPU.
+fn pages_of(file: &Path, cpus: usize) -> Vec<Vec<u8>> {
+    let trace = Trace::open(File::open(file).unwrap()).unwrap();
+    assert!(trace.damage.is_empty() && trace.spools.is_none(), "{:?}", trace.damage);
+    let mut found = vec![Vec::new(); cpus];
+    for index in 0..trace.buffers[0].cpus.len() {
+        let mut pages = trace.raw_pages(&trace.buffers[0], index);
+        let mut chunk = Vec::new();
+        while pages.next(&mut chunk).unwrap() {
+            found[trace.buffers[0].cpus[index].cpu.0 as usize].extend_from_slice(&chunk);
+        }
+    }
+    found
+}
+
+fn record_through_fifos(cpus: usize, times: usize, compression: &str) {
+    let env = TestEnvironment::new();
+    let root = env.path().join("tracing");
+    let mut fake = FakeTracefs::new(&root, cpus);
+    let before = Knobs::read(&root);
+    let journal = env.path().join("journal");
+    // The command ends when all was sent, so the recorder must drain everything after that.
+    let wait = "while [ ! -e sent ]; do sleep 0.01; done; exit 5";
+    let args = [
+        "record",
+        "--tracefs",
+        "tracing",
+        "--journal-dir",
+        journal.to_str().unwrap(),
+        "--top",
+        "-e",
+        "sched",
+        "--compression",
+        compression,
+        "--summary-json",
+        "summary.json",
+        "-o",
+        "out.dat",
+        "--",
+        "sh",
+        "-c",
+        wait,
+    ];
+    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+    let running = command.args(args).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    while fs::read_to_string(root.join("tracing_on")).unwrap().trim() != "1" {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let sent = fake.feed(times);
+    File::create(env.path().join("sent")).unwrap();
+    let output = running.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(5), "the command's own status: {stderr}");
+
+    assert!(pages_of(&env.path().join("out.dat"), cpus) == sent);
+    let trace = Trace::open(File::open(env.path().join("out.dat")).unwrap()).unwrap();
+    assert_eq!(trace.header_texts, fake.recording.header_texts);
+    let systems: Vec<&str> = trace.event_formats.iter().map(|f| f.system.as_str()).collect();
+    assert!(!systems.is_empty() && systems.iter().all(|system| *system == "sched"), "{systems:?}");
+    assert_eq!(trace.ftrace_formats.len(), fake.recording.ftrace_formats.len());
+    assert_eq!(trace.cpu_count as usize, cpus);
+    before.assert_unchanged(&Knobs::read(&root));
+    let mut left: Vec<_> = fs::read_dir(env.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["journal", "out.dat", "sent", "summary.json", "tracing"]);
+    assert_eq!(fs::read_dir(journal).unwrap().count(), 0, "the journal is gone");
+    let summary: serde_json::Value =
+        serde_json::from_slice(&fs::read(env.path().join("summary.json")).unwrap()).unwrap();
+    let raw: usize = sent.iter().map(Vec::len).sum();
+    assert_eq!((summary["totals"]["bytes_raw"].as_u64(), summary["version"].as_u64()), (Some(raw as u64), Some(1)));
+    assert_eq!(summary["buffers"][0]["cpus"].as_array().unwrap().len(), cpus);
+}
+
+#[test]
+fn all_that_flows_through_the_rings_is_in_the_file() {
+    for compression in ["zstd", "zstd:3", "none"] {
+        record_through_fifos(2, 40, compression);
+    }
+}
+
+#[test]
+fn a_hundred_and_twenty_eight_cpus() {
+    record_through_fifos(128, 1, "zstd");
+}
+
+#[test]
+fn a_bad_event_changes_nothing() {
+    let env = TestEnvironment::new();
+    let root = env.path().join("tracing");
+    let _fake = FakeTracefs::new(&root, 2);
+    let before = Knobs::read(&root);
+    let common = ["record", "--tracefs", "tracing", "--journal-dir", "journal", "--top"];
+    env.rtrace(&[&common[..], &["-e", "sched:sched_swich", "--", "true"]].concat())
+        .exits(125)
+        .complains_with("no event matches `sched:sched_swich`")
+        .complains_with("Hint: similar names are sched:sched_switch");
+    env.rtrace(&[&common[..], &["-e", "sched", "--", "./nothing"]].concat()).exits(127);
+    env.rtrace(&[&common[..], &["-e", "sched", "--", "/dev/null"]].concat()).exits(126);
+    env.rtrace(&[&common[..], &["-e", "sched", "-C", "sundial"]].concat())
+        .exits(1)
+        .complains_with("no trace clock is called `sundial`; this kernel has local, global, mono");
+    env.rtrace(&[&common[..], &["-e", "sched", "-o", "no/such/dir"]].concat()).exits(1).complains_with("no/such/dir");
+    before.assert_unchanged(&Knobs::read(&root));
+    assert!(!env.path().join("trace.dat").exists());
+}
+
+#[test]
+fn an_unfinished_recording_is_not_overwritten() {
+    let env = TestEnvironment::new();
+    let _fake = FakeTracefs::new(&env.path().join("tracing"), 2);
+    fs::write(env.path().join("trace.dat.cpu1.spool"), "precious").unwrap();
+    let args = ["record", "--tracefs", "tracing", "--journal-dir", "journal", "--top", "-e", "sched", "--", "true"];
+    env.rtrace(&args).exits(125).complains_with("unfinished recording").complains_with("rtrace recover trace.dat");
+    assert_eq!(fs::read_to_string(env.path().join("trace.dat.cpu1.spool")).unwrap(), "precious");
+}

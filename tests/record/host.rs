@@ -1,0 +1,183 @@
+//! Recordings of the running kernel, in instances of their own. They need root and a tracefs.
+
+use crate::environment::{Outcome, TestEnvironment};
+use rtrace::tracefs::Tracefs;
+use std::fs;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard};
+
+/// One at a time, because the state of all of tracefs is compared before and after.
+pub(crate) fn kernel() -> Option<(Tracefs, MutexGuard<'static, ()>)> {
+    static ONE: Mutex<()> = Mutex::new(());
+    let guard = ONE.lock().unwrap_or_else(|e| e.into_inner());
+    match Tracefs::discover() {
+        Ok(tracefs) => Some((tracefs, guard)),
+        Err(error) if error.is_unable() && std::env::var_os("CI").is_none() => {
+            eprintln!("not run: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn summary(env: &TestEnvironment) -> serde_json::Value {
+    serde_json::from_slice(&fs::read(env.path().join("s.json")).unwrap()).unwrap()
+}
+
+fn record(env: &TestEnvironment, args: &[&str]) -> Outcome {
+    env.rtrace(&[&["record", "--summary-json", "s.json"], args].concat())
+}
+
+/// The events of a report, without its first line `cpus=N`.
+fn report(env: &TestEnvironment) -> Vec<String> {
+    let out = env.rtrace(&["report"]);
+    out.exits(0).complains("");
+    out.stdout().lines().filter(|line| !line.starts_with("cpus=")).map(str::to_owned).collect()
+}
+
+/// `kill(2)` with signal 0, `n` times, by a shell that is its own command.
+fn kills(n: u32) -> String {
+    format!("i=0; while [ $i -lt {n} ]; do kill -0 $$; i=$((i+1)); done")
+}
+
+#[test]
+fn recorded_and_lost_are_what_was_produced() {
+    let Some(_kernel) = kernel() else { return };
+    for (size, compression) in [("1408", "zstd"), ("8", "zstd"), ("8", "none")] {
+        let env = TestEnvironment::new();
+        let load = kills(20_000);
+        let args = ["-F", "-b", size, "--compression", compression, "-e", "syscalls:sys_enter_kill", "-f", "sig == 0"];
+        record(&env, &[&args[..], &["--", "bash", "-c", &load]].concat()).exits(0);
+        let totals = &summary(&env)["totals"];
+        let (events, lost) = (totals["events"].as_u64().unwrap(), totals["lost"].as_u64().unwrap());
+        assert_eq!(events + lost, 20_000, "{size} KiB: {events} recorded, {lost} lost");
+        assert!(size == "8" || lost == 0, "{lost} lost in a ring that has room for all");
+        let lines = report(&env);
+        let printed = lines.iter().filter(|line| line.contains("sys_enter_kill")).count();
+        assert_eq!(printed as u64, events);
+    }
+}
+
+#[test]
+fn trace_cmd_reads_the_same_events() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    if std::process::Command::new("trace-cmd").arg("list").output().is_err() {
+        eprintln!("not run: no trace-cmd here");
+        return;
+    }
+    for compression in ["zstd", "none"] {
+        let args = ["-e", "sched", "-e", "irq", "-B", "second", "-e", "timer", "--compression", compression];
+        let load = kills(200) + "; /bin/true; /bin/true";
+        record(&env, &[&args[..], &["--", "bash", "-c", &load]].concat()).exits(0);
+        let events = summary(&env)["totals"]["events"].as_u64().unwrap() as usize;
+        let theirs = env.run("trace-cmd", &["report", "-i", "trace.dat"]);
+        theirs.exits(0).complains("");
+        let theirs = theirs.stdout();
+        let theirs: Vec<&str> = theirs.lines().filter(|line| !line.starts_with("cpus=")).collect();
+        assert_eq!(theirs.len(), events, "{compression}");
+        // The number, the order, the time and the name of events: `comm-pid [cpu] flags time: name: text`.
+        let key = |line: &str| -> Option<String> {
+            let line = line.trim_start_matches("second: ");
+            let at = line.find(": ")?;
+            let (time, name) = (line[..at].rsplit(' ').next()?, line[at + 2..].split(':').next()?);
+            Some(format!("{time} {}", name.trim()))
+        };
+        let ours = report(&env);
+        assert_eq!(ours.len(), theirs.len());
+        for (ours, theirs) in ours.iter().zip(&theirs) {
+            assert_eq!(key(ours), key(theirs), "{ours}\n{theirs}");
+        }
+    }
+}
+
+#[test]
+fn short_lived_tasks_have_their_names() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let load = "i=0; while [ $i -lt 400 ]; do /bin/true; i=$((i+1)); done";
+    record(&env, &["-e", "syscalls:sys_enter_exit_group", "--", "sh", "-c", load]).exits(0);
+    let lines = report(&env);
+    let named = |name: &str| lines.iter().filter(|line| line.trim_start().starts_with(name)).count();
+    assert!(named("true-") >= 400, "{} of {} lines", named("true-"), lines.len());
+    assert_eq!(named("<...>-"), 0);
+}
+
+#[test]
+fn markers_of_applications_are_recorded() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let marker = tracefs.root().join("trace_marker");
+    let load = format!("echo 'a mark of the test' > {}", marker.display());
+    let places: &[&[&str]] = match tracefs.top().has("options/copy_trace_marker") {
+        true => &[&[], &["--top"]],
+        false => &[&["--top"]],
+    };
+    for place in places {
+        record(&env, &[place, &["-e", "sched:sched_process_exit", "--", "sh", "-c", &load][..]].concat()).exits(0);
+        assert!(report(&env).iter().any(|line| line.ends_with("a mark of the test")), "{place:?}");
+    }
+}
+
+#[test]
+fn only_the_command_and_what_it_forks() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let load = "sleep 0.02; for i in 1 2 3; do /bin/true; done";
+    let tasks = |args: &[&str]| -> Vec<String> {
+        record(&env, &[args, &["-e", "syscalls:sys_enter_exit_group", "--", "sh", "-c", load]].concat()).exits(0);
+        report(&env).iter().map(|l| l.trim_start().split('-').next().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(tasks(&["-F"]), ["sh"]);
+    let mut all = tasks(&["-F", "-c"]);
+    all.sort();
+    assert_eq!(all, ["sh", "sleep", "true", "true", "true"]);
+}
+
+#[test]
+fn watched_processes_end_the_recording() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let mut child = env.command("sleep").arg("0.3").spawn().unwrap();
+    let pid = child.id().to_string();
+    let reaper = std::thread::spawn(move || child.wait());
+    record(&env, &["-P", &pid, "-e", "syscalls:sys_enter_exit_group"]).exits(0);
+    assert!(reaper.join().unwrap().unwrap().success());
+    assert_eq!(report(&env).len(), 1);
+    record(&env, &["-P", &pid, "-e", "sched"]).exits(1).complains_with(&format!("failed to watch process {pid}"));
+}
+
+#[test]
+fn time_limits() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    record(&env, &["-e", "irq", "--duration", "100ms"]).exits(0);
+    record(&env, &["-e", "irq", "--timeout", "100ms", "--", "sleep", "60"]).exits(124);
+    // It ignores the first signal, and is killed.
+    record(&env, &["-e", "irq", "--timeout", "100ms", "--", "sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"])
+        .exits(124);
+    record(&env, &["-e", "irq", "--duration", "50ms", "--", "sh", "-c", "sleep 0.3; touch done; exit 7"]).exits(7);
+    assert!(env.path().join("done").exists());
+    let on = summary(&env)["tracing_on_ns"].as_u64().unwrap();
+    assert!(on < 250_000_000, "tracing was on for {on} ns");
+}
+
+#[test]
+fn a_refused_filter_is_quoted_with_its_caret() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let args = ["-e", "sched:sched_switch", "-f", "nextpid == 1", "--", "touch", "ran"];
+    record(&env, &args).exits(125).complains_with("kernel: nextpid == 1").complains_with("^ Field not found");
+    assert!(!env.path().join("ran").exists() && !env.path().join("trace.dat").exists());
+    record(&env, &["-e", "sched:sched_switch", "-R", "sing", "--", "true"]).exits(125).complains_with("trigger");
+}
+
+#[test]
+fn losses_beyond_what_is_allowed() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let load = kills(20_000);
+    let args = ["-F", "-b", "4", "--max-lost", "10", "-e", "syscalls", "--", "bash", "-c", &load];
+    record(&env, &args).exits(4).complains_with("are allowed").complains_with("overrun");
+    assert!(Path::new(&env.path().join("trace.dat")).exists());
+}

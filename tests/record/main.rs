@@ -1,0 +1,11 @@
+//! `rtrace record`: the command line, the whole recorder over a fake tracing directory, and the running kernel.
+
+#[path = "../common/environment.rs"]
+mod environment;
+#[path = "../common/knobs.rs"]
+mod knobs;
+
+mod command_line;
+mod fake;
+mod host;
+mod state;

@@ -1,0 +1,132 @@
+//! Whatever ends a recording, tracefs is afterwards as it was.
+
+use crate::environment::TestEnvironment;
+use crate::host::kernel;
+use crate::knobs::Knobs;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+/// Starts a recording of a command that never ends, and returns when that runs; with the command's pid.
+fn start(env: &TestEnvironment, args: &[&str]) -> (Child, Pid) {
+    let mark = env.path().join("runs");
+    let _ = std::fs::remove_file(&mark);
+    let wait = "echo $$ > runs; while :; do sleep 0.05; done";
+    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+    command.args(["record", "--journal-dir", "journal"]).args(args).args(["--", "sh", "-c", wait]);
+    let child = command.stderr(Stdio::null()).spawn().unwrap();
+    let since = Instant::now();
+    loop {
+        if let Ok(pid) = std::fs::read_to_string(&mark).unwrap_or_default().trim().parse() {
+            return (child, Pid::from_raw(pid));
+        }
+        assert!(since.elapsed() < Duration::from_secs(60), "the recording does not start");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+const ALL_KINDS: &[&str] = &[
+    "-b",
+    "512",
+    "-C",
+    "mono",
+    "-e",
+    "sched:sched_switch",
+    "-f",
+    "prev_pid != 7",
+    "-R",
+    "stacktrace:3",
+    "-e",
+    "irq",
+    "-B",
+    "rtrace-test-other",
+    "-e",
+    "timer",
+    "-f",
+    "common_pid != 0",
+];
+
+#[test]
+fn knobs_are_the_same_after_every_kind_of_end() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let before = Knobs::read(tracefs.root());
+    for args in [ALL_KINDS, &["--top", "-b", "600", "-C", "mono", "-e", "sched", "-F", "-c"]] {
+        let unchanged = || before.assert_unchanged(&Knobs::read(tracefs.root()));
+        let env = TestEnvironment::new();
+        let run = |command: &[&str], status| {
+            let all = [&["record", "--journal-dir", "journal"], args, &["--"], command].concat();
+            env.rtrace(&all).exits(status);
+        };
+        run(&["true"], 0);
+        unchanged();
+        run(&["sh", "-c", "exit 9"], 9);
+        unchanged();
+        let bad = [args, &["-e", "sched:sched_switch", "-f", "nonsense"]].concat();
+        env.rtrace(&[&["record", "--journal-dir", "journal"][..], &bad[..], &["--", "true"]].concat()).exits(125);
+        unchanged();
+        for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGPIPE] {
+            let (mut child, _) = start(&env, args);
+            kill(Pid::from_raw(child.id() as i32), signal).unwrap();
+            // SIGPIPE is ours alone: the recording ends, the command goes on and must be ended by itself.
+            if signal == Signal::SIGPIPE {
+                let since = Instant::now();
+                while !before.differences(&Knobs::read(tracefs.root())).is_empty() {
+                    assert!(
+                        since.elapsed() < Duration::from_secs(60),
+                        "{:?}",
+                        before.differences(&Knobs::read(tracefs.root()))
+                    );
+                }
+                kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
+            }
+            let expected = if signal == Signal::SIGPIPE { Signal::SIGTERM } else { signal };
+            assert_eq!(child.wait().unwrap().code(), Some(128 + expected as i32), "{signal}: the command's end");
+            unchanged();
+            env.rtrace(&["report"]).exits(0).complains("");
+        }
+    }
+}
+
+#[test]
+fn what_a_kill_leaves_behind_is_put_back_and_recovered() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let before = Knobs::read(tracefs.root());
+    for args in [ALL_KINDS, &["--top", "-b", "600", "-C", "mono", "-e", "sched", "-F", "-c"]] {
+        let env = TestEnvironment::new();
+        let (mut child, command) = start(&env, args);
+        std::thread::sleep(Duration::from_millis(800)); // more than a quiet ring is left alone
+        kill(Pid::from_raw(child.id() as i32), Signal::SIGKILL).unwrap();
+        child.wait().unwrap();
+        kill(command, Signal::SIGKILL).unwrap();
+        assert!(!before.differences(&Knobs::read(tracefs.root())).is_empty());
+        env.rtrace(&["report"]).exits(0);
+        env.rtrace(&["reset", "--stale", "--journal-dir", "journal"]).exits(0);
+        before.assert_unchanged(&Knobs::read(tracefs.root()));
+        env.rtrace(&["recover"]).exits(0);
+        env.rtrace(&["report"]).exits(0).complains("").prints_with("sched_switch:");
+    }
+}
+
+#[test]
+fn recordings_do_not_disturb_each_other() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let before = Knobs::read(tracefs.root());
+    let (one, two) = (TestEnvironment::new(), TestEnvironment::new());
+    let (mut first, _) = start(&one, &["-e", "sched", "-C", "mono"]);
+    let (mut second, _) = start(&two, &["-e", "irq", "-e", "syscalls:sys_enter_exit_group"]);
+    // A third one that comes and goes.
+    let three = TestEnvironment::new();
+    three.rtrace(&["record", "--journal-dir", "journal", "-e", "timer", "--", "sleep", "0.1"]).exits(0);
+    kill(Pid::from_raw(first.id() as i32), Signal::SIGTERM).unwrap();
+    assert_eq!(first.wait().unwrap().code(), Some(143));
+    kill(Pid::from_raw(second.id() as i32), Signal::SIGTERM).unwrap();
+    assert_eq!(second.wait().unwrap().code(), Some(143));
+    before.assert_unchanged(&Knobs::read(tracefs.root()));
+    let systems = |env: &TestEnvironment, wanted: &str, other: &str| {
+        let text = env.rtrace(&["report"]).exits(0).complains("").stdout();
+        assert!(text.contains(wanted) && !text.contains(other), "{wanted} and no {other}");
+    };
+    systems(&one, "sched_switch:", "sys_enter_exit_group");
+    systems(&two, "sys_enter_exit_group", "sched_switch:");
+}
