@@ -54,18 +54,12 @@ impl Failure {
 
     /// Prints it on stderr, for a command that goes on all the same, and gives the exit code.
     pub(crate) fn tell(&self) -> Exit {
-        // Errors of tracefs tell their cause themselves.
-        let mut causes = Vec::new();
-        for cause in self.error.chain() {
-            causes.push(cause.to_string());
-            if cause.is::<tracefs::Error>() {
-                break;
-            }
-        }
-        eprintln!("rtrace: {}", causes.join(": "));
+        let mut text = format!("rtrace: {}\n", chain(&self.error));
         for hint in &self.hints {
-            eprintln!("  Hint: {hint}");
+            text.push_str(&format!("  Hint: {hint}\n"));
         }
+        // Where stderr is closed there is nobody to tell, and the exit code is to say so all the same.
+        let _ = std::io::stderr().write_all(text.as_bytes());
         self.exit
     }
 
@@ -116,6 +110,22 @@ pub(crate) fn report(outcome: Result<Exit, Failure>) -> ExitCode {
         Err(failure) => failure.tell(),
     };
     ExitCode::from(exit.code())
+}
+
+/// What went wrong and why. Errors that quote their cause in their own words do not get it repeated.
+fn chain(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let words = cause.to_string();
+        let bare = words.split(" (os error").next().unwrap_or_default();
+        if text.is_empty() {
+            text = words;
+        } else if !text.contains(bare) {
+            text.push_str(": ");
+            text.push_str(&words);
+        }
+    }
+    text
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

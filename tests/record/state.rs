@@ -15,15 +15,19 @@ fn start(env: &TestEnvironment, args: &[&str]) -> (Child, Pid) {
     let wait = "echo $$ > runs; while :; do sleep 0.05; done";
     let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
     command.args(["record", "--journal-dir", "journal"]).args(args).args(["--", "sh", "-c", wait]);
-    let child = command.stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
     let since = Instant::now();
-    loop {
+    let pid = loop {
         if let Ok(pid) = std::fs::read_to_string(&mark).unwrap_or_default().trim().parse() {
-            return (child, Pid::from_raw(pid));
+            break Pid::from_raw(pid);
         }
-        assert!(since.elapsed() < Duration::from_secs(60), "the recording does not start");
+        if since.elapsed() > Duration::from_secs(60) {
+            let _ = child.kill();
+            panic!("the recording does not start: {:?}", child.wait());
+        }
         std::thread::sleep(Duration::from_millis(5));
-    }
+    };
+    (child, pid)
 }
 
 const ALL_KINDS: &[&str] = &[
