@@ -1,109 +1,15 @@
 //! Files that we write: we and trace-cmd read the same events from them as from the ones they were made of, and what
 //! is left of a killed recording becomes such a file.
 
-use rtrace::abi::Abi;
-use rtrace::merge::Merge;
-use rtrace::trace_dat::{
-    Codec, FinishedSpool, OptionId, Recovered, SpoolEntry, SpoolTable, TimeOptions, Trace, Writer, recover, spool_name,
-};
+#[path = "common/recording.rs"]
+mod recording;
+
+use recording::{Stopped, data, events, open, record};
+use rtrace::trace_dat::{Codec, OptionId, Recovered, Trace, recover};
 use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-
-fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces").join(name)
-}
-
-fn open(path: &Path) -> Trace {
-    let trace = Trace::open(File::open(path).unwrap()).unwrap();
-    assert!(trace.damage.is_empty(), "{}: {:?}", path.display(), trace.damage);
-    trace
-}
-
-/// Time, CPU, buffer and bytes of all events.
-fn events(trace: &Trace) -> Vec<(u64, u32, usize, Vec<u8>)> {
-    let mut merge = Merge::default();
-    for (number, buffer) in trace.buffers.iter().enumerate() {
-        for cpu in 0..buffer.cpus.len() {
-            merge.add(trace.stream(buffer, cpu, &TimeOptions::default()).unwrap(), number);
-        }
-    }
-    let mut events = Vec::new();
-    while merge.advance().unwrap() {
-        let r = merge.record();
-        events.push((r.timestamp.0, r.cpu.0, r.buffer, r.data.to_vec()));
-    }
-    events
-}
-
-/// A recording of what `from` holds, as far as a recorder is when it stops: published, with all spools beside it.
-fn record(from: &Trace, path: &Path, codec: Codec) -> (Writer, Vec<(String, String, u32)>, Vec<FinishedSpool>) {
-    let dir = path.parent().unwrap();
-    let name = path.file_name().unwrap().to_str().unwrap();
-    let page_size = from.buffers[0].page_size as u32;
-    let abi = Abi { endian: from.abi.endian, long_size: 8 };
-    let mut writer = Writer::create(File::create(path).unwrap(), abi, page_size, codec).unwrap();
-    writer.header_info(&from.header_texts.0, &from.header_texts.1).unwrap();
-    let ftrace: Vec<String> = from.ftrace_formats.iter().map(ToString::to_string).collect();
-    writer.ftrace_formats(&ftrace).unwrap();
-    let mut systems: Vec<(String, Vec<String>)> = Vec::new();
-    for format in &from.event_formats {
-        match systems.last_mut() {
-            Some((system, formats)) if *system == format.system => formats.push(format.to_string()),
-            _ => systems.push((format.system.clone(), vec![format.to_string()])),
-        }
-    }
-    writer.event_formats(&systems).unwrap();
-    writer.kallsyms(&from.kallsyms).unwrap();
-    writer.printk_formats(&from.printk_formats).unwrap();
-    for option in &from.options {
-        if !(16..=25).contains(&option.id.0) && option.id != OptionId::BUFFER {
-            writer.option(option.id, option.data.clone());
-        }
-    }
-    let mut table = SpoolTable::default();
-    let (mut buffers, mut spools) = (Vec::new(), Vec::new());
-    for buffer in &from.buffers {
-        buffers.push((buffer.name.clone(), buffer.clock.clone(), page_size));
-        for (number, cpu) in buffer.cpus.iter().enumerate() {
-            let file = spool_name(name, &buffer.name, cpu.cpu);
-            let path = dir.join(&file);
-            let mut spool = File::create(&path).unwrap();
-            let mut chunks = 0;
-            if codec != Codec::None {
-                spool.write_all(&[0; 4]).unwrap();
-            }
-            let (mut pages, mut chunk) = (from.raw_pages(buffer, number), Vec::new());
-            while pages.next(&mut chunk).unwrap() {
-                if codec == Codec::None {
-                    spool.write_all(&chunk).unwrap();
-                    continue;
-                }
-                let number = |n: usize| match abi.endian {
-                    rtrace::abi::Endian::Little => (n as u32).to_le_bytes(),
-                    rtrace::abi::Endian::Big => (n as u32).to_be_bytes(),
-                };
-                let packed = codec.compress(&chunk).unwrap();
-                spool.write_all(&[&number(packed.len())[..], &number(chunk.len()), &packed].concat()).unwrap();
-                chunks += 1;
-            }
-            let entry = SpoolEntry {
-                buffer: buffer.name.clone(),
-                clock: buffer.clock.clone(),
-                page_size,
-                cpu: cpu.cpu,
-                file,
-                target: (0, 0),
-            };
-            table.entries.push(entry.clone());
-            let size = spool.metadata().unwrap().len();
-            spools.push(FinishedSpool { entry, path, size, chunks });
-        }
-    }
-    writer.publish(&table).unwrap();
-    (writer, buffers, spools)
-}
 
 /// All that trace-cmd says about a file: report and dump.
 fn trace_cmd(path: &Path) -> Option<[String; 2]> {
@@ -129,7 +35,7 @@ fn a_finished_file_holds_the_same() {
         for codec in [Codec::Zstd, Codec::Zlib, Codec::None] {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("trace.dat");
-            let (mut writer, buffers, spools) = record(&from, &path, codec);
+            let Stopped { mut writer, buffers, spools } = record(&from, &path, codec, usize::MAX);
             let mut unfinished = open(&path);
             assert_eq!(unfinished.spools.as_ref().map(|s| s.entries.len()), Some(spools.len()));
             unfinished.attach_spools(|f| Ok(Some(Box::new(File::open(dir.path().join(f))?)))).unwrap();
@@ -162,7 +68,7 @@ fn a_killed_recording_is_recovered() {
     for codec in [Codec::Zstd, Codec::None] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("trace.dat");
-        let (_, _, spools) = record(&from, &path, codec);
+        let Stopped { spools, .. } = record(&from, &path, codec, usize::MAX);
         // A torn last chunk.
         let mut torn = File::options().append(true).open(&spools[0].path).unwrap();
         torn.write_all(&[0, 0, 1, 0, 0, 0, 0x10, 0, 0x28, 0xb5]).unwrap();
@@ -184,7 +90,7 @@ fn a_killed_finish_is_recovered() {
     for keep in [0, 1, 3000] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("trace.dat");
-        let (writer, buffers, spools) = record(&from, &path, Codec::Zstd);
+        let Stopped { writer, buffers, spools } = record(&from, &path, Codec::Zstd, usize::MAX);
         let saved: Vec<Vec<u8>> = spools.iter().map(|s| std::fs::read(&s.path).unwrap()).collect();
         writer.finish(&buffers, &spools).unwrap();
         let finished = std::fs::read(&path).unwrap();

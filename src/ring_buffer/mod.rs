@@ -30,3 +30,6 @@ mod walker;
 pub use error::PageError;
 pub use page::{Page, PageLayout};
 pub use walker::{Item, Walker};
+
+#[cfg(test)]
+mod tests;

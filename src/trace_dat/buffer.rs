@@ -79,7 +79,7 @@ impl BufferOption {
         };
         let bad = |what| option.error(what);
         let mut buffer = read(&mut scan).map_err(|_| bad("it ends too early"))?;
-        if !text && !(64..=1 << 30).contains(&buffer.page_size) {
+        if !text && !is_page_size(buffer.page_size) {
             return Err(bad("its sub-buffer size cannot be"));
         }
         buffer.cpus.sort_by_key(|c| c.0);
@@ -108,4 +108,9 @@ impl RawOption {
     pub(super) fn error(&self, what: &'static str) -> FileError {
         FileError::Option { place: self.place, id: self.id, offset: self.offset, what }
     }
+}
+
+/// Whether sub-buffers can have this size: the kernel makes them of 2^n memory pages.
+pub(super) fn is_page_size(size: u32) -> bool {
+    size.is_power_of_two() && (64..=1 << 30).contains(&size)
 }

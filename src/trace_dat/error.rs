@@ -152,6 +152,12 @@ pub enum FileError {
         /// What is wrong with it.
         source: FormatError,
     },
+    /// A buffer's data without the option that says whose it is.
+    #[error("{place}: no option speaks of this buffer; its name is lost, and its CPUs are numbered in order")]
+    LostBuffer {
+        /// The section.
+        place: Place,
+    },
     /// A CPU's data should lie where the file has already ended.
     #[error("cpu {cpu}{}: its data should end at {end:#x}, but the file ends at {size:#x}", of(.buffer))]
     Truncated {

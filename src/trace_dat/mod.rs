@@ -23,6 +23,7 @@ mod options;
 mod prefix;
 mod put;
 mod read_at;
+mod salvage;
 mod scan;
 mod spool_table;
 mod stream;

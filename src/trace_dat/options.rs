@@ -60,6 +60,7 @@ pub(super) struct SectionHeader {
 }
 
 impl SectionHeader {
+    pub(super) const LEN: u64 = 16;
     pub(super) const COMPRESSED: u16 = 1;
 
     pub(super) fn read(scan: &mut Scan<'_>) -> Result<Self, FileError> {

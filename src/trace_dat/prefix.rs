@@ -52,7 +52,7 @@ impl Prefix {
         let abi = Abi { endian, long_size };
         scan.set_abi(abi);
         let page_size = scan.u32()?;
-        if !(64..=1 << 30).contains(&page_size) {
+        if !super::buffer::is_page_size(page_size) {
             return Err(bad(scan.pos() - 4, "the size of a sub-buffer", page_size.into()));
         }
         let (mut codec, mut codec_version, mut options) = (Codec::None, String::new(), None);

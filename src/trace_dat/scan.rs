@@ -44,6 +44,17 @@ impl<'a> Scan<'a> {
         self.pos = pos;
     }
 
+    /// Makes the data end at `end`, if that is not behind its end; gives what was the end.
+    pub(super) fn limit(&mut self, end: u64) -> u64 {
+        let end = end.min(self.end);
+        std::mem::replace(&mut self.end, end)
+    }
+
+    /// Takes back a [`Scan::limit`].
+    pub(super) fn set_end(&mut self, end: u64) {
+        self.end = end;
+    }
+
     pub(super) fn set_place(&mut self, place: Place) {
         self.place = place;
     }

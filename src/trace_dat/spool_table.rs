@@ -59,7 +59,7 @@ impl SpoolTable {
                 file: scan.cstr().map_err(cut)?,
                 target: (scan.u64().map_err(cut)?, scan.u64().map_err(cut)?),
             };
-            if entry.file.contains('/') || !(64..=1 << 30).contains(&entry.page_size) {
+            if entry.file.contains('/') || !super::buffer::is_page_size(entry.page_size) {
                 return Err(option.error("it holds what no rtrace writes"));
             }
             table.entries.push(entry);

@@ -4,7 +4,9 @@ use super::buffer::BufferOption;
 use super::codec::Unpacker;
 use super::options::SectionHeader;
 use super::scan::{MAX_ITEM, Scan};
-use super::{Buffer, CpuData, DataLayout, FileError, OptionId, Place, Prefix, RawOption, SectionId, Trace, meta};
+use super::{
+    Buffer, CpuData, DataLayout, FileError, OptionId, Place, Prefix, RawOption, SectionId, Trace, meta, salvage,
+};
 
 /// Sections that hold one text or table, in the order they are best read: formats need nothing but `header_page`.
 const META: [SectionId; 8] = [
@@ -26,11 +28,12 @@ pub(super) fn read(trace: &mut Trace, scan: &mut Scan<'_>, options: u64) -> Resu
     if let Err(e) = chain {
         trace.damage.push(e);
     }
-    let found = if trace.damage.is_empty() { Vec::new() } else { walk_sections(scan, first_section) };
+    let found = walk_sections(scan, first_section);
     for id in META {
         let pointed = trace.options.iter().rfind(|o| o.id.0 == id.0).map(|o| o.scan(trace.abi).u64());
         let offset = match pointed {
             Some(Ok(offset)) => offset,
+            _ if trace.damage.is_empty() => continue,
             _ => match found.iter().find(|s| s.id == id) {
                 Some(header) => header.offset,
                 None => continue,
@@ -44,13 +47,21 @@ pub(super) fn read(trace: &mut Trace, scan: &mut Scan<'_>, options: u64) -> Resu
         return Err(trace.damage.remove(0));
     }
     trace.apply_options();
+    let mut told = Vec::new();
     for option in trace.options.clone() {
         let buffer = match option.id {
-            OptionId::BUFFER => read_buffer(trace, scan, &option),
+            OptionId::BUFFER => read_buffer(trace, scan, &option, &mut told),
             OptionId::BUFFER_TEXT => read_text(trace, scan, &option),
             _ => continue,
         };
         match buffer {
+            Ok(buffer) => trace.buffers.push(buffer),
+            Err(e) => trace.damage.push(e),
+        }
+    }
+    for &header in found.iter().filter(|s| s.id == SectionId::BUFFER && s.size > 0 && !told.contains(&s.offset)) {
+        trace.damage.push(FileError::LostBuffer { place: header.place() });
+        match salvage::buffer(trace, scan, header) {
             Ok(buffer) => trace.buffers.push(buffer),
             Err(e) => trace.damage.push(e),
         }
@@ -77,7 +88,10 @@ fn read_options(trace: &mut Trace, scan: &mut Scan<'_>, mut at: u64) -> Result<(
             let mut inner = Scan::unpacked(&data, trace.prefix.abi, header.place());
             at = options_of(&mut inner, &mut trace.options)?;
         } else {
-            at = options_of(scan, &mut trace.options)?;
+            let end = scan.limit(scan.pos().saturating_add(header.size));
+            let next = options_of(scan, &mut trace.options);
+            scan.set_end(end);
+            at = next?;
         }
     }
     Ok(())
@@ -134,10 +148,13 @@ fn walk_sections(scan: &mut Scan<'_>, mut at: u64) -> Vec<SectionHeader> {
     loop {
         scan.seek(at);
         let Ok(header) = SectionHeader::read(scan) else { return found };
-        if header.id.name().is_none() || header.size > scan.remain() {
+        if header.id.name().is_none() || header.flags > SectionHeader::COMPRESSED {
             return found;
         }
         found.push(header);
+        if header.size > scan.remain() {
+            return found;
+        }
         at = scan.pos() + header.size;
     }
 }
@@ -164,8 +181,14 @@ fn read_meta(trace: &mut Trace, scan: &mut Scan<'_>, id: SectionId, at: u64) -> 
     Ok(())
 }
 
-fn read_buffer(trace: &Trace, scan: &mut Scan<'_>, option: &RawOption) -> Result<Buffer, FileError> {
+fn read_buffer(
+    trace: &Trace,
+    scan: &mut Scan<'_>,
+    option: &RawOption,
+    told: &mut Vec<u64>,
+) -> Result<Buffer, FileError> {
     let found = BufferOption::read(option, trace.abi, false)?;
+    told.push(found.section);
     // Recorders that could not say whether data is compressed leave the section's flag to do so.
     let compressed = match section(scan, SectionId::BUFFER, found.section) {
         Ok(header) => header.is_compressed(),

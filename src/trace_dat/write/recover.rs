@@ -55,6 +55,8 @@ pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
         dropped += buffer.cpus[cpu].size - size.min(buffer.cpus[cpu].size);
         spools.push(FinishedSpool { entry: entry.clone(), path: dir.join(&entry.file), size, chunks });
     }
+    // What a finish may have begun without getting to the point where it counts.
+    writer.file.set_len(writer.pos).map_err(opened)?;
     let mut buffers: Vec<(String, String, u32)> = Vec::new();
     for entry in &table.entries {
         if !buffers.iter().any(|b| b.0 == entry.buffer) {
@@ -87,7 +89,8 @@ pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
 
 /// The second half of [`Writer::finish`], from wherever it was when its process was killed.
 fn resume_finishing(writer: &Writer, table: &SpoolTable, dir: &Path) -> Result<Recovered, WriteError> {
-    let mut end = writer.pos;
+    let len = writer.file.metadata().map_err(|source| WriteError::Write { what: "the recording", source })?.len();
+    let mut end = writer.pos.max(len);
     let mut data_size = 0;
     for entry in &table.entries {
         let path = dir.join(&entry.file);
@@ -106,9 +109,11 @@ fn resume_finishing(writer: &Writer, table: &SpoolTable, dir: &Path) -> Result<R
 }
 
 impl Writer {
-    /// Goes on with an unfinished file: new sections go to its end.
+    /// Goes on with an unfinished file: new sections go behind the table of spools, which is the last thing that counts.
     fn resume(file: File, trace: &Trace) -> Result<Writer, WriteError> {
-        let pos = file.metadata().map_err(|source| WriteError::Write { what: "the recording", source })?.len();
+        const TABLE_TO_END: u64 = 6 + 6 + 8; // its header, and the DONE option that ends the section
+        let table = trace.option(OptionId::RTRACE_SPOOLS);
+        let pos = table.map_or(0, |o| o.offset + o.data.len() as u64 + TABLE_TO_END);
         let keep = |id: OptionId| !matches!(id, OptionId::BUFFER | OptionId::RTRACE_SPOOLS);
         let options = trace.options.iter().filter(|o| keep(o.id)).map(|o| (o.id, o.data.clone())).collect();
         let first_options = trace.prefix.options.map(|o| o.0).ok_or(FileError::Version("6".to_owned()))?;
