@@ -69,6 +69,14 @@ impl Failure {
         self
     }
 
+    /// The same of a command that was to trace CMD, whose statuses are CMD's own: failures of ours become 125.
+    pub(crate) fn of_command(mut self) -> Self {
+        if matches!(self.exit, Exit::Failed | Exit::Unable) {
+            self.exit = Exit::Command(125);
+        }
+        self
+    }
+
     /// Adds a line `Hint: ...` to the message.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());

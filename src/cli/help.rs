@@ -37,6 +37,16 @@ pub(crate) const TOPICS: &[Topic] = &[
         text: include_str!("../../docs/reference/probe.md"),
     },
     Topic { name: "trigger", about: "The language of triggers", text: include_str!("../../docs/reference/trigger.md") },
+    Topic {
+        name: "hist",
+        about: "Histograms: keys, modifiers, variables, actions",
+        text: include_str!("../../docs/reference/hist.md"),
+    },
+    Topic {
+        name: "synth",
+        about: "Synthetic events, from options and from SQL",
+        text: include_str!("../../docs/reference/synth.md"),
+    },
 ];
 
 /// Show help on a command or a topic

@@ -7,8 +7,10 @@ mod exit;
 mod filter;
 mod generate;
 mod help;
+mod hist;
 mod instance;
 mod language;
+mod latency;
 mod list;
 mod probe;
 mod record;
@@ -19,6 +21,7 @@ mod show;
 mod snapshot;
 mod stat;
 mod stop;
+mod synth;
 mod trigger;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -57,6 +60,11 @@ enum Command {
     Snapshot(snapshot::Args),
     Instance(instance::Args),
     Probe(probe::Args),
+    Hist(Box<hist::Args>),
+    Latency(latency::Args),
+    Synth(synth::Args),
+    #[command(hide = true)]
+    Sqlhist(synth::SqlhistArgs),
     Help(help::Args),
     Record(record::Args),
     #[command(hide = true)]
@@ -80,6 +88,10 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Snapshot(args) => snapshot::run(&args),
         Command::Instance(args) => instance::run(&args),
         Command::Probe(args) => probe::run(&args),
+        Command::Hist(args) => hist::run(&args),
+        Command::Latency(args) => latency::run(&args),
+        Command::Synth(args) => synth::run(&args),
+        Command::Sqlhist(args) => synth::run_sqlhist(&args),
         Command::Help(args) => help::run(&args, command_line()),
         Command::Record(args) => record::run(&args),
         Command::Generate(args) => generate::run(&args, command_line()),

@@ -4,4 +4,5 @@ mod captured;
 mod events;
 mod guest_machine;
 mod harness;
+mod hist;
 mod text;

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 /// How a table is shown.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Only so many entries, the last ones of an ascending table, the first of a descending one.
+    /// Only so many entries: the largest by what the table is sorted by, or by hitcount if it is sorted by a key.
     pub top: Option<usize>,
     /// Fields of these names are signed: what the kernel prints as 18446744073709551615 is -1.
     pub signed: HashSet<String>,
@@ -44,20 +44,48 @@ impl Options {
             KeyValue::Syscall { name, id } if name == "unknown_syscall" => format!("{name}({id})"),
             KeyValue::Syscall { name, .. } => name.clone(),
             KeyValue::Log2(_) | KeyValue::Bucket { .. } => {
-                let (low, high) = key.value.range().unwrap_or_default();
-                if low == high { low.to_string() } else { format!("{low}-{high}") }
+                let (low, high) = self.range(key).unwrap_or_default();
+                match (low == high, low < 0) {
+                    (true, _) => low.to_string(),
+                    (false, false) => format!("{low}-{high}"),
+                    // The class of all negative numbers, which to the kernel are very large.
+                    (false, true) if key.value == KeyValue::Log2(64) => "negative".to_owned(),
+                    (false, true) => format!("{low}..{high}"),
+                }
             }
             KeyValue::Text(text) => self.shown(text).into_owned(),
             KeyValue::Stack { frames, .. } => frames.iter().rev().map(String::as_str).collect::<Vec<_>>().join(";"),
         }
     }
 
-    /// The entries to show.
-    pub(super) fn chosen<'a>(&self, table: &'a HistTable) -> &'a [Entry] {
-        let entries = &table.entries;
+    /// The numbers that a key stands for, signed where the field is; both ends belong to them.
+    pub(super) fn range(&self, key: &Key) -> Option<(i128, i128)> {
+        let (low, high) = key.value.range()?;
+        if self.signed.contains(&key.name) {
+            Some(((low as i64).into(), (high as i64).into()))
+        } else {
+            Some((low.into(), high.into()))
+        }
+    }
+
+    /// The entries to show, in their order.
+    pub(super) fn chosen<'a>(&self, table: &'a HistTable) -> Vec<&'a Entry> {
+        let entries: Vec<&Entry> = table.entries.iter().collect();
         let Some(top) = self.top.filter(|top| *top < entries.len()) else { return entries };
-        let descending = table.spec.sort.first().is_some_and(|key| key.value.descending);
-        if descending { &entries[..top] } else { &entries[entries.len() - top..] }
+        let sort = table.spec.sort.first().map(|key| &key.value);
+        let is_key = |field: &str| table.spec.key_names().iter().any(|name| name == field);
+        match sort {
+            // Sorted by a key: the order says nothing about size.
+            Some(sort) if is_key(&sort.field) => {
+                let mut largest: Vec<usize> = (0..entries.len()).collect();
+                largest.sort_by_key(|&at| std::cmp::Reverse(entries[at].hitcount));
+                largest.truncate(top);
+                largest.sort_unstable();
+                largest.into_iter().map(|at| entries[at]).collect()
+            }
+            Some(sort) if sort.descending => entries[..top].to_vec(),
+            _ => entries[entries.len() - top..].to_vec(),
+        }
     }
 }
 
@@ -126,7 +154,7 @@ fn fields(options: &Options, entry: &Entry) -> Vec<String> {
     for key in &entry.keys {
         match &key.value {
             KeyValue::Log2(_) | KeyValue::Bucket { .. } => {
-                let (low, high) = key.value.range().unwrap_or_default();
+                let (low, high) = options.range(key).unwrap_or_default();
                 cells.extend([low.to_string(), high.to_string()]);
             }
             KeyValue::Execname { comm, pid } => cells.extend([comm.clone(), pid.to_string()]),

@@ -18,12 +18,12 @@ pub fn json(event: &str, tables: &[HistTable], options: &Options) -> Value {
 fn table(table: &HistTable, options: &Options) -> Value {
     let total: u64 = table.entries.iter().filter_map(|e| e.hitcount).fold(0, u64::saturating_add);
     let entries: Vec<Value> = options.chosen(table).iter().map(|e| entry(e, total, options)).collect();
-    let percentiles: Map<String, Value> = percentiles(table)
+    let percentiles: Map<String, Value> = percentiles(table, options)
         .into_iter()
         .map(|p| {
             let at: Map<String, Value> =
                 p.at.into_iter()
-                    .map(|(name, (low, high))| (name.to_owned(), json!({"low": low, "high": high})))
+                    .map(|(name, (low, high))| (name.to_owned(), json!({"low": integer(low), "high": integer(high)})))
                     .collect();
             (p.key, Value::Object(at))
         })
@@ -87,6 +87,14 @@ fn entry(entry: &Entry, total: u64, options: &Options) -> Value {
     })
 }
 
+/// A number of 64 bits, with or without sign.
+fn integer(n: i128) -> Value {
+    match u64::try_from(n) {
+        Ok(n) => json!(n),
+        Err(_) => json!(n as i64),
+    }
+}
+
 fn number(options: &Options, name: &str, n: u64) -> Value {
     if options.signed.contains(name) { json!(n as i64) } else { json!(n) }
 }
@@ -102,8 +110,8 @@ fn keys(keys: &[Key], options: &Options) -> Value {
                 KeyValue::Execname { comm, pid } => json!({ "comm": comm, "pid": pid }),
                 KeyValue::Syscall { name, id } => json!({ "syscall": name, "id": id }),
                 KeyValue::Log2(_) | KeyValue::Bucket { .. } => {
-                    let (low, high) = key.value.range().unwrap_or_default();
-                    json!({ "low": low, "high": high })
+                    let (low, high) = options.range(key).unwrap_or_default();
+                    json!({ "low": integer(low), "high": integer(high) })
                 }
                 KeyValue::Text(text) => json!(text),
                 KeyValue::Stack { frames, .. } => json!(frames),

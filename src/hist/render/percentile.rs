@@ -1,5 +1,6 @@
 //! Percentiles of a numeric key, weighted by hitcount.
 
+use super::cells::Options;
 use crate::hist::spec::{Expr, Modifier};
 use crate::hist::table::HistTable;
 
@@ -13,19 +14,19 @@ pub struct Percentiles {
     pub key: String,
     /// Name (`p50`, ..., `max`) and the number or class it falls in, both ends included. Of a class only its ends are
     /// known, so the percentile is at most its upper end.
-    pub at: Vec<(&'static str, (u64, u64))>,
+    pub at: Vec<(&'static str, (i128, i128))>,
 }
 
 /// The percentiles of every key whose numbers measure something: keys with `.log2` or `.buckets`, timestamps, and the
 /// only key of a table if its values differ like measurements (it is not an id, a CPU or a pid).
-pub fn percentiles(table: &HistTable) -> Vec<Percentiles> {
+pub fn percentiles(table: &HistTable, options: &Options) -> Vec<Percentiles> {
     let keys = &table.spec.keys;
     let measured = keys.iter().enumerate().filter(|(_, key)| match &key.value {
         Expr::Field { modifier: Some(Modifier::Log2 | Modifier::Buckets(_)), .. } => true,
         Expr::Field { name, modifier: None } => keys.len() == 1 && !is_identity(name),
         _ => false,
     });
-    measured.filter_map(|(at, _)| of_key(table, at)).collect()
+    measured.filter_map(|(at, _)| of_key(table, options, at)).collect()
 }
 
 /// Names of numbers that name something.
@@ -35,11 +36,11 @@ fn is_identity(name: &str) -> bool {
         .any(|word| name.split('_').any(|part| part == *word))
 }
 
-fn of_key(table: &HistTable, at: usize) -> Option<Percentiles> {
+fn of_key(table: &HistTable, options: &Options, at: usize) -> Option<Percentiles> {
     let mut classes = Vec::with_capacity(table.entries.len());
     for entry in &table.entries {
         let key = entry.keys.get(at)?;
-        classes.push((key.value.range()?, entry.hitcount?));
+        classes.push((options.range(key)?, entry.hitcount?));
     }
     classes.sort_unstable();
     let total: u128 = classes.iter().map(|(_, count)| u128::from(*count)).sum();

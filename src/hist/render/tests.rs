@@ -41,9 +41,9 @@ fn columns_bars_and_percentiles() {
 fn ids_have_no_percentiles() {
     let body = "{ next_pid:          7 } hitcount:          4\n";
     let spec = "keys=next_pid:vals=hitcount:sort=hitcount:size=2048";
-    assert!(percentiles(&table(body, spec)).is_empty());
+    assert!(percentiles(&table(body, spec), &Options::default()).is_empty());
     let body = "{ bytes_req:          7 } hitcount:          4\n{ bytes_req:          9 } hitcount:          6\n";
-    let found = percentiles(&table(body, "keys=bytes_req:vals=hitcount:sort=hitcount:size=2048"));
+    let found = percentiles(&table(body, "keys=bytes_req:vals=hitcount:sort=hitcount:size=2048"), &Options::default());
     assert_eq!(found[0].at, [("p50", (9, 9)), ("p90", (9, 9)), ("p99", (9, 9)), ("p99.9", (9, 9)), ("max", (9, 9))]);
 }
 
@@ -61,6 +61,27 @@ fn signed_and_hostile_cells() {
     assert_eq!(String::from_utf8(out).unwrap(), "comm,ret,hitcount\r\na\u{1b}[2J,-2,4\r\n");
     let json = json("s:e", &[table], &options);
     assert_eq!(json["tables"][0]["entries"][0]["keys"]["ret"], -2);
+}
+
+#[test]
+fn negative_classes_come_first_in_percentiles() {
+    let body = "{ ret: ~ 2^3  } hitcount:          6\n{ ret: ~ 2^64 } hitcount:          4\n";
+    let table = table(body, "keys=ret.log2:vals=hitcount:sort=ret.log2:size=2048");
+    let options = Options { signed: ["ret".to_owned()].into(), ..Options::default() };
+    let text = written(&table, &options);
+    assert!(text.contains("\nnegative         4"), "{text}");
+    assert!(text.contains("p50 <= 8") && text.contains("max <= 8"), "{text}");
+    assert_eq!(percentiles(&table, &Options::default())[0].at[1].1.1, i128::from(u64::MAX));
+    let json = json("s:e", &[table], &options);
+    assert_eq!(json["tables"][0]["entries"][1]["keys"]["ret"]["high"], -1);
+}
+
+#[test]
+fn the_largest_of_a_table_sorted_by_key() {
+    let top = Options { top: Some(2), ..Options::default() };
+    let text = written(&latencies(), &top);
+    assert!(text.contains("5-8") && text.contains("17-32") && !text.contains("513-1024 "), "{text}");
+    assert!(text.contains("2 of 3 entries"), "{text}");
 }
 
 #[test]

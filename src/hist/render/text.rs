@@ -12,12 +12,11 @@ use std::io::{self, Write};
 pub fn text(table: &HistTable, options: &Options, out: &mut impl Write) -> io::Result<()> {
     let rows = Rows::of(table, options);
     rows.write(out)?;
-    for percentiles in percentiles(table) {
+    for percentiles in percentiles(table, options) {
         write!(out, "{}:", percentiles.key)?;
         for (at, (name, (low, high))) in percentiles.at.iter().enumerate() {
             let comma = if at > 0 { "," } else { "" };
-            let high = options.number(&percentiles.key, *high);
-            let sign = if low.to_string() == high { "" } else { "<= " };
+            let sign = if low == high { "" } else { "<= " };
             write!(out, "{comma} {name} {sign}{high}")?;
         }
         writeln!(out)?;
@@ -91,7 +90,7 @@ impl Rows {
         }
         let mut sum: u128 = 0;
         let mut rows = Vec::with_capacity(chosen.len());
-        for entry in chosen {
+        for entry in &chosen {
             let mut row = Row::default();
             for key in &entry.keys {
                 match &key.value {

@@ -1,6 +1,7 @@
 //! What the kernel prints for a trigger that it took.
 
-use super::{Expr, HistSpec, Modifier, SortKey, SpecError, SpecErrorKind as Kind, parse};
+use super::{Expr, HistSpec, Modifier, Op, SortKey, SpecError, SpecErrorKind as Kind, VarRef, parse};
+use crate::format::EventFormat;
 use crate::syntax::Span;
 use std::fmt::Write as _;
 
@@ -65,6 +66,30 @@ impl HistSpec {
         spec
     }
 
+    /// The normal form as the kernel shows it on `event`: `cpu` is `common_cpu` if the event has no field of that name,
+    /// and a variable that only repeats another one of the same trigger shows what that one holds.
+    pub fn shown_on(&self, event: &EventFormat) -> HistSpec {
+        let mut spec = self.normal();
+        let rename = |expr: &mut Expr| {
+            if let Expr::Field { name, .. } = expr
+                && matches!(name.as_str(), "cpu" | "CPU")
+                && event.field(name).is_none()
+            {
+                *name = "common_cpu".to_owned();
+            }
+        };
+        spec.keys.iter_mut().chain(&mut spec.vals).for_each(|e| rename(&mut e.value));
+        spec.vars.iter_mut().for_each(|v| rename(&mut v.value.value));
+        for at in 0..spec.vars.len() {
+            if let Expr::Var(VarRef { event: None, name }) = &spec.vars[at].value.value
+                && let Some(other) = spec.vars[..at].iter().find(|v| v.name.value == *name)
+            {
+                spec.vars[at].value = other.value.clone();
+            }
+        }
+        spec
+    }
+
     /// The text that the kernel prints for this trigger, without ` [active]`; sort keys carry their key's modifier,
     /// which is why the kernel does not take its own words back.
     pub fn echo(&self) -> String {
@@ -108,9 +133,21 @@ fn normal_expr(expr: &mut Expr) {
             }
         }
         Expr::Neg(inner) => normal_expr(&mut inner.value),
-        Expr::Binary { left, right, .. } => {
+        Expr::Binary { op, left, right } => {
             normal_expr(&mut left.value);
             normal_expr(&mut right.value);
+            // The kernel calculates with two numbers at once.
+            if let (Expr::Number(a), Expr::Number(b)) = (&left.value, &right.value) {
+                let folded = match op {
+                    Op::Add => Some(a.wrapping_add(*b)),
+                    Op::Sub => Some(a.wrapping_sub(*b)),
+                    Op::Mul => Some(a.wrapping_mul(*b)),
+                    Op::Div => a.checked_div(*b),
+                };
+                if let Some(n) = folded {
+                    *expr = Expr::Number(n);
+                }
+            }
         }
         Expr::Number(_) | Expr::Var(_) => {}
     }

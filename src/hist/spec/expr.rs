@@ -101,6 +101,15 @@ pub(super) fn number(piece: Piece<'_>) -> Result<u64> {
 /// `$ts0` or `sched.sched_waking.$ts0`
 pub(super) fn variable(piece: Piece<'_>) -> Result<VarRef> {
     let at = piece.text.find('$').unwrap_or(0);
+    // Linux 6.1 shows what it reads as `system.event.$name` as `$system.event.name`.
+    if at == 0 && piece.text.matches('.').count() == 2 {
+        let mut parts = piece.text[1..].split('.');
+        if let (Some(system), Some(event), Some(name)) = (parts.next(), parts.next(), parts.next())
+            && [system, event, name].into_iter().all(is_name)
+        {
+            return Ok(VarRef { event: Some((system.to_owned(), event.to_owned())), name: name.to_owned() });
+        }
+    }
     let name = self::name(piece.from(at + 1))?;
     if at == 0 {
         return Ok(VarRef { event: None, name });

@@ -168,6 +168,26 @@ fn trees() {
 }
 
 #[test]
+fn what_kernels_show_differently() {
+    let event = EventFormat::parse("sched", SWITCH).unwrap();
+    for (written, shown) in [
+        ("hist:keys=cpu", "hist:keys=common_cpu:vals=hitcount:sort=hitcount:size=2048"),
+        ("hist:keys=next_pid:x=1+2+3+4", "hist:keys=next_pid:vals=hitcount:x=10:sort=hitcount:size=2048"),
+        (
+            "hist:keys=next_pid:x=prev_prio:y=$x",
+            "hist:keys=next_pid:vals=hitcount:x=prev_prio,y=prev_prio:sort=hitcount:size=2048",
+        ),
+        (
+            "hist:keys=next_pid:l=prev_prio-sched.sched_waking.$t",
+            "hist:keys=next_pid:vals=hitcount:l=prev_prio-$sched.sched_waking.t:sort=hitcount:size=2048",
+        ),
+    ] {
+        let echo = Echo::parse(&format!("{shown} [active]")).unwrap();
+        assert_eq!(HistSpec::parse(written).unwrap().shown_on(&event), echo.spec, "{written}");
+    }
+}
+
+#[test]
 fn states_of_echoes() {
     let active = Echo::parse("hist:keys=a:vals=hitcount:sort=hitcount:size=2048 [active]\n").unwrap();
     assert_eq!(active.state, State::Active);

@@ -82,9 +82,10 @@ impl Columns {
         if is_stack(name, modifier) {
             return stack(cursor, name);
         }
-        if !cursor.eat(format!("{name}: ").as_bytes()) {
-            return Err(cursor.error(format!("key `{name}`")));
-        }
+        // The old spelling of common_cpu is shown as it was given.
+        let spellings: &[&str] = if name == "common_cpu" { &["common_cpu", "cpu", "CPU"] } else { &[name] };
+        let eaten = spellings.iter().find(|name| cursor.eat(format!("{name}: ").as_bytes()));
+        let name = eaten.ok_or_else(|| cursor.error(format!("key `{name}`")))?;
         let value = match modifier {
             Some(Modifier::Hex) => match self.plain_text(cursor, at) {
                 Some(text) => KeyValue::Text(text), // .hex on a text is without effect
@@ -124,7 +125,7 @@ impl Columns {
                 None => KeyValue::Text(self.text(cursor, at, 50)?),
             },
         };
-        Ok(Key { name: name.to_owned(), value })
+        Ok(Key { name: (*name).to_owned(), value })
     }
 
     /// A number of at least ten columns, directly behind which the key ends.
@@ -160,6 +161,9 @@ impl Columns {
         match self.keys.get(at + 1) {
             Some((name, modifier)) if is_stack(name, *modifier) => {
                 [", common_stacktrace:\n", ", stacktrace:\n", &format!(", {name}.stacktrace")].map(|s| s.into()).into()
+            }
+            Some((name, _)) if name == "common_cpu" => {
+                [", common_cpu: ", ", cpu: ", ", CPU: "].map(|s| s.into()).into()
             }
             Some((name, _)) => vec![format!(", {name}: ").into_bytes()],
             None => {

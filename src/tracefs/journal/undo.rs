@@ -2,6 +2,7 @@
 
 use super::core::Writer;
 use super::restore::{says_the_same, was_refused};
+use crate::hist::spec::Echo;
 use crate::tracefs::instance::trigger_lines;
 use crate::tracefs::{Error, EventName, Instance, WriteMode};
 use nix::errno::Errno;
@@ -102,6 +103,10 @@ pub(super) fn remove_triggers(to: &mut Writer, instance: &Instance) {
 /// A trigger as it is set, from how the kernel shows it: `traceoff:unlimited` is set as `traceoff`,
 /// `stacktrace:count=3` as `stacktrace`, `hist:...:size=2048 [active]` without the brackets.
 fn settable(line: &str) -> String {
+    // A histogram's sort fields are shown with their modifiers, which the kernel refuses in what it is given.
+    if let Ok(echo) = Echo::parse(line) {
+        return echo.spec.to_string();
+    }
     let line = ["[active]", "[paused]"].iter().fold(line, |l, state| l.trim_end().trim_end_matches(state)).trim_end();
     let (trigger, filter) = match line.split_once(" if ") {
         Some((trigger, filter)) => (trigger, Some(filter)),
@@ -149,7 +154,10 @@ mod tests {
                 "hist:keys=next_pid:vals=hitcount:sort=hitcount:size=2048 if next_pid > 1 [active]",
                 "hist:keys=next_pid:vals=hitcount:sort=hitcount:size=2048 if next_pid > 1",
             ),
-            ("hist:keys=a:vals=hitcount:size=2048 [paused]", "hist:keys=a:vals=hitcount:size=2048"),
+            (
+                "hist:keys=a.log2:vals=hitcount:sort=a.log2.descending:size=2048 [paused]",
+                "hist:keys=a.log2:vals=hitcount:sort=a.descending:size=2048",
+            ),
         ] {
             assert_eq!(settable(shown), set);
         }

@@ -1,0 +1,295 @@
+//! `rtrace hist`.
+
+mod output;
+mod place;
+mod session;
+mod spec;
+
+pub(super) use output::OutputArgs;
+pub(super) use place::{
+    LONG_LIVED, PlaceArgs, add_trigger, create_private, event, events_with_hists, hist_triggers, remove_all,
+    syntax_failure,
+};
+pub(super) use session::{Session, UntilArgs};
+pub(super) use spec::read_format;
+
+use super::args::TracefsArgs;
+use super::exit::{Exit, Failure};
+use rtrace::hist::spec::{Control, Echo, HistSpec};
+use rtrace::tracefs::{EventName, Feature, Instance, Tracefs, WriteMode};
+use spec::SpecArgs;
+use std::path::PathBuf;
+
+/// Count events in the kernel and show the table
+///
+/// Without a subcommand: start a histogram, let CMD run (or wait for --duration or Ctrl-C), read it, print it, remove it.
+#[derive(clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = "\
+EXAMPLES:
+  rtrace hist sched:sched_switch --key next_comm --duration 5s
+  rtrace hist kmem:kmalloc --key bytes_req.log2 --val bytes_alloc -- make -j8
+  rtrace hist raw_syscalls:sys_enter --key id.syscall --if 'common_pid != 1' -- ls -l
+  rtrace hist sched:sched_switch --key common_stacktrace --folded -- ls | flamegraph.pl
+  rtrace hist sched:sched_switch 'hist:keys=next_pid:vals=next_prio' --duration 1s
+  rtrace hist start sched:sched_switch --key next_pid; rtrace hist show; rtrace hist stop
+`rtrace help hist` explains keys, modifiers, variables and actions."
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Sub>,
+    #[command(flatten)]
+    run: RunArgs,
+}
+
+#[derive(clap::Subcommand)]
+enum Sub {
+    /// Start a histogram and leave it there
+    Start(StartArgs),
+    /// Show histograms that were started
+    Show(ShowArgs),
+    /// Stop counting
+    Pause(WhichArgs),
+    /// Count on
+    Continue(WhichArgs),
+    /// Forget what was counted
+    Clear(WhichArgs),
+    /// Remove histograms
+    Stop(WhichArgs),
+}
+
+#[derive(clap::Args)]
+struct RunArgs {
+    #[command(flatten)]
+    spec: SpecArgs,
+    #[command(flatten)]
+    place: PlaceArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    #[command(flatten)]
+    until: UntilArgs,
+    /// Print the writes instead of doing them
+    #[arg(long)]
+    dry_run: bool,
+    /// Show each write to tracefs as a shell line
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+#[derive(clap::Args)]
+struct StartArgs {
+    #[command(flatten)]
+    spec: SpecArgs,
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// Print the writes instead of doing them
+    #[arg(long)]
+    dry_run: bool,
+    /// Show each write to tracefs as a shell line
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+#[derive(clap::Args)]
+struct ShowArgs {
+    /// Event; without one, all events that have a histogram
+    #[arg(value_name = "EVENT")]
+    event: Option<String>,
+    #[command(flatten)]
+    place: PlaceArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Compare with the first table of FILE, which `--raw` wrote earlier
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "csv", "folded", "raw", "follow"])]
+    against: Option<PathBuf>,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+#[derive(clap::Args)]
+struct WhichArgs {
+    /// Event; without one, all events that have a histogram
+    #[arg(value_name = "EVENT")]
+    event: Option<String>,
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// Show each write to tracefs as a shell line
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    match &args.command {
+        Some(Sub::Start(args)) => start(args),
+        Some(Sub::Show(args)) => show(args),
+        Some(Sub::Pause(args)) => control(args, Control::Pause),
+        Some(Sub::Continue(args)) => control(args, Control::Continue),
+        Some(Sub::Clear(args)) => control(args, Control::Clear),
+        Some(Sub::Stop(args)) => stop(args),
+        None => {
+            let outcome = count(&args.run);
+            if args.run.until.has_command() { outcome.map_err(Failure::of_command) } else { outcome }
+        }
+    }
+}
+
+/// Start, run, read, print, remove.
+fn count(args: &RunArgs) -> Result<Exit, Failure> {
+    let tracefs = open(&args.tracefs)?;
+    let event = args.spec.event(&tracefs)?;
+    let existing = args.place.existing(&tracefs)?;
+    let spec = args.spec.spec(&tracefs, &event, existing.as_ref())?;
+    if args.dry_run {
+        let base = args.place.shown(&tracefs, "rtrace");
+        return dry_run(&base, &event, &spec, existing.is_none());
+    }
+    let mut session = Session::prepare(&args.until)?;
+    let mut journal = args.tracefs.journal(&tracefs, args.verbose);
+    let instance = match existing {
+        Some(instance) => instance,
+        None => create_private(&mut journal, &args.place)?,
+    };
+    add_trigger(&mut journal, &instance, &event, &spec)?;
+    let printer = args.output.printer(&instance, &event)?;
+    let mut earlier = None;
+    session.run(args.output.interval(), || printer.follow(&spec, &mut earlier))?;
+    // What happens from here on is ours, not the command's.
+    if spec.vars.is_empty() {
+        let pause = HistSpec { control: Some(Control::Pause), ..spec.clone() };
+        journal.act(&instance, &event.file("trigger"), &pause.to_string(), WriteMode::Append)?;
+    }
+    let tables = printer.read(Some(&spec))?;
+    journal.undo()?;
+    printer.print(&tables)?;
+    args.output.verdict(&tables, session.status())
+}
+
+fn start(args: &StartArgs) -> Result<Exit, Failure> {
+    let tracefs = open(&args.tracefs)?;
+    let event = args.spec.event(&tracefs)?;
+    let existing = args.place.long_lived(&tracefs)?;
+    let spec = args.spec.spec(&tracefs, &event, existing.as_ref())?;
+    if args.dry_run {
+        return dry_run(&args.place.shown(&tracefs, place::LONG_LIVED), &event, &spec, existing.is_none());
+    }
+    let mut journal = args.tracefs.journal(&tracefs, args.verbose);
+    let instance = match existing {
+        Some(instance) => instance,
+        None => journal.create_instance(args.place.long_lived_name())?,
+    };
+    add_trigger(&mut journal, &instance, &event, &spec)?;
+    journal.keep()?;
+    let place = instance.name().map_or("the top level".to_owned(), |name| format!("instance {name}"));
+    super::exit::print(&format!(
+        "counting {event} in {place}; `rtrace hist show` shows it, `rtrace hist stop` ends it\n"
+    ))
+}
+
+fn show(args: &ShowArgs) -> Result<Exit, Failure> {
+    let tracefs = open(&args.tracefs)?;
+    let instance = args.place.to_look_in(&tracefs)?;
+    let events = chosen(&instance, args.event.as_deref())?;
+    if let Some(path) = &args.against {
+        return args.output.against(path, &instance, &events);
+    }
+    let Some(every) = args.output.interval() else {
+        let mut all = Vec::new();
+        for event in &events {
+            let printer = args.output.printer(&instance, event)?;
+            let tables = printer.read(None)?;
+            if events.len() > 1 && args.output.is_text() {
+                super::exit::print(&format!("{event}\n"))?;
+            }
+            printer.print(&tables)?;
+            all.extend(tables);
+        }
+        return args.output.verdict(&all, None);
+    };
+    let printers: Result<Vec<_>, Failure> = events.iter().map(|e| args.output.printer(&instance, e)).collect();
+    let printers = printers?;
+    let mut earlier: Vec<_> = printers.iter().map(|_| None).collect();
+    Session::prepare(&UntilArgs::default())?.run(Some(every), || {
+        printers.iter().zip(&mut earlier).try_for_each(|(printer, earlier)| printer.follow_all(earlier))
+    })?;
+    Ok(Exit::Success)
+}
+
+/// Pause, continue or clear.
+fn control(args: &WhichArgs, control: Control) -> Result<Exit, Failure> {
+    let tracefs = open(&args.tracefs)?;
+    let instance = args.place.to_look_in(&tracefs)?;
+    let mut journal = args.tracefs.journal(&tracefs, args.verbose);
+    for event in chosen(&instance, args.event.as_deref())? {
+        for Echo { spec, .. } in hist_triggers(&instance, &event)? {
+            // The kernel finds its own variables already defined (seen on 6.1 and 6.12).
+            if !spec.vars.is_empty() {
+                let error =
+                    anyhow::anyhow!("failed to {control} `hist` of {event}: the kernel cannot do that with variables");
+                return Err(Failure::new(Exit::Unable, error).hint("`rtrace hist stop` and start it again."));
+            }
+            let text = HistSpec { control: Some(control), ..spec }.to_string();
+            journal.act(&instance, &event.file("trigger"), &text, WriteMode::Append)?;
+        }
+    }
+    journal.keep()?;
+    Ok(Exit::Success)
+}
+
+/// Removes histograms, those that refer to variables before those that define them, and an instance left empty.
+fn stop(args: &WhichArgs) -> Result<Exit, Failure> {
+    let tracefs = open(&args.tracefs)?;
+    let instance = args.place.to_look_in(&tracefs)?;
+    let mut journal = args.tracefs.journal(&tracefs, args.verbose);
+    let mut left = Vec::new();
+    for event in chosen(&instance, args.event.as_deref())? {
+        for echo in hist_triggers(&instance, &event)? {
+            left.push((event.clone(), echo.spec));
+        }
+    }
+    place::remove_all(&mut journal, &instance, left)?;
+    if instance.name() == Some(place::LONG_LIVED) && place::events_with_hists(&instance)?.is_empty() {
+        journal.remove_instance(place::LONG_LIVED)?;
+    }
+    journal.keep()?;
+    Ok(Exit::Success)
+}
+
+/// The tracing directory of a kernel that has histograms.
+fn open(args: &TracefsArgs) -> Result<Tracefs, Failure> {
+    let tracefs = args.open()?;
+    tracefs.require(&Feature::HistTriggers)?;
+    Ok(tracefs)
+}
+
+/// The event named, or all with a histogram.
+fn chosen(instance: &Instance, name: Option<&str>) -> Result<Vec<EventName>, Failure> {
+    match name {
+        Some(name) => Ok(vec![event(instance, name)?]),
+        None => match place::events_with_hists(instance)? {
+            events if events.is_empty() => {
+                let place = instance.name().map_or("at the top level".to_owned(), |n| format!("in instance {n}"));
+                Err(anyhow::anyhow!("failed to find a histogram: no event {place} has one").into())
+            }
+            events => Ok(events),
+        },
+    }
+}
+
+fn dry_run(base: &str, event: &EventName, spec: &HistSpec, make: bool) -> Result<Exit, Failure> {
+    let mut text = String::new();
+    if make {
+        text.push_str(&format!("mkdir {base}\n"));
+    }
+    text.push_str(&rtrace::synth::shell_line(&spec.to_string(), &format!("{base}/{}", event.file("trigger"))));
+    text.push('\n');
+    super::exit::print(&text)
+}

@@ -1,0 +1,194 @@
+//! How tables are shown.
+
+use super::spec::read_format;
+use crate::cli::exit::{Exit, Failure};
+use anyhow::{Context, anyhow};
+use rtrace::format::{EventFormat, Field};
+use rtrace::hist::render::{Options, csv, diff, folded, json, since, text};
+use rtrace::hist::spec::HistSpec;
+use rtrace::hist::table::{self, HistTable};
+use rtrace::tracefs::{EventName, Instance};
+use rtrace::units::parse_duration;
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::time::Duration;
+
+/// How to show tables.
+#[derive(clap::Args)]
+pub(crate) struct OutputArgs {
+    /// JSON instead of text; with --follow a document per line
+    #[arg(long, conflicts_with_all = ["csv", "folded", "raw"])]
+    json: bool,
+    /// CSV instead of text
+    #[arg(long, conflicts_with_all = ["folded", "raw"])]
+    csv: bool,
+    /// Stacks as folded text, for flame graphs
+    #[arg(long, conflicts_with = "raw")]
+    folded: bool,
+    /// The kernel's own text
+    #[arg(long)]
+    raw: bool,
+    /// Only the N largest entries (by the order of --sort)
+    #[arg(short = 'n', long, value_name = "N")]
+    limit: Option<usize>,
+    /// Show the table again at every INTERVAL (1s if none is given)
+    #[arg(long, value_name = "INTERVAL", num_args = 0..=1, require_equals = true, default_missing_value = "1s", value_parser = parse_duration)]
+    follow: Option<Duration>,
+    /// With --follow: what was counted since the last time
+    #[arg(long, requires = "follow")]
+    diff: bool,
+    /// Fail (4) if more than N events found no room in the table
+    #[arg(long, value_name = "N")]
+    max_lost: Option<u64>,
+}
+
+impl OutputArgs {
+    /// The interval of --follow.
+    pub(crate) fn interval(&self) -> Option<Duration> {
+        self.follow
+    }
+
+    /// Whether people read it.
+    pub(super) fn is_text(&self) -> bool {
+        !(self.json || self.csv || self.folded || self.raw)
+    }
+
+    /// Reads and prints the tables of one event.
+    pub(crate) fn printer<'a>(&'a self, instance: &'a Instance, event: &'a EventName) -> Result<Printer<'a>, Failure> {
+        let format = read_format(instance, event)?;
+        let signed = format.fields.iter().chain(&format.common).filter(|f| Field::is_signed(f) && !f.is_string());
+        let terminal = io::stdout().is_terminal();
+        let options = Options {
+            top: self.limit,
+            signed: signed.map(|f| f.name.clone()).collect(),
+            escape: terminal,
+            bar_width: 30,
+        };
+        Ok(Printer { args: self, instance, event, format, options, terminal })
+    }
+
+    /// How the command ends: too much dropped, the status of CMD, or fine.
+    pub(crate) fn verdict(&self, tables: &[HistTable], status: Option<u8>) -> Result<Exit, Failure> {
+        let dropped: u64 = tables.iter().map(|t| t.dropped).fold(0, u64::saturating_add);
+        if let Some(limit) = self.max_lost.filter(|limit| dropped > *limit) {
+            let error = anyhow!("{dropped} events found no room in the table, {limit} are allowed");
+            return Err(Failure::new(Exit::Incomplete, error).hint("--size makes more room, fewer keys need less."));
+        }
+        if dropped > 0 {
+            eprintln!("rtrace: {dropped} events found no room in the table and are not counted; use a larger --size");
+        }
+        Ok(status.map_or(Exit::Success, Exit::Command))
+    }
+
+    /// Compares the first table of a file with that of the only event chosen.
+    pub(super) fn against(&self, path: &Path, instance: &Instance, events: &[EventName]) -> Result<Exit, Failure> {
+        let [event] = events else {
+            let error = anyhow!("{} events have histograms: name the one to compare", events.len());
+            return Err(Failure::new(Exit::Usage, error));
+        };
+        let bytes = std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?;
+        let earlier = table::parse(&bytes).with_context(|| format!("failed to read {}", path.display()))?;
+        let printer = self.printer(instance, event)?;
+        let now = printer.read(None)?;
+        let (Some(earlier), Some(now)) = (earlier.first(), now.first()) else {
+            return Err(anyhow!("failed to compare: there is no table").into());
+        };
+        diff(earlier, now).text(&printer.options, &mut io::stdout().lock())?;
+        Ok(Exit::Success)
+    }
+}
+
+/// Reads and prints the tables of one event.
+pub(crate) struct Printer<'a> {
+    args: &'a OutputArgs,
+    instance: &'a Instance,
+    event: &'a EventName,
+    format: EventFormat,
+    options: Options,
+    terminal: bool,
+}
+
+impl Printer<'_> {
+    /// The tables, or only that of one trigger.
+    pub(crate) fn read(&self, of: Option<&HistSpec>) -> Result<Vec<HistTable>, Failure> {
+        let file = self.event.file("hist");
+        let bytes = self.instance.read_bytes(&file)?;
+        let mut tables = table::parse(&bytes).with_context(|| format!("failed to read {file}"))?;
+        if let Some(spec) = of {
+            let normal = spec.shown_on(&self.format);
+            if tables.iter().any(|t| t.spec == normal) {
+                tables.retain(|t| t.spec == normal);
+            }
+        }
+        Ok(tables)
+    }
+
+    /// Prints tables.
+    pub(crate) fn print(&self, tables: &[HistTable]) -> Result<(), Failure> {
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        if self.args.raw {
+            let texts: Vec<_> = tables.iter().map(ToString::to_string).collect();
+            out.write_all(texts.join("\n\n").as_bytes())?;
+        } else if self.args.json {
+            let value = json(&self.event.to_string(), tables, &self.options);
+            if self.args.follow.is_some() {
+                serde_json::to_writer(&mut out, &value).map_err(io::Error::from)?;
+            } else {
+                serde_json::to_writer_pretty(&mut out, &value).map_err(io::Error::from)?;
+            }
+            writeln!(out)?;
+        } else if self.args.csv {
+            csv(tables, &self.options, &mut out)?;
+        } else if self.args.folded {
+            for table in tables {
+                let lines = folded(table, &self.options).map_err(|e| Failure::new(Exit::Usage, e))?;
+                out.write_all(lines.as_bytes())?;
+            }
+        } else {
+            for (at, table) in tables.iter().enumerate() {
+                if at > 0 {
+                    writeln!(out)?;
+                }
+                text(table, &self.options, &mut out)?;
+            }
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    /// One more reading of --follow, of one trigger.
+    pub(crate) fn follow(&self, spec: &HistSpec, earlier: &mut Option<Vec<HistTable>>) -> Result<(), Failure> {
+        let now = self.read(Some(spec))?;
+        self.show_next(now, earlier)
+    }
+
+    /// One more reading of --follow.
+    pub(crate) fn follow_all(&self, earlier: &mut Option<Vec<HistTable>>) -> Result<(), Failure> {
+        let now = self.read(None)?;
+        self.show_next(now, earlier)
+    }
+
+    fn show_next(&self, now: Vec<HistTable>, earlier: &mut Option<Vec<HistTable>>) -> Result<(), Failure> {
+        let shown = match earlier.as_ref().filter(|e| self.args.diff && e.len() == now.len()) {
+            Some(earlier) => earlier.iter().zip(&now).map(|(earlier, now)| since(earlier, now)).collect(),
+            None => now.clone(),
+        };
+        if self.args.is_text() {
+            // A live table stays in its place on a terminal; elsewhere one follows the other.
+            print_now(if self.terminal {
+                "\x1b[H\x1b[2J"
+            } else if earlier.is_some() {
+                "\n"
+            } else {
+                ""
+            })?;
+        }
+        self.print(&shown)?;
+        *earlier = Some(now);
+        Ok(())
+    }
+}
+
+fn print_now(text: &str) -> io::Result<()> {
+    io::stdout().lock().write_all(text.as_bytes())
+}

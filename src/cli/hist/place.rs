@@ -1,0 +1,194 @@
+//! Where histograms live: which instance, which event, what is set there.
+
+use crate::cli::exit::{Exit, Failure};
+use rtrace::hist::spec::{Echo, HistSpec};
+use rtrace::syntax::Diagnostic;
+use rtrace::tracefs::{Error, EventName, EventSelection, Instance, Journal, Tracefs, WriteMode};
+
+/// The instance of histograms that outlive the command which started them.
+pub(crate) const LONG_LIVED: &str = "rtrace-hist";
+
+/// Which instance to use; by default a private one.
+#[derive(clap::Args)]
+pub(crate) struct PlaceArgs {
+    /// Instance to use (made if it is not there), instead of a private one
+    #[arg(short = 'B', long = "instance", value_name = "NAME")]
+    instance: Option<String>,
+    /// Use the top level instead of a private instance
+    #[arg(long, conflicts_with = "instance")]
+    top: bool,
+}
+
+impl PlaceArgs {
+    /// A named instance, or the top level.
+    pub(crate) fn of(instance: Option<String>) -> Self {
+        PlaceArgs { top: instance.is_none(), instance }
+    }
+
+    /// The instance that was asked for, if it is there; `None` means that one is to be made.
+    pub(crate) fn existing(&self, tracefs: &Tracefs) -> Result<Option<Instance>, Failure> {
+        match &self.instance {
+            _ if self.top => Ok(Some(tracefs.top())),
+            Some(name) => found(tracefs, name),
+            None => Ok(None),
+        }
+    }
+
+    /// The same for what outlives this command.
+    pub(super) fn long_lived(&self, tracefs: &Tracefs) -> Result<Option<Instance>, Failure> {
+        if self.top { Ok(Some(tracefs.top())) } else { found(tracefs, self.long_lived_name()) }
+    }
+
+    pub(super) fn long_lived_name(&self) -> &str {
+        self.instance.as_deref().unwrap_or(LONG_LIVED)
+    }
+
+    /// Where to look for what an earlier command started.
+    pub(crate) fn to_look_in(&self, tracefs: &Tracefs) -> Result<Instance, Failure> {
+        match &self.instance {
+            _ if self.top => Ok(tracefs.top()),
+            Some(name) => Ok(tracefs.instance(name)?),
+            None => Ok(found(tracefs, LONG_LIVED)?.unwrap_or_else(|| tracefs.top())),
+        }
+    }
+
+    /// The directory, for showing; `default` names the instance where a private one would be made.
+    pub(crate) fn shown(&self, tracefs: &Tracefs, default: &str) -> String {
+        let root = tracefs.root().display();
+        match &self.instance {
+            _ if self.top => root.to_string(),
+            Some(name) => format!("{root}/instances/{name}"),
+            None => format!("{root}/instances/{default}"),
+        }
+    }
+
+    /// The instance's name for showing; `None` for the top level.
+    pub(crate) fn shown_name<'a>(&'a self, default: &'a str) -> Option<&'a str> {
+        if self.top { None } else { Some(self.instance.as_deref().unwrap_or(default)) }
+    }
+}
+
+fn found(tracefs: &Tracefs, name: &str) -> Result<Option<Instance>, Failure> {
+    match tracefs.instance(name) {
+        Ok(instance) => Ok(Some(instance)),
+        Err(Error::NoInstance { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Makes the instance that is missing, to be removed with the journal.
+pub(crate) fn create_private(journal: &mut Journal, place: &PlaceArgs) -> Result<Instance, Failure> {
+    let own = format!("rtrace-{}", std::process::id());
+    Ok(journal.create_instance(place.instance.as_deref().unwrap_or(&own))?)
+}
+
+/// The one event that `text` names.
+pub(crate) fn event(instance: &Instance, text: &str) -> Result<EventName, Failure> {
+    // Also those of `ftrace`, which are not listed.
+    if let Some(event) = EventName::parse(text)
+        && instance.has(&event.file("trigger"))
+    {
+        return Ok(event);
+    }
+    let mut events = EventSelection::new(text).select(&instance.events()?)?;
+    if events.len() > 1 {
+        let names: Vec<_> = events.iter().take(4).map(ToString::to_string).collect();
+        let error = anyhow::anyhow!("failed to choose an event: `{text}` means {} events", events.len());
+        return Err(Failure::new(Exit::Usage, error).hint(format!("name one: {}...", names.join(", "))));
+    }
+    events.pop().ok_or_else(|| anyhow::anyhow!("no event `{text}`").into())
+}
+
+/// The hist triggers of an event, as the kernel shows them.
+pub(crate) fn hist_triggers(instance: &Instance, event: &EventName) -> Result<Vec<Echo>, Failure> {
+    let lines = instance.triggers(event)?;
+    let parse = |line: &String| {
+        Echo::parse(line).map_err(|e| {
+            let name = event.file("trigger");
+            anyhow::anyhow!("failed to read {name}: {}", e.diagnostic(line)).into()
+        })
+    };
+    lines.iter().filter(|line| line.starts_with("hist:")).map(parse).collect()
+}
+
+/// All events of the instance that have a hist trigger.
+pub(crate) fn events_with_hists(instance: &Instance) -> Result<Vec<EventName>, Failure> {
+    let mut events = instance.events()?;
+    events.push(EventName::new("ftrace", "print"));
+    let has = |event: &EventName| {
+        instance.triggers(event).is_ok_and(|lines| lines.iter().any(|line| line.starts_with("hist:")))
+    };
+    Ok(events.into_iter().filter(has).collect())
+}
+
+/// Adds a hist trigger, to be removed with the journal. Where it sets the clock of an instance that stays, that is put
+/// back, too.
+pub(crate) fn add_trigger(
+    journal: &mut Journal,
+    instance: &Instance,
+    event: &EventName,
+    spec: &HistSpec,
+) -> Result<(), Failure> {
+    if spec.uses_timestamp() && !journal.created(instance) {
+        let clock = spec.clock.as_ref().map_or("global", |c| c.value.as_str());
+        journal.set_clock(instance, clock)?;
+    }
+    let undo = HistSpec { control: None, ..spec.clone() };
+    journal.append(instance, &event.file("trigger"), &spec.to_string(), &format!("!{undo}"))?;
+    Ok(())
+}
+
+/// Removes triggers for good, in rounds: one that is referred to goes after those that refer to it.
+pub(crate) fn remove_all(
+    journal: &mut Journal,
+    instance: &Instance,
+    mut left: Vec<(EventName, HistSpec)>,
+) -> Result<(), Failure> {
+    while !left.is_empty() {
+        let before = left.len();
+        let mut last = None;
+        left.retain(|(event, spec)| {
+            let removed = journal.act(instance, &event.file("trigger"), &format!("!{spec}"), WriteMode::Append);
+            match removed {
+                // The kernel says nothing where nothing matched: look.
+                Ok(()) => hist_triggers(instance, event).is_ok_and(|now| now.iter().any(|e| e.spec == *spec)),
+                Err(error) => {
+                    last = Some(error);
+                    true
+                }
+            }
+        });
+        if left.len() == before {
+            let (event, spec) = &left[0];
+            let failure = match last {
+                Some(error) => Failure::from(error),
+                None => anyhow::anyhow!("failed to remove a trigger of {event}: the kernel kept `{spec}`").into(),
+            };
+            return Err(failure.hint(users(instance, event, spec)));
+        }
+    }
+    Ok(())
+}
+
+/// Who refers to the variables of a trigger.
+fn users(instance: &Instance, event: &EventName, spec: &HistSpec) -> String {
+    let mut names = Vec::new();
+    for other in events_with_hists(instance).unwrap_or_default() {
+        for echo in hist_triggers(instance, &other).unwrap_or_default() {
+            let text = echo.spec.to_string();
+            if spec.vars.iter().any(|v| text.contains(&format!("${}", v.name.value))) && echo.spec != *spec {
+                names.push(other.to_string());
+            }
+        }
+    }
+    match names.as_slice() {
+        [] => format!("`cat {}` shows what is set", instance.path(&event.file("trigger")).display()),
+        names => format!("its variables are used by {}", names.join(", ")),
+    }
+}
+
+/// An error in a text of the command line.
+pub(crate) fn syntax_failure(what: &str, error: &Diagnostic) -> Failure {
+    let failure = Failure::new(Exit::Usage, anyhow::anyhow!("failed to understand the {what}: {error}"));
+    error.hints().iter().fold(failure, |failure, hint| failure.hint(hint.clone()))
+}

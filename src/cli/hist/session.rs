@@ -1,0 +1,115 @@
+//! The time while a histogram counts.
+
+use crate::cli::exit::{Exit, Failure};
+use nix::sys::signal::Signal;
+use rtrace::record::{Child, Command, CommandError, Signals, wait};
+use rtrace::units::parse_duration;
+use std::ffi::OsString;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+/// How long to count.
+#[derive(clap::Args, Default)]
+pub(crate) struct UntilArgs {
+    /// Count for TIME (`5s`, `500ms`); CMD goes on
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    duration: Option<Duration>,
+    /// Command to run while counting; without one, until Ctrl-C or --duration
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+impl UntilArgs {
+    /// Whether the exit status is the command's.
+    pub(crate) fn has_command(&self) -> bool {
+        !self.command.is_empty()
+    }
+}
+
+/// Signals taken, the command held at its gate.
+pub(crate) struct Session {
+    signals: Signals,
+    child: Option<Child>,
+    duration: Option<Duration>,
+    /// Never readable: the clock and the signals end the wait.
+    idle: (OwnedFd, OwnedFd),
+    status: Option<u8>,
+}
+
+impl Session {
+    /// Takes signals as messages from now on and finds the command, before anything is written.
+    pub(crate) fn prepare(until: &UntilArgs) -> Result<Session, Failure> {
+        let signals = Signals::block()?;
+        let child = match until.command.as_slice() {
+            [] => None,
+            words => {
+                let path = std::env::var_os("PATH");
+                let command = Command::find(words, path.as_deref()).map_err(command_failure)?;
+                Some(command.fork().map_err(command_failure)?)
+            }
+        };
+        let idle = nix::unistd::pipe().map_err(std::io::Error::from)?;
+        Ok(Session { signals, child, duration: until.duration, idle, status: None })
+    }
+
+    /// Lets the command go and returns when it has ended, the time is over or a signal came; `tick` is called at every
+    /// interval in between.
+    pub(crate) fn run(
+        &mut self,
+        every: Option<Duration>,
+        mut tick: impl FnMut() -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if let Some(child) = &mut self.child {
+            child.open_gate().map_err(command_failure)?;
+        }
+        let start = Instant::now();
+        let end = self.duration.and_then(|d| start.checked_add(d));
+        let mut next = every.and_then(|e| start.checked_add(e));
+        loop {
+            let until = [end, next].into_iter().flatten().min();
+            wait(&self.signals, None, self.idle.0.as_fd(), until);
+            while let Some(arrived) = self.signals.next() {
+                match arrived.signal {
+                    Signal::SIGCHLD => {}
+                    Signal::SIGINT | Signal::SIGTERM | Signal::SIGHUP | Signal::SIGQUIT | Signal::SIGPIPE => {
+                        if let Some(child) = self.child.as_mut().filter(|_| !arrived.from_terminal) {
+                            child.signal(arrived.signal);
+                        }
+                        return Ok(());
+                    }
+                    _ => {}
+                }
+            }
+            if self.child.as_mut().is_some_and(|child| child.try_wait().is_some()) {
+                return Ok(());
+            }
+            let now = Instant::now();
+            if end.is_some_and(|end| now >= end) {
+                return Ok(());
+            }
+            if let (Some(at), Some(every)) = (next, every)
+                && now >= at
+            {
+                tick()?;
+                next = now.checked_add(every);
+            }
+        }
+    }
+
+    /// The command's status; waits for one that goes on after `--duration`.
+    pub(crate) fn status(&mut self) -> Option<u8> {
+        if self.status.is_none() {
+            self.status = self.child.as_mut().and_then(Child::wait).map(|ended| ended.code());
+        }
+        self.status
+    }
+}
+
+fn command_failure(error: CommandError) -> Failure {
+    let exit = match error {
+        CommandError::NotFound(_) => Exit::Command(127),
+        CommandError::NotRunnable(..) => Exit::Command(126),
+        _ => Exit::Command(125),
+    };
+    Failure::new(exit, error)
+}

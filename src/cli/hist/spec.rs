@@ -1,0 +1,159 @@
+//! The trigger that the options describe.
+
+use super::place::{event, events_with_hists, hist_triggers, syntax_failure};
+use crate::cli::exit::{Exit, Failure};
+use rtrace::format::EventFormat;
+use rtrace::hist::spec::{Expr, Features, HistSpec, Modifier, Neighbour, SortKey, Surroundings};
+use rtrace::tracefs::{EventName, Instance, Tracefs};
+
+/// What to count, and how.
+#[derive(clap::Args)]
+pub(super) struct SpecArgs {
+    /// Event to count: `sched:sched_switch`
+    #[arg(value_name = "EVENT", required = true)]
+    event: Option<String>,
+    /// The whole trigger in the kernel's words: 'hist:keys=...'
+    #[arg(value_name = "TRIGGER", conflicts_with_all = ["key", "val"])]
+    trigger: Option<String>,
+    /// Keys: fields with modifiers (.hex .sym .sym-offset .syscall .execname .log2 .buckets=N), common_stacktrace, ...
+    #[arg(short, long, value_name = "KEY", value_delimiter = ',', required_unless_present = "trigger")]
+    key: Vec<String>,
+    /// Fields to sum up, besides the number of events
+    #[arg(long, value_name = "FIELD", value_delimiter = ',')]
+    val: Vec<String>,
+    /// Keys or values to sort by, with .desc or .asc
+    #[arg(short, long, value_name = "FIELD", value_delimiter = ',')]
+    sort: Vec<String>,
+    /// Only events that pass this filter
+    #[arg(long = "if", value_name = "FILTER")]
+    filter: Option<String>,
+    /// Room for so many entries
+    #[arg(long, value_name = "N")]
+    size: Option<u64>,
+    /// Name; histograms of one name share a table
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Variable: `ts0=common_timestamp.usecs`
+    #[arg(long, value_name = "VAR=EXPR")]
+    var: Vec<String>,
+    /// Action: 'onmax($lat).save(next_comm)'
+    #[arg(long, value_name = "HANDLER.ACTION")]
+    action: Vec<String>,
+    /// Do not show the number of events (needs a value)
+    #[arg(long)]
+    nohitcount: bool,
+}
+
+impl SpecArgs {
+    /// The event.
+    pub(super) fn event(&self, tracefs: &Tracefs) -> Result<EventName, Failure> {
+        event(&tracefs.top(), self.event.as_deref().unwrap_or_default())
+    }
+
+    /// The trigger, checked against the event, the kernel and what else is set in `instance`.
+    pub(super) fn spec(
+        &self,
+        tracefs: &Tracefs,
+        event: &EventName,
+        instance: Option<&Instance>,
+    ) -> Result<HistSpec, Failure> {
+        let top = tracefs.top();
+        let features = Features::from_readme(&top.read("README")?);
+        let text = self.text();
+        let mut spec = HistSpec::parse(&text).map_err(|e| syntax_failure("trigger", &e.diagnostic(&text)))?;
+        if self.trigger.is_none() && spec.sort.is_empty() {
+            spec.sort.push(default_sort(&spec).into());
+        }
+        let format = read_format(&top, event)?;
+        let lookup = |system: &str, name: &str| read_format(&top, &EventName::new(system, name)).ok();
+        let mut neighbours = Vec::new();
+        if let Some(instance) = instance.filter(|_| text.contains('$')) {
+            for event in events_with_hists(instance)? {
+                for echo in hist_triggers(instance, &event)? {
+                    let (system, event) = (event.system.clone(), event.name.clone());
+                    neighbours.push(Neighbour { system, event, spec: echo.spec });
+                }
+            }
+        }
+        let around = Surroundings { event: &format, features, neighbours: Some(&neighbours), lookup: Some(&lookup) };
+        match spec.check(&around) {
+            Ok(()) => Ok(spec),
+            Err(errors) => match errors.first() {
+                Some(first) => Err(syntax_failure("trigger", &first.diagnostic(&text))),
+                None => Err(Failure::new(Exit::Usage, anyhow::anyhow!("the trigger was refused"))),
+            },
+        }
+    }
+
+    /// The trigger in the kernel's words.
+    fn text(&self) -> String {
+        let mut text = match &self.trigger {
+            Some(trigger) => {
+                let (body, filter) = trigger.split_once(" if ").unwrap_or((trigger, ""));
+                let mut text = body.to_owned();
+                self.parts(&mut text);
+                if !filter.is_empty() {
+                    text.push_str(" if ");
+                    text.push_str(filter);
+                }
+                text
+            }
+            None => {
+                let mut text = format!("hist:keys={}", self.key.join(","));
+                if !self.val.is_empty() {
+                    text.push_str(&format!(":vals={}", self.val.join(",")));
+                }
+                self.parts(&mut text);
+                text
+            }
+        };
+        if let Some(filter) = &self.filter {
+            text.push_str(" if ");
+            text.push_str(filter);
+        }
+        text
+    }
+
+    fn parts(&self, text: &mut String) {
+        for var in &self.var {
+            text.push_str(&format!(":{var}"));
+        }
+        if !self.sort.is_empty() {
+            let long = |key: &String| match key.rsplit_once('.') {
+                Some((field, "desc")) => format!("{field}.descending"),
+                Some((field, "asc")) => format!("{field}.ascending"),
+                _ => key.clone(),
+            };
+            text.push_str(&format!(":sort={}", self.sort.iter().map(long).collect::<Vec<_>>().join(",")));
+        }
+        if let Some(size) = self.size {
+            text.push_str(&format!(":size={size}"));
+        }
+        if let Some(name) = &self.name {
+            text.push_str(&format!(":name={name}"));
+        }
+        if self.nohitcount {
+            text.push_str(":nohitcount");
+        }
+        for action in &self.action {
+            text.push_str(&format!(":{action}"));
+        }
+    }
+}
+
+/// Classes in their order, everything else by what is most frequent.
+fn default_sort(spec: &HistSpec) -> SortKey {
+    match spec.keys.first().map(|k| &k.value) {
+        Some(Expr::Field { name, modifier: Some(Modifier::Log2 | Modifier::Buckets(_)) }) => {
+            SortKey { field: name.clone(), descending: false }
+        }
+        _ => SortKey { field: "hitcount".to_owned(), descending: true },
+    }
+}
+
+/// The format of an event.
+pub(crate) fn read_format(instance: &Instance, event: &EventName) -> Result<EventFormat, Failure> {
+    let text = instance.event_format(event)?;
+    EventFormat::parse(&event.system, &text)
+        .map_err(|e| anyhow::anyhow!("failed to read {}: {e}", event.file("format")).into())
+}

@@ -1,0 +1,180 @@
+//! `rtrace synth`, and sqlhist's options under its name.
+
+mod create;
+mod remove;
+mod sql;
+
+pub(super) use create::builder_failure;
+pub(super) use sql::{SqlhistArgs, run_sqlhist};
+
+use super::args::TracefsArgs;
+use super::exit::{Exit, Failure};
+use super::hist::{PlaceArgs, add_trigger};
+use rtrace::synth::{Plan, SynthDef};
+use rtrace::tracefs::{EventName, Feature, Instance, Tracefs};
+
+/// Make events out of two others
+///
+/// A synthetic event fires when an END event follows a START event with equal fields. It can hold fields of both, and
+/// differences of them.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace synth create wakeup --start sched:sched_waking --end sched:sched_switch --match pid=next_pid \\
+      --delta usecs:lat --field start.prio --field end.next_comm=comm
+  rtrace synth sql -n wakeup 'select end.TIMESTAMP_USECS - start.TIMESTAMP_USECS as lat
+      from sched_waking as start join sched_switch as end on start.pid = end.next_pid'
+  rtrace synth list
+  rtrace record -e synthetic:wakeup sleep 1
+  rtrace synth remove wakeup
+`rtrace help synth` explains all of it.")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Sub,
+}
+
+#[derive(clap::Subcommand)]
+enum Sub {
+    /// Make a synthetic event
+    Create(create::Args),
+    /// List the synthetic events
+    List(ListArgs),
+    /// Show a synthetic event and the triggers that fire it
+    Show(NameArgs),
+    /// Remove synthetic events and the triggers that fire them
+    Remove(remove::Args),
+    /// Make a synthetic event or a histogram from an SQL statement
+    Sql(sql::Args),
+}
+
+#[derive(clap::Args)]
+struct ListArgs {
+    /// JSON instead of text
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+#[derive(clap::Args)]
+struct NameArgs {
+    /// The event, without `synthetic:`
+    name: String,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    match &args.command {
+        Sub::Create(args) => create::run(args),
+        Sub::List(args) => list(args),
+        Sub::Show(args) => show(args),
+        Sub::Remove(args) => remove::run(args),
+        Sub::Sql(args) => sql::run(args),
+    }
+}
+
+/// The tracing directory of a kernel that has synthetic events.
+fn open(args: &TracefsArgs) -> Result<Tracefs, Failure> {
+    let tracefs = args.open()?;
+    tracefs.require(&Feature::SyntheticEvents)?;
+    tracefs.require(&Feature::HistTriggers)?;
+    Ok(tracefs)
+}
+
+/// The synthetic events there are.
+fn definitions(tracefs: &Tracefs) -> Result<Vec<SynthDef>, Failure> {
+    let text = tracefs.top().read("synthetic_events")?;
+    let parse =
+        |line: &str| SynthDef::parse(line).map_err(|e| anyhow::anyhow!("failed to read synthetic_events: {e}").into());
+    text.lines().filter(|line| !line.trim().is_empty()).map(parse).collect()
+}
+
+fn list(args: &ListArgs) -> Result<Exit, Failure> {
+    let tracefs = open(&args.tracefs)?;
+    let mut text = String::new();
+    let definitions = definitions(&tracefs)?;
+    if args.json {
+        let field = |f: &rtrace::synth::SynthField| serde_json::json!({ "name": f.name, "type": f.ty.to_string() });
+        let events: Vec<_> = definitions
+            .iter()
+            .map(|d| serde_json::json!({ "name": d.name, "fields": d.fields.iter().map(field).collect::<Vec<_>>() }))
+            .collect();
+        text = serde_json::to_string_pretty(&serde_json::json!({ "synthetic_events": events }))? + "\n";
+    } else {
+        for definition in definitions {
+            text.push_str(&format!("{definition}\n"));
+        }
+    }
+    super::exit::print(&text)
+}
+
+fn show(args: &NameArgs) -> Result<Exit, Failure> {
+    let tracefs = open(&args.tracefs)?;
+    let definition = remove::definition(&tracefs, &args.name)?;
+    let mut text = format!("{definition}\n");
+    for instance in instances(&tracefs)? {
+        let place = instance.name().map_or(String::new(), |name| format!(" in instance {name}"));
+        for (event, spec) in remove::triggers_of(&instance, &definition.name)? {
+            text.push_str(&format!("{event}{place}: {spec}\n"));
+        }
+        let event = EventName::new("synthetic", &definition.name);
+        if instance.read(&event.file("enable")).is_ok_and(|on| on.starts_with('1')) {
+            text.push_str(&format!("enabled{place}\n"));
+        }
+    }
+    super::exit::print(&text)
+}
+
+/// The instance of the triggers of synthetic events, if no other is named.
+const LONG_LIVED: &str = "rtrace-synth";
+
+/// The top level and all instances.
+fn instances(tracefs: &Tracefs) -> Result<Vec<Instance>, Failure> {
+    let mut all = vec![tracefs.top()];
+    for name in tracefs.instances()? {
+        all.push(tracefs.instance(&name)?);
+    }
+    Ok(all)
+}
+
+/// Makes everything a plan needs, or nothing; it stays.
+fn create_plan(
+    tracefs: &Tracefs,
+    args: &TracefsArgs,
+    place: &PlaceArgs,
+    plan: &Plan,
+    verbose: bool,
+) -> Result<(), Failure> {
+    let top = tracefs.top();
+    let mut journal = args.journal(tracefs, verbose);
+    let name = &plan.definition.name;
+    journal.append(&top, "synthetic_events", &plan.definition.to_string(), &format!("!{name}"))?;
+    let instance = match (place.existing(tracefs)?, place.shown_name(LONG_LIVED)) {
+        (Some(instance), _) => instance,
+        (None, None) => top,
+        // The event is there for all, wherever its triggers are; an instance of their own spares the others the clock
+        // that they set.
+        (None, Some(name)) => match tracefs.instance(name) {
+            Ok(instance) => instance,
+            Err(_) => journal.create_instance(name)?,
+        },
+    };
+    for ((system, event), spec) in [&plan.start, &plan.end] {
+        add_trigger(&mut journal, &instance, &EventName::new(system, event), spec)?;
+    }
+    journal.keep()?;
+    Ok(())
+}
+
+/// The shell commands of a plan.
+fn print_plan(tracefs: &Tracefs, place: &PlaceArgs, plan: &Plan) -> Result<Exit, Failure> {
+    let root = tracefs.root().display().to_string();
+    let instance = place.shown_name(LONG_LIVED);
+    let mut lines = plan.shell(&root, instance);
+    if let Some(name) = instance.filter(|name| tracefs.instance(name).is_err()) {
+        lines.insert(1, format!("mkdir {root}/instances/{name}"));
+    }
+    super::exit::print(&(lines.join("\n") + "\n"))
+}

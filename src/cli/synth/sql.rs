@@ -1,0 +1,185 @@
+//! `rtrace synth sql` and `rtrace sqlhist`.
+
+use super::create::{TrackingArgs, builder_failure};
+use super::{create_plan, open, print_plan};
+use crate::cli::args::TracefsArgs;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::hist::{LONG_LIVED as HISTS, PlaceArgs, add_trigger, event, read_format, syntax_failure};
+use anyhow::Context;
+use rtrace::synth::sql::{Lowered, lower};
+use rtrace::tracefs::{EventName, Tracefs};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The statement
+    #[arg(value_name = "SQL", required_unless_present = "file", num_args = 1..)]
+    statement: Vec<String>,
+    /// Read the statement from FILE, `-` for stdin
+    #[arg(short, long, value_name = "FILE", conflicts_with = "statement")]
+    file: Option<PathBuf>,
+    /// Name of the synthetic event, or of the histogram
+    #[arg(short, long, value_name = "NAME")]
+    name: Option<String>,
+    #[command(flatten)]
+    tracking: TrackingArgs,
+    /// Print the shell commands instead of doing it
+    #[arg(long)]
+    dry_run: bool,
+    /// Show each write to tracefs as a shell line
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    place: PlaceArgs,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+/// Print, and with -e run, the commands that an SQL statement means
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace sqlhist 'select cast(bytes_req as log2) from kmalloc'
+  rtrace sqlhist -e -n wakeup 'select end.next_pid as pid, TIMESTAMP_DELTA_USECS as lat
+      from sched_waking as start join sched_switch as end on start.pid = end.next_pid'")]
+pub(crate) struct SqlhistArgs {
+    /// The statement
+    #[arg(value_name = "SQL", required_unless_present = "file", num_args = 1..)]
+    statement: Vec<String>,
+    /// Name of the synthetic event
+    #[arg(short = 'n', value_name = "NAME")]
+    name: Option<String>,
+    /// Run the commands, too
+    #[arg(short = 'e')]
+    execute: bool,
+    /// Read the statement from FILE, `-` for stdin
+    #[arg(short = 'f', value_name = "FILE", conflicts_with = "statement")]
+    file: Option<PathBuf>,
+    /// Tracing directory
+    #[arg(short = 't', value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Instance
+    #[arg(short = 'B', value_name = "NAME")]
+    instance: Option<String>,
+    /// Act when VAR exceeds what it was
+    #[arg(short = 'm', value_name = "VAR", conflicts_with = "change")]
+    max: Option<String>,
+    /// Act when VAR is not what it was
+    #[arg(short = 'c', value_name = "VAR")]
+    change: Option<String>,
+    /// Take a snapshot then
+    #[arg(short = 's')]
+    snapshot: bool,
+    /// Keep these fields then
+    #[arg(short = 'S', value_name = "FIELDS", value_delimiter = ',')]
+    save: Vec<String>,
+    /// Fire the event then, too
+    #[arg(short = 'T')]
+    trace: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let tracefs = open(&args.tracefs)?;
+    let text = statement(&args.statement, args.file.as_deref())?;
+    let lowered = understand(&tracefs, &text, args.name.as_deref(), &args.tracking)?;
+    if args.dry_run {
+        return show(&tracefs, &args.place, &lowered);
+    }
+    execute(&tracefs, &args.tracefs, &args.place, &lowered, args.verbose)
+}
+
+/// sqlhist: the commands are printed in any case.
+pub(crate) fn run_sqlhist(args: &SqlhistArgs) -> Result<Exit, Failure> {
+    let tracefs = match &args.dir {
+        Some(dir) => Tracefs::at(dir)?,
+        None => args.tracefs.open()?,
+    };
+    tracefs.require(&rtrace::tracefs::Feature::HistTriggers)?;
+    let text = statement(&args.statement, args.file.as_deref())?;
+    let tracking =
+        TrackingArgs::new(args.max.clone(), args.change.clone(), args.save.clone(), args.snapshot, args.trace);
+    let lowered = understand(&tracefs, &text, args.name.as_deref(), &tracking)?;
+    let place = PlaceArgs::of(args.instance.clone());
+    show(&tracefs, &place, &lowered)?;
+    if args.execute {
+        return execute(&tracefs, &args.tracefs, &place, &lowered, false);
+    }
+    Ok(Exit::Success)
+}
+
+fn statement(words: &[String], file: Option<&Path>) -> Result<String, Failure> {
+    Ok(match file {
+        None => words.join(" "),
+        Some(path) if path == Path::new("-") => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).context("failed to read stdin")?;
+            text
+        }
+        Some(path) => std::fs::read_to_string(path).with_context(|| format!("failed to read {}", path.display()))?,
+    })
+}
+
+fn understand(tracefs: &Tracefs, text: &str, name: Option<&str>, tracking: &TrackingArgs) -> Result<Lowered, Failure> {
+    let top = tracefs.top();
+    let find = |system: Option<&str>, name: &str| {
+        let found = match system {
+            Some(system) => EventName::new(system, name),
+            // Like libtracefs: the first event of that name, in whatever system.
+            None => top.events().ok()?.into_iter().find(|e| e.name == name)?,
+        };
+        let event = event(&top, &found.to_string()).ok()?;
+        read_format(&top, &event).ok()
+    };
+    let mut lowered = lower(text, name, &find).map_err(|e| syntax_failure("statement", &e))?;
+    if let Lowered::Synth(builder) = &mut lowered {
+        tracking.apply(builder)?;
+        builder.plan().map_err(builder_failure)?;
+    }
+    Ok(lowered)
+}
+
+fn show(tracefs: &Tracefs, place: &PlaceArgs, lowered: &Lowered) -> Result<Exit, Failure> {
+    match lowered {
+        Lowered::Synth(builder) => print_plan(tracefs, place, &builder.plan().map_err(builder_failure)?),
+        Lowered::Hist((system, event), spec) => {
+            let root = tracefs.root().display();
+            let base = match place.shown_name(HISTS) {
+                Some(name) => format!("{root}/instances/{name}"),
+                None => root.to_string(),
+            };
+            let file = format!("{base}/events/{system}/{event}/trigger");
+            crate::cli::exit::print(&(rtrace::synth::shell_line(&spec.to_string(), &file) + "\n"))
+        }
+    }
+}
+
+fn execute(
+    tracefs: &Tracefs,
+    args: &TracefsArgs,
+    place: &PlaceArgs,
+    lowered: &Lowered,
+    verbose: bool,
+) -> Result<Exit, Failure> {
+    match lowered {
+        Lowered::Synth(builder) => {
+            create_plan(tracefs, args, place, &builder.plan().map_err(builder_failure)?, verbose)?;
+        }
+        Lowered::Hist((system, event), spec) => {
+            let mut journal = args.journal(tracefs, verbose);
+            let instance = match (place.existing(tracefs)?, place.shown_name(HISTS)) {
+                (Some(instance), _) => instance,
+                (None, None) => tracefs.top(),
+                (None, Some(name)) => match tracefs.instance(name) {
+                    Ok(instance) => instance,
+                    Err(_) => journal.create_instance(name)?,
+                },
+            };
+            add_trigger(&mut journal, &instance, &EventName::new(system, event), spec)?;
+            journal.keep()?;
+        }
+    }
+    Ok(Exit::Success)
+}

@@ -1,0 +1,229 @@
+//! Histograms and synthetic events against kernels that have them.
+
+use crate::guest_machine::{Guest, Kernel, on_kernels};
+use rtrace::format::EventFormat;
+use rtrace::hist::spec::{Echo, Features, HistSpec, Neighbour, Surroundings};
+use rtrace::hist::table;
+use std::fmt::Write as _;
+
+const LOAD: &str =
+    "i=0; while [ $i -lt 4 ]; do ls / >/dev/null; cat /proc/version >/dev/null; usleep 300; i=$((i+1)); done\n";
+
+/// A paragraph of `hist_cases.txt`.
+struct Group<'a> {
+    synth: Option<&'a str>,
+    triggers: Vec<(&'a str, &'a str)>,
+}
+
+fn groups() -> Vec<Group<'static>> {
+    let text = include_str!("hist_cases.txt");
+    let lines = |paragraph: &'static str| paragraph.lines().filter(|l| !l.starts_with('#'));
+    let groups = text.split("\n\n").map(|paragraph| Group {
+        synth: lines(paragraph).find_map(|l| l.strip_prefix("synth ")),
+        triggers: lines(paragraph).filter(|l| !l.starts_with("synth ")).filter_map(|l| l.split_once(' ')).collect(),
+    });
+    groups.filter(|g| !g.triggers.is_empty()).collect()
+}
+
+/// Writes each trigger in our words, reads what the kernel makes of it, and removes it in our words.
+fn script(groups: &[Group<'_>]) -> String {
+    let mut script = String::from(
+        "T=/sys/kernel/tracing\nknobs > before\ncp $T/README readme\n\
+         put() { if [ -e $T/events/$2/trigger ]; then cat $T/events/$2/format > $1.format\n\
+           (printf '%s\\n' \"$3\" >> $T/events/$2/trigger) 2> $1.err; echo $? > $1.rc; else echo absent > $1.rc; fi; }\n\
+         see() { [ $(cat $1.rc) = 0 ] || return; cat $T/events/$2/trigger > $1.trigger; cat $T/events/$2/hist > $1.hist; }\n\
+         del() { [ $(cat $1.rc) = 0 ] || return; (printf '%s\\n' \"!$3\" >> $T/events/$2/trigger) 2>> $1.err\n\
+           echo $? > $1.removed; cat $T/events/$2/trigger > $1.left; }\n",
+    );
+    let _ = writeln!(script, "load() {{ {LOAD} }}");
+    for (g, group) in groups.iter().enumerate() {
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
+        if let Some(synth) = group.synth {
+            let _ = writeln!(script, "printf '%s\\n' {} >> $T/synthetic_events", quoted(synth));
+        }
+        let printed: Vec<_> = group.triggers.iter().map(|(_, t)| ours(t)).collect();
+        for (t, (event, _)) in group.triggers.iter().enumerate() {
+            let _ = writeln!(script, "put {g}.{t} {event} {}", quoted(&printed[t].0));
+        }
+        script.push_str("load\n");
+        for (t, (event, _)) in group.triggers.iter().enumerate() {
+            let _ = writeln!(script, "see {g}.{t} {event}");
+        }
+        for (t, (event, _)) in group.triggers.iter().enumerate().rev() {
+            let _ = writeln!(script, "del {g}.{t} {event} {}", quoted(&printed[t].1));
+        }
+        if let Some(name) = group.synth.and_then(|s| s.split_whitespace().next()) {
+            let _ = writeln!(script, "echo '!{name}' >> $T/synthetic_events");
+        }
+    }
+    script.push_str("echo local > $T/trace_clock; knobs > after; diff before after > changed\nexit 0\n");
+    script
+}
+
+/// What we write for a trigger, and to remove it: the same tree, and its normal form.
+fn ours(text: &str) -> (String, String) {
+    match HistSpec::parse(text) {
+        Ok(spec) => (spec.to_string(), spec.normal().to_string()),
+        Err(_) => (text.to_owned(), text.to_owned()),
+    }
+}
+
+on_kernels!(the_kernel_reads_us_and_we_read_the_kernel: V6_1, V6_12, AllTracers => |kernel| {
+    let groups = groups();
+    let Some(guest) = Guest::run(kernel, &script(&groups), &[]) else { return };
+    let features = Features::from_readme(&guest.text("readme"));
+    assert_eq!(features.no_hitcount, kernel != Kernel::V6_1);
+    let (mut taken, mut refused, mut tables) = (0, 0, 0);
+    let mut wrong = String::new();
+    for (g, group) in groups.iter().enumerate() {
+        let mut neighbours = Vec::new();
+        for (t, (path, text)) in group.triggers.iter().enumerate() {
+            let file = |suffix: &str| guest.text(&format!("{g}.{t}.{suffix}"));
+            let rc = file("rc");
+            if rc.trim() == "absent" {
+                continue;
+            }
+            let (system, name) = path.split_once('/').unwrap();
+            let format = EventFormat::parse(system, &file("format")).unwrap();
+            let lookup = |system: &str, name: &str| {
+                let at = groups.iter().enumerate().flat_map(|(g, group)| {
+                    group.triggers.iter().enumerate().map(move |(t, (path, _))| (g, t, *path))
+                });
+                let path = format!("{system}/{name}");
+                if system == "synthetic" {
+                    return synthetic(group.synth.filter(|s| s.starts_with(name))?);
+                }
+                let (g, t, _) = at.into_iter().find(|(_, _, p)| *p == path)?;
+                EventFormat::parse(system, &guest.text(&format!("{g}.{t}.format"))).ok()
+            };
+            let around = Surroundings { event: &format, features, neighbours: Some(&neighbours), lookup: Some(&lookup) };
+            let verdict = HistSpec::parse(text).map_err(|e| vec![e]).and_then(|spec| spec.check(&around).map(|()| spec));
+            if verdict.is_ok() != (rc.trim() == "0") {
+                let _ = writeln!(wrong, "{text}: the kernel says {} ({}), the checker {verdict:?}", rc.trim(), file("err").trim());
+            }
+            if rc.trim() != "0" {
+                refused += 1;
+                continue;
+            }
+            let Ok(spec) = verdict else { continue };
+            taken += 1;
+            let echoes: Vec<Echo> = file("trigger")
+                .lines()
+                .filter(|l| l.starts_with("hist:"))
+                .map(|line| Echo::parse(line).unwrap_or_else(|e| panic!("{}", e.diagnostic(line))))
+                .collect();
+            if !echoes.iter().any(|echo| echo.spec == spec.shown_on(&format)) {
+                let _ = writeln!(wrong, "{text}: the kernel echoes {}", file("trigger"));
+            }
+            let bytes = std::fs::read(guest.file(&format!("{g}.{t}.hist"))).unwrap();
+            match table::parse(&bytes) {
+                Ok(parsed) => {
+                    let written: Vec<_> = parsed.iter().map(ToString::to_string).collect();
+                    if written.join("\n\n") != String::from_utf8_lossy(&bytes) {
+                        let _ = writeln!(wrong, "{text}: the table is written differently:\n{}", String::from_utf8_lossy(&bytes));
+                    }
+                    tables += parsed.len();
+                }
+                Err(e) => {
+                    let _ = writeln!(wrong, "{text}: {e}\n{}", String::from_utf8_lossy(&bytes));
+                }
+            }
+            let left = file("left");
+            if file("removed").trim() != "0" || left.lines().any(|l| Echo::parse(l).is_ok_and(|e| e.spec == spec.shown_on(&format))) {
+                let _ = writeln!(wrong, "{text}: not removed by our words: {left}{}", file("err"));
+            }
+            neighbours.push(Neighbour { system: system.to_owned(), event: name.to_owned(), spec });
+        }
+    }
+    println!("{kernel:?}: {taken} triggers taken, {refused} refused, {tables} tables");
+    assert!(wrong.is_empty(), "{kernel:?}:\n{wrong}");
+    assert!(taken >= 60 && refused >= 15 && tables >= taken, "{taken} taken, {refused} refused, {tables} tables");
+    assert_eq!(guest.text("changed"), "", "{kernel:?}");
+});
+
+/// A format with as many fields as a definition has, for counting arguments.
+fn synthetic(definition: &str) -> Option<EventFormat> {
+    let def = rtrace::synth::SynthDef::parse(definition).ok()?;
+    let mut text = format!(
+        "name: {}\nID: 1\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n",
+        def.name
+    );
+    for (n, field) in def.fields.iter().enumerate() {
+        let _ = writeln!(text, "\tfield:u64 {};\toffset:{};\tsize:8;\tsigned:0;", field.name, 8 + 8 * n);
+    }
+    text.push_str("\nprint fmt: \"\"\n");
+    EventFormat::parse("synthetic", &text).ok()
+}
+
+/// Each command of ours, with the knobs before and after.
+const COMMANDS: &str = r#"
+same() { knobs > now; diff before now > diff.$1 || { echo "knobs differ after $1"; cat diff.$1; }; }
+run() { n=$1; want=$2; shift 2; rtrace "$@" > $n.out 2> $n.err; rc=$?; [ $rc = $want ] || { echo "$n: $rc, not $want: $*"; cat $n.err; }; }
+up() { until grep -q ^hist: /sys/kernel/tracing/instances/rtrace-*/events/sched/sched_switch/trigger 2>/dev/null; do usleep 100000; done; }
+run warm 0 latency sched:sched_waking sched:sched_switch --by pid=next_pid --duration 10ms
+knobs > before
+run hist 0 hist sched:sched_switch --key next_comm,next_pid --val next_prio --json -- sh load.sh; same hist
+run top 0 hist sched:sched_switch --top --key common_timestamp.usecs --size 128 --duration 100ms; same top
+run bucket 0 hist raw_syscalls:sys_exit --key ret.buckets=100 --if 'ret > 0' --csv -- sh load.sh; same bucket
+run folded 0 hist sched:sched_switch --key stacktrace --folded -- sh load.sh; same folded
+run status 3 hist sched:sched_switch --key next_pid -- sh -c 'exit 3'; same status
+run none 127 hist sched:sched_switch --key next_pid -- nosuchcommand; same none
+run lost 4 hist raw_syscalls:sys_enter --key common_timestamp --size 128 --max-lost 0 -- sh load.sh; same lost
+run bad 2 hist sched:sched_switch --key nextpid -- true; same bad
+run action 0 hist sched:sched_switch --key next_pid --var st=prev_state --action 'onchange($st).save(prev_comm,next_comm)' --json -- sh load.sh; same action
+run named 0 hist sched:sched_switch --key next_pid --name foo -B mine -- sh load.sh; same named
+run start 0 hist start sched:sched_switch --key next_pid
+run start2 0 hist start kmem:kmalloc --key bytes_req.log2
+run show 0 hist show; run showraw 0 hist show sched:sched_switch --raw
+run pause 0 hist pause; run paused 0 hist show --raw; run continue 0 hist continue; run clear 0 hist clear sched:sched_switch
+run against 0 hist show sched:sched_switch --against showraw.out
+run stop 0 hist stop; same stop
+run latency 0 latency sched:sched_waking sched:sched_switch --by pid=next_pid --json -- sh load.sh; same latency
+run split 0 latency sched:sched_waking sched:sched_switch --by pid=next_pid --split next_comm --buckets 100 --ns -- sh load.sh; same split
+run create 0 synth create wk --start sched:sched_waking --end sched:sched_switch --match pid=next_pid:pid --field start.prio,end.next_comm=comm --delta usecs:lat
+run createagain 1 synth create wk --start sched:sched_waking --end sched:sched_switch --match pid=next_pid --delta usecs:lat
+run list 0 synth list; run shows 0 synth show wk
+run fired 0 hist synthetic:wk --key comm --val lat --json -- sh load.sh
+run remove 0 synth remove wk; same remove
+run max 0 synth create mx --start sched:sched_waking --end sched:sched_switch --match pid=next_pid --delta usecs:lat --max lat --trace --save next_comm,prev_pid
+run maxremove 0 synth remove --all; same max
+run sql 0 synth sql -n sq 'select end.next_pid as pid, TIMESTAMP_DELTA_USECS as lat from sched_waking as start join sched_switch as end on start.pid = end.next_pid where start.prio < 100, end.prev_prio >= 100'
+run sqlfired 0 synth show sq
+run sqlremove 0 synth remove sq; same sql
+run sqlhist 0 sqlhist 'select cast(call_site as sym), cast(bytes_req as _COUNTER_) from kmalloc'; same sqlhist
+run sqlbad 2 sqlhist 'select pid from'; same sqlbad
+run dry 0 synth create wk --dry-run --start sched:sched_waking --end sched:sched_switch --match pid=next_pid --delta ns:lat; same dry
+run nosynth 1 synth remove nosuch; same nosynth
+for signal in INT TERM HUP; do
+  rtrace hist sched:sched_switch --key next_pid > sig.out 2> sig.err & up; kill -$signal $!; wait $! || echo "after SIG$signal: $?"; same $signal
+done
+rtrace latency sched:sched_waking sched:sched_switch --by pid=next_pid > /dev/null 2>&1 & up; kill -9 $!; wait $!
+rtrace reset --stale > stale.out 2>&1 || { echo "reset --stale: $?"; cat stale.out; }; same stale
+exit 0
+"#;
+
+on_kernels!(commands_do_their_work_and_leave_nothing: V6_1, V6_12, AllTracers => |kernel| {
+    let script = format!("cat > load.sh <<'L'\n{LOAD}L\n{COMMANDS}");
+    let Some(guest) = Guest::run(kernel, &script, &[]) else { return };
+    assert_eq!(guest.text("stdout"), "", "{kernel:?}: {}", guest.text("stderr"));
+    let json = |name: &str| -> serde_json::Value { serde_json::from_str(&guest.text(name)).unwrap_or_else(|e| panic!("{name}: {e}")) };
+    let hist = json("hist.out");
+    let entries = hist["tables"][0]["entries"].as_array().unwrap();
+    let sum: u64 = entries.iter().map(|e| e["hitcount"].as_u64().unwrap()).sum();
+    assert_eq!(sum, hist["tables"][0]["hits"].as_u64().unwrap(), "a paused table is read at rest");
+    assert!(entries.iter().any(|e| e["keys"]["next_comm"] == "ls"), "{hist}");
+    assert!(guest.text("bucket.out").starts_with("ret_low,ret_high,hitcount\r\n"));
+    assert!(guest.text("folded.out").lines().any(|l| l.contains("schedule;__schedule ")), "{}", guest.text("folded.out"));
+    assert!(guest.text("bad.err").contains("did you mean `next_pid`?"));
+    assert!(guest.text("lost.err").contains("found no room in the table"));
+    assert_eq!(json("action.out")["tables"][0]["entries"][0]["tracked"][0]["kind"], "changed");
+    assert!(guest.text("paused.out").contains("[paused]"));
+    assert!(guest.text("against.out").contains("before"));
+    let latency = json("latency.out");
+    assert!(latency["tables"][0]["hits"].as_u64().unwrap() > 10, "{latency}");
+    assert!(latency["tables"][0]["percentiles"]["usecs"]["p50"]["high"].as_u64().unwrap() > 0);
+    assert_eq!(guest.text("list.out"), "wk pid_t pid; s32 prio; char[16] comm; u64 lat\n");
+    assert!(guest.text("createagain.err").contains("failed to"), "{}", guest.text("createagain.err"));
+    assert!(json("fired.out")["tables"][0]["hits"].as_u64().unwrap() > 10);
+    assert!(guest.text("sqlbad.err").contains("sql: select pid from\n"));
+});
