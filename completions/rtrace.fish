@@ -36,6 +36,11 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "clear" -d 'Empty the 
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "reset" -d 'Put tracing back: into the state after boot, or as it was before a killed recording'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "show" -d 'Show the ring buffer as the kernel prints it, or what knobs say'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stat" -d 'Show what of tracing is not as after boot'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "filter" -d 'Set, show, clear and check event filters'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "trigger" -d 'Add, list and remove triggers'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "snapshot" -d 'Take, show and clear snapshots of the ring buffer'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "instance" -d 'Create, show, change and remove instances'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "probe" -d 'Add, list and remove dynamic events: kprobe, uprobe, eprobe, fprobe, tprobe and user events'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "record" -d 'Record events into a trace.dat file'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "generate" -d 'Write the man pages and the shell completions'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "help" -d 'Show help on a command or a topic'
@@ -150,6 +155,179 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s t -l top -d 'The 
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s o -l options -d 'All options, not only those that differ'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and not __fish_seen_subcommand_from set show clear check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and not __fish_seen_subcommand_from set show clear check" -f -a "set" -d 'Set a filter on events, or choose the processes that are traced'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and not __fish_seen_subcommand_from set show clear check" -f -a "show" -d 'Show the filters that are set'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and not __fish_seen_subcommand_from set show clear check" -f -a "clear" -d 'Clear filters'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and not __fish_seen_subcommand_from set show clear check" -f -a "check" -d 'Check a filter without setting it'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -s P -l pid -d 'Trace only these processes (`set_event_pid`)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -l not-pid -d 'Do not trace these processes (`set_event_notrace_pid`)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -l fork -d 'Children of listed processes are listed as well (option `event-fork`)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -l explain -d 'Tell in words what the filter lets pass'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from show" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from show" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from show" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from show" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from show" -l explain -d 'Tell each filter in words'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from clear" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from clear" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from clear" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from clear" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from clear" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from check" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from check" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from check" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from check" -l explain -d 'Tell in words what the filter lets pass'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and not __fish_seen_subcommand_from add list remove clear" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and not __fish_seen_subcommand_from add list remove clear" -f -a "add" -d 'Add a trigger to an event or a function'
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and not __fish_seen_subcommand_from add list remove clear" -f -a "list" -d 'List the triggers that are set'
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and not __fish_seen_subcommand_from add list remove clear" -f -a "remove" -d 'Remove a trigger'
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and not __fish_seen_subcommand_from add list remove clear" -f -a "clear" -d 'Remove all triggers'
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -s n -l count -d 'Act this many times, then no more' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -l if -d 'Act only if the event passes this filter' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -l function -d 'Trigger of this function, or glob of functions, instead of an event' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from list" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from list" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from list" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from list" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from remove" -l function -d 'Trigger of this function instead of an event' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from remove" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from remove" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from remove" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from clear" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from clear" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from clear" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from clear" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from clear" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -s c -l cpu -d 'Only this CPU\'s buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -s s -d 'Take one (trace-cmd\'s option)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -s r -d 'Clear it (trace-cmd\'s option)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -s f -d 'Free its buffer (trace-cmd\'s option)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -f -a "take" -d 'Take a snapshot, now or when an event happens'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -f -a "show" -d 'The snapshot of an instance, or of one of its CPUs'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -f -a "clear" -d 'The snapshot of an instance, or of one of its CPUs'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -f -a "free" -d 'The snapshot of an instance, or of one of its CPUs'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -f -a "status" -d 'The snapshot of an instance, or of one of its CPUs'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -l on -d 'Take it when this event happens (a trigger, which stays)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -l if -d 'Only if the event passes this filter' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -s n -l count -d 'This many times, then no more' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -s c -l cpu -d 'Only this CPU\'s buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s c -l cpu -d 'Only this CPU\'s buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from clear" -s c -l cpu -d 'Only this CPU\'s buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from clear" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from clear" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from clear" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from clear" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from clear" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from free" -s c -l cpu -d 'Only this CPU\'s buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from free" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from free" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from free" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from free" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from free" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -s c -l cpu -d 'Only this CPU\'s buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set remove" -f -a "create" -d 'Create an instance, with all its settings in one go'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set remove" -f -a "list" -d 'List the instances'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set remove" -f -a "show" -d 'Show the settings of an instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set remove" -f -a "set" -d 'Change settings of an instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set remove" -f -a "remove" -d 'Remove instances'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -s b -l buffer-size -d 'Ring buffer of each CPU; a bare number is KiB' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -l sub-buffer-size -d 'Sub-buffer, the unit in which the ring buffer is read (Linux 6.8); a bare number is KiB' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -s C -l clock -d 'Trace clock: local, global, mono, boot, ...' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -s p -l tracer -d 'Tracer: function, function_graph, ...' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -s e -l event -d 'Enable events; may be given more than once' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -s O -l option -d 'Set a trace option, or with `no` before it clear it; may be given more than once' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -s M -l cpumask -d 'CPUs to trace, as a hexadecimal mask' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -l tracing -d 'Whether the ring buffer takes events' -r -f -a "on\t''
+off\t''"
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from list" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from list" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from list" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from show" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from show" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from show" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -s b -l buffer-size -d 'Ring buffer of each CPU; a bare number is KiB' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -l sub-buffer-size -d 'Sub-buffer, the unit in which the ring buffer is read (Linux 6.8); a bare number is KiB' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -s C -l clock -d 'Trace clock: local, global, mono, boot, ...' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -s p -l tracer -d 'Tracer: function, function_graph, ...' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -s e -l event -d 'Enable events; may be given more than once' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -s O -l option -d 'Set a trace option, or with `no` before it clear it; may be given more than once' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -s M -l cpumask -d 'CPUs to trace, as a hexadecimal mask' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -l tracing -d 'Whether the ring buffer takes events' -r -f -a "on\t''
+off\t''"
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from remove" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from remove" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from remove" -s f -l force -d 'Remove it although triggers are set in it'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and not __fish_seen_subcommand_from add list remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and not __fish_seen_subcommand_from add list remove" -f -a "add" -d 'Add a probe'
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and not __fish_seen_subcommand_from add list remove" -f -a "list" -d 'List the dynamic events'
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and not __fish_seen_subcommand_from add list remove" -f -a "remove" -d 'Remove probes'
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -s n -l name -d 'Name of the event: EVENT or SYSTEM/EVENT; without it, made from the place' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -l dry-run -d 'Only print the line that would be written'
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from list" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from list" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from list" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -l all -d 'Every dynamic event but synthetic ones'
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s e -l event -d 'Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s f -l filter -d 'Filter for the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s R -l trigger -d 'Set a trigger on the -e before it' -r

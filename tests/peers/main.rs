@@ -1,0 +1,123 @@
+//! trace-cmd reads what we write, and we read what it writes.
+//!
+//! The trace-cmd of this machine is used and, where `tests/peers/fetch-trace-cmd` has fetched it, trace-cmd 3.4, whose
+//! lines ours must equal.
+
+#[path = "../common/environment.rs"]
+#[expect(dead_code, reason = "shared with the tests of the command line, which use more of it")]
+mod environment;
+
+use environment::TestEnvironment;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Says on the uncaptured stderr what is not run, and why.
+fn not_run(why: &str) {
+    let _ = std::io::stderr().write_all(format!("not run: {why}\n").as_bytes());
+}
+
+/// Whether this user can record here; says so if not.
+fn can_record() -> bool {
+    let can = Path::new("/sys/kernel/tracing/instances").read_dir().is_ok();
+    if !can {
+        not_run("tracefs cannot be read here (not root, or not mounted)");
+    }
+    can
+}
+
+/// This machine's trace-cmd; in CI as root it must be there.
+fn installed() -> Option<String> {
+    let found = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+        .map(|folder| folder.join("trace-cmd"))
+        .find(|path| path.exists());
+    if found.is_none() {
+        not_run("no trace-cmd is installed");
+        assert!(!std::env::var("CI").is_ok_and(|value| value == "true"), "in CI trace-cmd must be installed");
+    }
+    found.map(|path| path.display().to_string())
+}
+
+/// trace-cmd 3.4, if it was fetched.
+fn fetched() -> Option<String> {
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target"), PathBuf::from);
+    let path = target.join("trace-cmd-3.4/trace-cmd");
+    if !path.exists() {
+        not_run("trace-cmd 3.4 was not fetched (tests/peers/fetch-trace-cmd)");
+        return None;
+    }
+    Some(path.display().to_string())
+}
+
+/// Holds our report of `file` to those of both trace-cmds.
+#[track_caller]
+fn all_read_the_same(env: &TestEnvironment, file: &str) {
+    let ours = env.rtrace(&["report", file]);
+    ours.exits(0).complains("");
+    assert!(ours.stdout().lines().count() > 10, "{file}: nothing was recorded");
+    if let Some(trace_cmd) = fetched() {
+        let theirs = env.run(&trace_cmd, &["report", "-i", file]);
+        theirs.exits(0).complains("");
+        same_lines(&theirs.stdout(), &ours.stdout());
+    }
+    if let Some(trace_cmd) = installed() {
+        let theirs = env.run(&trace_cmd, &["report", "-i", file]);
+        theirs.exits(0).complains("");
+        same_lines(&events(&theirs.stdout()), &events(&ours.stdout()));
+    }
+}
+
+/// CPU, time and name of each line: what all versions of trace-cmd print alike.
+fn events(report: &str) -> String {
+    let line = regex::Regex::new(r"\[(\d{3,})\] (?:\S{5} +| +)?(\d+\.\d{6}): (\w+):").expect("a pattern");
+    report.lines().filter_map(|l| line.captures(l)).map(|c| format!("{} {} {}\n", &c[1], &c[2], &c[3])).collect()
+}
+
+/// Shows the first lines that differ, not the thousands that do not.
+#[track_caller]
+fn same_lines(theirs: &str, ours: &str) {
+    let differ: Vec<String> = theirs
+        .lines()
+        .zip(ours.lines())
+        .filter(|(theirs, ours)| theirs != ours)
+        .map(|(theirs, ours)| format!("trace-cmd: {theirs}\nrtrace:    {ours}"))
+        .collect();
+    assert!(differ.is_empty(), "{} lines differ:\n{}", differ.len(), differ[..differ.len().min(10)].join("\n"));
+    assert_eq!(theirs.lines().count(), ours.lines().count(), "number of lines");
+}
+
+#[test]
+fn trace_cmd_reads_what_we_record() {
+    if !can_record() {
+        return;
+    }
+    for extra in
+        [&["--compression", "zstd"][..], &["--compression", "none"], &["-B", "rtrace-peer", "-e", "raw_syscalls"]]
+    {
+        let env = TestEnvironment::new();
+        let mut args = vec!["record", "-q", "-e", "sched", "-e", "irq"];
+        args.extend(extra);
+        args.extend(["-o", "ours.dat", "--", "ls", "-lR", "/etc/apt"]);
+        env.rtrace(&args).exits(0).complains("");
+        all_read_the_same(&env, "ours.dat");
+    }
+}
+
+#[test]
+fn we_read_what_trace_cmd_records() {
+    if !can_record() {
+        return;
+    }
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/trace-cmd-here").display().to_string();
+    for recorder in installed().into_iter().chain(fetched()) {
+        for version in ["6", "7"] {
+            let env = TestEnvironment::new();
+            let record = ["record", "-q", "--file-version", version, "-o", "theirs.dat"];
+            let mut args = vec![recorder.as_str()];
+            args.extend(record);
+            args.extend(["-e", "sched", "-e", "irq", "ls", "-lR", "/etc/apt"]);
+            env.run(&here, &args).exits(0);
+            all_read_the_same(&env, "theirs.dat");
+        }
+    }
+}
