@@ -19,6 +19,7 @@ mod report;
 mod reset;
 mod show;
 mod snapshot;
+mod start;
 mod stat;
 mod stop;
 mod synth;
@@ -49,6 +50,8 @@ enum Command {
     Recover(recover::Args),
     List(list::Args),
     CheckEvents(check_events::Args),
+    Start(start::StartArgs),
+    Set(start::SetArgs),
     Stop(stop::StopArgs),
     Restart(stop::RestartArgs),
     Clear(clear::Args),
@@ -77,6 +80,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Recover(args) => recover::run(&args),
         Command::List(args) => list::run(&args),
         Command::CheckEvents(args) => check_events::run(&args),
+        Command::Start(args) => start::start(&args),
+        Command::Set(args) => start::set(&args),
         Command::Stop(args) => stop::stop(&args),
         Command::Restart(args) => stop::restart(&args),
         Command::Clear(args) => clear::run(&args),

@@ -1,6 +1,6 @@
 //! `rtrace record`: arguments to a plan, the plan to a file, the outcome to an exit code.
 
-mod events;
+pub(crate) mod events;
 mod live;
 
 use super::args::TracefsArgs;

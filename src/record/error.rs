@@ -76,6 +76,14 @@ pub enum PlanError {
     /// `-c` needs `-F` or `-P`.
     #[error("-c follows the children of the tasks given by -F or -P, and there is neither")]
     NoParents,
+    /// A trace option that this kernel does not have.
+    #[error("this kernel has no trace option `{name}`")]
+    NoOption {
+        /// The name.
+        name: String,
+        /// Those it has.
+        available: Vec<String>,
+    },
     /// `--timeout` is about the command.
     #[error("--timeout ends the command, and there is no command")]
     NothingToTimeOut,

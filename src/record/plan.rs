@@ -68,6 +68,10 @@ pub struct BufferPlan {
     pub size: Option<ByteSize>,
     /// Its trace clock; the kernel's default if `None`.
     pub clock: Option<String>,
+    /// Its tracer; none if `None`.
+    pub tracer: Option<String>,
+    /// Trace options to switch on or off, in order.
+    pub options: Vec<(String, bool)>,
 }
 
 /// Where a ring buffer lies.
@@ -115,7 +119,7 @@ impl Tasks {
 impl BufferPlan {
     /// A buffer with nothing enabled.
     pub fn new(place: Place) -> Self {
-        BufferPlan { place, events: Vec::new(), size: None, clock: None }
+        BufferPlan { place, events: Vec::new(), size: None, clock: None, tracer: None, options: Vec::new() }
     }
 }
 

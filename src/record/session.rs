@@ -94,7 +94,7 @@ fn choose_events(plan: &Plan, tracefs: &Tracefs, observer: &mut dyn Observer) ->
     let chosen = plan
         .buffers
         .iter()
-        .map(|buffer| choose(plan, buffer, &existing, &mut unknown))
+        .map(|buffer| choose(plan.allow_unknown_events, buffer, &existing, &mut unknown))
         .collect::<Result<Vec<_>, _>>()?;
     for error in &unknown {
         observer.warn(&error.to_string());

@@ -2,9 +2,9 @@
 
 use super::error::{PlanError, RecordError};
 use super::plan::{BufferPlan, Place, Plan};
-use crate::tracefs::{CpuStats, Error, EventName, Instance, Journal, TraceClock, Tracefs};
+use crate::tracefs::{CpuStats, Error, EventName, Feature, Instance, Journal, TraceClock, Tracefs};
 use crate::units::{CpuId, Pid};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How full a ring is when its reader is woken, in per cent. The kernel's default of 50 leaves a reader half a ring of
 /// time, 2.5 ms for the default size under full load; 10 leaves it nine tenths.
@@ -16,19 +16,21 @@ pub(super) struct Chosen {
     /// To be enabled, with filter and triggers.
     pub(super) events: BTreeMap<EventName, Wish>,
     /// To be disabled, in an instance that was there before.
-    left_out: Vec<EventName>,
+    pub(super) left_out: Vec<EventName>,
 }
 
 /// What is set on one event.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wish {
-    filter: Option<String>,
-    triggers: Vec<String>,
+    /// The filter came with a pattern that names this event alone.
+    alone: bool,
+    pub(super) filter: Option<String>,
+    pub(super) triggers: Vec<String>,
 }
 
-/// Finds the events that a buffer's patterns name. Patterns that name nothing go to `unknown` if the plan allows them.
+/// Finds the events that a buffer's patterns name. Patterns that name nothing go to `unknown` if that is allowed.
 pub(super) fn choose(
-    plan: &Plan,
+    allow_unknown: bool,
     buffer: &BufferPlan,
     existing: &[EventName],
     unknown: &mut Vec<Error>,
@@ -37,12 +39,13 @@ pub(super) fn choose(
     for event in &buffer.events {
         let found = match event.selection.select(existing) {
             Ok(found) => found,
-            Err(error) if plan.allow_unknown_events => {
+            Err(error) if allow_unknown => {
                 unknown.push(error);
                 continue;
             }
             Err(error) => return Err(error.into()),
         };
+        let alone = found.len() == 1;
         for name in found {
             if !event.enable {
                 chosen.events.remove(&name);
@@ -52,6 +55,7 @@ pub(super) fn choose(
             let wish = chosen.events.entry(name).or_default();
             if let Some(filter) = event.filter() {
                 wish.filter = Some(filter);
+                wish.alone = alone;
             }
             wish.triggers.extend(event.triggers.iter().cloned());
         }
@@ -95,16 +99,7 @@ pub(super) fn set_up(
     if created {
         journal.set_on(&instance, false)?;
     }
-    if let Some(clock) = &buffer.clock {
-        let there = instance.trace_clock()?;
-        if !there.available.contains(clock) {
-            return Err(PlanError::NoClock { name: clock.clone(), available: there.available }.into());
-        }
-        journal.set_clock(&instance, clock)?;
-    }
-    if let Some(size) = buffer.size {
-        journal.set_buffer_size(&instance, size.0.div_ceil(1024))?;
-    }
+    set_buffer(journal, &instance, buffer)?;
     journal.set_buffer_percent(&instance, BUFFER_PERCENT)?;
     let has_markers = instance.name().is_none() || !main || journal.copy_trace_marker(&instance)?;
     if plan.tasks.is_restricted() {
@@ -112,11 +107,10 @@ pub(super) fn set_up(
         let pids: Vec<Pid> = plan.tasks.pids.iter().copied().chain(command).collect();
         journal.trace_only(&instance, &pids, plan.tasks.children)?;
     }
-    for (event, filter) in chosen.events.iter().filter_map(|(event, wish)| Some((event, wish.filter.as_ref()?))) {
-        journal.set_filter(&instance, event, filter)?;
-    }
+    set_filters(journal, &instance, &chosen)?;
     let names: Vec<EventName> = chosen.events.keys().cloned().collect();
     journal.enable_events(&instance, &names)?;
+    set_tracer(journal, &instance, buffer)?;
     let mut events = names;
     if !created {
         journal.disable_events(&instance, &chosen.left_out)?;
@@ -147,7 +141,68 @@ pub(super) fn set_up(
     })
 }
 
-fn place(journal: &mut Journal, tracefs: &Tracefs, place: &Place) -> Result<Instance, Error> {
+/// Sets a buffer's clock, size and options.
+pub(super) fn set_buffer(journal: &mut Journal, instance: &Instance, buffer: &BufferPlan) -> Result<(), RecordError> {
+    if let Some(clock) = &buffer.clock {
+        let there = instance.trace_clock()?;
+        if !there.available.contains(clock) {
+            return Err(PlanError::NoClock { name: clock.clone(), available: there.available }.into());
+        }
+        journal.set_clock(instance, clock)?;
+    }
+    if let Some(size) = buffer.size {
+        journal.set_buffer_size(instance, size.0.div_ceil(1024))?;
+    }
+    for (name, on) in &buffer.options {
+        let known = instance.options()?;
+        if !known.iter().any(|(option, _)| option == name) {
+            let available = known.into_iter().map(|(option, _)| option).collect();
+            return Err(PlanError::NoOption { name: name.clone(), available }.into());
+        }
+        journal.set_option(instance, name, *on)?;
+    }
+    Ok(())
+}
+
+/// Sets the filters. One that came with a pattern for several events applies to those that have its fields, as the
+/// kernel does it for a whole system; it must apply to one of them at least.
+pub(super) fn set_filters(journal: &mut Journal, instance: &Instance, chosen: &Chosen) -> Result<(), Error> {
+    let mut applied: BTreeSet<&str> = BTreeSet::new();
+    let mut refused: BTreeMap<&str, Error> = BTreeMap::new();
+    for (event, wish) in &chosen.events {
+        let Some(filter) = &wish.filter else { continue };
+        match journal.set_filter(instance, event, filter) {
+            Ok(()) => drop(applied.insert(filter)),
+            Err(error) if !wish.alone && lacks_field(&error) => {
+                journal.set_filter(instance, event, "0")?; // the refused text stays otherwise
+                refused.entry(filter).or_insert(error);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    match refused.into_iter().find(|(filter, _)| !applied.contains(filter)) {
+        Some((_, error)) => Err(error),
+        None => Ok(()),
+    }
+}
+
+fn lacks_field(error: &Error) -> bool {
+    matches!(error, Error::File { kernel: Some(entry), .. } if entry.text == "Field not found")
+}
+
+/// Sets a buffer's tracer.
+pub(super) fn set_tracer(journal: &mut Journal, instance: &Instance, buffer: &BufferPlan) -> Result<(), RecordError> {
+    let Some(tracer) = &buffer.tracer else { return Ok(()) };
+    if !instance.tracers()?.contains(tracer) {
+        let wanted = Feature::Tracer(tracer.clone());
+        return Err(Error::NoFeature { what: wanted.name(), config: wanted.config() }.into());
+    }
+    journal.set(instance, "current_tracer", tracer)?;
+    Ok(())
+}
+
+/// The instance that a plan names, made if there is none.
+pub(super) fn place(journal: &mut Journal, tracefs: &Tracefs, place: &Place) -> Result<Instance, Error> {
     match place {
         Place::Top => Ok(tracefs.top()),
         Place::Private => journal.create_instance(&format!("rtrace-{}", std::process::id())),

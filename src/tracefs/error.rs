@@ -14,12 +14,12 @@ pub enum Error {
     #[error("tracefs is not mounted, and only root can mount it")]
     NotMounted,
     /// No tracefs is mounted and the kernel refuses to mount it.
-    #[error("failed to mount tracefs at {path}: {}", errno_words(source))]
+    #[error("failed to mount tracefs at {path}: {}", errno_words(cause))]
     Mount {
         /// Where.
         path: PathBuf,
         /// Why not.
-        source: io::Error,
+        cause: io::Error,
     },
     /// The directory is there, but closed to this user.
     #[error("failed to open {path}: permission denied")]
@@ -54,7 +54,7 @@ pub enum Error {
         config: Option<&'static str>,
     },
     /// A read or write was refused.
-    #[error("failed to {action} {}: {}{}", subject(file), errno_words(source), quote(kernel))]
+    #[error("failed to {action} {}: {}{}", subject(file), errno_words(cause), quote(kernel))]
     File {
         /// `read`, `set`, `append to`, `create`, `remove`.
         action: &'static str,
@@ -63,7 +63,7 @@ pub enum Error {
         /// What was written, if anything.
         value: Option<String>,
         /// The kernel's errno.
-        source: io::Error,
+        cause: io::Error,
         /// The kernel's own words about it.
         kernel: Option<Box<LogEntry>>,
     },
@@ -98,14 +98,14 @@ pub enum Error {
         nearest: Vec<String>,
     },
     /// The journal cannot be written, so nothing is.
-    #[error("failed to {action} the journal {path}: {source}")]
+    #[error("failed to {action} the journal {path}: {cause}")]
     Journal {
         /// `create`, `write`, `read`, `remove`.
         action: &'static str,
         /// The journal's file or directory.
         path: PathBuf,
         /// Why not.
-        source: io::Error,
+        cause: io::Error,
     },
     /// A journal that holds something else.
     #[error("failed to read the journal {path}: line {line} is not an entry")]
@@ -126,8 +126,8 @@ impl Error {
             | Error::NotRoot { .. }
             | Error::Unsupported { .. }
             | Error::NoFeature { .. } => true,
-            Error::File { source, .. } | Error::Journal { source, .. } => {
-                matches!(source.raw_os_error(), Some(code) if code == Errno::EPERM as i32 || code == Errno::EACCES as i32)
+            Error::File { cause, .. } | Error::Journal { cause, .. } => {
+                matches!(cause.raw_os_error(), Some(code) if code == Errno::EPERM as i32 || code == Errno::EACCES as i32)
             }
             _ => false,
         }
@@ -136,8 +136,8 @@ impl Error {
     /// The errno behind it, if there is one.
     pub fn errno(&self) -> Option<Errno> {
         match self {
-            Error::Mount { source, .. } | Error::File { source, .. } | Error::Journal { source, .. } => {
-                source.raw_os_error().map(Errno::from_raw)
+            Error::Mount { cause, .. } | Error::File { cause, .. } | Error::Journal { cause, .. } => {
+                cause.raw_os_error().map(Errno::from_raw)
             }
             _ => None,
         }
@@ -155,7 +155,7 @@ impl Error {
             Error::Unsupported { config: Some(config), .. } | Error::NoFeature { config: Some(config), .. } => {
                 vec![config_hint(config)]
             }
-            Error::File { source, .. } if source.raw_os_error() == Some(Errno::EPERM as i32) => {
+            Error::File { cause, .. } if cause.raw_os_error() == Some(Errno::EPERM as i32) => {
                 vec!["a locked-down kernel refuses this even to root.".to_owned()]
             }
             Error::NoInstance { others, .. } if !others.is_empty() => {
@@ -170,12 +170,12 @@ impl Error {
     }
 
     /// The failed read or write of `file`, where a missing file means a missing feature.
-    pub(super) fn file(action: &'static str, file: &str, value: Option<&str>, source: io::Error) -> Error {
+    pub(super) fn file(action: &'static str, file: &str, value: Option<&str>, cause: io::Error) -> Error {
         let last = file.rsplit('/').next().unwrap_or(file);
-        if source.kind() == io::ErrorKind::NotFound && missing_config(last).is_some() {
+        if cause.kind() == io::ErrorKind::NotFound && missing_config(last).is_some() {
             return Error::Unsupported { action, file: file.to_owned(), config: missing_config(last) };
         }
-        Error::File { action, file: file.to_owned(), value: value.map(str::to_owned), source, kernel: None }
+        Error::File { action, file: file.to_owned(), value: value.map(str::to_owned), cause, kernel: None }
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn find_or_mount() -> Result<PathBuf, Error> {
     }
     match mount(Some("nodev"), USUAL, Some("tracefs"), MsFlags::empty(), None::<&str>) {
         Ok(()) | Err(Errno::EBUSY) => Ok(PathBuf::from(USUAL)), // busy: someone mounted it at this moment
-        Err(errno) => Err(Error::Mount { path: PathBuf::from(USUAL), source: errno.into() }),
+        Err(errno) => Err(Error::Mount { path: PathBuf::from(USUAL), cause: errno.into() }),
     }
 }
 

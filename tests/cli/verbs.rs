@@ -218,3 +218,56 @@ fn reset_and_stat_on_the_running_kernel() {
     env.rtrace(&["reset", "-d", "-B", own.name()]).exits(0).complains("");
     assert!(!own.0.exists());
 }
+
+#[test]
+fn start_and_set_leave_what_they_set_or_nothing() {
+    let env = TestEnvironment::new();
+    let Some(own) = Own::new("start") else { return };
+    let journals = env.path().join("journals");
+    let journals = journals.to_str().expect("a plain path");
+    let fresh = crate::knobs::Knobs::read(&own.0);
+    let rtrace =
+        |verb: &str, args: &[&str]| env.rtrace(&[&[verb, "--journal-dir", journals, "-B", own.name()], args].concat());
+    // Of the events of sched only some have the field.
+    rtrace("start", &["-e", "sched", "-f", "prev_pid > 1", "-v", "-e", "sched:*wak*", "-C", "mono", "-b", "300"])
+        .exits(0)
+        .complains("")
+        .prints("");
+    let says = |file: &str| fs::read_to_string(own.0.join(file)).expect("a knob");
+    assert_eq!(says("events/sched/sched_switch/filter"), "prev_pid > 1\n");
+    assert_eq!(says("events/sched/sched_process_fork/filter"), "none\n");
+    assert_eq!(says("events/sched/sched_process_fork/enable"), "1\n");
+    assert_eq!((says("events/sched/sched_waking/enable"), says("tracing_on")), ("0\n".into(), "1\n".into()));
+    assert!(says("trace_clock").contains("[mono]"));
+    rtrace("set", &["-e", "irq", "-v", "-e", "sched:sched_switch", "-O", "nooverwrite", "-P", "1", "-c"])
+        .exits(0)
+        .complains("");
+    assert_eq!((says("events/irq/enable"), says("events/sched/sched_switch/enable")), ("1\n".into(), "0\n".into()));
+    assert_eq!((says("options/overwrite"), says("options/event-fork")), ("0\n".into(), "1\n".into()));
+    assert_eq!(says("set_event_pid"), "1\n");
+
+    // Whatever is refused leaves all as it was, what a `start` would have cleared first included.
+    let before = crate::knobs::Knobs::read(&own.0);
+    for (args, complaint) in [
+        (&["-e", "sched:sched_switch", "-f", "nofield == 1"][..], "Field not found\n"),
+        (&["-e", "sched", "-f", "nofield == 1"], "Field not found\n"),
+        (&["-e", "irq", "-e", "sched:sched_swich"], "Hint: similar names are sched:sched_switch"),
+        (&["-e", "irq", "-R", "stacktrac"], "failed to add to `trigger`"),
+        (&["-e", "irq", "-C", "monoo"], "Hint: did you mean `mono`?"),
+        (&["-e", "irq", "-O", "stacktrac"], "Hint: did you mean `stacktrace`"),
+    ] {
+        for verb in ["start", "set"] {
+            rtrace(verb, args).exits(1).complains_with(complaint);
+            before.assert_unchanged(&crate::knobs::Knobs::read(&own.0));
+        }
+    }
+    rtrace("start", &["-p", "nosuchtracer"]).exits(5).complains("rtrace: this kernel has no tracer `nosuchtracer`\n");
+    rtrace("start", &[]).exits(2).complains_with("nothing to trace");
+    rtrace("set", &[]).exits(2).complains_with("nothing to set");
+    rtrace("start", &["-f", "a == 1"]).exits(2);
+    rtrace("set", &["-e", "irq", "-e", "nosuch", "-i"]).exits(0).complains_with("warning: no event matches `nosuch`");
+
+    rtrace("reset", &[]).exits(0).complains("");
+    fresh.assert_unchanged(&crate::knobs::Knobs::read(&own.0));
+    assert_eq!(fs::read_dir(journals).expect("the journals").count(), 0);
+}

@@ -22,9 +22,11 @@ enum Kind {
     Instance,
     Size,
     Clock,
+    Tracer,
+    Option,
 }
 
-const KINDS: [(&str, Kind); 7] = [
+const KINDS: [(&str, Kind); 9] = [
     ("event", Kind::Event),
     ("filter", Kind::Filter),
     ("trigger", Kind::Trigger),
@@ -32,6 +34,8 @@ const KINDS: [(&str, Kind); 7] = [
     ("instance", Kind::Instance),
     ("buffer-size", Kind::Size),
     ("clock", Kind::Clock),
+    ("tracer", Kind::Tracer),
+    ("option", Kind::Option),
 ];
 
 impl clap::Args for InOrder {
@@ -74,7 +78,9 @@ impl FromArgMatches for InOrder {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut words = Vec::new();
         for (id, kind) in KINDS {
-            let values = matches.get_many::<String>(id).into_iter().flatten();
+            // Not every command takes all of them.
+            let Ok(values) = matches.try_get_many::<String>(id) else { continue };
+            let values = values.into_iter().flatten();
             let places = matches.indices_of(id).into_iter().flatten();
             words.extend(places.zip(values).map(|(at, value)| (at, kind, value.clone())));
         }
@@ -90,7 +96,7 @@ impl FromArgMatches for InOrder {
 
 impl InOrder {
     /// The ring buffers these words ask for; the main one, which lies at `main`, comes first.
-    pub(super) fn buffers(&self, main: Place) -> Result<Vec<BufferPlan>, clap::Error> {
+    pub(crate) fn buffers(&self, main: Place) -> Result<Vec<BufferPlan>, clap::Error> {
         let usage = |text: String| clap::Error::raw(ErrorKind::ValueValidation, text + "\n");
         let mut buffers = vec![BufferPlan::new(main)];
         let mut invert = false;
@@ -114,6 +120,11 @@ impl InOrder {
                     buffer.size = Some(size);
                 }
                 Kind::Clock => buffer.clock = Some(text.clone()),
+                Kind::Tracer => buffer.tracer = Some(text.trim().to_owned()),
+                Kind::Option => buffer.options.push(match text.strip_prefix("no") {
+                    Some(name) => (name.to_owned(), false),
+                    None => (text.clone(), true),
+                }),
                 Kind::Event => buffer.events.push(EventPlan {
                     selection: EventSelection::new(text.clone()),
                     filters: Vec::new(),

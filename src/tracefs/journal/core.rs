@@ -188,9 +188,9 @@ impl Writer {
         self.log(|| write_line(file, text, mode));
         let bytes = format!("{text}\n");
         let path = self.tracefs.root().join(file);
-        self.tracefs.files().write(&path, bytes.as_bytes(), mode).map_err(|source| {
+        self.tracefs.files().write(&path, bytes.as_bytes(), mode).map_err(|cause| {
             let action = if mode == WriteMode::Append { "add to" } else { "set" };
-            let mut error = Error::file(action, file, Some(text), source);
+            let mut error = Error::file(action, file, Some(text), cause);
             if let Error::File { kernel, .. } = &mut error {
                 *kernel = self.complaint(file, text).map(Box::new);
             }

@@ -40,7 +40,7 @@ impl Disk {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let failed = |path: &Path| {
             let path = path.to_owned();
-            move |source| Error::Journal { action: "create", path, source }
+            move |cause| Error::Journal { action: "create", path, cause }
         };
         fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed(dir))?;
         let pid = std::process::id();
@@ -74,7 +74,7 @@ impl Disk {
     }
 
     fn line(&mut self, value: &impl Serialize) -> Result<(), Error> {
-        let failed = |source| Error::Journal { action: "write", path: self.path.clone(), source };
+        let failed = |cause| Error::Journal { action: "write", path: self.path.clone(), cause };
         let mut line = serde_json::to_vec(value).map_err(|e| failed(e.into()))?;
         line.push(b'\n');
         (&*self.file).write_all(&line).map_err(failed)
@@ -96,7 +96,7 @@ pub(super) struct Abandoned {
 /// Reads a journal that nobody holds; `None` if someone does, if it went away, or if it is from before a reboot
 /// (it is removed then).
 pub(super) fn read_abandoned(path: &Path) -> Result<Option<Abandoned>, Error> {
-    let failed = |source| Error::Journal { action: "read", path: path.to_owned(), source };
+    let failed = |cause| Error::Journal { action: "read", path: path.to_owned(), cause };
     let file = match File::open(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other.map_err(failed)?,
@@ -124,7 +124,7 @@ pub(super) fn read_abandoned(path: &Path) -> Result<Option<Abandoned>, Error> {
 
 /// The journals in `dir`, whoever they belong to, sorted.
 pub(super) fn all(dir: &Path) -> Result<Vec<PathBuf>, Error> {
-    let failed = |source| Error::Journal { action: "read", path: dir.to_owned(), source };
+    let failed = |cause| Error::Journal { action: "read", path: dir.to_owned(), cause };
     let entries = match fs::read_dir(dir) {
         // Not ours to read, or not there: nothing that we could put back.
         Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
@@ -146,7 +146,7 @@ pub(super) fn all(dir: &Path) -> Result<Vec<PathBuf>, Error> {
 pub(super) fn remove(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => {
-            Err(Error::Journal { action: "remove", path: path.to_owned(), source: e })
+            Err(Error::Journal { action: "remove", path: path.to_owned(), cause: e })
         }
         _ => Ok(()),
     }

@@ -1,0 +1,153 @@
+//! `rtrace start` and `rtrace set`.
+
+use super::args::TracefsArgs;
+use super::exit::{Exit, Failure};
+use super::record::events::InOrder;
+use anyhow::anyhow;
+use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
+use rtrace::record::{BufferPlan, Mode, Place, PlanError, RecordError, Tasks, start as carry_out};
+use rtrace::syntax::did_you_mean;
+use rtrace::units::Pid;
+
+/// Start tracing and leave it running
+///
+/// Works on the top level; what follows a -B works on that instance, which is made if there is none. Events, filters,
+/// tracer, pids and what the ring buffer holds are cleared first. If anything fails, all is as it was before.
+/// `rtrace show` prints what was traced, `rtrace stop` stops, `rtrace reset` puts everything back.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace start -e sched:sched_switch -f 'prev_prio < 100'
+  rtrace start -e irq -B web -e 'syscalls:*open*' -b 8M
+  rtrace start -p function_graph -O nofuncgraph-irqs")]
+pub(crate) struct StartArgs {
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Change settings of tracing, and nothing else
+///
+/// As `start`, but nothing is cleared first and tracing is neither switched on nor off.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace set -b 8M                        the top level's ring buffer, per CPU
+  rtrace set -e irq -v -e 'irq:softirq*'  enable some events, disable others
+  rtrace set -B web -C mono               the clock of instance web")]
+pub(crate) struct SetArgs {
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(clap::Args)]
+struct Common {
+    #[command(flatten)]
+    in_order: WithTracers,
+    /// Trace only events of these processes
+    #[arg(short = 'P', long = "pid", value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(1..))]
+    pids: Vec<i32>,
+    /// With -P: events of the tasks they fork as well
+    #[arg(short = 'c', long)]
+    children: bool,
+    /// Go on without the events that this kernel does not have
+    #[arg(short, long)]
+    ignore_unknown: bool,
+    /// Show each write to tracefs as a line of shell
+    #[arg(long)]
+    verbose: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+pub(crate) fn start(args: &StartArgs) -> Result<Exit, Failure> {
+    run(&args.common, Mode::Start)
+}
+
+pub(crate) fn set(args: &SetArgs) -> Result<Exit, Failure> {
+    run(&args.common, Mode::Set)
+}
+
+fn run(args: &Common, mode: Mode) -> Result<Exit, Failure> {
+    let mut buffers = match args.in_order.0.buffers(Place::Top) {
+        Ok(buffers) => buffers,
+        Err(answer) => return super::exit::print_clap(&answer),
+    };
+    // With only -B given, the top level is none of our business.
+    if buffers.len() > 1 && buffers.first().is_some_and(is_empty) {
+        buffers.remove(0);
+    }
+    let traces = buffers.iter().any(|buffer| !buffer.events.is_empty() || buffer.tracer.is_some());
+    let asks = buffers.iter().any(|buffer| !is_empty(buffer)) || !args.pids.is_empty();
+    if (mode == Mode::Start && !traces) || !asks {
+        let what = if mode == Mode::Start { "nothing to trace: no event or tracer is given" } else { "nothing to set" };
+        return Err(
+            Failure::new(Exit::Usage, anyhow!("{what}")).hint("`-e EVENT` enables events, `-p TRACER` sets a tracer.")
+        );
+    }
+    let tasks =
+        Tasks { pids: args.pids.iter().map(|&pid| Pid(pid)).collect(), command: false, children: args.children };
+    let tracefs = args.tracefs.open()?;
+    let journal = args.tracefs.journal(&tracefs, args.verbose);
+    let unknown = carry_out(journal, &buffers, &tasks, args.ignore_unknown, mode).map_err(failure)?;
+    for error in unknown {
+        eprintln!("rtrace: warning: {error}");
+    }
+    Ok(Exit::Success)
+}
+
+fn is_empty(buffer: &BufferPlan) -> bool {
+    buffer.events.is_empty()
+        && (&buffer.size, &buffer.clock, &buffer.tracer) == (&None, &None, &None)
+        && buffer.options.is_empty()
+}
+
+fn failure(error: RecordError) -> Failure {
+    match error {
+        RecordError::Tracefs(error) => Failure::from(error),
+        RecordError::Plan(PlanError::NoParents) => Failure::new(Exit::Usage, error),
+        RecordError::Plan(PlanError::NoClock { ref name, ref available })
+        | RecordError::Plan(PlanError::NoOption { ref name, ref available }) => {
+            let hint = did_you_mean(name, available.iter().map(String::as_str));
+            let failure = Failure::new(Exit::Failed, error);
+            match hint {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            }
+        }
+        error => Failure::from(error),
+    }
+}
+
+/// [`InOrder`] with a tracer and options.
+#[derive(Clone, Debug)]
+struct WithTracers(InOrder);
+
+impl clap::Args for WithTracers {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let each = |id: &'static str, short: char, value: &'static str| {
+            Arg::new(id).short(short).long(id).value_name(value).action(ArgAction::Append)
+        };
+        InOrder::augment_args(command)
+            .arg(each("tracer", 'p', "TRACER").help("Tracer: function, function_graph, ... (rtrace list -t)"))
+            .arg(each("option", 'O', "OPTION").help("Switch a trace option on, or with `no` before it off"))
+            .mut_arg("event", |arg| {
+                arg.help("Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half")
+            })
+            .mut_arg("instance", |arg| arg.help("Options after it belong to this instance (made if absent)"))
+            .mut_arg("invert", |arg| arg.help("Disable the events of every -e that follows"))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for WithTracers {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        InOrder::from_arg_matches(matches).map(WithTracers)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}

@@ -1,0 +1,98 @@
+//! Starting to trace without recording: the plan is carried out and left so.
+
+use super::error::{PlanError, RecordError};
+use super::plan::{BufferPlan, Tasks};
+use super::setup::{Chosen, choose, place, set_buffer, set_filters, set_tracer};
+use crate::tracefs::{Error, EventName, Instance, Journal, WriteMode};
+
+/// What becomes of what an instance was set to before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// It is switched off first: tracer, events, filters, pids, what the ring buffer holds; tracing is on afterwards.
+    Start,
+    /// It stays, but for what the plan names; tracing stays on or off.
+    Set,
+}
+
+/// Carries out `buffers` and leaves tracing so, or, if anything fails, as it was. Gives what of the patterns named
+/// nothing, if `allow_unknown`.
+///
+/// # Errors
+/// [`RecordError::Plan`], [`RecordError::Tracefs`].
+pub fn start(
+    mut journal: Journal,
+    buffers: &[BufferPlan],
+    tasks: &Tasks,
+    allow_unknown: bool,
+    mode: Mode,
+) -> Result<Vec<Error>, RecordError> {
+    if tasks.children && tasks.pids.is_empty() {
+        return Err(PlanError::NoParents.into());
+    }
+    // The top level's events are those of every instance; a wrong name is found before anything is changed.
+    let existing = journal.tracefs().top().events()?;
+    let mut unknown = Vec::new();
+    let mut chosen = Vec::new();
+    for buffer in buffers {
+        chosen.push(choose(allow_unknown, buffer, &existing, &mut unknown)?);
+    }
+    let mut cleared = Vec::new();
+    let mut started = Vec::new();
+    for (buffer, chosen) in buffers.iter().zip(chosen) {
+        let tracefs = journal.tracefs().clone();
+        let instance = place(&mut journal, &tracefs, &buffer.place)?;
+        if mode == Mode::Start {
+            journal.set_on(&instance, false)?;
+            if !journal.created(&instance) {
+                switch_off(&mut journal, &instance, &existing)?;
+                cleared.push(instance.clone());
+            }
+        }
+        set_buffer(&mut journal, &instance, buffer)?;
+        if !tasks.pids.is_empty() {
+            journal.trace_only(&instance, &tasks.pids, tasks.children)?;
+        }
+        events(&mut journal, &instance, chosen, buffer)?;
+        started.push(instance);
+    }
+    // What cannot be undone comes when all else has worked.
+    for instance in &cleared {
+        journal.act(instance, "trace", "", WriteMode::Truncate)?;
+    }
+    if mode == Mode::Start {
+        for instance in &started {
+            journal.set_on(instance, true)?;
+        }
+    }
+    journal.keep()?;
+    Ok(unknown)
+}
+
+/// Filters before events, so that nothing unfiltered gets in; triggers last.
+fn events(journal: &mut Journal, instance: &Instance, chosen: Chosen, buffer: &BufferPlan) -> Result<(), RecordError> {
+    set_filters(journal, instance, &chosen)?;
+    let names: Vec<EventName> = chosen.events.keys().cloned().collect();
+    journal.enable_events(instance, &names)?;
+    journal.disable_events(instance, &chosen.left_out)?;
+    set_tracer(journal, instance, buffer)?;
+    for (event, wish) in &chosen.events {
+        for trigger in &wish.triggers {
+            journal.add_trigger(instance, event, trigger)?;
+        }
+    }
+    Ok(())
+}
+
+fn switch_off(journal: &mut Journal, instance: &Instance, existing: &[EventName]) -> Result<(), Error> {
+    journal.set(instance, "current_tracer", "nop")?;
+    journal.disable_events(instance, &instance.enabled_events()?)?;
+    for event in existing {
+        if instance.filter(event).is_ok_and(|filter| filter.is_some()) {
+            journal.set_filter(instance, event, "0")?;
+        }
+    }
+    if instance.read("set_event_pid").is_ok_and(|pids| !pids.is_empty()) {
+        journal.set(instance, "set_event_pid", "")?;
+    }
+    Ok(())
+}
