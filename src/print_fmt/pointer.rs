@@ -97,7 +97,8 @@ pub(super) fn address(out: &mut Vec<u8>, cx: &Context<'_>, kind: Pointer, value:
     match kind {
         Pointer::SymbolOffset => symbol(out, cx, value, true, semantics),
         Pointer::Symbol => symbol(out, cx, value, false, semantics),
-        Pointer::Hex => num::hex(out, value),
+        Pointer::Hex if semantics == Semantics::TraceCmd => num::hex(out, value),
+        // lib/vsprintf.c, pointer_string(): as wide as the kernel's words
         _ if semantics == Semantics::Kernel => num::hex_pad(out, value, 2 * usize::from(cx.abi.long_size)),
         _ if value == 0 => out.extend_from_slice(b"(nil)"),
         _ => {

@@ -50,8 +50,8 @@ pub(super) enum Op {
     Hex(Ex),
     /// `%s` without width.
     Str(Bytes),
-    Symbolic(Ex, Table),
-    Text(Text),
+    Symbolic(Box<(Ex, Table)>),
+    Text(Box<Text>),
     /// Any `%s`.
     TextSpec(Box<TextSpec>),
     /// Any integer conversion.
@@ -142,7 +142,7 @@ impl Program {
             Op::DecSigned(ex) => num::signed(out, ex.eval(cx) as i64),
             Op::Hex(ex) => num::hex(out, ex.eval(cx)),
             Op::Str(bytes) => out.extend_from_slice(c_str(bytes.get(cx))),
-            Op::Symbolic(ex, table) => table::symbolic(out, table, ex.eval(cx), None),
+            Op::Symbolic(of) => table::symbolic(out, &of.1, of.0.eval(cx), None),
             Op::Text(text) => text.write(out, cx, self.semantics, None),
             Op::TextSpec(spec) => spec.write(out, cx, self.semantics),
             Op::Int(spec) => spec.write(out, cx),

@@ -22,20 +22,21 @@ impl Kvm {
                 info1: field("info1"),
                 info2: field("info2"),
             },
-            "kvm_mmu_get_page"
-            | "kvm_mmu_sync_page"
-            | "kvm_mmu_unsync_page"
-            | "kvm_mmu_zap_page"
-            | "kvm_mmu_prepare_zap_page" => Kvm::Page(Page {
-                role: field("role")?,
-                root: field("root_count"),
-                unsync: field("unsync"),
-                created: field("created"),
-                generation: field("mmu_valid_gen"),
-                gfn: field("gfn"),
-            }),
             _ => return None,
         })
+    }
+
+    /// An event about a shadow page.
+    pub(super) fn page(event: &EventFormat) -> Option<Self> {
+        let field = |name| Num::field(event, name);
+        Some(Kvm::Page(Page {
+            role: field("role")?,
+            root: field("root_count"),
+            unsync: field("unsync"),
+            created: field("created"),
+            generation: field("mmu_valid_gen"),
+            gfn: field("gfn"),
+        }))
     }
 
     pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) -> Done {
@@ -253,3 +254,43 @@ const SVM: [(u16, &str); 62] = [
     (0x08a, "monitor"),
     (0x400, "npf"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::{Abi, Endian};
+    use crate::symbols::Symbols;
+
+    const FORMAT: &str = "name: kvm_mmu_get_page
+ID: 7
+format:
+\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
+
+\tfield:__u8 mmu_valid_gen;\toffset:8;\tsize:1;\tsigned:0;
+\tfield:__u64 gfn;\toffset:16;\tsize:8;\tsigned:0;
+\tfield:__u32 role;\toffset:24;\tsize:4;\tsigned:0;
+\tfield:__u32 root_count;\toffset:28;\tsize:4;\tsigned:0;
+\tfield:bool unsync;\toffset:32;\tsize:1;\tsigned:0;
+\tfield:bool created;\toffset:33;\tsize:1;\tsigned:0;
+
+print fmt: \"%s %s\", ({ trace_seq_printf(p, \"...\"); saved_ptr; }), REC->created ? \"new\" : \"existing\"
+";
+
+    /// The bits of the role and the words are those of `KVM_MMU_PAGE_PRINTK` (arch/x86/kvm/mmu/mmutrace.h).
+    #[test]
+    fn shadow_pages() {
+        let event = EventFormat::parse("kvmmmu", FORMAT).unwrap();
+        let mut data = [0u8; 36];
+        data[8] = 1;
+        data[16] = 0x20;
+        let role: u32 = 4 | 1 << 7 | 7 << 8 | 1 << 12;
+        data[24..28].copy_from_slice(&role.to_le_bytes());
+        data[28] = 3;
+        data[33] = 1;
+        let symbols = Symbols::default();
+        let cx = Context { data: &data, abi: Abi { endian: Endian::Little, long_size: 8 }, symbols: &symbols };
+        let mut out = Vec::new();
+        Kvm::page(&event).unwrap().write(&cx, &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), "sp gen 1 gfn 20 l4 8-byte q0 direct wux nxe ad root 3 sync new");
+    }
+}

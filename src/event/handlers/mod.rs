@@ -69,6 +69,10 @@ impl Handler {
         let name = (event.system.as_str(), event.name.as_str());
         match name {
             ("ftrace", "bprint") => return bprint::Bprint::new(event, abi).map(|b| Handler::Bprint(b.into())),
+            // statements in a print format: what they write is known, in every layout
+            ("kvmmmu", _) if event.print_fmt.contains("trace_seq_printf(") => {
+                return kvm::Kvm::page(event).map(|k| Handler::Kvm(k.into()));
+            }
             _ if !options.plugins => return None,
             _ => {}
         }
@@ -90,7 +94,7 @@ impl Handler {
                 "kmem",
                 "kfree" | "kmalloc" | "kmalloc_node" | "kmem_cache_alloc" | "kmem_cache_alloc_node" | "kmem_cache_free",
             ) => Handler::Kmem(Num::field(event, "call_site")?),
-            ("kvm" | "kvmmmu", _) => Handler::Kvm(kvm::Kvm::new(event)?.into()),
+            ("kvm", _) => Handler::Kvm(kvm::Kvm::new(event)?.into()),
             ("tlb", "tlb_flush") => Handler::Tlb(tlb::Tlb::new(event)?),
             _ => return None,
         })

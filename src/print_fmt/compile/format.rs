@@ -166,10 +166,8 @@ impl Builder<'_> {
         }
         Ok(match text {
             Text::Bytes(bytes) => Op::Str(bytes),
-            other => match Compiler::as_text_op(other) {
-                Ok((ex, table)) => Op::Symbolic(ex, table),
-                Err(text) => Op::Text(text),
-            },
+            Text::Symbolic(of) => Op::Symbolic(of),
+            other => Op::Text(Box::new(other)),
         })
     }
 

@@ -5,7 +5,6 @@ use crate::format::Shape;
 use crate::print_fmt::PrintFmtError;
 use crate::print_fmt::ast::Expr;
 use crate::print_fmt::bytes::Bytes;
-use crate::print_fmt::expr::Ex;
 use crate::print_fmt::functions::{Function, TextFunction};
 use crate::print_fmt::table::Table;
 use crate::print_fmt::text::{HexDump, Text};
@@ -199,14 +198,6 @@ impl Compiler<'_> {
             Expr::Cast(_, a) | Expr::Unary(_, a) if self.kernel() => self.unknown_name(a),
             Expr::Binary(_, a, b) if self.kernel() => self.unknown_name(a) || self.unknown_name(b),
             _ => false,
-        }
-    }
-
-    /// Whether an expression can only be a text.
-    pub(super) fn as_text_op(text: Text) -> Result<(Ex, Table), Text> {
-        match text {
-            Text::Symbolic(of) => Ok(*of),
-            other => Err(other),
         }
     }
 }
