@@ -47,6 +47,17 @@ fn every_file_is_read_whole_and_in_order() {
             last = record.timestamp.0;
             events += 1;
         }
+        let mut alone = 0;
+        let mut spare = Vec::new();
+        for buffer in &trace.buffers {
+            for cpu in 0..buffer.cpus.len() {
+                let mut stream = trace.stream(buffer, cpu, &TimeOptions::default()).unwrap();
+                while stream.next(&mut spare).unwrap().is_some() {
+                    alone += 1;
+                }
+            }
+        }
+        assert_eq!(events, alone, "{}: merging loses nothing", path.display());
         println!("{}: {events} events", path.display());
     }
 }

@@ -5,7 +5,7 @@
 mod recording;
 
 use recording::{Stopped, data, events, open, record};
-use rtrace::trace_dat::{Codec, OptionId, Recovered, Trace, recover};
+use rtrace::trace_dat::{Codec, OptionId, Recovered, Trace, WriteError, recover};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -68,7 +68,9 @@ fn a_killed_recording_is_recovered() {
     for codec in [Codec::Zstd, Codec::None] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("trace.dat");
-        let Stopped { spools, .. } = record(&from, &path, codec, usize::MAX);
+        let Stopped { spools, writer, .. } = record(&from, &path, codec, usize::MAX);
+        assert!(matches!(recover(&path), Err(WriteError::Busy)), "its recorder lives");
+        drop(writer);
         // A torn last chunk.
         let mut torn = File::options().append(true).open(&spools[0].path).unwrap();
         torn.write_all(&[0, 0, 1, 0, 0, 0, 0x10, 0, 0x28, 0xb5]).unwrap();

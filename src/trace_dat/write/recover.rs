@@ -2,7 +2,9 @@
 
 use super::super::{Codec, DataLayout, FileError, OptionId, SpoolTable, Trace};
 use super::assemble::{finish_move, move_into};
+use super::sections::lock;
 use super::{FinishedSpool, WriteError, Writer, Written};
+use nix::fcntl::Flock;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -21,17 +23,18 @@ pub enum Recovered {
     },
 }
 
-/// Finishes the unfinished recording at `path`, whose spools lie beside it. Nobody may be recording to it.
+/// Finishes the unfinished recording at `path`, whose spools lie beside it.
 ///
 /// # Errors
-/// [`WriteError`]; it can be called again.
+/// [`WriteError::Busy`] if its recorder lives. After any other [`WriteError`] it can be called again.
 pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
     let opened = |source| WriteError::Write { what: "the recording", source };
     let file = File::options().read(true).write(true).open(path).map_err(opened)?;
+    let held = lock(&file)?;
     let mut trace = Trace::open(file.try_clone().map_err(opened)?)?;
     let Some(table) = trace.spools.clone() else { return Ok(Recovered::WasComplete) };
     let dir = path.parent().unwrap_or(Path::new(""));
-    let writer = Writer::resume(file, &trace)?;
+    let writer = Writer::resume(file, held, &trace)?;
     if table.finishing {
         return resume_finishing(&writer, &table, dir);
     }
@@ -110,14 +113,14 @@ fn resume_finishing(writer: &Writer, table: &SpoolTable, dir: &Path) -> Result<R
 
 impl Writer {
     /// Goes on with an unfinished file: new sections go behind the table of spools, which is the last thing that counts.
-    fn resume(file: File, trace: &Trace) -> Result<Writer, WriteError> {
+    fn resume(file: File, lock: Option<Flock<File>>, trace: &Trace) -> Result<Writer, WriteError> {
         const TABLE_TO_END: u64 = 6 + 6 + 8; // its header, and the DONE option that ends the section
         let table = trace.option(OptionId::RTRACE_SPOOLS);
         let pos = table.map_or(0, |o| o.offset + o.data.len() as u64 + TABLE_TO_END);
         let keep = |id: OptionId| !matches!(id, OptionId::BUFFER | OptionId::RTRACE_SPOOLS);
         let options = trace.options.iter().filter(|o| keep(o.id)).map(|o| (o.id, o.data.clone())).collect();
         let first_options = trace.prefix.options.map(|o| o.0).ok_or(FileError::Version("6".to_owned()))?;
-        Ok(Writer { file, abi: trace.prefix.abi, codec: trace.prefix.codec, pos, first_options, options })
+        Ok(Writer { file, abi: trace.prefix.abi, codec: trace.prefix.codec, pos, first_options, options, _lock: lock })
     }
 }
 

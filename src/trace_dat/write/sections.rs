@@ -4,6 +4,8 @@ use super::super::prefix::MAGIC;
 use super::super::put::Put;
 use super::super::{Codec, OptionId, SectionId, SpoolTable};
 use crate::abi::{Abi, Endian};
+use nix::errno::Errno;
+use nix::fcntl::{Flock, FlockArg};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -37,6 +39,9 @@ pub enum WriteError {
         /// Its size, in bytes.
         len: usize,
     },
+    /// The file is being recorded to.
+    #[error("a recorder is writing it")]
+    Busy,
     /// The file to be recovered cannot be read.
     #[error(transparent)]
     Read(#[from] super::super::FileError),
@@ -53,6 +58,8 @@ pub struct Writer {
     /// Where the offset of the first options section stands.
     pub(super) first_options: u64,
     pub(super) options: Vec<(OptionId, Vec<u8>)>,
+    /// Held while the file is unfinished, so that nobody recovers a recording that lives.
+    pub(super) _lock: Option<Flock<File>>,
 }
 
 impl Writer {
@@ -60,14 +67,15 @@ impl Writer {
     /// size of the top buffer's sub-buffers in bytes, `codec` what sections and CPU data are compressed with.
     ///
     /// # Errors
-    /// [`WriteError::Write`].
+    /// [`WriteError::Write`]; [`WriteError::Busy`] if another writer has it.
     pub fn create(file: File, abi: Abi, page_size: u32, codec: Codec) -> Result<Self, WriteError> {
+        let _lock = lock(&file)?;
         let mut out = Put::new(abi);
         out.raw(MAGIC).cstr("7").raw(&[u8::from(abi.endian == Endian::Big), abi.long_size]).u32(page_size);
         out.cstr(codec.name()).cstr(&codec.version());
         let first_options = out.bytes.len() as u64;
         out.u64(0);
-        let mut writer = Writer { file, abi, codec, pos: 0, first_options, options: Vec::new() };
+        let mut writer = Writer { file, abi, codec, pos: 0, first_options, options: Vec::new(), _lock };
         writer.put("the file header", &out.bytes)?;
         Ok(writer)
     }
@@ -235,6 +243,16 @@ impl Writer {
         let mut out = Put::new(self.abi);
         out.u32(len).raw(text);
         self.section(id, &out.bytes)
+    }
+}
+
+/// Takes the lock that a writer holds; `None` where the filesystem has no locks.
+pub(super) fn lock(file: &File) -> Result<Option<Flock<File>>, WriteError> {
+    let failed = |source| WriteError::Write { what: "the file header", source };
+    match Flock::lock(file.try_clone().map_err(failed)?, FlockArg::LockExclusiveNonblock) {
+        Ok(lock) => Ok(Some(lock)),
+        Err((_, Errno::EWOULDBLOCK)) => Err(WriteError::Busy),
+        Err(_) => Ok(None),
     }
 }
 
