@@ -51,7 +51,7 @@ pub(crate) struct Args {
     /// End CMD after TIME and exit with 124
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     timeout: Option<Duration>,
-    /// Record in the top-level buffer instead of one of our own
+    /// Record in the top-level buffer, where trace_printk() writes, instead of one of our own
     #[arg(long)]
     top: bool,
     /// Record events of the recorder's own threads too
@@ -178,6 +178,12 @@ fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure {
         RecordError::Unfinished { ref path, .. } => {
             let hint = format!("`rtrace recover {}` completes it.", path.display());
             Failure::from(error).with_exit(own).hint(hint)
+        }
+        RecordError::NotFinished { ref path, .. } => {
+            let path = path.display().to_string();
+            Failure::new(Exit::Incomplete, error).hint(format!(
+                "nothing recorded is lost: `rtrace report {path}` reads it, `rtrace recover {path}` completes it."
+            ))
         }
         error => Failure::from(error).with_exit(own),
     }

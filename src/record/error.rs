@@ -52,6 +52,15 @@ pub enum RecordError {
         /// Why not.
         source: Box<WriteError>,
     },
+    /// Everything was recorded, but the file could not be completed: on a full disk, for one. It can be read as it is
+    /// and completed later.
+    #[error("failed to complete {}: {source}", path.display())]
+    NotFinished {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: Box<WriteError>,
+    },
     /// A recording thread could not be started.
     #[error(transparent)]
     Worker(#[from] WorkerError),

@@ -188,7 +188,7 @@ impl Output {
             places.insert(0, (String::new(), places[0].1.clone(), places[0].2)); // an unused top buffer
         }
         let path = &self.path;
-        let failed = |source| RecordError::TraceFile { path: path.clone(), source: Box::new(source) };
+        let failed = |source| RecordError::NotFinished { path: path.clone(), source: Box::new(source) };
         writer.saved_cmdlines(&names).map_err(failed)?;
         let written = writer.finish(&places, &finished).map_err(failed)?;
         let empty = self.table.entries.iter().map(|entry| &entry.file).chain([&self.table.comms]);
@@ -208,12 +208,18 @@ impl Drop for Output {
 }
 
 impl Symbols {
-    /// Adds the kernel's symbols to the file.
-    pub(super) fn write(mut self) -> Result<Writer, RecordError> {
-        let kallsyms = self.tracefs.kallsyms()?;
-        let added = self.writer.kallsyms(&kallsyms).and_then(|()| self.writer.publish(&self.table));
-        added.map_err(|source| RecordError::TraceFile { path: self.path, source: Box::new(source) })?;
-        Ok(self.writer)
+    /// Adds the kernel's symbols to the file. Without them the recording is still one, so what goes wrong comes back
+    /// beside the writer.
+    pub(super) fn write(mut self) -> (Writer, Option<RecordError>) {
+        let error = match self.tracefs.kallsyms() {
+            Ok(kallsyms) => {
+                let added = self.writer.kallsyms(&kallsyms).and_then(|()| self.writer.publish(&self.table));
+                let path = self.path;
+                added.map_err(|source| RecordError::TraceFile { path, source: Box::new(source) }).err()
+            }
+            Err(error) => Some(error.into()),
+        };
+        (self.writer, error)
     }
 }
 

@@ -130,6 +130,7 @@ impl Drop for StopOnDrop<'_> {
 struct Brought {
     drained: Vec<Vec<Drained>>,
     comms: Vec<(Pid, Comm)>,
+    symbols_error: Option<RecordError>,
     timed_out: bool,
 }
 
@@ -211,8 +212,9 @@ impl Run<'_> {
             // A thread that panicked takes this one along, as it should.
             let drained = running.into_iter().map(|threads| threads.into_iter().map(joined).collect()).collect();
             let comms = learning.map(joined).unwrap_or_default();
-            self.output.keep(joined(writing)?);
-            Ok(Brought { drained, comms, timed_out })
+            let (writer, symbols_error) = joined(writing);
+            self.output.keep(writer);
+            Ok(Brought { drained, comms, symbols_error, timed_out })
         })
     }
 
@@ -293,9 +295,9 @@ impl Run<'_> {
 
     /// The file first, then tracefs as it was, then the command's end.
     fn finish(mut self, mut child: Option<Child>, brought: Brought) -> Result<Summary, RecordError> {
-        let Brought { drained, comms, mut timed_out } = brought;
+        let Brought { drained, comms, symbols_error, mut timed_out } = brought;
         let mut buffers = Vec::new();
-        let mut failures = Vec::new();
+        let mut failures: Vec<String> = symbols_error.iter().map(ToString::to_string).collect();
         for (buffer, drained) in self.buffers.iter().zip(&drained) {
             let mut cpus = Vec::new();
             for ((cpu, before), drained) in buffer.cpus.iter().zip(drained) {

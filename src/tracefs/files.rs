@@ -51,8 +51,9 @@ pub struct RealFiles;
 
 impl Files for RealFiles {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        // An event's `filter` gives its whole text to the first read and nothing to the next, and std starts with 32 bytes.
-        const PIECE: usize = 64 << 10;
+        // An event's `filter` gives its whole text (a page at most) to the first read and nothing to the next, and std
+        // starts with 32 bytes.
+        const PIECE: usize = 8 << 10;
         let mut file = File::open(path)?;
         let mut bytes = vec![0; PIECE];
         let mut filled = 0;
@@ -63,11 +64,12 @@ impl Files for RealFiles {
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),
             }
-            if bytes.len() - filled < PIECE {
-                bytes.resize(bytes.len() + bytes.len().max(PIECE), 0);
+            if filled == bytes.len() {
+                bytes.resize(2 * filled, 0);
             }
         }
         bytes.truncate(filled);
+        bytes.shrink_to_fit(); // two thousand formats are kept
         Ok(bytes)
     }
 

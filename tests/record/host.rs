@@ -1,8 +1,12 @@
 //! Recordings of the running kernel, in instances of their own. They need root and a tracefs.
 
 use crate::environment::{Outcome, TestEnvironment};
-use rtrace::tracefs::Tracefs;
+use nix::sys::eventfd::EventFd;
+use rtrace::record::{Compression, Drain, Drained, Progress, Spool, Worker, chunk_size};
+use rtrace::tracefs::{EventName, Journal, Tracefs};
+use rtrace::units::Pid;
 use std::fs;
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 
@@ -56,6 +60,59 @@ fn recorded_and_lost_are_what_was_produced() {
         let printed = lines.iter().filter(|line| line.contains("sys_enter_kill")).count();
         assert_eq!(printed as u64, events);
     }
+}
+
+/// Bytes taken from the rings for 100,000 events, and what the kernel lost.
+fn drained(tracefs: &Tracefs, no_splice: bool) -> (u64, u64) {
+    let mut journal = Journal::in_memory(tracefs);
+    let instance = journal.create_instance(&format!("rtrace-test-drain-{}", std::process::id())).unwrap();
+    journal.set_on(&instance, false).unwrap();
+    journal.set_buffer_percent(&instance, 10).unwrap();
+    let kib = journal.set_buffer_size(&instance, 4096).unwrap().kib().unwrap();
+    journal.trace_only(&instance, &[Pid(nix::unistd::gettid().as_raw())], false).unwrap();
+    journal.enable_events(&instance, &[EventName::new("syscalls", "sys_enter_kill")]).unwrap();
+    let sub_buffer = instance.sub_buffer_size().unwrap();
+    let drain = Drain {
+        sub_buffer,
+        chunk: chunk_size(sub_buffer, 2),
+        compression: Compression::default(),
+        no_splice,
+        ready_at_wake: kib as usize * 1024 / sub_buffer / 10,
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let (progress, stop) = (Progress::default(), EventFd::new().unwrap());
+    let cpus = instance.cpus().unwrap();
+    let ended: Vec<Drained> = std::thread::scope(|scope| {
+        let threads: Vec<_> = cpus
+            .iter()
+            .map(|&cpu| {
+                let ring = fs::File::open(instance.trace_pipe_raw(cpu)).unwrap();
+                let spool = Spool::create(&dir.path().join(cpu.to_string()), true).unwrap();
+                let worker = Worker::new(cpu, ring, spool, drain, &progress).unwrap();
+                scope.spawn(|| worker.run(stop.as_fd()))
+            })
+            .collect();
+        journal.set_on(&instance, true).unwrap();
+        for _ in 0..100_000 {
+            nix::sys::signal::kill(nix::unistd::getpid(), None).unwrap();
+        }
+        journal.set_on(&instance, false).unwrap();
+        stop.write(1).unwrap();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(ended.iter().all(|d| d.error.is_none() && d.by_read == no_splice));
+    let stats: Vec<_> = cpus.iter().map(|&cpu| instance.cpu_stats(cpu).unwrap()).collect();
+    let (read, lost): (u64, u64) = (stats.iter().map(|s| s.read).sum(), stats.iter().map(|s| s.lost()).sum());
+    assert_eq!(read + lost, 100_000);
+    (ended.iter().map(|d| d.raw).sum(), lost)
+}
+
+#[test]
+fn reading_takes_whole_sub_buffers_as_splicing_does() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let ((spliced, lost), (by_read, lost_by_read)) = (drained(&tracefs, false), drained(&tracefs, true));
+    assert_eq!((lost, lost_by_read), (0, 0), "100,000 small events fit the rings");
+    assert!(by_read * 10 <= spliced * 11, "{by_read} bytes by read(2), {spliced} by splice(2)");
 }
 
 #[test]
@@ -180,4 +237,39 @@ fn losses_beyond_what_is_allowed() {
     let args = ["-F", "-b", "4", "--max-lost", "10", "-e", "syscalls", "--", "bash", "-c", &load];
     record(&env, &args).exits(4).complains_with("are allowed").complains_with("overrun");
     assert!(Path::new(&env.path().join("trace.dat")).exists());
+}
+
+/// A filesystem of its own, too small for what is recorded.
+struct SmallDisk<'a>(&'a Path);
+
+impl<'a> SmallDisk<'a> {
+    fn mount(at: &'a Path, size: &str) -> Self {
+        fs::create_dir(at).unwrap();
+        let options = Some(format!("size={size}"));
+        nix::mount::mount(Some("tmpfs"), at, Some("tmpfs"), nix::mount::MsFlags::empty(), options.as_deref()).unwrap();
+        SmallDisk(at)
+    }
+}
+
+impl Drop for SmallDisk<'_> {
+    fn drop(&mut self) {
+        let _ = nix::mount::umount(self.0);
+    }
+}
+
+#[test]
+fn a_full_disk_ends_the_recording_with_all_so_far() {
+    let Some(_kernel) = kernel() else { return };
+    let load = kills(300_000);
+    for size in ["8M", "6M"] {
+        let env = TestEnvironment::new();
+        let disk = env.path().join("disk");
+        let _disk = SmallDisk::mount(&disk, size);
+        let args = ["-F", "--compression", "none", "-e", "syscalls:sys_enter_kill", "-o", "disk/trace.dat"];
+        record(&env, &[&args[..], &["--", "bash", "-c", &load]].concat()).exits(4).complains_with("No space left");
+        // What the file and its spools hold is whole; only the end is missing.
+        let out = env.rtrace(&["report", "disk/trace.dat"]);
+        let lines = out.exits(0).stdout().lines().count();
+        assert!((20_000..300_000).contains(&lines), "{size}: {lines} lines");
+    }
 }
