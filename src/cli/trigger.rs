@@ -327,7 +327,13 @@ fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
     // `snapshot` must not remove what only shares its place: traceon is no traceoff.
     let named = |line: &String| {
         line.parse::<Trigger>().is_ok_and(|set| match (&set.action, &wanted.action) {
-            (Action::Hist(_), Action::Hist(_)) => set.same_slot(&wanted),
+            (Action::Hist(set), Action::Hist(wanted)) => {
+                let mut set = set.normal();
+                if wanted.filter.is_none() {
+                    set.filter = None;
+                }
+                set == wanted.normal()
+            }
             (set, wanted) => set == wanted,
         })
     };

@@ -59,15 +59,6 @@ pub(super) const TYPES: [&str; 20] = [
 ];
 
 impl Fetch {
-    /// The name the kernel gives a field that was given none, if it is not `argN`.
-    pub(super) fn own_name(&self) -> Option<&str> {
-        match self {
-            Fetch::EventField(name) => Some(name),
-            Fetch::Variable(path) => path.rsplit(['>', '.']).next(),
-            _ => None,
-        }
-    }
-
     fn returns_value(&self) -> bool {
         match self {
             Fetch::ReturnValue => true,

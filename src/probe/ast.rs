@@ -144,7 +144,7 @@ impl Probe {
         probe.group = Some(self.group_or_default().to_owned());
         for (i, arg) in probe.args.iter_mut().enumerate() {
             if arg.name.is_none() {
-                arg.name = Some(arg.fetch.own_name().map_or_else(|| format!("arg{}", i + 1), str::to_owned));
+                arg.name = Some(format!("arg{}", i + 1));
             }
         }
         probe

@@ -260,10 +260,10 @@ mod tests {
     #[test]
     fn as_the_kernel_keeps_it() {
         let probe: Probe = "e:x sched.sched_switch $next_pid $comm".parse().unwrap();
-        assert_eq!(probe.normal().to_string(), "e:eprobes/x sched.sched_switch next_pid=$next_pid arg2=$comm");
+        assert_eq!(probe.normal().to_string(), "e:eprobes/x sched.sched_switch arg1=$next_pid arg2=$comm");
         assert_eq!(probe.removal().unwrap(), "-:eprobes/x");
         let probe: Probe = "f vfs_read count".parse().unwrap();
-        assert_eq!(probe.normal().to_string(), "f:fprobes/ vfs_read count=count");
+        assert_eq!(probe.normal().to_string(), "f:fprobes/ vfs_read arg1=count");
         let name = |text: &str| text.parse::<Probe>().unwrap().kind.suggested_name();
         assert_eq!(name("r vfs_read"), "vfs_read__return");
         assert_eq!(name("p /lib/libc.so.6:0x10"), "libc_so_6_10");

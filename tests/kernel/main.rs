@@ -1,8 +1,11 @@
 //! Whole kernels, booted under QEMU: what needs a kernel of its own, or another one than this machine's.
 
 mod captured;
+#[path = "../common/echoes.rs"]
+mod echoes;
 mod events;
 mod guest_machine;
 mod harness;
 mod hist;
+mod languages;
 mod text;

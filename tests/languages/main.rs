@@ -1,5 +1,8 @@
 //! The event languages against what kernels said: captured texts, and the running kernel where it can be asked.
 
+#[path = "../common/echoes.rs"]
+mod echoes;
+
 mod captured;
 mod filter;
 mod filter_agrees;

@@ -32,6 +32,12 @@ fn the_kernels_verdicts_are_ours() {
     assert!(seen >= 14, "{seen}");
 }
 
+#[test]
+fn what_the_kernel_shows_is_what_was_meant() {
+    let text = std::fs::read_to_string(crate::captured::data("echoes-6.12.txt")).unwrap();
+    assert_eq!(crate::echoes::compare(&text), [9, 11, 8]);
+}
+
 /// The triggers of Documentation/trace/events.rst and ftrace.rst.
 #[test]
 fn the_documentations_examples() {

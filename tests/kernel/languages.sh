@@ -1,0 +1,133 @@
+# What rtrace writes and what the kernel then shows, for every language: lines "KIND<tab>WRITTEN<tab>SHOWN" in `echoes`.
+T=/sys/kernel/tracing
+fail() { echo "FAILED: $*"; status=1; }
+status=0
+# The first use of a buffer expands it, for good.
+echo 1408 > $T/buffer_size_kb
+knobs > before
+: > echoes
+
+filter() { # SYSTEM EVENT FILTER
+  rtrace filter set "$1:$2" "$3" || { fail "filter set $3"; return; }
+  printf 'filter\t%s\t%s\n' "$(rtrace filter check "$1:$2" "$3" 2>/dev/null)" "$(cat $T/events/$1/$2/filter)" >> echoes
+  rtrace filter clear "$1:$2" || fail "filter clear $3"
+  [ "$(cat $T/events/$1/$2/filter)" = none ] || fail "filter of $1:$2 is still set"
+}
+filter sched sched_switch 'common_preempt_count > 4'
+filter signal signal_generate '((sig >= 10 && sig < 15) || sig == 17) && comm != bash'
+filter sched sched_switch 'prev_state & 3 && !(next_comm ~ "swapper*")'
+filter sched sched_switch "prev_comm == 'a\"b' || next_prio <= -1 || prev_pid != 0x10"
+filter syscalls sys_enter_openat 'filename.ustring ~ "*passwd*"'
+filter kmem kmalloc 'bytes_req >= 4096 || gfp_flags & 0x10'
+filter sched sched_process_exec 'filename ~ "/bin/*" && COMM != "x" && CPU >= 0'
+case $(uname -r) in
+  6.1.*) ;;
+  *) filter kmem kmalloc '(call_site.function == vfs_read || bytes_req > 1) && call_site.function != schedule'
+     filter sched sched_switch 'CPU & CPUS{0-1} && prev_pid != CPUS{1}' ;;
+esac
+rtrace filter set sched 'common_pid == 0' && [ "$(cat $T/events/sched/*/filter | sort -u)" = 'common_pid == 0' ] || fail 'filter of a system'
+rtrace filter set sched 'prev_pid == 0' 2> others; grep -q 'cannot have this filter' others || fail 'no word about the others'
+rtrace filter set --pid 1 --not-pid 2 --fork && [ "$(cat $T/set_event_pid) $(cat $T/set_event_notrace_pid)" = '1 2' ] || fail pids
+rtrace filter clear
+echo 0 > $T/options/event-fork
+rtrace filter set sched:sched_switch 'nextpid == 1' 2> refused; [ $? = 2 ] && grep -q '\^~~~~~~' refused && grep -q next_pid refused || fail 'a wrong field'
+
+trigger() { # EVENT TRIGGER [OPTION...]
+  ev=$1 tr=$2; shift 2
+  rtrace trigger add "$ev" "$tr" "$@" || { fail "trigger add $ev $tr $*"; return; }
+  file=$T/events/$(echo $ev | tr : /)/trigger
+  options=$(echo "$*" | sed 's/^--count /:/; s/ *--if / if /')
+  printf 'trigger\t%s%s\t%s\n' "$tr" "$options" "$(grep -v '^#' $file)" >> echoes
+  rtrace trigger add "$ev" "$tr" "$@" 2> twice && fail "$tr was added twice"
+  rtrace trigger remove "$ev" "$tr" || fail "trigger remove $ev $tr"
+  grep -v '^#' $file && fail "$ev still has a trigger"
+}
+trigger sched:sched_process_hang stacktrace --count 3 --if 'pid == 2'
+trigger sched:sched_process_hang stacktrace:5
+trigger sched:sched_process_hang traceon
+trigger sched:sched_process_hang traceoff --if 'comm ~ "x*"'
+trigger sched:sched_process_hang snapshot --count 1 --if 'pid > 1'
+trigger sched:sched_process_hang enable_event:kmem:kmalloc:1
+trigger sched:sched_process_hang disable_event:kmem:kmalloc
+trigger sched:sched_process_hang hist:keys=pid:vals=hitcount
+trigger sched:sched_process_hang hist:keys=comm:size=256 --if 'pid > 1'
+rtrace trigger add sched:sched_process_fork hist:keys=child_pid:pause || fail 'hist'
+trigger sched:sched_process_hang enable_hist:sched:sched_process_fork
+trigger sched:sched_process_hang disable_hist:sched:sched_process_fork:2
+rtrace trigger add sched:sched_process_hang traceoff && rtrace trigger clear || fail 'trigger clear'
+[ -z "$(rtrace trigger list)" ] || fail 'triggers are left'
+if [ -e $T/set_ftrace_filter ]; then
+  rtrace trigger add --function vfs_rmdir traceoff --count 1 && rtrace trigger list | grep -q vfs_rmdir:traceoff:count=1 || fail 'function trigger'
+  rtrace trigger remove --function vfs_rmdir traceoff:1 || fail 'function trigger remove'
+fi
+
+probe() { # NAME ARG...: the name it is expected to get
+  name=$1; shift
+  written=$(rtrace probe add --dry-run "$@") || { fail "probe add --dry-run $*"; return; }
+  got=$(rtrace probe add "$@") || { fail "probe add $*"; return; }
+  [ "$got" = "$name" ] || fail "$* is called $got"
+  printf 'probe\t%s\t%s\n' "$written" "$(cat $T/dynamic_events)" >> echoes
+  [ -e $T/events/$(echo $name | tr : /)/format ] || fail "$name has no format"
+  rtrace probe remove "$name" || fail "probe remove $name"
+  [ -z "$(cat $T/dynamic_events)" ] || fail "$name is still there"
+}
+probe kprobes:vfs_read kprobe vfs_read 'count=%dx:u64'
+probe kprobes:vfs_read__return kretprobe vfs_read 'ret=$retval:s64'
+probe kprobes:do_sys_openat2 kprobe do_sys_openat2 'file=+u0(%si):ustring' 'flags=+0(%dx):x64' '$comm' '$stack2' 'a=$arg1'
+probe mine:here kprobe vfs_read+0 --name mine:here '@jiffies:u64' 'b=%di:b4@0/32' 'c=+0(%si):x8[4]' '\5:u8'
+probe mygroup:myread 'p:mygroup/myread vfs_read n=$arg3'
+probe uprobes:main uprobe /bin/rtrace:main 'a=%di:u64'
+probe uprobes:main__return uretprobe /bin/rtrace:main '$retval'
+probe eprobes:sched_switch eprobe sched:sched_switch 'pid=$next_pid:s32' '$prev_prio'
+case $(uname -r) in
+  6.1.*) rtrace probe add fprobe vfs_read 2> refused; [ $? = 5 ] && grep -q CONFIG_FPROBE refused || fail 'fprobe on 6.1' ;;
+esac
+if grep -q '           f\[:' $T/README && [ "$(uname -r | grep -c cloud)" = 0 ]; then
+  probe fprobes:vfs_read fprobe vfs_read 'n=$arg3'
+  probe fprobes:vfs_read__return fretprobe vfs_read 'r=$retval'
+  probe tracepoints:sched_switch tprobe sched_switch 'p=$arg1:u8'
+fi
+rtrace probe add kprobe vfs_raed 2> refused; [ $? = 2 ] && grep -q 'did you mean .*vfs_read' refused || fail 'a wrong symbol'
+rtrace probe add kprobe vfs_read > /dev/null && rtrace probe add kprobe vfs_write --name second > /dev/null || fail 'two probes'
+rtrace probe remove --all || fail 'probe remove --all'
+
+rtrace instance create foo --buffer-size 512K --clock mono -e sched -O stacktrace --cpumask 1 || fail 'instance create'
+rtrace instance show foo > shown; grep -q 'clock *mono' shown || fail 'instance show'
+[ "$(cat $T/instances/foo/events/sched/enable) $(cat $T/instances/foo/options/stacktrace)" = '1 1' ] || fail 'instance settings'
+rtrace instance set foo -O nostacktrace || fail 'instance set'
+rtrace trigger add -B foo sched:sched_switch hist:keys=next_pid:ts=common_timestamp || fail 'hist in an instance'
+rtrace instance remove foo 2> refused && fail 'removed with a trigger'
+sleep 100 < $T/instances/foo/per_cpu/cpu0/trace_pipe_raw & holder=$!
+sleep 1
+rtrace instance remove foo --force 2> refused && fail 'removed while it was held'
+grep -q "process $holder (sleep)" refused || fail 'the holder is not named'
+kill $holder; wait $holder 2>/dev/null
+rtrace instance remove foo --force || fail 'instance remove'
+[ -d $T/instances/foo ] && fail 'foo is still there'
+
+state() { rtrace snapshot status | head -1 | cut -d' ' -f1,2; }
+table() { [ "$(state)" = "$2" ] || fail "after $1 the snapshot is $(state)"; }
+echo 1 > $T/events/sched/enable; sleep 0.3
+rtrace snapshot free
+table nothing 'free: no'
+rtrace snapshot clear || fail clear; table 'clear of none' 'free: no'
+rtrace snapshot take || fail take
+rtrace snapshot show > taken; grep -q sched_switch taken || fail 'the snapshot has no events'
+rtrace snapshot clear || fail clear; table clear 'allocated, empty'
+rtrace snapshot free || fail free; table free 'free: no'
+rtrace snapshot -s && rtrace snapshot -r && table '-r' 'allocated, empty'; rtrace snapshot -f; table '-f' 'free: no'
+rtrace snapshot take --on sched:sched_process_fork --count 1 --if 'child_pid > 1' || fail 'take --on'
+(true); rtrace snapshot | grep -q . || fail 'no snapshot was triggered'
+rtrace trigger clear; rtrace snapshot free
+echo 0 > $T/events/sched/enable
+if grep -qw wakeup $T/available_tracers; then
+  echo wakeup > $T/current_tracer
+  rtrace snapshot take 2> refused && fail 'taken beside a latency tracer'
+  grep -q 'tracer `wakeup` uses the spare buffer' refused || fail 'the latency tracer is not named'
+  echo nop > $T/current_tracer
+  echo 0 > $T/tracing_max_latency
+fi
+
+knobs > after
+diff before after > changed || { fail 'knobs differ'; cat changed; }
+exit $status
