@@ -30,6 +30,8 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "report" -d 'Print a r
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "recover" -d 'Finish a recording whose recorder was killed'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "list" -d 'List what this kernel can trace'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "check-events" -d 'Check that every event of this kernel is understood'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "start" -d 'Start tracing and leave it running'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "set" -d 'Change settings of tracing, and nothing else'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stop" -d 'Stop tracing: the ring buffers keep what they hold and take no more'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "restart" -d 'Go on tracing after `stop`'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "clear" -d 'Empty the ring buffers'
@@ -41,6 +43,10 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "trigger" -d 'Add, lis
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "snapshot" -d 'Take, show and clear snapshots of the ring buffer'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "instance" -d 'Create, show, change and remove instances'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "probe" -d 'Add, list and remove dynamic events: kprobe, uprobe, eprobe, fprobe, tprobe and user events'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "hist" -d 'Count events in the kernel and show the table'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "latency" -d 'Show how the time between two events is distributed'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "synth" -d 'Make events out of two others'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "sqlhist" -d 'Print, and with -e run, the commands that an SQL statement means'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "record" -d 'Record events into a trace.dat file'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "generate" -d 'Write the man pages and the shell completions'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "help" -d 'Show help on a command or a topic'
@@ -82,6 +88,38 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l journal-d
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s v -l verbose -d 'Name each event'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s N -l no-plugins -d 'Leave out the events\' own handlers: only what print formats say'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s f -l filter -d 'Filter for the -e before it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s R -l trigger -d 'Set a trigger on the -e before it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s p -l tracer -d 'Tracer: function, function_graph, ... (rtrace list -t)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s O -l option -d 'Switch a trace option on, or with `no` before it off' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s e -l event -d 'Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s P -l pid -d 'Trace only events of these processes' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s v -d 'Disable the events of every -e that follows'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s c -l children -d 'With -P: events of the tasks they fork as well'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s f -l filter -d 'Filter for the -e before it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s R -l trigger -d 'Set a trigger on the -e before it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s p -l tracer -d 'Tracer: function, function_graph, ... (rtrace list -t)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s O -l option -d 'Switch a trace option on, or with `no` before it off' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s e -l event -d 'Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s P -l pid -d 'Trace only events of these processes' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s v -d 'Disable the events of every -e that follows'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s c -l children -d 'With -P: events of the tasks they fork as well'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -l journal-dir -d 'Where the journals of changes lie' -r -F
@@ -328,6 +366,179 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_sub
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -l all -d 'Every dynamic event but synthetic ones'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s k -l key -d 'Keys: fields with modifiers (.hex .sym .sym-offset .syscall .execname .log2 .buckets=N), common_stacktrace, ...' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l val -d 'Fields to sum up, besides the number of events' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s s -l sort -d 'Keys or values to sort by, with .desc or .asc' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l if -d 'Only events that pass this filter' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l size -d 'Room for so many entries' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l name -d 'Name; histograms of one name share a table' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l var -d 'Variable: `ts0=common_timestamp.usecs`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l action -d 'Action: \'onmax($lat).save(next_comm)\'' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s n -l limit -d 'Only the N largest entries (by the order of --sort)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l follow -d 'Show the table again at every INTERVAL (1s if none is given)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l max-lost -d 'Fail (4) if more than N events found no room in the table' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l duration -d 'Count for TIME (`5s`, `500ms`); CMD goes on' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l nohitcount -d 'Do not show the number of events (needs a value)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l top -d 'Use the top level instead of a private instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l json -d 'JSON instead of text; with --follow a document per line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l csv -d 'CSV instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l folded -d 'Stacks as folded text, for flame graphs'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l raw -d 'The kernel\'s own text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l diff -d 'With --follow: what was counted since the last time'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l dry-run -d 'Print the writes instead of doing them'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -a "start" -d 'Start a histogram and leave it there'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -a "show" -d 'Show histograms that were started'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -a "pause" -d 'Stop counting'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -a "continue" -d 'Count on'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -a "clear" -d 'Forget what was counted'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -a "stop" -d 'Remove histograms'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -s k -l key -d 'Keys: fields with modifiers (.hex .sym .sym-offset .syscall .execname .log2 .buckets=N), common_stacktrace, ...' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l val -d 'Fields to sum up, besides the number of events' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -s s -l sort -d 'Keys or values to sort by, with .desc or .asc' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l if -d 'Only events that pass this filter' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l size -d 'Room for so many entries' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l name -d 'Name; histograms of one name share a table' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l var -d 'Variable: `ts0=common_timestamp.usecs`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l action -d 'Action: \'onmax($lat).save(next_comm)\'' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l nohitcount -d 'Do not show the number of events (needs a value)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l top -d 'Use the top level instead of a private instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l dry-run -d 'Print the writes instead of doing them'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -s n -l limit -d 'Only the N largest entries (by the order of --sort)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l follow -d 'Show the table again at every INTERVAL (1s if none is given)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l max-lost -d 'Fail (4) if more than N events found no room in the table' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l against -d 'Compare with the first table of FILE, which `--raw` wrote earlier' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l top -d 'Use the top level instead of a private instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l json -d 'JSON instead of text; with --follow a document per line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l csv -d 'CSV instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l folded -d 'Stacks as folded text, for flame graphs'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l raw -d 'The kernel\'s own text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l diff -d 'With --follow: what was counted since the last time'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from pause" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from pause" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from pause" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from pause" -l top -d 'Use the top level instead of a private instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from pause" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from pause" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from continue" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from continue" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from continue" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from continue" -l top -d 'Use the top level instead of a private instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from continue" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from continue" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from clear" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from clear" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from clear" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from clear" -l top -d 'Use the top level instead of a private instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from clear" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from clear" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from stop" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from stop" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from stop" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from stop" -l top -d 'Use the top level instead of a private instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from stop" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l by -d 'Fields that are equal in both: `pid=next_pid`, or one name for both' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l split -d 'A distribution for each value of these fields of END' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l buckets -d 'Classes of N instead of powers of two' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l if-start -d 'Only START events that pass this filter' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l if-end -d 'Only END events that pass this filter' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l size -d 'Room for so many entries' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s n -l limit -d 'Only the N largest entries (by the order of --sort)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l follow -d 'Show the table again at every INTERVAL (1s if none is given)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l max-lost -d 'Fail (4) if more than N events found no room in the table' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l duration -d 'Count for TIME (`5s`, `500ms`); CMD goes on' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l ns -d 'Nanoseconds instead of microseconds'
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l dry-run -d 'Print the writes instead of doing them'
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l top -d 'Use the top level instead of a private instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l json -d 'JSON instead of text; with --follow a document per line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l csv -d 'CSV instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l folded -d 'Stacks as folded text, for flame graphs'
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l raw -d 'The kernel\'s own text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l diff -d 'With --follow: what was counted since the last time'
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create list show remove sql" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create list show remove sql" -f -a "create" -d 'Make a synthetic event'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create list show remove sql" -f -a "list" -d 'List the synthetic events'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create list show remove sql" -f -a "show" -d 'Show a synthetic event and the triggers that fire it'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create list show remove sql" -f -a "remove" -d 'Remove synthetic events and the triggers that fire them'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create list show remove sql" -f -a "sql" -d 'Make a synthetic event or a histogram from an SQL statement'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l start -d 'Event that starts it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l end -d 'Event that ends it, and fires' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l match -d 'Fields that are equal in both; `:NAME` makes the value a field: pid=next_pid:pid' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l field -d 'Fields to take over: `start.prio`, `end.next_comm=comm`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l delta -d 'Differences, end less start: `usecs:lat`, `ns:lat` (times), `prio=next_prio:less` (fields)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l sum -d 'Sums of two fields: `prio=next_prio:both`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l if-start -d 'Only START events that pass this filter' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l if-end -d 'Only END events that pass this filter' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l max -d 'Act when this field exceeds what it was, for this match' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l change -d 'Act when this field is not what it was, for this match' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l save -d 'Action: keep these fields of END in the histogram' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l snapshot -d 'Action: take a snapshot'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l trace -d 'Action: fire the event (so it does if no other action is given)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l dry-run -d 'Print the shell commands instead of doing it'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l top -d 'Use the top level instead of a private instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -l json -d 'JSON instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from show" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from show" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -l all -d 'All synthetic events'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -s f -l file -d 'Read the statement from FILE, `-` for stdin' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -s n -l name -d 'Name of the synthetic event, or of the histogram' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l max -d 'Act when this field exceeds what it was, for this match' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l change -d 'Act when this field is not what it was, for this match' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l save -d 'Action: keep these fields of END in the histogram' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l snapshot -d 'Action: take a snapshot'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l trace -d 'Action: fire the event (so it does if no other action is given)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l dry-run -d 'Print the shell commands instead of doing it'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l top -d 'Use the top level instead of a private instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s n -d 'Name of the synthetic event' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s f -d 'Read the statement from FILE, `-` for stdin' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s t -d 'Tracing directory' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s B -d 'Instance' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s m -d 'Act when VAR exceeds what it was' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s c -d 'Act when VAR is not what it was' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s S -d 'Keep these fields then' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s e -d 'Run the commands, too'
+complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s s -d 'Take a snapshot then'
+complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s T -d 'Fire the event then, too'
+complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s e -l event -d 'Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s f -l filter -d 'Filter for the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s R -l trigger -d 'Set a trigger on the -e before it' -r
