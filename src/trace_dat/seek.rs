@@ -1,0 +1,283 @@
+//! Finding the chunks of a time window without reading the others.
+//!
+//! A CPU's records are in the order of time, so its chunks can be searched like a sorted table, if only one can find a
+//! chunk near any offset: uncompressed sub-buffers lie at multiples of their size; a compressed chunk is recognised by
+//! its header and the first bytes of its frame, and by the header of the next chunk standing where it says. What a
+//! chunk begins with is known from the first few bytes of its decompression. A file of 10 GB takes some twenty such
+//! probes per CPU, and nothing has to be kept.
+
+use super::chunks::Chunk;
+use super::read_at::read_full;
+use super::{Buffer, Codec, Correction, CpuData, DataLayout, FileError, MAX_CHUNK, ReadAt, TimeOptions, Trace};
+use crate::abi::Abi;
+use crate::ring_buffer::PageLayout;
+use crate::units::Timestamp;
+use std::io::Read;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How much is searched at once for a chunk's header, in bytes.
+const WINDOW: usize = 64 << 10;
+/// A stretch of at most this many bytes is walked from header to header.
+const WALK: u64 = 1 << 20;
+/// The most that a compressor emits before the first sub-buffer's header can be unpacked, in bytes.
+const FIRST_BLOCK: u64 = 160 << 10;
+/// The sizes that trace-cmd 3.1 states do not count the 4 bytes of the chunk count.
+const SLACK: u64 = 4;
+
+/// Searches one CPU's data by time.
+pub struct Seek {
+    io: Arc<dyn ReadAt>,
+    data: CpuData,
+    codec: Codec,
+    abi: Abi,
+    page: PageLayout,
+    correction: Correction,
+}
+
+impl Trace {
+    /// A search through the data of the CPU that is number `cpu` of `buffer.cpus`, by corrected time stamps.
+    ///
+    /// # Errors
+    /// [`FileError::Option`] if an option that corrects time stamps is malformed.
+    pub fn seek(&self, buffer: &Buffer, cpu: usize, time: &TimeOptions) -> Result<Seek, FileError> {
+        let data = buffer.cpus[cpu];
+        Ok(Seek {
+            io: self.sources[data.source].clone(),
+            data,
+            codec: self.prefix.codec,
+            abi: self.abi,
+            page: self.page_layout(buffer),
+            correction: self.correction(data.cpu, time)?,
+        })
+    }
+
+    /// The times of the first and the last record of a CPU; `None` if it has none that can be read.
+    ///
+    /// # Errors
+    /// As [`Trace::stream`].
+    pub fn span(
+        &self,
+        buffer: &Buffer,
+        cpu: usize,
+        time: &TimeOptions,
+    ) -> Result<Option<(Timestamp, Timestamp)>, FileError> {
+        let seek = self.seek(buffer, cpu, time)?;
+        let mut spare = Vec::new();
+        let mut first = None;
+        let mut stream = self.stream(buffer, cpu, time)?;
+        // Damage is told when the events are read.
+        for _ in 0..ATTEMPTS {
+            if let Ok(head) = stream.next(&mut spare) {
+                first = head.map(|h| Timestamp(h.item.timestamp));
+                break;
+            }
+        }
+        let Some(first) = first else { return Ok(None) };
+        let mut back = WALK;
+        loop {
+            let from = seek.end().saturating_sub(back).max(seek.start());
+            for chunk in seek.walk(from, seek.end()).iter().rev() {
+                let mut stream = self.stream_of_chunks(buffer, cpu, time, chunk.offset..seek.end())?;
+                let mut last = None;
+                let mut failures = 0;
+                while failures < ATTEMPTS {
+                    match stream.next(&mut spare) {
+                        Ok(Some(head)) => last = Some(Timestamp(head.item.timestamp)),
+                        Ok(None) => break,
+                        Err(_) => failures += 1,
+                    }
+                }
+                if let Some(last) = last {
+                    return Ok(Some((first, last)));
+                }
+            }
+            if from == seek.start() {
+                return Ok(Some((first, first)));
+            }
+            back = back.saturating_mul(8);
+        }
+    }
+}
+
+/// How many damaged places are passed over in search of a record.
+const ATTEMPTS: usize = 100;
+
+impl Seek {
+    /// The part of the file that holds all chunks with records from `since` to `until`, both included: what
+    /// [`Trace::stream_of_chunks`] takes. It holds records outside of that time too.
+    pub fn range(&self, since: Option<Timestamp>, until: Option<Timestamp>) -> Range<u64> {
+        let start = match since {
+            // A chunk that begins before holds what follows, up to the next chunk's beginning.
+            Some(since) => self.partition(|first| first < since.0, false).0,
+            None => self.data.offset,
+        };
+        let end = match until {
+            Some(until) => self.partition(|first| first <= until.0, true).1,
+            None => u64::MAX,
+        };
+        let start = if start <= self.start() { self.data.offset } else { start };
+        start..end.max(start)
+    }
+
+    /// The time of the first chunk that starts in the last `bytes` of the stored data; `None` if that is all chunks, or
+    /// there is none whose time can be read.
+    pub fn time_near_end(&self, bytes: u64) -> Option<Timestamp> {
+        let from = self.end().checked_sub(bytes).filter(|from| *from > self.start())?;
+        let chunks = self.walk(from, self.end().min(from + WALK));
+        chunks.iter().find_map(|c| self.first_time(c)).map(Timestamp)
+    }
+
+    /// Where the first chunk starts.
+    fn start(&self) -> u64 {
+        self.data.offset + if self.data.layout == DataLayout::Pages { 0 } else { 4 }
+    }
+
+    fn end(&self) -> u64 {
+        self.data.offset.saturating_add(self.data.size).max(self.start())
+    }
+
+    /// The last chunk whose first time `before` holds for, and the first one for which it does not: offsets, or the
+    /// data's start and end. Chunks whose time cannot be read count as `unknown`.
+    fn partition(&self, before: impl Fn(u64) -> bool, unknown: bool) -> (u64, u64) {
+        let holds = |chunk: &Chunk| self.first_time(chunk).map_or(unknown, &before);
+        let (mut low, mut high) = (self.start(), self.end());
+        while high - low > WALK {
+            let middle = low + (high - low) / 2;
+            match self.chunk_at(middle, high) {
+                Some(chunk) if holds(&chunk) => low = chunk.offset,
+                _ => high = middle,
+            }
+        }
+        // What starts at or behind `high` is known not to hold, or not to be there.
+        let chunks = self.walk(low, high);
+        let count = chunks.partition_point(holds);
+        let last = count.checked_sub(1).and_then(|i| chunks.get(i)).map_or(low, |c| c.offset);
+        let first = chunks.get(count).map(|c| c.offset).or_else(|| self.chunk_at(high, self.end()).map(|c| c.offset));
+        (last, first.unwrap_or(u64::MAX))
+    }
+
+    /// The chunks that start in `from..to`. `from` need not be the start of one.
+    fn walk(&self, from: u64, to: u64) -> Vec<Chunk> {
+        let mut chunks = Vec::new();
+        let mut next = self.chunk_at(from, to);
+        while let Some(chunk) = next {
+            chunks.push(chunk);
+            let at = self.behind(&chunk);
+            next = match self.header(at) {
+                Some(chunk) if at < to => Some(chunk),
+                _ => self.chunk_at(at, to),
+            };
+        }
+        chunks
+    }
+
+    fn behind(&self, chunk: &Chunk) -> u64 {
+        let header = if self.data.layout == DataLayout::Pages { 0 } else { 8 };
+        chunk.offset + header + u64::from(chunk.stored)
+    }
+
+    /// The first chunk that starts in `from..to`.
+    fn chunk_at(&self, from: u64, to: u64) -> Option<Chunk> {
+        let mut at = from.max(self.start());
+        if self.data.layout == DataLayout::Pages {
+            let size = self.page.size as u64;
+            let offset = self.data.offset + (at - self.data.offset).next_multiple_of(size);
+            let stored = size.min(self.end().saturating_sub(offset)) as u32;
+            return (offset < to && stored > 0).then_some(Chunk { offset, stored, size: stored });
+        }
+        if at == self.start()
+            && let Some(chunk) = self.header(at).filter(|_| at < to)
+        {
+            return Some(chunk);
+        }
+        let mut window = vec![0; WINDOW];
+        // The frame's first bytes stand behind the header of 8.
+        while at < to {
+            let got = read_full(&*self.io, &mut window, at).ok()?;
+            for hit in 0..got.saturating_sub(11) {
+                let offset = at + hit as u64;
+                if offset >= to {
+                    return None;
+                }
+                if self.is_frame(&window[hit + 8..]) && self.is_chunk(offset) {
+                    return self.header(offset);
+                }
+            }
+            if got < window.len() {
+                return None;
+            }
+            at += (got - 11) as u64;
+        }
+        None
+    }
+
+    /// Whether `bytes` begin as a compressed frame does.
+    #[inline]
+    fn is_frame(&self, bytes: &[u8]) -> bool {
+        match (self.codec, bytes) {
+            (Codec::Zstd, [0x28, 0xb5, 0x2f, 0xfd, ..]) => true,
+            (Codec::Zlib, [0x78, flags, ..]) => (0x7800 + u32::from(*flags)) % 31 == 0,
+            _ => false,
+        }
+    }
+
+    /// Whether a chunk starts at `offset`: its header is sound, and so is what follows it.
+    fn is_chunk(&self, offset: u64) -> bool {
+        let mut at = offset;
+        for _ in 0..3 {
+            let Some(chunk) = self.header(at) else { return false };
+            at = self.behind(&chunk);
+            if at >= self.end() {
+                return true;
+            }
+            let mut frame = [0; 4];
+            if !matches!(read_full(&*self.io, &mut frame, at + 8), Ok(4)) || !self.is_frame(&frame) {
+                return self.data.layout == DataLayout::Spool; // torn, or room not yet written
+            }
+        }
+        true
+    }
+
+    /// The header at `offset`, if it is sound.
+    fn header(&self, offset: u64) -> Option<Chunk> {
+        if self.data.layout == DataLayout::Pages {
+            return self.chunk_at(offset, self.end());
+        }
+        let mut bytes = [0; 8];
+        if !matches!(read_full(&*self.io, &mut bytes, offset), Ok(8)) {
+            return None;
+        }
+        let (stored, size) = (self.abi.uint(&bytes, 0, 4)? as u32, self.abi.uint(&bytes, 4, 4)? as u32);
+        let fits = offset + 8 + u64::from(stored) <= self.end() + SLACK;
+        let whole_pages = (size as usize).is_multiple_of(self.page.size);
+        (stored > 0 && (1..=MAX_CHUNK as u32).contains(&size) && whole_pages && fits).then_some(Chunk {
+            offset,
+            stored,
+            size,
+        })
+    }
+
+    /// The time that the chunk begins with; `None` if it cannot be read or the first sub-buffer is empty.
+    fn first_time(&self, chunk: &Chunk) -> Option<u64> {
+        let mut first = [0; 16];
+        let body = if self.data.layout == DataLayout::Pages { chunk.offset } else { chunk.offset + 8 };
+        match (self.data.layout, self.codec) {
+            (DataLayout::Pages, _) | (_, Codec::None) => {
+                read_full(&*self.io, &mut first, body).ok().filter(|n| *n == 16)?;
+            }
+            (_, codec) => {
+                let mut packed = vec![0; u64::from(chunk.stored).min(FIRST_BLOCK) as usize];
+                let got = read_full(&*self.io, &mut packed, body).ok()?;
+                let packed = packed.get(..got)?;
+                match codec {
+                    Codec::Zlib => flate2::read::ZlibDecoder::new(packed).read_exact(&mut first).ok()?,
+                    _ => zstd::stream::read::Decoder::with_buffer(packed).ok()?.read_exact(&mut first).ok()?,
+                }
+            }
+        }
+        let timestamp = self.abi.uint(&first, 0, 8)?;
+        let commit = self.abi.uint(&first, 8, self.abi.long_size.into())?;
+        (timestamp != 0 || commit != 0).then(|| self.correction.apply(timestamp))
+    }
+}
