@@ -2,7 +2,7 @@
 
 use super::super::line::{Line, Literal, Literals};
 use super::tasks::Tasks;
-use super::{JsonTypes, escape};
+use super::{JsonTypes, Style, escape};
 use crate::event::{Lost, Record};
 use crate::symbols::Comms;
 use crate::units::{CpuId, Pid};
@@ -25,6 +25,7 @@ pub struct JsonBuffer<'t> {
 #[derive(Clone, Debug)]
 pub struct Json<'t> {
     buffers: Vec<Buffer<'t>>,
+    style: Style,
     pool: Literals,
     open: Literal,
     line: Line,
@@ -43,12 +44,14 @@ struct Buffer<'t> {
 const CPUS: usize = 4096;
 
 impl<'t> Json<'t> {
-    /// An exporter for records of these buffers: [`Record::buffer`] is an index into them.
+    /// An exporter for records of these buffers: [`Record::buffer`] is an index into them. All types are of one style.
     pub fn new(buffers: impl IntoIterator<Item = JsonBuffer<'t>>) -> Self {
+        let buffers: Vec<Buffer<'t>> = buffers.into_iter().map(|what| Buffer { what, cpus: Vec::new() }).collect();
+        let style = buffers.first().map_or(Style::Json, |b| b.what.types.style);
         let mut pool = Literals::default();
-        let open = pool.add(b"{\"type\":\"event\",\"ts\":");
-        let buffers = buffers.into_iter().map(|what| Buffer { what, cpus: Vec::new() }).collect();
-        Json { buffers, pool, open, line: Line::default(), tasks: Tasks::default(), tasks_of: None }
+        let open = pool.add(&style.start("event"));
+        let (line, tasks) = (Line::default(), Tasks::new(style));
+        Json { buffers, style, pool, open, line, tasks, tasks_of: None }
     }
 
     /// Appends the line of `record`, and before it one that tells of lost events, if there were any.
@@ -80,7 +83,6 @@ impl<'t> Json<'t> {
             step.write(abi, &types.pool, record.data, line);
         }
         program.fields(abi, &types.pool, record.data, line);
-        line.bytes(b"}\n");
         out.extend_from_slice(line.as_bytes());
     }
 
@@ -98,11 +100,11 @@ impl<'t> Json<'t> {
     fn new_place(&mut self, buffer: usize, cpu: CpuId) {
         let start = self.line.len();
         let Buffer { what, cpus } = &mut self.buffers[buffer];
-        self.line.bytes(b",\"cpu\":");
+        self.line.bytes(&self.style.key("cpu", false));
         self.line.dec(cpu.0.into());
         for (name, label) in [("source", what.source), ("buffer", what.buffer)] {
             if let Some(label) = label {
-                self.line.bytes(format!(",\"{name}\":").as_bytes());
+                self.line.bytes(&self.style.key(name, false));
                 escape::string(&mut self.line, label.as_bytes());
             }
         }
@@ -118,15 +120,15 @@ impl<'t> Json<'t> {
     #[cold]
     fn lost(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
         self.line.clear();
-        self.line.bytes(b"{\"type\":\"lost\",\"ts\":");
+        self.line.bytes(&self.style.start("lost"));
         self.line.dec(record.timestamp.0);
         self.place(record);
-        self.line.bytes(b",\"count\":");
+        self.line.bytes(&self.style.key(if self.style == Style::Json { "count" } else { "lost" }, false));
         match record.lost {
             Lost::Count(count) => self.line.dec(count),
             Lost::Unknown | Lost::None => self.line.bytes(b"null"),
         }
-        self.line.bytes(b"}\n");
+        self.line.bytes(self.style.end());
         out.extend_from_slice(self.line.as_bytes());
     }
 
@@ -142,14 +144,18 @@ impl<'t> Json<'t> {
                 step.write(types.abi, &types.pool, record.data, line);
             }
         }
-        line.bytes(b",\"event\":null,\"id\":");
+        line.bytes(&self.style.key("event", false));
+        line.bytes(b"null");
+        line.bytes(&self.style.key("id", false));
         match types.abi.uint(record.data, 0, 2) {
             Some(id) => line.dec(id),
             None => line.bytes(b"null"),
         }
-        line.bytes(b",\"data\":\"");
+        line.bytes(&self.style.key("data", false));
+        line.byte(b'"');
         record.data.iter().for_each(|b| line.hex_byte(*b));
-        line.bytes(b"\"}\n");
+        line.byte(b'"');
+        line.bytes(self.style.end());
         out.extend_from_slice(line.as_bytes());
     }
 }

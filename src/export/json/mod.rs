@@ -15,6 +15,13 @@
 //! - `comm` is `null` where the recording does not know the task's name.
 //! - `source` (several files) and `buffer` (instances) stand only where they are needed to tell lines apart.
 //!
+//! The same values are to be had without JSON's punctuation, as [`Style::Raw`] lines, text still quoted:
+//!
+//! ```text
+//! 1523404 cpu=1 pid=812 comm="sh" flags=1 preempt_count=0 event=irq:irq_handler_exit irq=4 ret=1
+//! 1530201 cpu=1 lost=211
+//! ```
+//!
 //! [`schema`] gives the JSON Schema of the lines.
 
 mod escape;
@@ -22,11 +29,14 @@ mod exporter;
 mod header;
 mod program;
 mod schema;
+mod style;
 mod tasks;
 mod types;
 
 pub use escape::{original_bytes, string as json_string};
 pub use exporter::{Json, JsonBuffer};
 pub use header::{JsonBufferInfo, JsonHeader, JsonSource, SCHEMA, VERSION};
+pub(super) use program::value as json_value;
 pub use schema::schema;
+pub use style::Style;
 pub use types::JsonTypes;

@@ -1,7 +1,7 @@
 //! An event type compiled to the pieces of its JSON line.
 
 use super::super::line::{Line, Literal, Literals};
-use super::escape;
+use super::{Style, escape};
 use crate::abi::Abi;
 use crate::event::{Kind, Number, Place, TypedEvent, TypedField, Value};
 
@@ -15,6 +15,8 @@ pub(super) struct Program {
     /// `,"event":"sys:name","fields":{`
     open: Literal,
     fields: Vec<Step>,
+    /// `}}` and the newline.
+    close: Literal,
 }
 
 /// A field: the literal before its value, and how the value is read.
@@ -41,34 +43,29 @@ pub(super) enum Read {
 }
 
 impl Program {
-    pub(super) fn compile(event: &TypedEvent, pool: &mut Literals) -> Program {
+    pub(super) fn compile(event: &TypedEvent, style: Style, pool: &mut Literals) -> Program {
         let pid = event.common.iter().find(|f| f.name == "common_pid").map(Read::new);
         let mut common = Vec::new();
         for field in event.common.iter().filter(|f| f.name != "common_pid") {
             let name = field.name.strip_prefix("common_").unwrap_or(&field.name);
-            common.push(Step { literal: pool.add(&key(b",", name)), read: Read::new(field) });
+            common.push(Step { literal: pool.add(&style.key(name, false)), read: Read::new(field) });
         }
-        let mut open = Line::default();
-        open.bytes(b",\"event\":");
-        escape::string(&mut open, format!("{}:{}", event.system, event.name).as_bytes());
-        open.bytes(b",\"fields\":{");
-        let open = pool.add(open.as_bytes());
+        let open = pool.add(&style.event(&event.system, &event.name));
         let mut fields = Vec::new();
         for (index, field) in event.fields.iter().enumerate() {
-            let comma: &[u8] = if index == 0 { b"" } else { b"," };
-            fields.push(Step { literal: pool.add(&key(comma, &field.name)), read: Read::new(field) });
+            fields.push(Step { literal: pool.add(&style.key(&field.name, index == 0)), read: Read::new(field) });
         }
-        Program { pid, common, open, fields }
+        Program { pid, common, open, fields, close: pool.add(style.close()) }
     }
 
-    /// Writes `,"event":NAME,"fields":{...}`.
+    /// Writes `,"event":NAME,"fields":{...}}` and the newline.
     #[inline]
     pub(super) fn fields(&self, abi: Abi, pool: &Literals, data: &[u8], line: &mut Line) {
         line.literal(pool, self.open);
         for step in &self.fields {
             step.write(abi, pool, data, line);
         }
-        line.byte(b'}');
+        line.literal(pool, self.close);
     }
 }
 
@@ -170,13 +167,4 @@ fn list<T>(line: &mut Line, items: impl Iterator<Item = T>, mut one: impl FnMut(
         one(line, item);
     }
     line.byte(b']');
-}
-
-/// `COMMA"NAME":`
-fn key(comma: &[u8], name: &str) -> Vec<u8> {
-    let mut line = Line::default();
-    line.bytes(comma);
-    escape::string(&mut line, name.as_bytes());
-    line.byte(b':');
-    line.as_bytes().to_vec()
 }

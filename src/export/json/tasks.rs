@@ -1,7 +1,7 @@
 //! `,"pid":1234,"comm":"bash"`, rendered once per task.
 
 use super::super::line::Line;
-use super::escape;
+use super::{Style, escape};
 use crate::symbols::Comms;
 use crate::units::Pid;
 
@@ -11,6 +11,7 @@ const WIDTH: usize = 60;
 /// The pieces of the tasks seen last: a table with one place per pid's low bits.
 #[derive(Clone, Debug)]
 pub(super) struct Tasks {
+    style: Style,
     slots: Vec<Slot>,
 }
 
@@ -21,13 +22,11 @@ struct Slot {
     text: [u8; WIDTH],
 }
 
-impl Default for Tasks {
-    fn default() -> Self {
-        Tasks { slots: vec![Slot { pid: Pid(0), len: 0, text: [0; WIDTH] }; WAYS] }
-    }
-}
-
 impl Tasks {
+    pub(super) fn new(style: Style) -> Self {
+        Tasks { style, slots: vec![Slot { pid: Pid(0), len: 0, text: [0; WIDTH] }; WAYS] }
+    }
+
     /// Forgets all, as names are of another file now.
     pub(super) fn clear(&mut self) {
         self.slots.iter_mut().for_each(|s| s.len = 0);
@@ -38,22 +37,20 @@ impl Tasks {
     pub(super) fn write(&mut self, pid: Pid, comms: &Comms, line: &mut Line) {
         let slot = &mut self.slots[pid.0 as usize % WAYS];
         if slot.len == 0 || slot.pid != pid {
-            return Self::render(slot, pid, comms, line);
+            return Self::render(slot, self.style, pid, comms, line);
         }
         line.short(&slot.text, slot.len.into());
     }
 
     #[cold]
-    fn render(slot: &mut Slot, pid: Pid, comms: &Comms, line: &mut Line) {
+    fn render(slot: &mut Slot, style: Style, pid: Pid, comms: &Comms, line: &mut Line) {
         let start = line.len();
-        line.bytes(b",\"pid\":");
+        line.bytes(&style.key("pid", false));
         line.signed(pid.0.into());
+        line.bytes(&style.key("comm", false));
         match comms.get(pid) {
-            Some(comm) => {
-                line.bytes(b",\"comm\":");
-                escape::string(line, comm);
-            }
-            None => line.bytes(b",\"comm\":null"),
+            Some(comm) => escape::string(line, comm),
+            None => line.bytes(b"null"),
         }
         let text = &line.as_bytes()[start..];
         slot.len = 0;

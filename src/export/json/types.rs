@@ -1,6 +1,7 @@
 //! All event types of a file, compiled.
 
 use super::super::line::Literals;
+use super::Style;
 use super::program::Program;
 use crate::abi::Abi;
 use crate::event::TypedEvent;
@@ -10,6 +11,7 @@ use crate::format::EventFormat;
 #[derive(Clone, Debug)]
 pub struct JsonTypes {
     pub(super) abi: Abi,
+    pub(super) style: Style,
     pub(super) pool: Literals,
     programs: Vec<Program>,
     /// Index into `programs` plus 1, by event id.
@@ -17,18 +19,16 @@ pub struct JsonTypes {
 }
 
 impl JsonTypes {
-    /// Compiles `formats`. Of two with the same id the first one counts.
-    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
-        let mut types = JsonTypes { abi, pool: Literals::default(), programs: Vec::new(), by_id: Vec::new() };
+    /// Compiles `formats`. Of two with the same id the later one counts.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, style: Style) -> Self {
+        let mut types = JsonTypes { abi, style, pool: Literals::default(), programs: Vec::new(), by_id: Vec::new() };
         for format in formats {
             let id = usize::from(format.id.0);
             if types.by_id.len() <= id {
                 types.by_id.resize(id + 1, 0);
             }
-            if types.by_id[id] == 0 {
-                types.programs.push(Program::compile(&TypedEvent::new(format), &mut types.pool));
-                types.by_id[id] = types.programs.len() as u32;
-            }
+            types.programs.push(Program::compile(&TypedEvent::new(format), style, &mut types.pool));
+            types.by_id[id] = types.programs.len() as u32;
         }
         types
     }

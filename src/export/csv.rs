@@ -1,0 +1,296 @@
+//! Comma-separated values (RFC 4180): a line with the columns' names, then one line per event.
+//!
+//! A field that an event does not have is empty, as is one that does not lie within its record. Text is escaped as in
+//! JSON where it is not UTF-8 ([`json_string`](super::json_string)), arrays are written as JSON arrays, and what holds
+//! a comma, a quote or a line break is quoted.
+
+use super::json::{json_string, json_value};
+use super::line::Line;
+use crate::abi::Abi;
+use crate::event::{Lost, Record, TypedEvent, TypedField, Value};
+use crate::format::EventFormat;
+use crate::symbols::Comms;
+use crate::units::Pid;
+
+/// One column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Column {
+    /// `ts`: the time stamp, in nanoseconds or ticks.
+    Timestamp,
+    /// `cpu`.
+    Cpu,
+    /// `pid`: the task that was running.
+    Pid,
+    /// `comm`: its name.
+    Comm,
+    /// `event`: `system:name`.
+    Event,
+    /// `system`: the event's system.
+    System,
+    /// `name`: the event's name.
+    Name,
+    /// `source`: which of several files.
+    Source,
+    /// `buffer`: the instance.
+    Buffer,
+    /// `lost`: how many events the CPU lost just before; `?` if the kernel did not say how many.
+    Lost,
+    /// `fields`: all of the event's own fields, as a JSON object.
+    Fields,
+    /// A field of the event, by its name.
+    Field(String),
+}
+
+impl Column {
+    /// The columns that are not fields, in their usual order.
+    pub const FIXED: [(&'static str, Column); 11] = [
+        ("ts", Column::Timestamp),
+        ("cpu", Column::Cpu),
+        ("pid", Column::Pid),
+        ("comm", Column::Comm),
+        ("event", Column::Event),
+        ("system", Column::System),
+        ("name", Column::Name),
+        ("source", Column::Source),
+        ("buffer", Column::Buffer),
+        ("lost", Column::Lost),
+        ("fields", Column::Fields),
+    ];
+
+    /// The column of that name. An event's field of the name of a fixed column is written with a leading dot.
+    pub fn named(name: &str) -> Column {
+        match Column::FIXED.iter().find(|(fixed, _)| *fixed == name) {
+            Some((_, column)) => column.clone(),
+            None => Column::Field(name.strip_prefix('.').unwrap_or(name).to_owned()),
+        }
+    }
+
+    fn title(&self) -> &str {
+        match self {
+            Column::Field(name) => name,
+            other => Column::FIXED.iter().find(|(_, column)| column == other).map_or("", |(name, _)| *name),
+        }
+    }
+}
+
+/// One of the buffers whose records come.
+pub struct CsvBuffer<'t> {
+    /// The formats of the buffer's file.
+    pub formats: Vec<&'t EventFormat>,
+    /// The recorded kernel's ABI.
+    pub abi: Abi,
+    /// The task names of the buffer's file.
+    pub comms: &'t Comms,
+    /// The value of the column `source`.
+    pub source: Option<&'t str>,
+    /// The value of the column `buffer`.
+    pub buffer: Option<&'t str>,
+}
+
+/// Writes a line per event.
+pub struct Csv<'t> {
+    columns: Vec<Column>,
+    buffers: Vec<Buffer<'t>>,
+    line: Line,
+    cell: Line,
+}
+
+struct Buffer<'t> {
+    what: CsvBuffer<'t>,
+    types: Vec<Option<Type>>,
+}
+
+struct Type {
+    event: TypedEvent,
+    pid: Option<TypedField>,
+    /// Per column: the field.
+    fields: Vec<Option<TypedField>>,
+}
+
+impl<'t> Csv<'t> {
+    /// An exporter of these columns for records of these buffers: [`Record::buffer`] is an index into them.
+    pub fn new(columns: Vec<Column>, buffers: impl IntoIterator<Item = CsvBuffer<'t>>) -> Self {
+        let buffers = buffers.into_iter().map(|what| Buffer::new(what, &columns)).collect();
+        Csv { columns, buffers, line: Line::default(), cell: Line::default() }
+    }
+
+    /// Whether any event has the field of that name.
+    pub fn has_field(&self, name: &str) -> bool {
+        let mut types = self.buffers.iter().flat_map(|b| b.types.iter().flatten());
+        types.any(|t| t.event.fields.iter().chain(&t.event.common).any(|f| f.name == name))
+    }
+
+    /// Appends the line with the columns' names.
+    pub fn header(&mut self, out: &mut Vec<u8>) {
+        self.line.clear();
+        for (index, column) in self.columns.iter().enumerate() {
+            if index > 0 {
+                self.line.byte(b',');
+            }
+            quote(&mut self.line, column.title().as_bytes());
+        }
+        self.line.byte(b'\n');
+        out.extend_from_slice(self.line.as_bytes());
+    }
+
+    /// Appends the line of `record`.
+    ///
+    /// # Panics
+    /// If the record's buffer is none of those given to [`Csv::new`].
+    pub fn event(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
+        let Buffer { what, types } = &self.buffers[record.buffer];
+        let id = what.abi.uint(record.data, 0, 2).unwrap_or(0) as usize;
+        let event = types.get(id).and_then(Option::as_ref);
+        let (line, cell) = (&mut self.line, &mut self.cell);
+        line.clear();
+        for (index, column) in self.columns.iter().enumerate() {
+            if index > 0 {
+                line.byte(b',');
+            }
+            match column {
+                Column::Timestamp => line.dec(record.timestamp.0),
+                Column::Cpu => line.dec(record.cpu.0.into()),
+                Column::Lost => match record.lost {
+                    Lost::None => {}
+                    Lost::Count(count) => line.dec(count),
+                    Lost::Unknown => line.byte(b'?'),
+                },
+                Column::Source => quote(line, what.source.unwrap_or_default().as_bytes()),
+                Column::Buffer => quote(line, what.buffer.unwrap_or_default().as_bytes()),
+                _ => {
+                    let Some(event) = event else { continue };
+                    cell.clear();
+                    event.cell(index, column, what, record.data, cell);
+                    quote(line, cell.as_bytes());
+                }
+            }
+        }
+        line.byte(b'\n');
+        out.extend_from_slice(line.as_bytes());
+    }
+}
+
+impl<'t> Buffer<'t> {
+    fn new(what: CsvBuffer<'t>, columns: &[Column]) -> Self {
+        let mut types: Vec<Option<Type>> = Vec::new();
+        for format in &what.formats {
+            let event = TypedEvent::new(format);
+            let all = || event.fields.iter().chain(&event.common);
+            let field = |column: &Column| match column {
+                Column::Field(name) => all().find(|f| f.name == *name).cloned(),
+                _ => None,
+            };
+            let fields = columns.iter().map(field).collect();
+            let pid = event.common.iter().find(|f| f.name == "common_pid").cloned();
+            let id = usize::from(format.id.0);
+            if types.len() <= id {
+                types.resize_with(id + 1, || None);
+            }
+            types[id] = Some(Type { event, pid, fields });
+        }
+        Buffer { what, types }
+    }
+}
+
+impl Type {
+    /// Writes the cell of a column that depends on the event's type.
+    fn cell(&self, index: usize, column: &Column, what: &CsvBuffer<'_>, data: &[u8], cell: &mut Line) {
+        let pid = || match self.pid.as_ref()?.value(what.abi, data)? {
+            Value::Signed(pid) => Some(Pid(pid as i32)),
+            _ => None,
+        };
+        match column {
+            Column::Pid => pid().map_or((), |pid| cell.signed(pid.0.into())),
+            Column::Comm => text(cell, pid().and_then(|pid| what.comms.get(pid)).unwrap_or_default()),
+            Column::System => cell.bytes(self.event.system.as_bytes()),
+            Column::Name => cell.bytes(self.event.name.as_bytes()),
+            Column::Event => {
+                cell.bytes(self.event.system.as_bytes());
+                cell.byte(b':');
+                cell.bytes(self.event.name.as_bytes());
+            }
+            Column::Fields => {
+                cell.byte(b'{');
+                for (index, field) in self.event.fields.iter().enumerate() {
+                    if index > 0 {
+                        cell.byte(b',');
+                    }
+                    json_string(cell, field.name.as_bytes());
+                    cell.byte(b':');
+                    match field.value(what.abi, data) {
+                        Some(value) => json_value(cell, value),
+                        None => cell.bytes(b"null"),
+                    }
+                }
+                cell.byte(b'}');
+            }
+            _ => match self.fields.get(index).and_then(Option::as_ref).and_then(|f| f.value(what.abi, data)) {
+                None => {}
+                Some(Value::Text(bytes)) => text(cell, bytes),
+                Some(Value::Pointer(address)) => {
+                    cell.bytes(b"0x");
+                    cell.hex(address);
+                }
+                Some(value) => json_value(cell, value),
+            },
+        }
+    }
+}
+
+/// Text without quotes: JSON's escapes are taken only where bytes are not UTF-8 or controls.
+fn text(cell: &mut Line, text: &[u8]) {
+    if cell.plain_prefix(text) == text.len() {
+        return;
+    }
+    cell.clear();
+    for chunk in text.utf8_chunks() {
+        cell.bytes(chunk.valid().as_bytes());
+        for byte in chunk.invalid() {
+            cell.bytes(br"\x");
+            cell.hex_byte(*byte);
+        }
+    }
+}
+
+/// Appends a cell, quoted if it must be.
+fn quote(line: &mut Line, cell: &[u8]) {
+    if !cell.iter().any(|b| matches!(b, b',' | b'"' | b'\n' | b'\r')) {
+        return line.bytes(cell);
+    }
+    line.byte(b'"');
+    for (index, part) in cell.split(|b| *b == b'"').enumerate() {
+        if index > 0 {
+            line.bytes(b"\"\"");
+        }
+        line.bytes(part);
+    }
+    line.byte(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_quoted_when_they_must_be() {
+        let quoted = |cell: &[u8]| {
+            let mut line = Line::default();
+            quote(&mut line, cell);
+            String::from_utf8(line.as_bytes().to_vec()).unwrap()
+        };
+        assert_eq!(quoted(b"plain \\ text"), "plain \\ text");
+        assert_eq!(quoted(b"a,b"), "\"a,b\"");
+        assert_eq!(quoted(b"say \"x\"\n"), "\"say \"\"x\"\"\n\"");
+        let mut cell = Line::default();
+        text(&mut cell, b"a\"b\xff\n");
+        assert_eq!(cell.as_bytes(), b"a\"b\\xff\n");
+    }
+
+    #[test]
+    fn columns_by_name() {
+        assert_eq!(Column::named("ts"), Column::Timestamp);
+        assert_eq!(Column::named("prev_comm"), Column::Field("prev_comm".into()));
+        assert_eq!(Column::named(".name"), Column::Field("name".into()));
+        assert_eq!(Column::named(".name").title(), "name");
+    }
+}
