@@ -1,190 +1,147 @@
-//! The events of all files, merged and printed.
+//! The events of all files, merged, one after the other.
 
-use super::input::{Functions, Input};
-use super::{Args, Damage};
+use super::input::Input;
+use super::select::Selection;
+use super::streams::{self, Source};
+use super::window::Window;
+use super::{Args, Damage, Format, formats, tally, text};
 use crate::cli::exit::Failure;
-use anyhow::anyhow;
-use rtrace::event::{DecodeOptions, EventTypes, Record, State};
-use rtrace::export::{Text, TextOptions, TimeColumn};
-use rtrace::filter::{ReportFilters, Subject};
 use rtrace::merge::Merge;
-use rtrace::trace_dat::{Buffer, OptionId, TimeOptions};
-use rtrace::units::EventId;
+use rtrace::trace_dat::TimeOptions;
 use std::io::Write;
 
-/// How much text is gathered before it is written, in bytes.
+/// How much output is gathered before it is written, in bytes.
 const GATHER: usize = 256 << 10;
+/// How much stored data per CPU is first looked through for `--last`, in bytes.
+const LAST_STEP: u64 = 64 << 10;
 
-/// What the events of one buffer of one file are printed with.
-struct Source<'a> {
-    file: usize,
-    text: Text<'a>,
+/// How many events to show.
+#[derive(clap::Args, Clone, Copy, Default)]
+pub(crate) struct LimitArgs {
+    /// Only the first N events that would be shown
+    #[arg(long, value_name = "N")]
+    first: Option<u64>,
+    /// Only the last N events that would be shown
+    #[arg(long, value_name = "N", conflicts_with = "first")]
+    last: Option<u64>,
 }
 
-/// What is kept per file.
-struct FileState<'a> {
-    input: &'a Input,
-    filters: Option<ReportFilters>,
-    stack_events: [Option<EventId>; 2],
-    state: State,
+/// All that decides which events come.
+pub(super) struct Run<'a> {
+    pub(super) args: &'a Args,
+    pub(super) inputs: &'a [Input],
+    pub(super) sources: &'a [Source],
+    time: TimeOptions,
+    window: Window,
+    selection: Selection<'a>,
+    damage: &'a mut Damage,
 }
 
-/// Prints all of them.
+/// Prints what is wanted of them.
 pub(super) fn print(args: &Args, inputs: &[Input], damage: &mut Damage, out: &mut impl Write) -> Result<(), Failure> {
-    let decode = DecodeOptions { plugins: !args.layout.no_plugins, ..DecodeOptions::default() };
-    let types: Vec<EventTypes> = inputs.iter().map(|input| input.types(&decode)).collect();
-    let mut files = Vec::new();
-    for input in inputs {
-        files.push(FileState {
-            input,
-            filters: filters(args, input)?,
-            stack_events: ["kernel_stack", "user_stack"]
-                .map(|name| input.trace.ftrace_formats.iter().find(|f| f.name == name).map(|f| f.id)),
-            state: State::new(input.symbols.comms.clone()),
-        });
+    let sources = streams::sources(args, inputs);
+    let time = streams::time_options(args);
+    let window = args.window.resolve(inputs, &sources, &time)?;
+    let selection = Selection::new(args, inputs, sources.len())?;
+    let mut run = Run { args, inputs, sources: &sources, time, window, selection, damage };
+    if args.tally.any() {
+        return tally::print(&mut run, out);
     }
-    let mut text = Vec::with_capacity(GATHER + (64 << 10));
-    let mut merge = Merge::default();
-    let order = order(inputs);
-    let labels = labels(inputs, &order);
-    head(inputs, &mut text);
-    let mut sources = Vec::new();
-    for &(file, number) in &order {
-        let input = &inputs[file];
-        let buffer = &input.trace.buffers[number];
-        add_streams(args, input, buffer, sources.len(), &mut merge)?;
-        let options = TextOptions {
-            time: time_column(args, input, buffer),
-            latency: args.layout.latency,
-            raw: args.layout.raw,
-            time_diff: args.layout.ts_diff,
-            labels: labels.clone(),
-        };
-        sources.push(Source { file, text: Text::new(&types[file], &input.symbols, options) });
+    match args.format {
+        Format::Text => text::print(&mut run, out),
+        Format::Json | Format::Raw => formats::json(&mut run, out),
+        Format::Csv => formats::csv(&mut run, out),
     }
-    let mut shown = vec![Vec::new(); sources.len()];
-    loop {
-        match merge.advance() {
-            Ok(true) => {}
-            Ok(false) => break,
-            Err(error) => {
-                damage.note(&inputs[sources[error.buffer].file].path, &error.error);
+}
+
+impl Run<'_> {
+    /// Calls `show` for each event that is to be shown, as [`Merge::record`] of what it is given.
+    pub(super) fn each(&mut self, mut show: impl FnMut(&mut Merge) -> Result<(), Failure>) -> Result<(), Failure> {
+        let (window, mut skip) = self.start()?;
+        let mut merge = streams::merge(self.inputs, self.sources, &self.time, &window)?;
+        let mut left = self.args.limit.first.unwrap_or(u64::MAX);
+        while left > 0 {
+            match merge.advance() {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    let file = self.sources[error.buffer].file;
+                    self.damage.note(&self.inputs[file].path, &error.error);
+                    continue;
+                }
+            }
+            let record = merge.record();
+            if window.is_before(record.timestamp) {
                 continue;
             }
+            if window.is_over(record.timestamp) {
+                break;
+            }
+            if !self.selection.accepts(self.sources[record.buffer].file, &record) {
+                continue;
+            }
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            left -= 1;
+            show(&mut merge)?;
         }
-        let record = merge.record();
-        let source = &sources[record.buffer];
-        let file = &mut files[source.file];
-        if file.filters.is_some() && !is_shown(file, &types[source.file], &record, &mut shown[record.buffer]) {
-            continue;
-        }
-        let next = if source.text.needs_next(&record) { merge.peek() } else { None };
-        if source.text.event(&record, next.as_ref(), &mut file.state, &mut text) {
-            merge.skip_peeked();
-        }
-        if text.len() >= GATHER {
-            out.write_all(&text)?;
-            text.clear();
-        }
+        Ok(())
     }
-    out.write_all(&text)?;
-    Ok(())
-}
 
-/// (file, buffer) in the order that decides between equal time stamps: the top buffers of all files, then the rest.
-fn order(inputs: &[Input]) -> Vec<(usize, usize)> {
-    let mut order: Vec<_> = inputs
-        .iter()
-        .enumerate()
-        .flat_map(|(file, input)| (0..input.trace.buffers.len()).map(move |buffer| (file, buffer)))
-        .collect();
-    order.sort_by_key(|&(file, buffer)| (!inputs[file].trace.buffers[buffer].name.is_empty(), file));
-    order
-}
-
-/// What stands in front of the lines of each buffer; nothing if there is only one.
-fn labels(inputs: &[Input], order: &[(usize, usize)]) -> Vec<Vec<u8>> {
-    if inputs.len() == 1 && inputs[0].trace.buffers.iter().all(|b| b.name.is_empty()) {
-        return Vec::new();
+    /// Like [`Run::each`], gathering what `show` appends, and writing it.
+    pub(super) fn each_to(
+        &mut self,
+        mut gathered: Vec<u8>,
+        out: &mut impl Write,
+        mut show: impl FnMut(&mut Merge, &mut Vec<u8>),
+    ) -> Result<(), Failure> {
+        gathered.reserve(GATHER + (64 << 10));
+        self.each(|merge| {
+            show(merge, &mut gathered);
+            if gathered.len() >= GATHER {
+                out.write_all(&gathered)?;
+                gathered.clear();
+            }
+            Ok(())
+        })?;
+        Ok(out.write_all(&gathered)?)
     }
-    let name = |&(file, buffer): &(usize, usize)| match &inputs[file].trace.buffers[buffer].name {
-        top if top.is_empty() && inputs.len() > 1 => inputs[file].label(),
-        name => name.clone(),
-    };
-    let names: Vec<String> = order.iter().map(name).collect();
-    let width = names.iter().map(String::len).max().unwrap_or(0);
-    let label = |name: &String| format!("{name:>width$}{}", if name.is_empty() { "  " } else { ": " }).into_bytes();
-    names.iter().map(label).collect()
-}
 
-/// `cpus=N` of each file, and what latency tracers left as text.
-fn head(inputs: &[Input], text: &mut Vec<u8>) {
-    let width = inputs.iter().map(|i| i.label().len()).max().unwrap_or(0);
-    for input in inputs {
-        if inputs.len() > 1 {
-            text.extend_from_slice(format!("{:>width$}: ", input.label()).as_bytes());
-        }
-        text.extend_from_slice(format!("cpus={}\n", input.trace.cpu_count).as_bytes());
-    }
-    for latency in inputs.iter().flat_map(|i| &i.trace.buffers).filter_map(|b| b.text.as_ref()) {
-        text.extend_from_slice(latency);
-        text.push(b'\n');
-    }
-}
-
-fn add_streams(args: &Args, input: &Input, buffer: &Buffer, source: usize, merge: &mut Merge) -> Result<(), Failure> {
-    let time = TimeOptions { raw: args.raw_ts, date: !args.nodate, offset: args.ts_offset };
-    for (number, cpu) in buffer.cpus.iter().enumerate() {
-        if args.cpu.as_ref().is_none_or(|wanted| wanted.contains(cpu.cpu.0)) {
-            let stream = input.trace.stream(buffer, number, &time).map_err(|e| anyhow!(e))?;
-            merge.add(stream, source);
+    /// The window to read, and how many of its events come before those to be shown: for `--last`, as little as holds
+    /// enough.
+    fn start(&mut self) -> Result<(Window, u64), Failure> {
+        let Some(last) = self.args.limit.last else { return Ok((self.window, 0)) };
+        let mut bytes = LAST_STEP;
+        loop {
+            let near = streams::time_near_end(self.inputs, self.sources, &self.time, bytes)?;
+            let all = near.is_none() || near <= self.window.since;
+            let window = if all { self.window } else { Window { since: near, ..self.window } };
+            let count = self.count(&window)?;
+            if all || count >= last {
+                return Ok((window, count.saturating_sub(last)));
+            }
+            bytes = bytes.saturating_mul(8);
         }
     }
-    Ok(())
-}
 
-fn time_column(args: &Args, input: &Input, buffer: &Buffer) -> TimeColumn {
-    let in_nanoseconds =
-        matches!(buffer.clock.as_str(), "" | "local" | "global" | "uptime" | "perf" | "tai" | "tsc2nsec")
-            || buffer.clock.starts_with("mono")
-            || buffer.clock == "boot"
-            || input.trace.option(OptionId::TSC2NSEC).is_some();
-    match () {
-        () if args.raw_ts || !in_nanoseconds => TimeColumn::Ticks,
-        () if args.layout.nanoseconds => TimeColumn::Nanos,
-        () => TimeColumn::Micros,
+    /// How many events of the window would be shown. Damage is told when they are.
+    fn count(&mut self, window: &Window) -> Result<u64, Failure> {
+        let mut merge = streams::merge(self.inputs, self.sources, &self.time, window)?;
+        let mut count = 0;
+        loop {
+            match merge.advance() {
+                Ok(true) => {}
+                Ok(false) => return Ok(count),
+                Err(_) => continue,
+            }
+            let record = merge.record();
+            if window.is_over(record.timestamp) {
+                return Ok(count);
+            }
+            let file = self.sources[record.buffer].file;
+            count += u64::from(!window.is_before(record.timestamp) && self.selection.accepts(file, &record));
+        }
     }
-}
-
-fn filters(args: &Args, input: &Input) -> Result<Option<ReportFilters>, Failure> {
-    if args.filters.list.is_empty() {
-        return Ok(None);
-    }
-    let formats = input.trace.ftrace_formats.iter().chain(&input.trace.event_formats);
-    let compiled = ReportFilters::compile(&args.filters.list, formats, input.trace.abi);
-    Ok(Some(
-        compiled.map_err(|e| Failure::new(crate::cli::exit::Exit::Usage, anyhow!("{}: {e}", input.path.display())))?,
-    ))
-}
-
-/// Whether the filters let it through. A stack belongs to the event before it on its CPU.
-fn is_shown(file: &FileState<'_>, types: &EventTypes, record: &Record<'_>, shown: &mut Vec<bool>) -> bool {
-    let Some(filters) = &file.filters else { return true };
-    let common = types.common();
-    let id = EventId(common.event_id(types.abi(), record.data));
-    let cpu = record.cpu.0 as usize & 0xffff;
-    if shown.len() <= cpu {
-        shown.resize(cpu + 1, false);
-    }
-    if shown[cpu] && file.stack_events.contains(&Some(id)) {
-        return true;
-    }
-    let comm = match filters.needs_comm() {
-        true => file.state.comms.name(common.pid(types.abi(), record.data)),
-        false => &[],
-    };
-    let names = Functions(&file.input.symbols.kallsyms);
-    let subject = Subject { data: record.data, cpu: record.cpu, comm, names: &names };
-    shown[cpu] = filters.matches(id, &subject);
-    shown[cpu]
 }

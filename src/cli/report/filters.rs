@@ -9,7 +9,7 @@ pub(crate) struct Filters {
     pub(super) list: Vec<(ReportFilter, Sign)>,
 }
 
-const FILTER: &str = "filter";
+const FILTER: &str = "report_filter";
 const INVERT: &str = "invert";
 
 impl Args for Filters {
@@ -18,7 +18,6 @@ impl Args for Filters {
             .arg(
                 Arg::new(FILTER)
                     .short('F')
-                    .long("filter")
                     .value_name("EVENTS[: EXPR]")
                     .action(ArgAction::Append)
                     .value_parser(|text: &str| ReportFilter::parse(text).map_err(|e| format!("\n{e}")))

@@ -3,9 +3,17 @@
 mod events;
 mod facts;
 mod filters;
+mod formats;
 mod input;
+mod select;
+mod streams;
+mod tally;
+mod terminal;
+mod text;
+mod window;
 
 use super::exit::{Exit, Failure};
+use anyhow::anyhow;
 use filters::Filters;
 use input::Input;
 use rtrace::filter::CpuList;
@@ -24,7 +32,13 @@ use std::path::{Path, PathBuf};
         rtrace report                                       what `rtrace record` just recorded\n  \
         rtrace report -t --cpu 0,2-3 run.dat                nanoseconds, three CPUs only\n  \
         rtrace report -F 'sched_switch: next_prio < 100'    the events that match\n  \
-        rtrace report -v -F 'sched/.*'                      all but the events of sched"
+        rtrace report -v -F 'sched/.*'                      all but the events of sched\n  \
+        rtrace report --filter 'sched:sched_switch: prev_prio < 100'   in the kernel's language\n  \
+        rtrace report --since -200ms                        the last 200 ms\n  \
+        rtrace report --around 167.716832±5ms               what happened around that time\n  \
+        rtrace report --format json | jq 'select(.pid == 1)'\n  \
+        rtrace report --format csv --fields ts,cpu,next_comm --filter sched:sched_switch\n  \
+        rtrace report --summary                             what there is, and who did it"
 )]
 pub(crate) struct Args {
     /// Files to print, merged by time [default: trace.dat]
@@ -50,7 +64,41 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
     ts_offset: i64,
     #[command(flatten)]
+    window: window::WindowArgs,
+    #[command(flatten)]
+    limit: events::LimitArgs,
+    #[command(flatten)]
+    select: select::SelectArgs,
+    /// What to print the events as
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    format: Format,
+    /// Columns of --format csv: ts, cpu, pid, comm, event, system, name, source, buffer, lost, fields, or fields of events
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    fields: Vec<String>,
+    /// The JSON Schema of what --format json prints: of any file, or of the files given
+    #[arg(long)]
+    json_schema: bool,
+    #[command(flatten)]
+    tally: tally::TallyArgs,
+    /// Colour the text
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
+    color: terminal::Color,
+    #[command(flatten)]
     facts: facts::Wanted,
+}
+
+/// What events are printed as.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Lines as of trace-cmd report
+    #[default]
+    Text,
+    /// One JSON object per line, every field named and typed
+    Json,
+    /// Comma-separated values
+    Csv,
+    /// `name=value` lines: every field, no print formats
+    Raw,
 }
 
 /// How lines are laid out.
@@ -82,9 +130,20 @@ fn cpu_list(text: &str) -> Result<CpuList, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    if args.json_schema && args.input.is_empty() && args.files.is_empty() {
+        formats::print_schema(&[], &mut io::stdout().lock())?;
+        return Ok(Exit::Success);
+    }
     let named: Vec<&Path> = args.input.iter().chain(&args.files).map(PathBuf::as_path).collect();
     let files = if named.is_empty() { vec![Path::new("trace.dat")] } else { named };
     let inputs = files.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>, _>>()?;
+    if !args.fields.is_empty() && args.format != Format::Csv {
+        return Err(Failure::new(Exit::Usage, anyhow!("--fields names the columns of --format csv")));
+    }
+    if args.tally.json && !args.tally.any() {
+        return Err(Failure::new(Exit::Usage, anyhow!("--json is for --count and --summary"))
+            .hint("`--format json` prints the events as JSON."));
+    }
     let mut damage = Damage::default();
     for input in &inputs {
         for found in &input.trace.damage {
@@ -92,7 +151,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         }
     }
     let mut out = io::stdout().lock();
-    let done = if args.facts.any() {
+    let done = if args.json_schema {
+        formats::print_schema(&inputs, &mut out)
+    } else if args.facts.any() {
         facts::print(args, &inputs, &mut out)
     } else {
         events::print(args, &inputs, &mut damage, &mut out)

@@ -1,0 +1,133 @@
+//! Events for programs: JSON lines, `name=value` lines, CSV.
+
+use super::events::Run;
+use super::input::Input;
+use super::{Args, Format};
+use crate::cli::exit::{Exit, Failure};
+use anyhow::anyhow;
+use rtrace::event::TypedEvent;
+use rtrace::export::{
+    Column, Csv, CsvBuffer, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, Style, schema,
+};
+use rtrace::format::EventFormat;
+use rtrace::syntax::did_you_mean;
+use rtrace::trace_dat::OptionId;
+use std::io::Write;
+
+fn all_formats(input: &Input) -> impl Iterator<Item = &EventFormat> {
+    input.trace.ftrace_formats.iter().chain(&input.trace.event_formats)
+}
+
+/// `--format json` and `--format raw`.
+pub(super) fn json(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
+    let (inputs, sources) = (run.inputs, run.sources);
+    let style = if run.args.format == Format::Raw { Style::Raw } else { Style::Json };
+    let types: Vec<JsonTypes> =
+        inputs.iter().map(|input| JsonTypes::new(all_formats(input), input.trace.abi, style)).collect();
+    let labels: Vec<String> = inputs.iter().map(Input::label).collect();
+    let mut exporter = Json::new(sources.iter().map(|source| JsonBuffer {
+        types: &types[source.file],
+        comms: &inputs[source.file].symbols.comms,
+        source: (inputs.len() > 1).then_some(labels[source.file].as_str()),
+        buffer: instance(&inputs[source.file].trace.buffers[source.buffer].name),
+    }));
+    let mut first = Vec::new();
+    if style == Style::Json {
+        header(run).write(&mut first);
+    }
+    run.each_to(first, out, |merge, out| exporter.event(&merge.record(), out))
+}
+
+fn instance(name: &str) -> Option<&str> {
+    (!name.is_empty()).then_some(name)
+}
+
+fn header(run: &Run<'_>) -> JsonHeader {
+    let source = |(file, input): (usize, &Input)| JsonSource {
+        file: input.path.to_string_lossy().into_owned(),
+        label: (run.inputs.len() > 1).then(|| input.label()),
+        uname: input.trace.option(OptionId::UNAME).map(|o| o.text()),
+        cpus: input.trace.cpu_count,
+        buffers: run
+            .sources
+            .iter()
+            .filter(|s| s.file == file)
+            .map(|s| {
+                let buffer = &input.trace.buffers[s.buffer];
+                JsonBufferInfo {
+                    name: instance(&buffer.name).map(str::to_owned),
+                    clock: instance(&buffer.clock).map(str::to_owned),
+                    unit: if s.in_ticks { "ticks" } else { "ns" },
+                    cpus: s.cpus.iter().map(|&cpu| buffer.cpus[cpu].cpu.0).collect(),
+                }
+            })
+            .collect(),
+    };
+    JsonHeader { sources: run.inputs.iter().enumerate().map(source).collect() }
+}
+
+/// `--json-schema`: with files, of their events; else of any.
+pub(super) fn print_schema(inputs: &[Input], out: &mut impl Write) -> Result<(), Failure> {
+    let mut events: Vec<TypedEvent> = inputs.iter().flat_map(all_formats).map(TypedEvent::new).collect();
+    events.sort_by(|a, b| (&a.system, &a.name).cmp(&(&b.system, &b.name)));
+    events.dedup_by(|a, b| a.fields == b.fields && a.name == b.name && a.system == b.system);
+    let schema = schema((!inputs.is_empty()).then_some(&events));
+    writeln!(out, "{}", serde_json::to_string_pretty(&schema)?)?;
+    Ok(())
+}
+
+/// `--format csv`.
+pub(super) fn csv(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
+    let (inputs, sources) = (run.inputs, run.sources);
+    let columns = columns(run.args, inputs);
+    let labels: Vec<String> = inputs.iter().map(Input::label).collect();
+    let mut exporter = Csv::new(
+        columns.clone(),
+        sources.iter().map(|source| CsvBuffer {
+            formats: all_formats(&inputs[source.file]).collect(),
+            abi: inputs[source.file].trace.abi,
+            comms: &inputs[source.file].symbols.comms,
+            source: (inputs.len() > 1).then_some(labels[source.file].as_str()),
+            buffer: instance(&inputs[source.file].trace.buffers[source.buffer].name),
+        }),
+    );
+    for column in &columns {
+        if let Column::Field(name) = column
+            && !exporter.has_field(name)
+        {
+            return Err(unknown_field(name, inputs));
+        }
+    }
+    let mut first = Vec::new();
+    exporter.header(&mut first);
+    run.each_to(first, out, |merge, out| exporter.event(&merge.record(), out))
+}
+
+/// The columns wanted, or those that say everything.
+fn columns(args: &Args, inputs: &[Input]) -> Vec<Column> {
+    if !args.fields.is_empty() {
+        return args.fields.iter().map(|name| Column::named(name)).collect();
+    }
+    let several = inputs.len() > 1;
+    let instances = inputs.iter().flat_map(|i| &i.trace.buffers).any(|b| !b.name.is_empty());
+    let wanted = |column: &Column| match column {
+        Column::Source => several,
+        Column::Buffer => instances,
+        Column::System | Column::Name => false,
+        _ => true,
+    };
+    Column::FIXED.into_iter().map(|(_, column)| column).filter(wanted).collect()
+}
+
+fn unknown_field(name: &str, inputs: &[Input]) -> Failure {
+    let failure = Failure::new(Exit::Usage, anyhow!("no event has a field `{name}`"));
+    let fields = inputs.iter().flat_map(all_formats).flat_map(|f| f.fields.iter().chain(&f.common));
+    let mut names: Vec<&str> = fields.map(|f| f.name.as_str()).collect();
+    names.extend(Column::FIXED.iter().map(|(name, _)| *name));
+    names.sort_unstable();
+    names.dedup();
+    match did_you_mean(name, names) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}

@@ -1,0 +1,246 @@
+//! Which events to show.
+
+use super::Args;
+use super::input::{Functions, Input};
+use crate::cli::exit::{Exit, Failure};
+use anyhow::anyhow;
+use rtrace::event::{Common, Record};
+use rtrace::filter::{Filter, Program, ReportFilters, Subject};
+use rtrace::format::EventFormat;
+use rtrace::syntax::{Diagnostic, did_you_mean};
+use rtrace::tracefs::glob_matches;
+use rtrace::units::{EventId, Pid};
+use std::collections::HashMap;
+
+/// Which events to show, besides `-F`.
+#[derive(clap::Args, Clone, Default)]
+pub(crate) struct SelectArgs {
+    /// Only the events that pass a filter of the kernel's language, as in `sched:sched_switch: prev_prio < 100`
+    #[arg(long = "filter", value_name = "EVENTS[: EXPR]", value_parser = kernel_filter)]
+    kernel: Vec<KernelFilter>,
+    /// Only what these tasks did
+    #[arg(long, value_name = "PID,...", value_delimiter = ',')]
+    pid: Vec<i32>,
+    /// Only what tasks of this name did; may be a glob and be given several times
+    #[arg(long, value_name = "NAME")]
+    comm: Vec<String>,
+}
+
+/// `EVENTS: EXPR`, or `EVENTS` alone, which all pass.
+#[derive(Clone, Debug)]
+struct KernelFilter {
+    events: String,
+    filter: Option<Filter>,
+}
+
+/// `sys:event: expr`, `sys:event`, `event: expr`: the colon before the expression is the one followed by a blank, or
+/// the second.
+fn kernel_filter(text: &str) -> Result<KernelFilter, String> {
+    let mut colons = text.match_indices(':').map(|(at, _)| at);
+    let (first, second) = (colons.next(), colons.next());
+    let split = match (first, second) {
+        (Some(first), _) if text[first + 1..].starts_with(' ') => Some(first),
+        (Some(_), second) => second,
+        (None, _) => None,
+    };
+    let (events, expr) = split.map_or((text, ""), |at| (&text[..at], &text[at + 1..]));
+    let filter = match expr.trim() {
+        "" => None,
+        expr => Some(Filter::parse(expr).map_err(|e| format!("\n{e}"))?),
+    };
+    Ok(KernelFilter { events: events.trim().to_owned(), filter })
+}
+
+impl KernelFilter {
+    /// Whether it is about that event.
+    fn names(&self, format: &EventFormat) -> bool {
+        match self.events.split_once([':', '/']) {
+            Some((system, name)) => glob_matches(system, &format.system) && glob_matches(name, &format.name),
+            None => glob_matches(&self.events, &format.name) || glob_matches(&self.events, &format.system),
+        }
+    }
+}
+
+/// The selection of one file, resolved.
+struct FileSelection<'a> {
+    input: &'a Input,
+    common: Common,
+    report: Option<ReportFilters>,
+    stack_events: [Option<EventId>; 2],
+    /// By event id; empty if there is no `--filter`.
+    kernel: Vec<Verdict>,
+    needs_comm: bool,
+    /// Verdicts of `--comm` by pid.
+    comms: HashMap<Pid, bool>,
+}
+
+/// What `--filter` says of an event type.
+enum Verdict {
+    Drop,
+    Keep,
+    Ask(Vec<Program>),
+}
+
+/// Decides which events are shown. Everything is resolved before the first one.
+pub(super) struct Selection<'a> {
+    files: Vec<FileSelection<'a>>,
+    pids: Vec<Pid>,
+    comms: &'a [String],
+    /// Per source and CPU: whether the event before was shown, which a stack follows.
+    shown: Vec<Vec<bool>>,
+    everything: bool,
+}
+
+impl<'a> Selection<'a> {
+    pub(super) fn new(args: &'a Args, inputs: &'a [Input], sources: usize) -> Result<Self, Failure> {
+        let mut pids: Vec<Pid> = args.select.pid.iter().map(|p| Pid(*p)).collect();
+        pids.sort_unstable();
+        let files = inputs.iter().map(|input| FileSelection::new(args, input)).collect::<Result<Vec<_>, _>>()?;
+        for filter in &args.select.kernel {
+            check_named(filter, inputs)?;
+        }
+        let none = args.filters.list.is_empty() && args.select.kernel.is_empty();
+        let everything = none && pids.is_empty() && args.select.comm.is_empty();
+        Ok(Selection { files, pids, comms: &args.select.comm, shown: vec![Vec::new(); sources], everything })
+    }
+
+    /// Whether to show `record`, which is of that file.
+    #[inline]
+    pub(super) fn accepts(&mut self, file: usize, record: &Record<'_>) -> bool {
+        self.everything || self.decide(file, record)
+    }
+
+    fn decide(&mut self, file: usize, record: &Record<'_>) -> bool {
+        let file = &mut self.files[file];
+        let abi = file.input.trace.abi;
+        let id = file.common.event_id(abi, record.data);
+        let pid = file.common.pid(abi, record.data);
+        if !self.pids.is_empty() && self.pids.binary_search(&pid).is_err() {
+            return false;
+        }
+        if !self.comms.is_empty() && !file.has_comm(pid, self.comms) {
+            return false;
+        }
+        let comm = if file.needs_comm { file.input.symbols.comms.name(pid) } else { &[] };
+        let names = Functions(&file.input.symbols.kallsyms);
+        let subject = Subject { data: record.data, cpu: record.cpu, comm, names: &names };
+        if !file.kernel.is_empty() {
+            match file.kernel.get(usize::from(id)) {
+                None | Some(Verdict::Drop) => return false,
+                Some(Verdict::Keep) => {}
+                Some(Verdict::Ask(programs)) if programs.iter().any(|p| p.matches(&subject)) => {}
+                Some(Verdict::Ask(_)) => return false,
+            }
+        }
+        let Some(filters) = &file.report else { return true };
+        let cpu = record.cpu.0 as usize & 0xffff;
+        let shown = &mut self.shown[record.buffer];
+        if shown.len() <= cpu {
+            shown.resize(cpu + 1, false);
+        }
+        if shown[cpu] && file.stack_events.contains(&Some(EventId(id))) {
+            return true;
+        }
+        shown[cpu] = filters.matches(EventId(id), &subject);
+        shown[cpu]
+    }
+}
+
+impl<'a> FileSelection<'a> {
+    fn new(args: &Args, input: &'a Input) -> Result<Self, Failure> {
+        let formats = || input.trace.ftrace_formats.iter().chain(&input.trace.event_formats);
+        let usage = |e: &Diagnostic, what: String| {
+            let failure = Failure::new(Exit::Usage, anyhow!("{}: {what}{e}", input.path.display()));
+            e.hints().iter().fold(failure, |failure, hint| failure.hint(hint.clone()))
+        };
+        let report = match args.filters.list.as_slice() {
+            [] => None,
+            list => {
+                Some(ReportFilters::compile(list, formats(), input.trace.abi).map_err(|e| usage(&e, String::new()))?)
+            }
+        };
+        let mut kernel: Vec<Verdict> = Vec::new();
+        for wanted in &args.select.kernel {
+            for format in formats().filter(|f| wanted.names(f)) {
+                let program = match &wanted.filter {
+                    None => None,
+                    Some(filter) => Some(
+                        filter
+                            .compile(format, input.trace.abi, &())
+                            .map_err(|e| usage(&e, format!("`{}` cannot be filtered so:\n", format.name)))?,
+                    ),
+                };
+                let id = usize::from(format.id.0);
+                if kernel.len() <= id {
+                    kernel.resize_with(id + 1, || Verdict::Drop);
+                }
+                match (&mut kernel[id], program) {
+                    (Verdict::Keep, _) => {}
+                    (verdict, None) => *verdict = Verdict::Keep,
+                    (Verdict::Ask(programs), Some(program)) => programs.push(program),
+                    (verdict, Some(program)) => *verdict = Verdict::Ask(vec![program]),
+                }
+            }
+        }
+        if kernel.is_empty() && !args.select.kernel.is_empty() {
+            kernel.push(Verdict::Drop); // this file has none of the events
+        }
+        let asks = |v: &Verdict| matches!(v, Verdict::Ask(programs) if programs.iter().any(Program::needs_comm));
+        Ok(FileSelection {
+            input,
+            common: formats().next().map(Common::of).unwrap_or_default(),
+            needs_comm: report.as_ref().is_some_and(ReportFilters::needs_comm) || kernel.iter().any(asks),
+            report,
+            stack_events: ["kernel_stack", "user_stack"]
+                .map(|name| input.trace.ftrace_formats.iter().find(|f| f.name == name).map(|f| f.id)),
+            kernel,
+            comms: HashMap::new(),
+        })
+    }
+
+    fn has_comm(&mut self, pid: Pid, patterns: &[String]) -> bool {
+        let comms = &{ self.input }.symbols.comms;
+        *self.comms.entry(pid).or_insert_with(|| {
+            let name = String::from_utf8_lossy(comms.name(pid));
+            patterns.iter().any(|p| glob_matches(p, &name))
+        })
+    }
+}
+
+/// A filter of an event that no file has is a mistake.
+fn check_named(filter: &KernelFilter, inputs: &[Input]) -> Result<(), Failure> {
+    let formats = || inputs.iter().flat_map(|i| i.trace.ftrace_formats.iter().chain(&i.trace.event_formats));
+    if formats().any(|f| filter.names(f)) {
+        return Ok(());
+    }
+    let failure = Failure::new(Exit::Usage, anyhow!("no event is called `{}`", filter.events));
+    let name = filter.events.rsplit([':', '/']).next().unwrap_or_default();
+    Err(match did_you_mean(name, formats().map(|f| f.name.as_str())) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_and_expressions() {
+        let parts = |text: &str| {
+            let parsed = kernel_filter(text).unwrap();
+            (parsed.events, parsed.filter.map(|f| f.text().to_owned()))
+        };
+        assert_eq!(
+            parts("sched:sched_switch: prev_prio < 100"),
+            ("sched:sched_switch".into(), Some("prev_prio < 100".into()))
+        );
+        assert_eq!(
+            parts("sched_switch: next_comm ~ \"a:*\""),
+            ("sched_switch".into(), Some("next_comm ~ \"a:*\"".into()))
+        );
+        assert_eq!(parts("sched:sched_switch:prev_prio < 100").1.unwrap(), "prev_prio < 100");
+        assert_eq!(parts("sched:*"), ("sched:*".into(), None));
+        assert!(kernel_filter("sched_switch: prev_prio <").is_err());
+    }
+}

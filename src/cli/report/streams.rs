@@ -1,0 +1,89 @@
+//! The buffers of all files in their order, and the streams of their CPUs.
+
+use super::Args;
+use super::input::Input;
+use super::window::Window;
+use crate::cli::exit::Failure;
+use anyhow::anyhow;
+use rtrace::merge::Merge;
+use rtrace::trace_dat::{OptionId, TimeOptions};
+use rtrace::units::Timestamp;
+
+/// One buffer of one file: what [`rtrace::event::Record::buffer`] counts.
+pub(super) struct Source {
+    /// Which of the files.
+    pub(super) file: usize,
+    /// Which of the file's buffers.
+    pub(super) buffer: usize,
+    /// Which of the buffer's CPUs are wanted: indices.
+    pub(super) cpus: Vec<usize>,
+    /// Whether its time stamps are not nanoseconds.
+    pub(super) in_ticks: bool,
+}
+
+/// All sources in the order that decides between equal time stamps: the top buffers of all files, then the rest.
+pub(super) fn sources(args: &Args, inputs: &[Input]) -> Vec<Source> {
+    let mut sources = Vec::new();
+    for (file, input) in inputs.iter().enumerate() {
+        for (number, buffer) in input.trace.buffers.iter().enumerate() {
+            let wanted = |cpu: u32| args.cpu.as_ref().is_none_or(|list| list.contains(cpu));
+            let cpus = buffer.cpus.iter().enumerate().filter(|(_, c)| wanted(c.cpu.0)).map(|(i, _)| i).collect();
+            let in_ticks = args.raw_ts || !counts_nanoseconds(input, &buffer.clock);
+            sources.push(Source { file, buffer: number, cpus, in_ticks });
+        }
+    }
+    sources.sort_by_key(|s| (!inputs[s.file].trace.buffers[s.buffer].name.is_empty(), s.file));
+    sources
+}
+
+fn counts_nanoseconds(input: &Input, clock: &str) -> bool {
+    matches!(clock, "" | "local" | "global" | "uptime" | "perf" | "tai" | "boot" | "tsc2nsec")
+        || clock.starts_with("mono")
+        || input.trace.option(OptionId::TSC2NSEC).is_some()
+}
+
+pub(super) fn time_options(args: &Args) -> TimeOptions {
+    TimeOptions { raw: args.raw_ts, date: !args.nodate, offset: args.ts_offset }
+}
+
+/// The records of all sources, of the chunks only that the window needs.
+pub(super) fn merge(
+    inputs: &[Input],
+    sources: &[Source],
+    time: &TimeOptions,
+    window: &Window,
+) -> Result<Merge, Failure> {
+    let mut merge = Merge::default();
+    for (number, source) in sources.iter().enumerate() {
+        let trace = &inputs[source.file].trace;
+        let buffer = &trace.buffers[source.buffer];
+        for &cpu in &source.cpus {
+            let stream = if *window == Window::default() {
+                trace.stream(buffer, cpu, time)
+            } else {
+                let range = trace.seek(buffer, cpu, time).map_err(|e| anyhow!(e))?.range(window.since, window.until);
+                trace.stream_of_chunks(buffer, cpu, time, range)
+            };
+            merge.add(stream.map_err(|e| anyhow!(e))?, number);
+        }
+    }
+    Ok(merge)
+}
+
+/// A time from which on no CPU has more than about `bytes` of stored data; `None` if that is all there is.
+pub(super) fn time_near_end(
+    inputs: &[Input],
+    sources: &[Source],
+    time: &TimeOptions,
+    bytes: u64,
+) -> Result<Option<Timestamp>, Failure> {
+    let mut latest = None;
+    for source in sources {
+        let trace = &inputs[source.file].trace;
+        let buffer = &trace.buffers[source.buffer];
+        for &cpu in &source.cpus {
+            latest = latest.max(trace.seek(buffer, cpu, time).map_err(|e| anyhow!(e))?.time_near_end(bytes));
+        }
+    }
+    Ok(latest)
+}

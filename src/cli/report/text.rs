@@ -1,0 +1,89 @@
+//! Events as text, in trace-cmd's layout.
+
+use super::events::Run;
+use super::input::Input;
+use super::streams::Source;
+use super::terminal::Terminal;
+use crate::cli::exit::Failure;
+use rtrace::event::{DecodeOptions, EventTypes, State};
+use rtrace::export::{Text, TextOptions, TimeColumn};
+use std::io::Write;
+
+pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
+    let (args, inputs, sources) = (run.args, run.inputs, run.sources);
+    let decode = DecodeOptions { plugins: !args.layout.no_plugins, ..DecodeOptions::default() };
+    let types: Vec<EventTypes> = inputs.iter().map(|input| input.types(&decode)).collect();
+    let mut states: Vec<State> = inputs.iter().map(|i| State::new(i.symbols.comms.clone())).collect();
+    let labels = labels(inputs, sources);
+    let texts: Vec<Text<'_>> = sources
+        .iter()
+        .map(|source| {
+            let options = TextOptions {
+                time: match () {
+                    () if source.in_ticks => TimeColumn::Ticks,
+                    () if args.layout.nanoseconds => TimeColumn::Nanos,
+                    () => TimeColumn::Micros,
+                },
+                latency: args.layout.latency,
+                raw: args.layout.raw,
+                time_diff: args.layout.ts_diff,
+                labels: labels.clone(),
+            };
+            Text::new(&types[source.file], &inputs[source.file].symbols, options)
+        })
+        .collect();
+    let terminal = Terminal::of_stdout(args.color);
+    let mut plain = Vec::new();
+    run.each_to(head(inputs), out, |merge, out| {
+        let record = merge.record();
+        let text = &texts[record.buffer];
+        let state = &mut states[sources[record.buffer].file];
+        let next = if text.needs_next(&record) { merge.peek() } else { None };
+        let told = match &terminal {
+            None => text.event(&record, next.as_ref(), state, out),
+            Some(terminal) => {
+                plain.clear();
+                let told = text.event(&record, next.as_ref(), state, &mut plain);
+                let types = &types[sources[record.buffer].file];
+                let event = types.get(types.common().event_id(types.abi(), record.data));
+                terminal.show(&plain, event.map_or("", |e| &e.format.name), out);
+                told
+            }
+        };
+        if told {
+            merge.skip_peeked();
+        }
+    })
+}
+
+/// What stands in front of the lines of each buffer; nothing if there is only one.
+fn labels(inputs: &[Input], sources: &[Source]) -> Vec<Vec<u8>> {
+    if inputs.len() == 1 && inputs[0].trace.buffers.iter().all(|b| b.name.is_empty()) {
+        return Vec::new();
+    }
+    let name = |source: &Source| match &inputs[source.file].trace.buffers[source.buffer].name {
+        top if top.is_empty() && inputs.len() > 1 => inputs[source.file].label(),
+        name => name.clone(),
+    };
+    let names: Vec<String> = sources.iter().map(name).collect();
+    let width = names.iter().map(String::len).max().unwrap_or(0);
+    let label = |name: &String| format!("{name:>width$}{}", if name.is_empty() { "  " } else { ": " }).into_bytes();
+    names.iter().map(label).collect()
+}
+
+/// `cpus=N` of each file, and what latency tracers left as text.
+fn head(inputs: &[Input]) -> Vec<u8> {
+    let mut text = Vec::new();
+    let width = inputs.iter().map(|i| i.label().len()).max().unwrap_or(0);
+    for input in inputs {
+        if inputs.len() > 1 {
+            text.extend_from_slice(format!("{:>width$}: ", input.label()).as_bytes());
+        }
+        text.extend_from_slice(format!("cpus={}\n", input.trace.cpu_count).as_bytes());
+    }
+    for latency in inputs.iter().flat_map(|i| &i.trace.buffers).filter_map(|b| b.text.as_ref()) {
+        text.extend_from_slice(latency);
+        text.push(b'\n');
+    }
+    text
+}
