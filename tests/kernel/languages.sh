@@ -42,19 +42,19 @@ trigger() { # EVENT TRIGGER [OPTION...]
   rtrace trigger remove "$ev" "$tr" || fail "trigger remove $ev $tr"
   grep -v '^#' $file && fail "$ev still has a trigger"
 }
-trigger sched:sched_process_hang stacktrace --count 3 --if 'pid == 2'
-trigger sched:sched_process_hang stacktrace:5
-trigger sched:sched_process_hang traceon
-trigger sched:sched_process_hang traceoff --if 'comm ~ "x*"'
-trigger sched:sched_process_hang snapshot --count 1 --if 'pid > 1'
-trigger sched:sched_process_hang enable_event:kmem:kmalloc:1
-trigger sched:sched_process_hang disable_event:kmem:kmalloc
-trigger sched:sched_process_hang hist:keys=pid:vals=hitcount
-trigger sched:sched_process_hang hist:keys=comm:size=256 --if 'pid > 1'
+trigger sched:sched_pi_setprio stacktrace --count 3 --if 'pid == 2'
+trigger sched:sched_pi_setprio stacktrace:5
+trigger sched:sched_pi_setprio traceon
+trigger sched:sched_pi_setprio traceoff --if 'comm ~ "x*"'
+trigger sched:sched_pi_setprio snapshot --count 1 --if 'pid > 1'
+trigger sched:sched_pi_setprio enable_event:kmem:kmalloc:1
+trigger sched:sched_pi_setprio disable_event:kmem:kmalloc
+trigger sched:sched_pi_setprio hist:keys=pid:vals=hitcount
+trigger sched:sched_pi_setprio hist:keys=comm:size=256 --if 'pid > 1'
 rtrace trigger add sched:sched_process_fork hist:keys=child_pid:pause || fail 'hist'
-trigger sched:sched_process_hang enable_hist:sched:sched_process_fork
-trigger sched:sched_process_hang disable_hist:sched:sched_process_fork:2
-rtrace trigger add sched:sched_process_hang traceoff && rtrace trigger clear || fail 'trigger clear'
+trigger sched:sched_pi_setprio enable_hist:sched:sched_process_fork
+trigger sched:sched_pi_setprio disable_hist:sched:sched_process_fork:2
+rtrace trigger add sched:sched_pi_setprio traceoff && rtrace trigger clear || fail 'trigger clear'
 [ -z "$(rtrace trigger list)" ] || fail 'triggers are left'
 if [ -e $T/set_ftrace_filter ]; then
   rtrace trigger add --function vfs_rmdir traceoff --count 1 && rtrace trigger list | grep -q vfs_rmdir:traceoff:count=1 || fail 'function trigger'
