@@ -6,6 +6,7 @@ mod environment;
 mod knobs;
 
 mod documents;
+mod errors;
 mod generated;
 mod help;
 mod verbs;

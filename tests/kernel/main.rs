@@ -8,4 +8,5 @@ mod guest_machine;
 mod harness;
 mod hist;
 mod languages;
+mod record;
 mod text;
