@@ -7,7 +7,10 @@
 //! Records are lent: one chunk per stream is in memory, plus one. [`Merge::peek`] looks at what follows in the same
 //! buffer, which is how a function_graph entry is known to be a leaf.
 
+pub mod ahead;
 mod order;
+mod source;
 mod stream;
 
+pub use source::Source;
 pub use stream::{Merge, MergeError};

@@ -1,5 +1,6 @@
 //! The merged stream.
 
+use super::Source;
 use super::order::Order;
 use crate::event::Record;
 use crate::trace_dat::{CpuStream, FileError, Head};
@@ -9,7 +10,7 @@ use crate::units::Timestamp;
 ///
 /// ```no_run
 /// # fn main() -> Result<(), rtrace::merge::MergeError> {
-/// # let mut merge = rtrace::merge::Merge::default();
+/// # let mut merge = <rtrace::merge::Merge>::default();
 /// loop {
 ///     match merge.advance() {
 ///         Ok(true) => println!("{}", merge.record().timestamp.0),
@@ -20,9 +21,8 @@ use crate::units::Timestamp;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Default)]
-pub struct Merge {
-    streams: Vec<Input>,
+pub struct Merge<S = CpuStream> {
+    streams: Vec<Input<S>>,
     order: Order,
     /// Streams whose next record is not yet known.
     pending: Vec<u32>,
@@ -42,8 +42,8 @@ pub struct MergeError {
     pub error: FileError,
 }
 
-struct Input {
-    stream: CpuStream,
+struct Input<S> {
+    stream: S,
     buffer: usize,
     head: Option<Head>,
     skip: bool,
@@ -56,9 +56,22 @@ struct Current {
     in_spare: bool,
 }
 
-impl Merge {
+impl<S> Default for Merge<S> {
+    fn default() -> Self {
+        Merge {
+            streams: Vec::new(),
+            order: Order::default(),
+            pending: Vec::new(),
+            current: None,
+            spare: Vec::new(),
+            failed: None,
+        }
+    }
+}
+
+impl<S: Source> Merge<S> {
     /// Adds a stream. Its records will say that they are of `buffer`.
-    pub fn add(&mut self, stream: CpuStream, buffer: usize) {
+    pub fn add(&mut self, stream: S, buffer: usize) {
         self.pending.push(self.streams.len() as u32);
         self.streams.push(Input { stream, buffer, head: None, skip: false });
     }
@@ -164,7 +177,7 @@ impl Merge {
 }
 
 #[inline]
-fn record<'a>(input: &Input, head: &Head, data: &'a [u8]) -> Record<'a> {
+fn record<'a, S: Source>(input: &Input<S>, head: &Head, data: &'a [u8]) -> Record<'a> {
     Record {
         timestamp: Timestamp(head.item.timestamp),
         cpu: input.stream.cpu(),

@@ -24,6 +24,23 @@ pub struct Chunk {
     pub size: u32,
 }
 
+/// A chunk as it is stored.
+pub(crate) struct Packed {
+    /// The stored bytes.
+    pub(crate) bytes: Vec<u8>,
+    /// How many they unpack to.
+    pub(crate) size: usize,
+}
+
+/// A place in a [`ChunkReader`]'s data, between two chunks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    pos: u64,
+    end: u64,
+    number: u64,
+    declared: Option<u32>,
+}
+
 /// A damaged chunk, and where it is.
 pub(super) struct Damaged {
     pub(super) chunk: u64,
@@ -185,6 +202,71 @@ impl ChunkReader {
         }
         let resume = if self.codec == Codec::Zstd { self.resync() } else { next };
         Err(self.skip(resume, what))
+    }
+
+    /// Where it is, to come back to.
+    pub(super) fn mark(&self) -> Mark {
+        Mark { pos: self.pos, end: self.end, number: self.number, declared: self.declared }
+    }
+
+    /// Goes to where `mark` was taken, on a reader of the same chunks.
+    pub(super) fn go_to(&mut self, mark: Mark) {
+        Mark { pos: self.pos, end: self.end, number: self.number, declared: self.declared } = mark;
+        self.ahead = None;
+    }
+
+    /// The bytes of the next chunk, as they are stored; `None` if they look damaged, or the data ends: then
+    /// [`ChunkReader::next`], from the same place, tells what is wrong.
+    pub(super) fn next_packed(&mut self) -> Option<Packed> {
+        let mark = self.mark();
+        let packed = self.sound_packed();
+        if packed.is_none() {
+            self.go_to(mark);
+        }
+        packed
+    }
+
+    /// Whether all chunks have been given, as many as there should be.
+    pub(super) fn is_done(&self) -> bool {
+        let counted = self.declared.is_none_or(|declared| u64::from(declared) == self.number);
+        self.pos >= self.end && (counted || self.data.layout == DataLayout::Pages)
+    }
+
+    fn sound_packed(&mut self) -> Option<Packed> {
+        if self.data.layout == DataLayout::Pages {
+            let mut bytes = Vec::new();
+            let whole = self.end.saturating_sub(self.pos).is_multiple_of(self.page_size);
+            return (whole && self.next_pages(&mut bytes).ok()?).then(|| Packed { size: bytes.len(), bytes });
+        }
+        if self.pos == self.data.offset {
+            let mut count = [0; 4];
+            self.read(&mut count, self.pos).ok()?;
+            if self.data.layout == DataLayout::Chunks && self.whole {
+                self.declared = Some(self.endian.u32(count));
+            }
+            self.pos += 4;
+        }
+        let chunk = self.header().ok()??;
+        // A torn spool and sizes that are 4 bytes short are for `next`.
+        if !self.plausible(&chunk, self.pos) {
+            return None;
+        }
+        let next = self.pos + 8 + u64::from(chunk.stored);
+        let with_next = chunk.stored as usize + (self.end - next).min(8) as usize;
+        let mut bytes = vec![0; with_next];
+        if read_full(&*self.io, &mut bytes, self.pos + 8).ok()? < with_next {
+            return None;
+        }
+        self.ahead = bytes[chunk.stored as usize..].first_chunk::<8>().copied();
+        bytes.truncate(chunk.stored as usize);
+        self.pos = next;
+        self.number += 1;
+        Some(Packed { bytes, size: chunk.size as usize })
+    }
+
+    /// How the chunks are packed.
+    pub(super) fn codec(&self) -> Codec {
+        if self.data.layout == DataLayout::Pages { Codec::None } else { self.codec }
     }
 
     /// The header at `pos`; `None` if the data ends within it.

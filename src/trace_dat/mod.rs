@@ -16,6 +16,7 @@ mod buffer;
 mod chunks;
 mod codec;
 mod correction;
+mod cursor;
 mod error;
 mod ids;
 mod meta;
@@ -35,8 +36,10 @@ pub mod write;
 
 pub use buffer::{Buffer, BufferOption, CpuData, DataLayout};
 pub use chunks::Chunk;
+pub(crate) use chunks::{Mark, Packed};
 pub use codec::{Codec, Unpacker};
 pub use correction::{Correction, TimeOptions};
+pub(crate) use cursor::PageCursor;
 pub use error::{ChunkError, FileError, Place};
 pub use ids::{OptionId, SectionId};
 pub use options::RawOption;

@@ -1,9 +1,10 @@
 //! One CPU's records, in order, with one chunk in memory.
 
-use super::chunks::{Chunk, ChunkReader, Damaged};
-use super::{Buffer, Correction, FileError, TimeOptions, Trace};
+use super::chunks::{Chunk, ChunkReader, Damaged, Mark, Packed};
+use super::cursor::PageCursor;
+use super::{Buffer, Codec, Correction, FileError, TimeOptions, Trace};
 use crate::event::Lost;
-use crate::ring_buffer::{Item, PageError, PageLayout, Walker};
+use crate::ring_buffer::{Item, PageError};
 use crate::units::CpuId;
 use std::ops::Range;
 
@@ -11,16 +12,10 @@ use std::ops::Range;
 pub struct CpuStream {
     name: String,
     cpu: CpuId,
-    layout: PageLayout,
+    cursor: PageCursor,
     correction: Correction,
     chunks: ChunkReader,
     chunk: Vec<u8>,
-    walker: Walker,
-    next_page: usize,
-    /// The page being walked, and the first of the current chunk.
-    page: u64,
-    first_page: u64,
-    lost: Lost,
     swapped: bool,
 }
 
@@ -59,19 +54,13 @@ impl Trace {
     /// [`FileError::Option`] if an option that corrects time stamps is malformed.
     pub fn stream(&self, buffer: &Buffer, cpu: usize, time: &TimeOptions) -> Result<CpuStream, FileError> {
         let data = buffer.cpus[cpu];
-        let layout = self.page_layout(buffer);
         Ok(CpuStream {
             name: buffer.name.clone(),
             cpu: data.cpu,
-            layout,
+            cursor: PageCursor::new(self.page_layout(buffer)),
             correction: self.correction(data.cpu, time)?,
             chunks: self.chunk_reader(buffer, cpu),
             chunk: Vec::new(),
-            walker: Walker::empty(layout.abi),
-            next_page: 0,
-            page: 0,
-            first_page: 0,
-            lost: Lost::None,
             swapped: false,
         })
     }
@@ -139,14 +128,13 @@ impl CpuStream {
     pub fn next(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
         self.swapped = false;
         loop {
-            match self.walker.step(&self.chunk) {
-                Ok(Some(item)) => {
-                    let item = Item { timestamp: self.correction.apply(item.timestamp), ..item };
-                    let lost = std::mem::take(&mut self.lost);
-                    return Ok(Some(Head { item, lost, page: self.page }));
+            match self.cursor.step(&self.chunk) {
+                Ok(Some(mut head)) => {
+                    head.item.timestamp = self.correction.apply(head.item.timestamp);
+                    return Ok(Some(head));
                 }
                 Ok(None) => {
-                    if !self.turn_page(spare)? {
+                    if !self.next_chunk(spare)? {
                         return Ok(None);
                     }
                 }
@@ -169,54 +157,65 @@ impl CpuStream {
 
     #[cold]
     fn page_error(&self, source: PageError) -> FileError {
-        FileError::Page { buffer: self.name.clone(), cpu: self.cpu, page: self.page, source }
+        FileError::Page { buffer: self.name.clone(), cpu: self.cpu, page: self.cursor.page(), source }
     }
 
-    /// Goes to the next sub-buffer, of the next chunk if need be.
-    fn turn_page(&mut self, spare: &mut Vec<u8>) -> Result<bool, FileError> {
-        if self.next_page >= self.chunk.len() {
-            // After the first swap the buffer holds no record that anybody was given.
-            let to = if self.swapped { &mut self.chunk } else { &mut *spare };
-            if !self.chunks.next(to).map_err(|d| chunk_error(&self.name, self.cpu, d))? {
-                return Ok(false);
-            }
-            if !self.swapped {
-                std::mem::swap(&mut self.chunk, spare);
-                self.swapped = true;
-            }
-            self.page = self.first_page;
-            self.first_page += self.chunk.len().div_ceil(self.layout.size) as u64;
-            self.next_page = 0;
-        } else {
-            self.page += 1;
-        }
-        let base = self.next_page;
-        self.next_page = base.saturating_add(self.layout.size);
-        match self
-            .chunk
-            .get(base..)
-            .ok_or(PageError::Cut { len: 0, wanted: self.layout.size })
-            .and_then(|data| self.layout.page(data))
-        {
-            Ok(page) => {
-                self.walker = Walker::new(self.layout.abi, base, &page);
-                self.lost = add(self.lost, page.lost);
-                Ok(true)
-            }
-            Err(source) => {
-                self.walker = Walker::empty(self.layout.abi);
-                Err(self.page_error(source))
-            }
-        }
+    /// The bytes of the next chunk as they are stored, for those who unpack them elsewhere; `None` at the end and at
+    /// damage, of which [`CpuStream::next`] will tell.
+    pub(crate) fn next_packed(&mut self) -> Option<Packed> {
+        self.chunks.next_packed()
     }
-}
 
-/// Losses before pages that held no record add up.
-fn add(a: Lost, b: Lost) -> Lost {
-    match (a, b) {
-        (Lost::None, other) | (other, Lost::None) => other,
-        (Lost::Count(a), Lost::Count(b)) => Lost::Count(a.saturating_add(b)),
-        _ => Lost::Unknown,
+    /// Whether [`CpuStream::next_packed`] has come to the end, rather than to damage.
+    pub(crate) fn is_done(&self) -> bool {
+        self.chunks.is_done()
+    }
+
+    /// How its chunks are packed.
+    pub(crate) fn codec(&self) -> Codec {
+        self.chunks.codec()
+    }
+
+    /// Where the next chunk lies.
+    pub(crate) fn mark(&self) -> Mark {
+        self.chunks.mark()
+    }
+
+    /// A position before its first record.
+    pub(crate) fn cursor(&self) -> PageCursor {
+        self.cursor
+    }
+
+    /// What its time stamps go through.
+    pub(crate) fn correction(&self) -> &Correction {
+        &self.correction
+    }
+
+    /// Goes on from `cursor`: a position `inside` the chunk at `mark`, or before that chunk.
+    pub(crate) fn go_to(&mut self, mark: Mark, cursor: PageCursor, inside: bool) -> Result<(), FileError> {
+        self.chunks.go_to(mark);
+        self.chunk.clear();
+        self.cursor = cursor;
+        if inside {
+            let mut chunk = Vec::new();
+            self.chunks.next(&mut chunk).map_err(|d| chunk_error(&self.name, self.cpu, d))?;
+            self.chunk = chunk;
+        }
+        Ok(())
+    }
+
+    fn next_chunk(&mut self, spare: &mut Vec<u8>) -> Result<bool, FileError> {
+        // After the first swap the buffer holds no record that anybody was given.
+        let to = if self.swapped { &mut self.chunk } else { &mut *spare };
+        if !self.chunks.next(to).map_err(|d| chunk_error(&self.name, self.cpu, d))? {
+            return Ok(false);
+        }
+        if !self.swapped {
+            std::mem::swap(&mut self.chunk, spare);
+            self.swapped = true;
+        }
+        self.cursor.enter(self.chunk.len());
+        Ok(true)
     }
 }
 

@@ -1,0 +1,227 @@
+//! One stream on its way into segments.
+
+use super::segment::SegmentStream;
+use crate::ring_buffer::PageError;
+use crate::trace_dat::{Codec, CpuStream, Mark, Packed, PageCursor};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A chunk that is unpacked.
+struct Chunk {
+    mark: Mark,
+    data: Arc<Vec<u8>>,
+    /// The time its first page begins at, corrected.
+    start: u64,
+}
+
+/// A chunk that was handed out to be unpacked.
+struct Asked {
+    mark: Mark,
+    size: usize,
+    /// What came back: `None` if it could not be unpacked.
+    got: Option<Option<Vec<u8>>>,
+}
+
+/// A stream, the chunks of it that are in memory, and the place up to which it has been made into segments.
+pub(super) struct Feed {
+    stream: CpuStream,
+    ready: VecDeque<Chunk>,
+    asked: VecDeque<Asked>,
+    first_asked: u64,
+    /// In the first ready chunk.
+    cursor: PageCursor,
+    first_page: u64,
+    /// No chunk can be asked for any more: the end, or damage.
+    closed: bool,
+    /// What is behind the ready chunks must be read in order.
+    damaged: bool,
+}
+
+impl Feed {
+    pub(super) fn new(stream: CpuStream) -> Self {
+        let cursor = stream.cursor();
+        Feed {
+            stream,
+            ready: VecDeque::new(),
+            asked: VecDeque::new(),
+            first_asked: 0,
+            cursor,
+            first_page: 0,
+            closed: false,
+            damaged: false,
+        }
+    }
+
+    pub(super) fn codec(&self) -> Codec {
+        self.stream.codec()
+    }
+
+    /// Bytes that are in memory or will be.
+    pub(super) fn held(&self) -> usize {
+        self.ready.iter().map(|c| c.data.len()).sum::<usize>() + self.asked.iter().map(|a| a.size).sum::<usize>()
+    }
+
+    /// How many chunks are in memory or will be.
+    pub(super) fn chunks(&self) -> usize {
+        self.ready.len() + self.asked.len()
+    }
+
+    /// Whether chunks are being unpacked.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.asked.is_empty()
+    }
+
+    /// The next chunk to be unpacked, with its number.
+    pub(super) fn ask(&mut self) -> Option<(u64, Packed)> {
+        if self.closed {
+            return None;
+        }
+        let mark = self.stream.mark();
+        let Some(packed) = self.stream.next_packed() else {
+            self.closed = true;
+            self.damaged |= !self.stream.is_done();
+            return None;
+        };
+        let number = self.first_asked + self.asked.len() as u64;
+        self.asked.push_back(Asked { mark, size: packed.size, got: None });
+        Some((number, packed))
+    }
+
+    /// Takes what came of chunk `number`: `None` if it cannot be unpacked.
+    pub(super) fn take(&mut self, number: u64, data: Option<Vec<u8>>) {
+        let Some(asked) = number.checked_sub(self.first_asked).and_then(|n| self.asked.get_mut(n as usize)) else {
+            return;
+        };
+        asked.got = Some(data);
+        while let Some(Asked { got: Some(_), .. }) = self.asked.front() {
+            let Some(Asked { mark, size, got: Some(got) }) = self.asked.pop_front() else { break };
+            self.first_asked += 1;
+            let sound = got.filter(|d| d.len() == size).and_then(|data| {
+                let start = self.stream.correction().apply(self.cursor.start_of(&data).ok()?);
+                // A page of zeros, or a clock that went back, is nothing to cut a trace by.
+                let rising = self.ready.back().is_none_or(|last| last.start <= start);
+                rising.then_some((data, start))
+            });
+            match sound {
+                Some((data, start)) => self.add(Chunk { mark, data: Arc::new(data), start }),
+                None => {
+                    // All that was asked for behind it is given up: it will be read again, in order.
+                    self.first_asked += self.asked.len() as u64;
+                    self.asked.clear();
+                    self.closed = true;
+                    self.damaged = true;
+                    self.resume_at(mark);
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, chunk: Chunk) {
+        if self.ready.is_empty() {
+            self.cursor.enter(chunk.data.len());
+            self.first_page = self.cursor.page();
+        }
+        self.ready.push_back(chunk);
+    }
+
+    fn resume_at(&mut self, mark: Mark) {
+        // `mark` was taken from this very stream, and nothing is read, so that going there cannot fail.
+        drop(self.stream.go_to(mark, self.cursor, false));
+    }
+
+    /// The time up to which everything is in memory: `None` if that is all there is.
+    pub(super) fn horizon(&self) -> Option<u64> {
+        if self.closed && !self.damaged && self.asked.is_empty() {
+            return None;
+        }
+        Some(self.ready.back().map_or(0, |last| last.start))
+    }
+
+    /// Whether what follows the horizon must be read in order.
+    pub(super) fn is_damaged(&self) -> bool {
+        self.damaged && self.asked.is_empty()
+    }
+
+    /// Cuts off what lies before `until` (`None`: everything). `None` if nothing is in memory.
+    ///
+    /// # Errors
+    /// [`PageError`] if a page on the way to the cut is damaged; nothing is cut off then.
+    pub(super) fn split(&mut self, until: Option<u64>) -> Result<Option<SegmentStream>, PageError> {
+        if self.ready.is_empty() {
+            return Ok(None);
+        }
+        let last = match until {
+            Some(until) => self.ready.iter().rposition(|c| c.start < until).unwrap_or(0),
+            None => self.ready.len() - 1,
+        };
+        let mut segment = SegmentStream {
+            cpu: self.stream.cpu(),
+            correction: self.stream.correction().clone(),
+            chunks: self.ready.iter().take(last + 1).map(|c| c.data.clone()).collect(),
+            cursor: self.cursor,
+            end: None,
+            chunk: 0,
+            first_page: self.first_page,
+        };
+        let Some(until) = until else {
+            self.ready.clear();
+            return Ok(Some(segment));
+        };
+        let (mut cursor, mut first_page) = (self.cursor, self.first_page);
+        for pair in segment.chunks.windows(2) {
+            cursor.skip_chunk(&pair[0])?;
+            cursor.enter(pair[1].len());
+            first_page = cursor.page();
+        }
+        let data = self.ready[last].data.clone();
+        let correction = self.stream.correction();
+        cursor.skip_pages(&data, |timestamp| correction.apply(timestamp) < until)?;
+        loop {
+            let before = cursor;
+            match cursor.step(&data)? {
+                Some(head) if correction.apply(head.item.timestamp) >= until => {
+                    segment.end = Some(head.item.start);
+                    self.ready.drain(..last);
+                    (self.cursor, self.first_page) = (before, first_page);
+                    return Ok(Some(segment));
+                }
+                Some(_) => {}
+                None => break,
+            }
+        }
+        self.ready.drain(..=last);
+        self.cursor = cursor;
+        if let Some(next) = self.ready.front() {
+            self.cursor.enter(next.data.len());
+            self.first_page = self.cursor.page();
+        }
+        Ok(Some(segment))
+    }
+
+    /// Where segments end.
+    pub(super) fn place(&self) -> Place {
+        let mark = match (self.ready.front(), self.asked.front()) {
+            (Some(first), _) => first.mark,
+            (None, Some(first)) => first.mark,
+            (None, None) => self.stream.mark(),
+        };
+        Place { mark, cursor: self.cursor, inside: !self.ready.is_empty() }
+    }
+
+    /// The stream, to be read in order from `place` on.
+    pub(super) fn into_stream(self, place: Place) -> CpuStream {
+        let mut stream = self.stream;
+        // What could be read and unpacked once can be again; and if not, reading on tells what is wrong.
+        drop(stream.go_to(place.mark, place.cursor, place.inside));
+        stream
+    }
+}
+
+/// A position in a stream.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    mark: Mark,
+    cursor: PageCursor,
+    /// Whether the cursor lies in the chunk at `mark`, rather than before it.
+    inside: bool,
+}

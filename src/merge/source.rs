@@ -1,0 +1,44 @@
+//! What can be merged.
+
+use crate::trace_dat::{CpuStream, FileError, Head};
+use crate::units::CpuId;
+
+/// A CPU's records in order, lent from a buffer that may be exchanged for `spare`.
+pub trait Source {
+    /// The CPU.
+    fn cpu(&self) -> CpuId;
+
+    /// The next record; `None` at the end.
+    ///
+    /// # Errors
+    /// [`FileError`] where data is damaged; calling again goes on behind it.
+    fn next(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError>;
+
+    /// Whether the last [`Source::next`] changed buffers with `spare`, where the record before it is found since.
+    fn swapped(&self) -> bool;
+
+    /// The bytes of a record that [`Source::next`] gave last, or the time before that.
+    fn bytes(&self, head: &Head) -> &[u8];
+}
+
+impl Source for CpuStream {
+    #[inline]
+    fn cpu(&self) -> CpuId {
+        self.cpu()
+    }
+
+    #[inline]
+    fn next(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
+        self.next(spare)
+    }
+
+    #[inline]
+    fn swapped(&self) -> bool {
+        self.swapped()
+    }
+
+    #[inline]
+    fn bytes(&self, head: &Head) -> &[u8] {
+        self.bytes(head)
+    }
+}

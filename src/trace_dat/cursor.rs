@@ -1,0 +1,119 @@
+//! A place among a CPU's sub-buffers, and the step to the next record.
+
+use super::Head;
+use crate::event::Lost;
+use crate::ring_buffer::{PageError, PageLayout, Walker};
+
+/// A position in a chunk of sub-buffers. It holds no bytes: each step is given the chunk, so that a position can be
+/// copied, kept, and gone on from by another reader of the same chunk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageCursor {
+    layout: PageLayout,
+    walker: Walker,
+    next_page: usize,
+    /// The page being walked, and the first of the next chunk.
+    page: u64,
+    first_page: u64,
+    lost: Lost,
+}
+
+impl PageCursor {
+    pub(crate) fn new(layout: PageLayout) -> Self {
+        PageCursor { layout, walker: Walker::empty(layout.abi), next_page: 0, page: 0, first_page: 0, lost: Lost::None }
+    }
+
+    /// Goes to the start of the next chunk, which has `len` bytes.
+    pub(crate) fn enter(&mut self, len: usize) {
+        self.next_page = 0;
+        self.walker = Walker::empty(self.layout.abi);
+        self.page = self.first_page;
+        self.first_page += len.div_ceil(self.layout.size) as u64;
+    }
+
+    /// The sub-buffer being walked, from 0.
+    pub(crate) fn page(&self) -> u64 {
+        self.page
+    }
+
+    /// The next record in `chunk`, its time stamp uncorrected; `None` at the chunk's end.
+    #[inline]
+    pub(crate) fn step(&mut self, chunk: &[u8]) -> Result<Option<Head>, PageError> {
+        loop {
+            match self.walker.step(chunk)? {
+                Some(item) => {
+                    let lost = std::mem::take(&mut self.lost);
+                    return Ok(Some(Head { item, lost, page: self.page }));
+                }
+                None if self.next_page >= chunk.len() => return Ok(None),
+                None => self.turn_page(chunk)?,
+            }
+        }
+    }
+
+    /// Skips the sub-buffers whose successor in `chunk` begins at a time of which `earlier` says so.
+    pub(crate) fn skip_pages(&mut self, chunk: &[u8], mut earlier: impl FnMut(u64) -> bool) -> Result<(), PageError> {
+        while let Some(timestamp) = self.peek_page(chunk)?
+            && earlier(timestamp)
+        {
+            self.leave_page(chunk)?;
+            self.turn_page(chunk)?;
+        }
+        Ok(())
+    }
+
+    /// Skips all that is left of `chunk`.
+    pub(crate) fn skip_chunk(&mut self, chunk: &[u8]) -> Result<(), PageError> {
+        self.skip_pages(chunk, |_| true)?;
+        self.leave_page(chunk)
+    }
+
+    /// Losses are told with the next record: one that is skipped takes them along.
+    fn leave_page(&mut self, chunk: &[u8]) -> Result<(), PageError> {
+        if self.walker.step(chunk)?.is_some() {
+            self.lost = Lost::None;
+        }
+        Ok(())
+    }
+
+    /// The time stamp that `chunk`'s first sub-buffer begins at.
+    pub(crate) fn start_of(&self, chunk: &[u8]) -> Result<u64, PageError> {
+        self.layout.page(chunk).map(|page| page.timestamp)
+    }
+
+    /// The time stamp of the sub-buffer after the one being walked; `None` if it is the chunk's last.
+    fn peek_page(&self, chunk: &[u8]) -> Result<Option<u64>, PageError> {
+        match chunk.get(self.next_page..) {
+            None | Some([]) => Ok(None),
+            Some(data) => Ok(Some(self.layout.page(data)?.timestamp)),
+        }
+    }
+
+    fn turn_page(&mut self, chunk: &[u8]) -> Result<(), PageError> {
+        if self.next_page > 0 {
+            self.page += 1;
+        }
+        let base = self.next_page;
+        self.next_page = base.saturating_add(self.layout.size);
+        let cut = PageError::Cut { len: 0, wanted: self.layout.size };
+        match chunk.get(base..).ok_or(cut).and_then(|data| self.layout.page(data)) {
+            Ok(page) => {
+                self.walker = Walker::new(self.layout.abi, base, &page);
+                self.lost = add(self.lost, page.lost);
+                Ok(())
+            }
+            Err(source) => {
+                self.walker = Walker::empty(self.layout.abi);
+                Err(source)
+            }
+        }
+    }
+}
+
+/// Losses before pages that held no record add up.
+fn add(a: Lost, b: Lost) -> Lost {
+    match (a, b) {
+        (Lost::None, other) | (other, Lost::None) => other,
+        (Lost::Count(a), Lost::Count(b)) => Lost::Count(a.saturating_add(b)),
+        _ => Lost::Unknown,
+    }
+}

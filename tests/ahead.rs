@@ -1,0 +1,140 @@
+//! Merging on several threads gives what merging on one gives, also around damage and for any sharing-out.
+
+use proptest::prelude::*;
+use rtrace::merge::ahead::{Effort, Verdict, Work, run};
+use rtrace::merge::{Merge, Source};
+use rtrace::trace_dat::{TimeOptions, Trace};
+use std::path::PathBuf;
+
+/// Writes a line per record; what it says of the number of records before it makes segments depend on each other.
+struct Lines {
+    /// The state's every how many-th change is not to be foreseen; 0: none.
+    surprise: u64,
+}
+
+#[derive(Clone, Default)]
+struct Seen {
+    base: u64,
+    records: u64,
+}
+
+impl Work for Lines {
+    type State = Seen;
+
+    fn fork(&self, known: &Seen) -> Seen {
+        Seen { base: known.base + known.records, records: 0 }
+    }
+
+    fn record<S: Source>(&self, merge: &mut Merge<S>, state: &mut Seen, out: &mut Vec<u8>) {
+        let r = merge.record();
+        state.records += 1;
+        let number = if self.surprise == 0 { 0 } else { (state.base + state.records) / self.surprise };
+        let sum = r.data.iter().fold(0u32, |sum, b| sum.wrapping_mul(31).wrapping_add(u32::from(*b)));
+        let (time, cpu, lost) = (r.timestamp.0, r.cpu.0, r.lost);
+        out.extend_from_slice(format!("{number} {time} {cpu} {} {lost:?} {sum:x}\n", r.buffer).as_bytes());
+    }
+
+    fn commit(&self, known: &mut Seen, done: Seen) -> Verdict {
+        let base = known.base + known.records;
+        if self.surprise > 0 && done.base / self.surprise != base / self.surprise {
+            return Verdict::Again;
+        }
+        if self.surprise > 0 && done.base != base {
+            return Verdict::InOrder;
+        }
+        known.records += done.records;
+        Verdict::Kept
+    }
+}
+
+/// What comes out: the lines, and the damage.
+fn lines(bytes: &[u8], effort: Effort, surprise: u64) -> (String, Vec<String>) {
+    let trace = match Trace::open(bytes.to_vec()) {
+        Ok(trace) => trace,
+        Err(error) => return (String::new(), vec![error.to_string()]),
+    };
+    let mut streams = Vec::new();
+    for (number, buffer) in trace.buffers.iter().enumerate() {
+        for cpu in 0..buffer.cpus.len() {
+            streams.push((trace.stream(buffer, cpu, &TimeOptions::default()).unwrap(), number));
+        }
+    }
+    let (mut out, mut damage) = (Vec::new(), Vec::new());
+    let mut sink = |text: &[u8]| {
+        out.extend_from_slice(text);
+        Ok(())
+    };
+    run(&Lines { surprise }, streams, effort, &mut Seen::default(), &mut sink, &mut |e| damage.push(e.to_string()))
+        .unwrap();
+    (String::from_utf8(out).unwrap(), damage)
+}
+
+fn small(threads: usize) -> Effort {
+    Effort { threads, segment: 20_000, ahead: 60_000 }
+}
+
+/// The trace files that are committed, and those of the corpus, where it is.
+fn files() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let corpus = std::env::var_os("RTRACE_CORPUS").map(PathBuf::from).unwrap_or_else(|| root.join("../shared/corpus"));
+    let mut dirs = vec![root.join("tests/data/traces"), corpus];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                dirs.push(path);
+            } else if path.extension().is_some_and(|e| e == "dat") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same() {
+    let mut most = 0;
+    for path in files() {
+        let bytes = std::fs::read(&path).unwrap();
+        let expected = lines(&bytes, Effort::new(1), 0);
+        most = most.max(expected.0.len());
+        for threads in [2, 3, 8] {
+            for effort in [Effort { segment: 2_000, ..small(threads) }, small(threads), Effort::new(threads)] {
+                assert!(lines(&bytes, effort, 0) == expected, "{}: {effort:?}", path.display());
+            }
+        }
+    }
+    assert!(most > 20_000, "no file has many records");
+}
+
+#[test]
+fn segments_that_were_wrong_are_done_again() {
+    for path in files() {
+        let bytes = std::fs::read(&path).unwrap();
+        for surprise in [1, 50, 700] {
+            let expected = lines(&bytes, Effort::new(1), surprise);
+            assert!(lines(&bytes, small(2), surprise) == expected, "{}: {surprise}", path.display());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn damage_is_the_same(file in any::<prop::sample::Index>(), flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), cut in any::<prop::sample::Index>(), is_cut: bool) {
+        let files = files();
+        let mut bytes = std::fs::read(&files[file.index(files.len())]).unwrap();
+        // The events' data is most of the end.
+        let data = bytes.len() / 2;
+        for (at, mask) in flips {
+            let at = data + at.index(bytes.len() - data);
+            bytes[at] ^= mask;
+        }
+        if is_cut {
+            bytes.truncate(data + cut.index(bytes.len() - data));
+        }
+        prop_assert!(lines(&bytes, small(3), 0) == lines(&bytes, Effort::new(1), 0));
+    }
+}
