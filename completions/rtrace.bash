@@ -1381,7 +1381,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__report)
-            opts="-i -F -v -t -l -R -N -L -E -h --input --filter --invert --ts-diff --cpu --raw-ts --nodate --ts-offset --stat --uname --version --cpus --event-names --events --help"
+            opts="-i -F -v -t -l -R -N -L -E -h --input --invert --ts-diff --cpu --raw-ts --nodate --ts-offset --since --until --around --first --last --threads --filter --pid --comm --format --fields --json-schema --count --summary --top-tasks --json --color --stat --uname --version --cpus --event-names --events --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1417,10 +1417,6 @@ _rtrace() {
                     fi
                     return 0
                     ;;
-                --filter)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 -F)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1431,6 +1427,58 @@ _rtrace() {
                     ;;
                 --ts-offset)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --around)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --first)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --filter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --comm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json csv raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --fields)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top-tasks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 *)

@@ -51,9 +51,27 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "record" -d 'Record ev
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "generate" -d 'Write the man pages and the shell completions'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "help" -d 'Show help on a command or a topic'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s i -l input -d 'File to print; may be given several times' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s F -l filter -d 'Only the events that match, as in `sched/sched_switch: next_pid == 1`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s F -d 'Only the events that match, as in `sched/sched_switch: next_pid == 1`' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l cpu -d 'Only the events of these CPUs, as in 0,2-4' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-offset -d 'Number to add to every time stamp, in the clock\'s unit' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l around -d 'Only around this time: a millisecond to each side, or what stands behind `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l first -d 'Only the first N events that would be shown' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l last -d 'Only the last N events that would be shown' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l threads -d 'How many threads to use; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l filter -d 'Only the events that pass a filter of the kernel\'s language, as in `sched:sched_switch: prev_prio < 100`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l pid -d 'Only what these tasks did' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l comm -d 'Only what tasks of this name did; may be a glob and be given several times' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l format -d 'What to print the events as' -r -f -a "text\t'Lines as of trace-cmd report'
+json\t'One JSON object per line, every field named and typed'
+csv\t'Comma-separated values'
+raw\t'`name=value` lines: every field, no print formats'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l fields -d 'Columns of --format csv: ts, cpu, pid, comm, event, system, name, source, buffer, lost, fields, or fields of events' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l top-tasks -d 'How many of the busiest tasks --summary shows' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l color -d 'Colour the text' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
+always\t'Always'
+never\t'Never'"
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s v -l invert -d 'Not the events that match the filters behind this'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s t -d 'Time stamps in nanoseconds'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s l -d 'Short columns, as the kernel\'s latency format'
@@ -63,6 +81,10 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s L -d 'Only plug
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-diff -d 'The time since the line before, behind each time stamp'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l raw-ts -d 'Raw time stamps, without any correction'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l nodate -d 'Do not turn the time stamps of a recording with --date into wall clock times'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l json-schema -d 'The JSON Schema of what --format json prints: of any file, or of the files given'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l count -d 'How many of each event there are, instead of the events'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l summary -d 'How many events of what kind, on which CPU, by which task, instead of the events'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l json -d '--count or --summary as one JSON object'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l stat -d 'The buffers\' statistics when recording ended, and where the data lies'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l uname -d 'The recorded machine and kernel, and the recorder\'s version'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l version -d 'The version of the program that recorded'
@@ -560,7 +582,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s c -l children -
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s a -l all-formats -d 'Store the formats of all events, not only of those recorded'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s q -l quiet -d 'Print nothing but errors'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l top -d 'Record in the top-level buffer instead of one of our own'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l top -d 'Record in the top-level buffer, where trace_printk() writes, instead of one of our own'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l self -d 'Record events of the recorder\'s own threads too'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l verbose -d 'Show each write to tracefs as a line of shell'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'

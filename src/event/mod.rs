@@ -20,7 +20,7 @@ pub use event_type::EventType;
 pub(crate) use handlers::Next;
 pub use options::{DecodeOptions, FunctionOptions, GraphOptions};
 pub use record::{Lost, Record};
-pub use state::State;
+pub use state::{Joined, State};
 pub use typed::{Kind, Place, TypedEvent, TypedField, until_nul};
 pub use types::EventTypes;
 pub use value::{Number, Numbers, Value};

@@ -12,6 +12,21 @@ pub struct State {
     pub(crate) functions: Vec<Vec<Vec<u8>>>,
     /// The time of the event before, for time differences.
     pub(crate) previous: Option<u64>,
+    /// The tasks without a name that were printed, ascending.
+    nameless: Vec<i32>,
+    /// Whether something was printed that takes more from the events before than task names.
+    in_order: bool,
+}
+
+/// What became of a fork.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joined {
+    /// What it printed is right.
+    Sound,
+    /// Names were learnt meanwhile that it should have known.
+    Outdated,
+    /// It cannot be told: such events are to be printed in order.
+    InOrder,
 }
 
 /// No kernel has more CPUs, and an absurd CPU number must not fill the memory.
@@ -23,6 +38,45 @@ impl State {
         State { comms, ..State::default() }
     }
 
+    /// A state to print later events with, while the ones before them are not all printed.
+    pub fn fork(&self) -> Self {
+        State { comms: self.comms.clone(), ..State::default() }
+    }
+
+    /// Takes over what was printed with the fork `done`, unless it would have been printed differently now.
+    pub fn join(&mut self, done: &State) -> Joined {
+        if done.in_order {
+            return Joined::InOrder;
+        }
+        if done.nameless.iter().any(|pid| self.comms.get(Pid(*pid)).is_some()) {
+            return Joined::Outdated;
+        }
+        self.comms.learn_from(&done.comms);
+        Joined::Sound
+    }
+
+    /// Takes note that the event's text depends on the events before it.
+    #[inline]
+    pub fn depends_on_order(&mut self) {
+        self.in_order = true;
+    }
+
+    /// The name of a task, to be printed.
+    #[inline]
+    pub(crate) fn name(&mut self, pid: Pid) -> &[u8] {
+        if self.comms.get(pid).is_none() {
+            self.note_nameless(pid.0);
+        }
+        self.comms.name(pid)
+    }
+
+    #[cold]
+    fn note_nameless(&mut self, pid: i32) {
+        if let Err(at) = self.nameless.binary_search(&pid) {
+            self.nameless.insert(at, pid);
+        }
+    }
+
     /// Takes note that `pid` is called `comm`, unless it is known already.
     #[inline]
     pub(crate) fn learn(&mut self, pid: i32, comm: &[u8]) {
@@ -31,6 +85,7 @@ impl State {
 
     /// How deep `parent` lies in the CPU's stack of open functions; `child` is put on top of it.
     pub(crate) fn function_depth(&mut self, cpu: usize, parent: &[u8], child: &[u8]) -> usize {
+        self.in_order = true;
         if cpu >= MAX_CPUS {
             return 0;
         }

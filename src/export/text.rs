@@ -67,7 +67,7 @@ impl<'a> Text<'a> {
         let abi = self.types.abi();
         let common = self.types.common();
         let pid = common.pid(abi, record.data);
-        let comm = state.comms.name(pid);
+        let comm = state.name(pid);
         let cpu = u64::from(record.cpu.0);
         if self.options.latency {
             columns::short_comm(out, comm);
@@ -151,6 +151,7 @@ impl<'a> Text<'a> {
 
     #[cold]
     fn time_diff(&self, now: u64, state: &mut State, out: &mut Vec<u8>) {
+        state.depends_on_order();
         out.push(b' ');
         let start = out.len();
         if let Some(previous) = state.previous.replace(now) {

@@ -1,10 +1,18 @@
 //! `saved_cmdlines`: `1234 bash`, what the tasks were called.
 
 use crate::units::Pid;
+use std::sync::Arc;
 
-/// Task names by pid.
+/// Task names by pid: those that a file has, shared by all copies, and those that were learnt since.
 #[derive(Clone, Debug, Default)]
 pub struct Comms {
+    known: Arc<Known>,
+    /// Ascending by pid.
+    learnt: Vec<(i32, Arc<[u8]>)>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Known {
     /// Indexed by pid below [`DENSE`]: index into `names` plus 1.
     dense: Vec<u32>,
     /// The pids above, ascending.
@@ -19,15 +27,15 @@ impl Comms {
     /// Parses the text of `saved_cmdlines`; lines that are not like the kernel's are left out. Of two names for one pid
     /// the first one stays.
     pub fn parse(text: &[u8]) -> Self {
-        let mut comms = Comms::default();
+        let mut known = Known::default();
         for line in text.split(|b| *b == b'\n') {
             let Some(blank) = memchr::memchr(b' ', line) else { continue };
             let pid = std::str::from_utf8(&line[..blank]).ok().and_then(|p| p.trim().parse().ok());
             if let Some(pid) = pid {
-                comms.learn(Pid(pid), &line[blank + 1..]);
+                known.add(Pid(pid), &line[blank + 1..]);
             }
         }
-        comms
+        Comms { known: Arc::new(known), learnt: Vec::new() }
     }
 
     /// The name of `pid`, if it is known.
@@ -36,11 +44,15 @@ impl Comms {
         if pid.0 == 0 {
             return Some(b"<idle>");
         }
-        let index = match usize::try_from(pid.0) {
-            Ok(pid) if pid < DENSE => *self.dense.get(pid)?,
-            _ => self.sparse.get(self.sparse.binary_search_by_key(&pid.0, |s| s.0).ok()?)?.1,
-        };
-        self.names.get((index as usize).checked_sub(1)?).map(|n| &**n)
+        match self.known.get(pid) {
+            None if !self.learnt.is_empty() => self.get_learnt(pid),
+            known => known,
+        }
+    }
+
+    fn get_learnt(&self, pid: Pid) -> Option<&[u8]> {
+        let at = self.learnt.binary_search_by_key(&pid.0, |l| l.0).ok()?;
+        Some(&self.learnt[at].1)
     }
 
     /// What a trace shows for `pid`: its name, or `<...>`.
@@ -50,8 +62,39 @@ impl Comms {
     }
 
     /// Remembers a name, unless the pid has one already.
+    #[inline]
     pub fn learn(&mut self, pid: Pid, name: &[u8]) {
-        if self.get(pid).is_some() {
+        if self.get(pid).is_none() {
+            self.learn_new(pid, name);
+        }
+    }
+
+    fn learn_new(&mut self, pid: Pid, name: &[u8]) {
+        if let Err(at) = self.learnt.binary_search_by_key(&pid.0, |l| l.0) {
+            self.learnt.insert(at, (pid.0, name.into()));
+        }
+    }
+
+    /// Learns what `other` has learnt.
+    pub fn learn_from(&mut self, other: &Comms) {
+        for (pid, name) in &other.learnt {
+            self.learn(Pid(*pid), name);
+        }
+    }
+}
+
+impl Known {
+    #[inline]
+    fn get(&self, pid: Pid) -> Option<&[u8]> {
+        let index = match usize::try_from(pid.0) {
+            Ok(pid) if pid < DENSE => *self.dense.get(pid)?,
+            _ => self.sparse.get(self.sparse.binary_search_by_key(&pid.0, |s| s.0).ok()?)?.1,
+        };
+        self.names.get((index as usize).checked_sub(1)?).map(|n| &**n)
+    }
+
+    fn add(&mut self, pid: Pid, name: &[u8]) {
+        if pid.0 == 0 || self.get(pid).is_some() {
             return;
         }
         let Ok(index) = u32::try_from(self.names.len() + 1) else { return };

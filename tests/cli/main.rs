@@ -6,7 +6,6 @@ mod environment;
 mod knobs;
 
 mod documents;
-mod errors;
 mod generated;
 mod help;
 mod verbs;

@@ -8,5 +8,4 @@ mod guest_machine;
 mod harness;
 mod hist;
 mod languages;
-mod record;
 mod text;

@@ -6,9 +6,12 @@ use super::streams::{self, Source};
 use super::window::Window;
 use super::{Args, Damage, Format, formats, tally, text};
 use crate::cli::exit::Failure;
-use rtrace::merge::Merge;
+use rtrace::merge::ahead::{self, Effort, Work};
+use rtrace::merge::{Merge, MergeError};
 use rtrace::trace_dat::TimeOptions;
 use std::io::Write;
+use std::num::NonZero;
+use std::thread;
 
 /// How much output is gathered before it is written, in bytes.
 const GATHER: usize = 256 << 10;
@@ -16,7 +19,7 @@ const GATHER: usize = 256 << 10;
 const LAST_STEP: u64 = 64 << 10;
 
 /// How many events to show.
-#[derive(clap::Args, Clone, Copy, Default)]
+#[derive(clap::Args, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LimitArgs {
     /// Only the first N events that would be shown
     #[arg(long, value_name = "N")]
@@ -88,6 +91,27 @@ impl Run<'_> {
             show(&mut merge)?;
         }
         Ok(())
+    }
+
+    /// Whether all events of the files are to be shown.
+    pub(super) fn is_plain(&self) -> bool {
+        self.selection.is_everything() && self.window == Window::default() && self.args.limit == LimitArgs::default()
+    }
+
+    /// Has `work` done on all events of the files, on as many threads as wanted, and writes what comes of it.
+    pub(super) fn all_to<W: Work>(
+        &mut self,
+        work: &W,
+        state: &mut W::State,
+        out: &mut impl Write,
+    ) -> Result<(), Failure> {
+        let streams = streams::streams(self.inputs, self.sources, &self.time, &self.window)?;
+        let threads = self.args.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
+        let note = &mut |error: &MergeError| {
+            let file = self.sources[error.buffer].file;
+            self.damage.note(&self.inputs[file].path, &error.error);
+        };
+        Ok(ahead::run(work, streams, Effort::new(threads), state, &mut |text| out.write_all(text), note)?)
     }
 
     /// Like [`Run::each`], gathering what `show` appends, and writing it.

@@ -67,6 +67,9 @@ pub(crate) struct Args {
     window: window::WindowArgs,
     #[command(flatten)]
     limit: events::LimitArgs,
+    /// How many threads to use; the output is the same for any number [default: one per CPU]
+    #[arg(long, value_name = "N")]
+    threads: Option<std::num::NonZero<usize>>,
     #[command(flatten)]
     select: select::SelectArgs,
     /// What to print the events as

@@ -104,6 +104,11 @@ impl<'a> Selection<'a> {
         Ok(Selection { files, pids, comms: &args.select.comm, shown: vec![Vec::new(); sources], everything })
     }
 
+    /// Whether all events are shown.
+    pub(super) fn is_everything(&self) -> bool {
+        self.everything
+    }
+
     /// Whether to show `record`, which is of that file.
     #[inline]
     pub(super) fn accepts(&mut self, file: usize, record: &Record<'_>) -> bool {

@@ -6,7 +6,7 @@ use super::window::Window;
 use crate::cli::exit::Failure;
 use anyhow::anyhow;
 use rtrace::merge::Merge;
-use rtrace::trace_dat::{OptionId, TimeOptions};
+use rtrace::trace_dat::{CpuStream, OptionId, TimeOptions};
 use rtrace::units::Timestamp;
 
 /// One buffer of one file: what [`rtrace::event::Record::buffer`] counts.
@@ -54,6 +54,20 @@ pub(super) fn merge(
     window: &Window,
 ) -> Result<Merge, Failure> {
     let mut merge = Merge::default();
+    for (stream, source) in streams(inputs, sources, time, window)? {
+        merge.add(stream, source);
+    }
+    Ok(merge)
+}
+
+/// The streams that are merged for it, each with the number of its source.
+pub(super) fn streams(
+    inputs: &[Input],
+    sources: &[Source],
+    time: &TimeOptions,
+    window: &Window,
+) -> Result<Vec<(CpuStream, usize)>, Failure> {
+    let mut streams = Vec::new();
     for (number, source) in sources.iter().enumerate() {
         let trace = &inputs[source.file].trace;
         let buffer = &trace.buffers[source.buffer];
@@ -64,10 +78,10 @@ pub(super) fn merge(
                 let range = trace.seek(buffer, cpu, time).map_err(|e| anyhow!(e))?.range(window.since, window.until);
                 trace.stream_of_chunks(buffer, cpu, time, range)
             };
-            merge.add(stream.map_err(|e| anyhow!(e))?, number);
+            streams.push((stream.map_err(|e| anyhow!(e))?, number));
         }
     }
-    Ok(merge)
+    Ok(streams)
 }
 
 /// A time from which on no CPU has more than about `bytes` of stored data; `None` if that is all there is.

@@ -5,8 +5,10 @@ use super::input::Input;
 use super::streams::Source;
 use super::terminal::Terminal;
 use crate::cli::exit::Failure;
-use rtrace::event::{DecodeOptions, EventTypes, State};
+use rtrace::event::{DecodeOptions, EventTypes, Joined, State};
 use rtrace::export::{Text, TextOptions, TimeColumn};
+use rtrace::merge::ahead::{Verdict, Work};
+use rtrace::merge::{self, Merge};
 use std::io::Write;
 
 pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
@@ -32,28 +34,64 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failu
             Text::new(&types[source.file], &inputs[source.file].symbols, options)
         })
         .collect();
-    let terminal = Terminal::of_stdout(args.color);
+    let lines = Lines { sources, texts };
+    let Some(terminal) = Terminal::of_stdout(args.color) else {
+        if run.is_plain() {
+            out.write_all(&head(inputs))?;
+            return run.all_to(&lines, &mut states, out);
+        }
+        return run.each_to(head(inputs), out, |merge, out| lines.record(merge, &mut states, out));
+    };
     let mut plain = Vec::new();
     run.each_to(head(inputs), out, |merge, out| {
+        plain.clear();
         let record = merge.record();
-        let text = &texts[record.buffer];
-        let state = &mut states[sources[record.buffer].file];
-        let next = if text.needs_next(&record) { merge.peek() } else { None };
-        let told = match &terminal {
-            None => text.event(&record, next.as_ref(), state, out),
-            Some(terminal) => {
-                plain.clear();
-                let told = text.event(&record, next.as_ref(), state, &mut plain);
-                let types = &types[sources[record.buffer].file];
-                let event = types.get(types.common().event_id(types.abi(), record.data));
-                terminal.show(&plain, event.map_or("", |e| &e.format.name), out);
-                told
-            }
+        let types = &types[sources[record.buffer].file];
+        let event = types.get(types.common().event_id(types.abi(), record.data));
+        lines.record(merge, &mut states, &mut plain);
+        terminal.show(&plain, event.map_or("", |e| &e.format.name), out);
+    })
+}
+
+/// The lines of all sources. What one leaves for the next is kept per file.
+struct Lines<'a> {
+    sources: &'a [Source],
+    texts: Vec<Text<'a>>,
+}
+
+impl Work for Lines<'_> {
+    type State = Vec<State>;
+
+    fn fork(&self, known: &Vec<State>) -> Vec<State> {
+        known.iter().map(State::fork).collect()
+    }
+
+    #[inline]
+    fn record<S: merge::Source>(&self, merge: &mut Merge<S>, states: &mut Vec<State>, out: &mut Vec<u8>) {
+        let record = merge.record();
+        let text = &self.texts[record.buffer];
+        let state = &mut states[self.sources[record.buffer].file];
+        let told = if text.needs_next(&record) {
+            state.depends_on_order();
+            text.event(&record, merge.peek().as_ref(), state, out)
+        } else {
+            text.event(&record, None, state, out)
         };
         if told {
             merge.skip_peeked();
         }
-    })
+    }
+
+    fn commit(&self, known: &mut Vec<State>, done: Vec<State>) -> Verdict {
+        for (known, done) in known.iter_mut().zip(&done) {
+            match known.join(done) {
+                Joined::Sound => {}
+                Joined::Outdated => return Verdict::Again,
+                Joined::InOrder => return Verdict::InOrder,
+            }
+        }
+        Verdict::Kept
+    }
 }
 
 /// What stands in front of the lines of each buffer; nothing if there is only one.
