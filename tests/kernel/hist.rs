@@ -168,7 +168,7 @@ run bucket 0 hist raw_syscalls:sys_exit --key ret.buckets=100 --if 'ret > 0' --c
 run folded 0 hist sched:sched_switch --key stacktrace --folded -- sh load.sh; same folded
 run status 3 hist sched:sched_switch --key next_pid -- sh -c 'exit 3'; same status
 run none 127 hist sched:sched_switch --key next_pid -- nosuchcommand; same none
-run lost 4 hist raw_syscalls:sys_enter --key common_timestamp --size 128 --max-lost 0 -- sh load.sh; same lost
+run lost 4 hist raw_syscalls:sys_enter --key common_timestamp,id,common_pid --size 128 --max-lost 0 -- sh load.sh; same lost
 run bad 2 hist sched:sched_switch --key nextpid -- true; same bad
 run action 0 hist sched:sched_switch --key next_pid --var st=prev_state --action 'onchange($st).save(prev_comm,next_comm)' --json -- sh load.sh; same action
 run named 0 hist sched:sched_switch --key next_pid --name foo -B mine -- sh load.sh; same named
