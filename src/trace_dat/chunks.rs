@@ -236,7 +236,7 @@ impl ChunkReader {
         if self.data.layout == DataLayout::Pages {
             let mut bytes = Vec::new();
             let whole = self.end.saturating_sub(self.pos).is_multiple_of(self.page_size);
-            return (whole && self.next_pages(&mut bytes).ok()?).then(|| Packed { size: bytes.len(), bytes });
+            return (whole && self.next_pages(&mut bytes).ok()?).then_some(Packed { size: bytes.len(), bytes });
         }
         if self.pos == self.data.offset {
             let mut count = [0; 4];
