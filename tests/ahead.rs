@@ -28,7 +28,7 @@ impl Work for Lines {
     fn record<S: Source>(&self, merge: &mut Merge<S>, state: &mut Seen, out: &mut Vec<u8>) {
         let r = merge.record();
         state.records += 1;
-        let number = if self.surprise == 0 { 0 } else { (state.base + state.records) / self.surprise };
+        let number = (state.base + state.records).checked_div(self.surprise).unwrap_or(0);
         let sum = r.data.iter().fold(0u32, |sum, b| sum.wrapping_mul(31).wrapping_add(u32::from(*b)));
         let (time, cpu, lost) = (r.timestamp.0, r.cpu.0, r.lost);
         out.extend_from_slice(format!("{number} {time} {cpu} {} {lost:?} {sum:x}\n", r.buffer).as_bytes());

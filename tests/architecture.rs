@@ -94,8 +94,11 @@ fn columns_do_not_mix() {
 fn only_tracefs_spells_its_paths() {
     let others: Vec<&str> =
         DECODE.iter().chain(SHARED).chain(["record", "cli"].iter()).copied().filter(|m| *m != "tracefs").collect();
-    let paths = ["/sys/kernel/tracing", "/sys/kernel/debug", "\"trace_pipe_raw\"", "\"set_event\"", "\"tracing_on\""];
+    let paths = ["/sys/kernel/tracing", "/sys/kernel/debug", "\"trace_pipe_raw\"", "\"set_event\""];
     none_says(&others, &paths, "only `tracefs` spells tracefs paths");
+    // Knobs' names are words of the command line too (`show --tracing_on`); nobody else has a use for them.
+    let silent: Vec<&str> = others.into_iter().filter(|m| *m != "cli").collect();
+    none_says(&silent, &["\"tracing_on\"", "\"trace_clock\""], "only `tracefs` writes knobs");
 }
 
 #[test]

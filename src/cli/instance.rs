@@ -217,7 +217,7 @@ fn apply(args: &Settings, instance: &Instance, journal: &mut Journal) -> Result<
         journal.enable_events(instance, &events)?;
     }
     if let Some(tracing) = &args.tracing {
-        journal.set(instance, "tracing_on", if tracing == "on" { "1" } else { "0" })?;
+        journal.set_on(instance, tracing == "on")?;
     }
     Ok(())
 }
