@@ -1258,7 +1258,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__record)
-            opts="-e -f -R -v -B -b -C -o -P -F -c -i -a -q -h --event --filter --trigger --instance --buffer-size --clock --output --pid --follow --children --ignore-unknown --all-formats --quiet --duration --timeout --top --self --max-lost --summary-json --compression --verbose --tracefs --journal-dir --help"
+            opts="-e -f -R -v -B -b -C -o -P -F -c -i -a -q -h --event --filter --trigger --instance --buffer-size --clock --output --pid --follow --children --ignore-unknown --all-formats --quiet --duration --timeout --top --self --max-lost --summary-json --compression --date --verbose --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

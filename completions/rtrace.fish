@@ -584,6 +584,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s a -l all-format
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s q -l quiet -d 'Print nothing but errors'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l top -d 'Record in the top-level buffer, where trace_printk() writes, instead of one of our own'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l self -d 'Record events of the recorder\'s own threads too'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l date -d 'Store the wall clock\'s time, which reports then show'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l verbose -d 'Show each write to tracefs as a line of shell'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand generate" -s h -l help -d 'Print help'

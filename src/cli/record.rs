@@ -66,6 +66,9 @@ pub(crate) struct Args {
     /// Compress with zstd[:LEVEL], or none
     #[arg(long, value_name = "HOW", default_value = "zstd", value_parser = parse_compression)]
     compression: Compression,
+    /// Store the wall clock's time, which reports then show
+    #[arg(long)]
+    date: bool,
     /// Show each write to tracefs as a line of shell
     #[arg(long)]
     verbose: bool,
@@ -117,6 +120,7 @@ impl Args {
             duration: self.duration,
             timeout: self.timeout,
             own_threads: self.own_threads,
+            date: self.date,
         })
     }
 }

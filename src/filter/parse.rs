@@ -14,7 +14,7 @@ const MAX_FILTER: usize = 4096;
 impl FromStr for Expr {
     type Err = Diagnostic;
 
-    /// Parses a filter. Whether its fields exist and fit is another question: [`Expr::check`].
+    /// Parses a filter. Whether its fields exist and fit is another question: [`Filter::check`](super::Filter::check).
     ///
     /// # Errors
     /// A [`Diagnostic`] labelled `filter` with the place of the error.

@@ -9,6 +9,7 @@
 mod child;
 mod chunk;
 mod comms;
+mod date;
 mod error;
 mod metadata;
 mod output;

@@ -110,7 +110,13 @@ impl Output {
     }
 
     /// Writes all that is known before the first event: from here on the file can be read, whatever happens.
-    pub(super) fn begin(&mut self, tracefs: &Tracefs, plan: &Plan, buffers: &[Buffer]) -> Result<Symbols, RecordError> {
+    pub(super) fn begin(
+        &mut self,
+        tracefs: &Tracefs,
+        plan: &Plan,
+        buffers: &[Buffer],
+        date: Option<u64>,
+    ) -> Result<Symbols, RecordError> {
         let Some(main) = buffers.first() else { return Err(super::PlanError::NoEvents.into()) };
         let mut events: Vec<EventName> = buffers.iter().flat_map(|b| b.events.iter().cloned()).collect();
         events.sort_unstable();
@@ -132,6 +138,9 @@ impl Output {
             writer.ftrace_formats(&metadata.ftrace_formats)?;
             writer.event_formats(&systems)?;
             writer.printk_formats(&metadata.printk_formats)?;
+            if let Some(micros) = date {
+                writer.option(OptionId::DATE, with_nul(&format!("{micros:#x}")));
+            }
             writer.option(OptionId::TRACECLOCK, clocks.as_bytes());
             writer.option(OptionId::UNAME, with_nul(&sys::uname()));
             writer.option(OptionId::VERSION, with_nul(concat!("rtrace ", env!("CARGO_PKG_VERSION"))));

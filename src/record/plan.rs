@@ -33,6 +33,8 @@ pub struct Plan {
     pub timeout: Option<Duration>,
     /// Events in the context of the recorder's own threads are recorded too.
     pub own_threads: bool,
+    /// The wall clock's time is stored.
+    pub date: bool,
 }
 
 impl Plan {

@@ -81,9 +81,26 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
             buffers.push(set_up(&mut journal, plan, buffer, chosen, index == 0, pid)?);
         }
     }
-    let mut run =
-        Run { plan, journal, buffers, output, observer, signals, since: Instant::now(), tracing_on: Duration::ZERO };
+    let date = match (plan.date, buffers.first()) {
+        (true, Some(main)) => super::date::wall_clock_at_zero(&mut journal, &main.clock.current)?,
+        _ => None,
+    };
+    if plan.date && date.is_none() {
+        observer.warn("--date has no effect: the clock does not count time");
+    }
+    let mut run = Run {
+        plan,
+        journal,
+        buffers,
+        date,
+        output,
+        observer,
+        signals,
+        since: Instant::now(),
+        tracing_on: Duration::ZERO,
+    };
     run.warn_of_markers();
+    run.warn_of_printk();
     let brought = run.record(&mut child, watched.as_mut())?;
     run.finish(child, brought)
 }
@@ -110,6 +127,8 @@ struct Run<'a> {
     plan: &'a Plan,
     journal: Journal,
     buffers: Vec<Buffer>,
+    /// The wall clock when the trace clock was zero, in microseconds.
+    date: Option<u64>,
     output: Output,
     observer: &'a mut dyn Observer,
     signals: Signals,
@@ -144,6 +163,19 @@ impl Run<'_> {
         }
     }
 
+    /// trace_printk() writes to the top-level buffer only. Modules that call it have a section for its formats.
+    fn warn_of_printk(&mut self) {
+        let at_top = self.buffers.iter().any(|buffer| buffer.instance.name().is_none());
+        let callers = if at_top { Vec::new() } else { modules_with("__trace_printk_fmt") };
+        if !callers.is_empty() {
+            let text = format!(
+                "what trace_printk() writes is not recorded, and {} may call it; --top records it",
+                callers.join(", ")
+            );
+            self.observer.warn(&text);
+        }
+    }
+
     /// From the first thread to the last: everything is drained when this returns.
     fn record(&mut self, child: &mut Option<Child>, watched: Option<&mut Watched>) -> Result<Brought, RecordError> {
         let start = |e: nix::errno::Errno| RecordError::Start(e.into());
@@ -155,7 +187,7 @@ impl Run<'_> {
             // Then there is saved_cmdlines alone, as for every other recorder.
             Err(_) => None,
         };
-        let symbols = self.output.begin(self.journal.tracefs(), self.plan, &self.buffers)?;
+        let symbols = self.output.begin(self.journal.tracefs(), self.plan, &self.buffers, self.date)?;
         thread::scope(|scope| {
             let stop_threads = StopOnDrop(&stop);
             let spawn_failed = |e| RecordError::Start(e);
@@ -385,6 +417,13 @@ fn failed_already(failed: &EventFd) -> bool {
 /// What a thread returned; its panic becomes ours.
 fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// The loaded modules that have a section of this name.
+fn modules_with(section: &str) -> Vec<String> {
+    let modules = fs::read_dir("/sys/module").into_iter().flatten().flatten();
+    let having = modules.filter(|module| module.path().join("sections").join(section).exists());
+    having.map(|module| module.file_name().to_string_lossy().into_owned()).collect()
 }
 
 /// The ids of this process's threads.

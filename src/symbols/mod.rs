@@ -9,7 +9,7 @@ pub use kallsyms::{Kallsyms, Symbol};
 pub use printk::PrintkFormats;
 
 /// Everything a recording says of names outside of its format files. Immutable once read; what is learnt while printing
-/// lies in [`export::State`](crate::export::State).
+/// lies in [`event::State`](crate::event::State).
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
     /// `/proc/kallsyms` of the recorded kernel.
