@@ -191,7 +191,7 @@ _rtrace() {
 
     case "${cmd}" in
         rtrace)
-            opts="-h -V --help --version report recover list check-events start set stop restart clear reset show stat filter trigger snapshot instance probe hist latency synth sqlhist record generate help"
+            opts="-h -V --help --version record report recover list check-events start set stop restart clear reset show stat filter trigger snapshot instance probe hist latency synth sqlhist generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

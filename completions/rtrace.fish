@@ -26,6 +26,7 @@ end
 
 complete -c rtrace -n "__fish_rtrace_needs_command" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_needs_command" -s V -l version -d 'Print version'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "record" -d 'Record events into a trace.dat file'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "report" -d 'Print a recording as text'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "recover" -d 'Finish a recording whose recorder was killed'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "list" -d 'List what this kernel can trace'
@@ -47,9 +48,34 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "hist" -d 'Count event
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "latency" -d 'Show how the time between two events is distributed'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "synth" -d 'Make events out of two others'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "sqlhist" -d 'Print, and with -e run, the commands that an SQL statement means'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "record" -d 'Record events into a trace.dat file'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "generate" -d 'Write the man pages and the shell completions'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "help" -d 'Show help on a command or a topic'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s e -l event -d 'Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s f -l filter -d 'Filter for the -e before it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s R -l trigger -d 'Set a trigger on the -e before it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s B -l instance -d 'Record in this instance too; options after it belong to it (made and removed if absent)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s o -l output -d 'Write to FILE' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s P -l pid -d 'Record only events of these processes; end with the last of them' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l duration -d 'End recording after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l timeout -d 'End CMD after TIME and exit with 124' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-lost -d 'Exit with 4 if more than N events were lost' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l summary-json -d 'Write the summary to FILE as JSON' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l compression -d 'Compress with zstd[:LEVEL], or none' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s v -d 'Leave out the events of every -e that follows'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s F -l follow -d 'Record only events of CMD'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s a -l all-formats -d 'Store the formats of all events, not only of those recorded'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s q -l quiet -d 'Print nothing but errors'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l top -d 'Record in the top-level buffer, where trace_printk() writes, instead of one of our own'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l self -d 'Record events of the recorder\'s own threads too'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l date -d 'Store the wall clock\'s time, which reports then show'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s i -l input -d 'File to print; may be given several times' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s F -d 'Only the events that match, as in `sched/sched_switch: next_pid == 1`' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l cpu -d 'Only the events of these CPUs, as in 0,2-4' -r
@@ -561,31 +587,5 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s e -d 'Run the 
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s s -d 'Take a snapshot then'
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s T -d 'Fire the event then, too'
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s h -l help -d 'Print help'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s e -l event -d 'Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s f -l filter -d 'Filter for the -e before it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s R -l trigger -d 'Set a trigger on the -e before it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s B -l instance -d 'Record in this instance too; options after it belong to it (made and removed if absent)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s o -l output -d 'Write to FILE' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s P -l pid -d 'Record only events of these processes; end with the last of them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l duration -d 'End recording after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l timeout -d 'End CMD after TIME and exit with 124' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-lost -d 'Exit with 4 if more than N events were lost' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l summary-json -d 'Write the summary to FILE as JSON' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l compression -d 'Compress with zstd[:LEVEL], or none' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l journal-dir -d 'Where the journals of changes lie' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s v -d 'Leave out the events of every -e that follows'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s F -l follow -d 'Record only events of CMD'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s a -l all-formats -d 'Store the formats of all events, not only of those recorded'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s q -l quiet -d 'Print nothing but errors'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l top -d 'Record in the top-level buffer, where trace_printk() writes, instead of one of our own'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l self -d 'Record events of the recorder\'s own threads too'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l date -d 'Store the wall clock\'s time, which reports then show'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l verbose -d 'Show each write to tracefs as a line of shell'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand generate" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand help" -s h -l help -d 'Print help'

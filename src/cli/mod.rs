@@ -46,6 +46,7 @@ struct Cli {
 // One line per subcommand here and one in `run`; nothing else.
 #[derive(Subcommand)]
 enum Command {
+    Record(record::Args),
     Report(report::Args),
     Recover(recover::Args),
     List(list::Args),
@@ -69,7 +70,6 @@ enum Command {
     #[command(hide = true)]
     Sqlhist(synth::SqlhistArgs),
     Help(help::Args),
-    Record(record::Args),
     #[command(hide = true)]
     Generate(generate::Args),
 }
