@@ -44,6 +44,12 @@ pub enum PageError {
         /// What it declares, in bytes.
         len: u32,
     },
+    /// A record that is later than sub-buffers behind it. Only who reads several parts of a trace at once minds.
+    #[error("record at +{offset:#x} is later than the sub-buffers behind it")]
+    OutOfOrder {
+        /// Where the record's bytes start.
+        offset: usize,
+    },
     /// A record or padding that ends behind the committed data.
     #[error("{} at +{offset:#x} runs {excess} bytes past the committed data", if *.padding { "padding" } else { "record" })]
     PastEnd {

@@ -160,6 +160,7 @@ impl Feed {
             chunks: self.ready.iter().take(last + 1).map(|c| c.data.clone()).collect(),
             cursor: self.cursor,
             end: None,
+            until: until.unwrap_or(u64::MAX),
             chunk: 0,
             first_page: self.first_page,
         };

@@ -1,6 +1,7 @@
 //! One stream's records between two times.
 
 use crate::merge::Source;
+use crate::ring_buffer::PageError;
 use crate::trace_dat::{Correction, FileError, Head, PageCursor};
 use crate::units::CpuId;
 use std::sync::Arc;
@@ -14,6 +15,8 @@ pub(super) struct SegmentStream {
     pub(super) cursor: PageCursor,
     /// Where the first record of the last chunk lies that is not part of it; `None`: the chunk is part of it to its end.
     pub(super) end: Option<usize>,
+    /// All records must be earlier. A damaged page may hold others: then the segment fails, and is read in order.
+    pub(super) until: u64,
     pub(super) chunk: usize,
     /// The current chunk's first page.
     pub(super) first_page: u64,
@@ -29,20 +32,16 @@ impl Source for SegmentStream {
     fn next(&mut self, _spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
         loop {
             let Some(chunk) = self.chunks.get(self.chunk) else { return Ok(None) };
-            // What is damaged has been cut off before segments are made of it, but for the inner items of pages.
-            let step = self.cursor.step(chunk).map_err(|source| FileError::Page {
-                buffer: String::new(),
-                cpu: self.cpu,
-                page: self.cursor.page(),
-                source,
-            })?;
-            match step {
+            match self.cursor.step(chunk).map_err(|source| self.error(source))? {
                 Some(head) if self.is_end(&head) => {
                     self.chunk = self.chunks.len();
                     return Ok(None);
                 }
                 Some(mut head) => {
                     head.item.timestamp = self.correction.apply(head.item.timestamp);
+                    if head.item.timestamp >= self.until {
+                        return Err(self.error(PageError::OutOfOrder { offset: head.item.start }));
+                    }
                     return Ok(Some(head));
                 }
                 None => {
@@ -69,6 +68,11 @@ impl Source for SegmentStream {
 }
 
 impl SegmentStream {
+    #[cold]
+    fn error(&self, source: PageError) -> FileError {
+        FileError::Page { buffer: String::new(), cpu: self.cpu, page: self.cursor.page(), source }
+    }
+
     #[inline]
     fn is_end(&self, head: &Head) -> bool {
         self.chunk + 1 == self.chunks.len() && self.end.is_some_and(|end| head.item.start >= end)
