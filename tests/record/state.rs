@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 fn start(env: &TestEnvironment, args: &[&str]) -> (Child, Pid) {
     let mark = env.path().join("runs");
     let _ = std::fs::remove_file(&mark);
-    let wait = "echo $$ > runs; while :; do sleep 0.05; done";
+    let wait = "echo $$ > runs; while :; do /bin/true; done";
     let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
     command.args(["record", "--journal-dir", "journal"]).args(args).args(["--", "sh", "-c", wait]);
     let mut child = command.stderr(Stdio::null()).spawn().unwrap();
@@ -92,6 +92,13 @@ fn knobs_are_the_same_after_every_kind_of_end() {
     }
 }
 
+/// Whether a CPU's spool beside the recording holds a chunk.
+fn has_spooled(dir: &std::path::Path) -> bool {
+    let files = std::fs::read_dir(dir).unwrap().flatten();
+    let mut spools = files.filter(|f| f.file_name().to_string_lossy().contains(".cpu"));
+    spools.any(|f| f.metadata().is_ok_and(|m| m.len() > 512))
+}
+
 #[test]
 fn what_a_kill_leaves_behind_is_put_back_and_recovered() {
     let Some((tracefs, _guard)) = kernel() else { return };
@@ -99,7 +106,11 @@ fn what_a_kill_leaves_behind_is_put_back_and_recovered() {
     for args in [ALL_KINDS, &["--top", "-b", "600", "-C", "mono", "-e", "sched", "-F", "-c"]] {
         let env = TestEnvironment::new();
         let (mut child, command) = start(&env, args);
-        std::thread::sleep(Duration::from_millis(800)); // more than a quiet ring is left alone
+        let since = Instant::now();
+        while !has_spooled(env.path()) {
+            assert!(since.elapsed() < Duration::from_secs(60), "nothing is written while recording");
+            std::thread::sleep(Duration::from_millis(10));
+        }
         kill(Pid::from_raw(child.id() as i32), Signal::SIGKILL).unwrap();
         child.wait().unwrap();
         kill(command, Signal::SIGKILL).unwrap();
