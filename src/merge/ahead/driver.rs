@@ -236,6 +236,20 @@ impl<W: Work> Driver<'_, W> {
             while !self.finished && self.pending.len() <= 2 * self.effort.threads && self.cut_segment(state) {
                 self.ask();
             }
+            // Before waiting: a segment that was given up is done without anybody having to do it.
+            let first = self.first_pending;
+            while let Some(Pending { done: Some(_), .. }) = self.pending.front() {
+                let Some(Pending { segment, places, done: Some((done, out)) }) = self.pending.pop_front() else {
+                    break;
+                };
+                self.first_pending += 1;
+                if !self.commit(&segment, done, out, state, sink)? {
+                    return Ok(places);
+                }
+            }
+            if self.first_pending > first {
+                continue;
+            }
             if self.pending.is_empty() && (self.finished || !self.feeds.iter().any(Feed::is_waiting)) {
                 return Ok(self.feeds.iter().map(Feed::place).collect());
             }
@@ -247,15 +261,6 @@ impl<W: Work> Driver<'_, W> {
                     }
                 }
                 Err(_) => return Err(io::Error::other("a decoding thread panicked")),
-            }
-            while let Some(Pending { done: Some(_), .. }) = self.pending.front() {
-                let Some(Pending { segment, places, done: Some((done, out)) }) = self.pending.pop_front() else {
-                    break;
-                };
-                self.first_pending += 1;
-                if !self.commit(&segment, done, out, state, sink)? {
-                    return Ok(places);
-                }
             }
         }
     }
