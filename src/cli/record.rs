@@ -2,6 +2,7 @@
 
 pub(crate) mod events;
 mod live;
+mod refused;
 
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
@@ -141,7 +142,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let tracefs = args.tracefs.open().map_err(|failure| failure.with_exit(own))?;
     let recorded = record::record(&plan, args.tracefs.journal(&tracefs, args.verbose), &mut screen);
     screen.clear();
-    let summary = recorded.map_err(|error| failure(error, own))?;
+    let summary = recorded.map_err(|error| {
+        refused::explain(&tracefs, &error).map_or_else(|| failure(error, own), |known| known.with_exit(own))
+    })?;
     if let Some(path) = &args.summary_json {
         let text = format!("{:#}\n", summary.json());
         std::fs::write(path, text)

@@ -141,7 +141,7 @@ fn complete(args: &AddArgs, text: &str) -> Result<(Trigger, String), Failure> {
 }
 
 /// What the kernel must have for this action.
-fn required(action: &Action) -> Option<Feature> {
+pub(super) fn required(action: &Action) -> Option<Feature> {
     match action {
         Action::Snapshot => Some(Feature::Snapshot),
         Action::Hist(_) | Action::EnableHist(_) | Action::DisableHist(_) => Some(Feature::HistTriggers),

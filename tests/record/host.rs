@@ -226,7 +226,10 @@ fn a_refused_filter_is_quoted_with_its_caret() {
     let args = ["-e", "sched:sched_switch", "-f", "nextpid == 1", "--", "touch", "ran"];
     record(&env, &args).exits(125).complains_with("kernel: nextpid == 1").complains_with("^ Field not found");
     assert!(!env.path().join("ran").exists() && !env.path().join("trace.dat").exists());
-    record(&env, &["-e", "sched:sched_switch", "-R", "sing", "--", "true"]).exits(125).complains_with("trigger");
+    // These it refuses without a word.
+    for (trigger, why) in [("stacktrac", "did you mean `stacktrace`?"), ("enable_event:irq:x", "no event `irq:x`")] {
+        record(&env, &["-e", "sched:sched_switch", "-R", trigger, "--", "true"]).exits(125).complains_with(why);
+    }
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub enum Recovered {
 /// [`WriteError::Busy`] if its recorder lives. After any other [`WriteError`] it can be called again.
 pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
     let opened = |source| WriteError::Write { what: "the recording", source };
-    let file = File::options().read(true).write(true).open(path).map_err(opened)?;
+    let file = File::options().read(true).write(true).open(path).map_err(WriteError::Open)?;
     let held = lock(&file)?;
     let mut trace = Trace::open(file.try_clone().map_err(opened)?)?;
     let Some(table) = trace.spools.clone() else { return Ok(Recovered::WasComplete) };

@@ -23,6 +23,9 @@ pub enum WriteError {
         /// Why.
         source: io::Error,
     },
+    /// The recording to be finished cannot be opened.
+    #[error(transparent)]
+    Open(io::Error),
     /// A spool.
     #[error("failed to move spool {} into the trace file", .path.display())]
     Spool {
