@@ -121,7 +121,9 @@ impl Output {
         let mut events: Vec<EventName> = buffers.iter().flat_map(|b| b.events.iter().cloned()).collect();
         events.sort_unstable();
         events.dedup();
-        let metadata = Metadata::read(tracefs, (!plan.all_formats).then_some(&events))?;
+        // What is in a ring from before can be of any event.
+        let all = plan.all_formats || buffers.iter().any(|buffer| buffer.held_before > 0);
+        let metadata = Metadata::read(tracefs, (!all).then_some(&events))?;
         let Some(file) = &self.file else { return Err(self.error("write")(io::ErrorKind::NotFound.into())) };
         file.set_len(0).map_err(self.error("write"))?;
         let file = file.try_clone().map_err(self.error("write"))?;

@@ -101,6 +101,7 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
     };
     run.warn_of_markers();
     run.warn_of_printk();
+    run.warn_of_earlier_events();
     let brought = run.record(&mut child, watched.as_mut())?;
     run.finish(child, brought)
 }
@@ -173,6 +174,21 @@ impl Run<'_> {
                 callers.join(", ")
             );
             self.observer.warn(&text);
+        }
+    }
+
+    /// The kernel gives no sub-buffer away without taking it out of its ring.
+    fn warn_of_earlier_events(&mut self) {
+        for buffer in self.buffers.iter().filter(|buffer| buffer.held_before > 0) {
+            let (place, of) = match buffer.instance.name() {
+                Some(name) => (format!("instance {name}"), format!(" -B {name}")),
+                None => ("the top-level buffer".to_owned(), String::new()),
+            };
+            self.observer.warn(&format!(
+                "{place} holds {} events from before: they move to the start of {}; `rtrace clear{of}` drops them",
+                buffer.held_before,
+                self.plan.output.display()
+            ));
         }
     }
 

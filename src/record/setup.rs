@@ -76,6 +76,8 @@ pub(super) struct Buffer {
     pub(super) kib_per_cpu: Option<u64>,
     /// Each CPU and its counters before the recording.
     pub(super) cpus: Vec<(CpuId, CpuStats)>,
+    /// Events that an earlier use left in its rings. Reading takes them out, so they become part of the recording.
+    pub(super) held_before: u64,
     /// What is recorded: the events of the plan and those that an existing instance had enabled.
     pub(super) events: Vec<EventName>,
     /// Set when tracing starts, since counted ones burn down.
@@ -122,13 +124,14 @@ pub(super) fn set_up(
     let sub_buffer = instance.sub_buffer_size()?;
     let kib_per_cpu = instance.buffer_size()?.kib();
     let sub_buffers = kib_per_cpu.map_or(0, |kib| kib as usize * 1024 / sub_buffer);
-    let cpus =
+    let cpus: Vec<(CpuId, CpuStats)> =
         instance.cpus()?.into_iter().map(|cpu| Ok((cpu, instance.cpu_stats(cpu)?))).collect::<Result<_, Error>>()?;
     let triggers = chosen.events.into_iter();
     Ok(Buffer {
         name: if main { String::new() } else { instance.name().unwrap_or_default().to_owned() },
         clock,
         has_markers,
+        held_before: cpus.iter().map(|(_, stats)| stats.entries).sum(),
         sub_buffer,
         kib_per_cpu,
         cpus,

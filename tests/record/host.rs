@@ -1,6 +1,7 @@
 //! Recordings of the running kernel, in instances of their own. They need root and a tracefs.
 
 use crate::environment::{Outcome, TestEnvironment};
+use crate::not_run::not_run;
 use nix::sys::eventfd::EventFd;
 use rtrace::record::{Compression, Drain, Drained, Progress, Spool, Worker, chunk_size};
 use rtrace::tracefs::{EventName, Journal, Tracefs};
@@ -17,7 +18,7 @@ pub(crate) fn kernel() -> Option<(Tracefs, MutexGuard<'static, ()>)> {
     match Tracefs::discover() {
         Ok(tracefs) => Some((tracefs, guard)),
         Err(error) if error.is_unable() && std::env::var_os("CI").is_none() => {
-            eprintln!("not run: {error}");
+            not_run(error);
             None
         }
         Err(error) => panic!("{error}"),
@@ -120,7 +121,7 @@ fn trace_cmd_reads_the_same_events() {
     let Some(_kernel) = kernel() else { return };
     let env = TestEnvironment::new();
     if std::process::Command::new("trace-cmd").arg("list").output().is_err() {
-        eprintln!("not run: no trace-cmd here");
+        not_run("no trace-cmd is installed");
         return;
     }
     for compression in ["zstd", "none"] {
@@ -230,6 +231,28 @@ fn a_refused_filter_is_quoted_with_its_caret() {
     for (trigger, why) in [("stacktrac", "did you mean `stacktrace`?"), ("enable_event:irq:x", "no event `irq:x`")] {
         record(&env, &["-e", "sched:sched_switch", "-R", trigger, "--", "true"]).exits(125).complains_with(why);
     }
+}
+
+#[test]
+fn what_an_instance_held_before_is_kept_in_the_file() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let mut journal = Journal::in_memory(&tracefs);
+    let name = format!("rtrace-test-earlier-{}", std::process::id());
+    let instance = journal.create_instance(&name).unwrap();
+    journal.enable_events(&instance, &[EventName::new("syscalls", "sys_enter_kill")]).unwrap();
+    journal.set_on(&instance, true).unwrap();
+    env.run("bash", &["-c", "kill -0 $$; kill -0 $$"]).exits(0);
+    journal.disable_events(&instance, &[EventName::new("syscalls", "sys_enter_kill")]).unwrap();
+    let held: u64 = instance.cpus().unwrap().into_iter().map(|cpu| instance.cpu_stats(cpu).unwrap().entries).sum();
+    assert!(held >= 2);
+    let said = format!("instance {name} holds {held} events from before");
+    record(&env, &["-B", &name, "-e", "sched:sched_process_exit", "--", "true"]).exits(0).complains_with(&said);
+    let lines = report(&env);
+    assert!(lines.iter().filter(|line| line.contains("sys_enter_kill")).count() >= 2);
+    assert!(lines.iter().any(|line| line.contains("sched_process_exit")));
+    assert!(tracefs.instances().unwrap().contains(&name), "it was there before");
+    journal.undo().unwrap();
 }
 
 #[test]
