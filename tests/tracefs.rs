@@ -2,9 +2,12 @@
 
 #[path = "common/knobs.rs"]
 mod knobs;
+#[path = "common/not_run.rs"]
+mod not_run;
 
 use knobs::Knobs;
 use nix::errno::Errno;
+use not_run::not_run;
 use rtrace::tracefs::{Error, EventName, EventSelection, Instance, Journal, Tracefs};
 use std::fs;
 use std::path::PathBuf;
@@ -14,7 +17,7 @@ fn tracefs() -> Option<Tracefs> {
     match Tracefs::discover() {
         Ok(tracefs) => Some(tracefs),
         Err(error) if error.is_unable() && std::env::var_os("CI").is_none() => {
-            eprintln!("not run: {error}");
+            not_run(error);
             None
         }
         Err(error) => panic!("{error}"),
@@ -106,7 +109,7 @@ fn unequal_cpu_buffers_are_put_back() {
     let Some(tracefs) = tracefs() else { return };
     let existing = Existing::new(&tracefs, "unequal");
     if existing.instance.cpus().unwrap().len() < 2 {
-        eprintln!("not run: one CPU only");
+        not_run("one CPU only");
         return;
     }
     existing.write("per_cpu/cpu0/buffer_size_kb", "64");

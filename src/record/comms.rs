@@ -290,7 +290,7 @@ mod tests {
         let learner = match CommLearner::start(0..std::thread::available_parallelism().unwrap().get() as u32) {
             Ok(learner) => learner,
             Err(e) => {
-                println!("cannot run here: no perf side-band: {e}");
+                let _ = std::io::stderr().write_all(format!("not run: no perf side-band: {e}\n").as_bytes());
                 return;
             }
         };

@@ -4,6 +4,8 @@
 mod environment;
 #[path = "../common/knobs.rs"]
 mod knobs;
+#[path = "../common/not_run.rs"]
+mod not_run;
 
 mod documents;
 mod generated;

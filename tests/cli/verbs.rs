@@ -1,6 +1,7 @@
 //! The commands that sit directly on tracefs: on a small tree of files, and on the running kernel where that can be.
 
 use crate::environment::TestEnvironment;
+use crate::not_run::not_run;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -155,7 +156,7 @@ impl Own {
         match fs::create_dir(&path) {
             Ok(()) => Some(Own(path)),
             Err(error) if std::env::var_os("CI").is_none() => {
-                eprintln!("not run: {}: {error}", path.display());
+                not_run(format_args!("{}: {error}", path.display()));
                 None
             }
             Err(error) => panic!("{}: {error}", path.display()),

@@ -1,6 +1,6 @@
 //! Booting a guest: `tests/kernel/boot` does it, this is its Rust face.
 
-use std::io::Write;
+use crate::not_run::not_run;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -50,7 +50,7 @@ impl Guest {
         let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
         match output.status.code() {
             Some(77) => {
-                let _ = std::io::stderr().write_all(format!("not run: {complaint}").as_bytes());
+                not_run(complaint.trim_end());
                 let excused = kernel == Kernel::AllTracers || std::env::var_os("RTRACE_CANNOT_BOOT").is_some();
                 let ci = std::env::var("CI").is_ok_and(|value| value == "true");
                 assert!(excused || !ci, "in CI this kernel must boot: {complaint}");

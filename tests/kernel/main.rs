@@ -8,4 +8,6 @@ mod guest_machine;
 mod harness;
 mod hist;
 mod languages;
+#[path = "../common/not_run.rs"]
+mod not_run;
 mod text;

@@ -2,6 +2,7 @@
 
 use crate::captured::{Compared, Pointers, compare};
 use crate::guest_machine::{Guest, Kernel, on_kernels};
+use crate::not_run::not_run;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
@@ -53,7 +54,7 @@ on_kernels!(in_guests: V6_1, V6_12 => |kernel| {
 fn on_this_machine() {
     let events = Path::new("/sys/kernel/tracing/events");
     if !events.join("sched").exists() {
-        let _ = std::io::stderr().write_all(b"not run: tracefs cannot be read here (not root, or not mounted)\n");
+        not_run("tracefs cannot be read here (not root, or not mounted)");
         return;
     }
     let dir = tempfile::TempDir::new().expect("a temporary folder");

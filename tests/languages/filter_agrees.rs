@@ -6,6 +6,7 @@
 //! Same means the same fields, text up to its NUL: what lies behind it, and between fields, is left over from earlier
 //! events. Filters that look there ([`GARBAGE`]) cannot be compared over two buffers, only over the filtered one.
 
+use crate::not_run::not_run;
 use rtrace::abi::Abi;
 use rtrace::filter::{Filter, Subject};
 use rtrace::format::{EventFormat, Field, Shape};
@@ -189,7 +190,7 @@ fn with_the_running_kernel() {
     let Ok(plain) = Instance::new("plain") else {
         let must = std::env::var_os("CI").is_some() && Path::new(TRACING).join("instances").is_dir();
         assert!(!must, "CI has a tracefs, and its instances cannot be made");
-        eprintln!("skipped: needs root and a mounted tracefs");
+        not_run("needs root and a mounted tracefs");
         return;
     };
     let filtered = Instance::new("filtered").unwrap();

@@ -2,6 +2,8 @@
 
 #[path = "../common/echoes.rs"]
 mod echoes;
+#[path = "../common/not_run.rs"]
+mod not_run;
 
 mod captured;
 mod filter;

@@ -6,6 +6,8 @@ mod environment;
 
 mod files;
 mod formats;
+#[path = "../common/not_run.rs"]
+mod not_run;
 mod parts;
 mod readers;
 mod schema;

@@ -3,6 +3,7 @@
 //! pandas and DuckDB are looked for in `target/readers`, a Python environment; with `CI` set it is made.
 
 use crate::files::{events, json, recordings, report};
+use crate::not_run::not_run;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -23,7 +24,7 @@ fn jq_reads_the_json() {
         let count = events(&json(&file, &[])).len();
         let program = "select(.type == \"event\") | [.ts, .event, (.fields | keys | length)] | @tsv";
         let Some(rows) = feed(Path::new("jq"), &["-r", program], &lines) else {
-            println!("cannot test with jq: it is not installed");
+            not_run("jq is not installed");
             return;
         };
         assert_eq!(rows.lines().count(), count, "{}", file.display());
@@ -73,7 +74,7 @@ else:
 #[test]
 fn pandas_and_duckdb_read_json_and_csv() {
     let Some(python) = python() else {
-        println!("cannot test with pandas and DuckDB: target/readers does not have them, and CI is not set");
+        not_run("pandas and DuckDB are not in target/readers (CI=true installs them)");
         return;
     };
     for file in recordings() {

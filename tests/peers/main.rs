@@ -6,15 +6,12 @@
 #[path = "../common/environment.rs"]
 #[expect(dead_code, reason = "shared with the tests of the command line, which use more of it")]
 mod environment;
+#[path = "../common/not_run.rs"]
+mod not_run;
 
 use environment::TestEnvironment;
-use std::io::Write;
+use not_run::not_run;
 use std::path::{Path, PathBuf};
-
-/// Says on the uncaptured stderr what is not run, and why.
-fn not_run(why: &str) {
-    let _ = std::io::stderr().write_all(format!("not run: {why}\n").as_bytes());
-}
 
 /// Whether this user can record here; says so if not.
 fn can_record() -> bool {
