@@ -1,10 +1,15 @@
 //! Merging on several threads gives what merging on one gives, also around damage and for any sharing-out.
 
+#[path = "common/corpus.rs"]
+mod corpus;
+#[path = "common/trace_files.rs"]
+mod trace_files;
+
 use proptest::prelude::*;
 use rtrace::merge::ahead::{Effort, Verdict, Work, run};
 use rtrace::merge::{Merge, Source};
 use rtrace::trace_dat::{TimeOptions, Trace};
-use std::path::PathBuf;
+use trace_files::trace_files;
 
 /// Writes a line per record; what it says of the number of records before it makes segments depend on each other.
 struct Lines {
@@ -73,30 +78,10 @@ fn small(threads: usize) -> Effort {
     Effort { threads, segment: 20_000, ahead: 60_000 }
 }
 
-/// The trace files that are committed, and those of the corpus, where it is.
-fn files() -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let corpus = std::env::var_os("RTRACE_CORPUS").map(PathBuf::from).unwrap_or_else(|| root.join("../shared/corpus"));
-    let mut dirs = vec![root.join("tests/data/traces"), corpus];
-    while let Some(dir) = dirs.pop() {
-        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                dirs.push(path);
-            } else if path.extension().is_some_and(|e| e == "dat") {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
 #[test]
 fn any_number_of_threads_gives_the_same() {
     let mut most = 0;
-    for path in files() {
+    for path in trace_files() {
         let bytes = std::fs::read(&path).unwrap();
         let expected = lines(&bytes, Effort::new(1), 0);
         most = most.max(expected.0.len());
@@ -111,7 +96,7 @@ fn any_number_of_threads_gives_the_same() {
 
 #[test]
 fn segments_that_were_wrong_are_done_again() {
-    for path in files() {
+    for path in trace_files() {
         let bytes = std::fs::read(&path).unwrap();
         for surprise in [1, 50, 700] {
             let expected = lines(&bytes, Effort::new(1), surprise);
@@ -124,7 +109,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
     fn damage_is_the_same(file in any::<prop::sample::Index>(), flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), cut in any::<prop::sample::Index>(), is_cut: bool) {
-        let files = files();
+        let files = trace_files();
         let mut bytes = std::fs::read(&files[file.index(files.len())]).unwrap();
         // The events' data is most of the end.
         let data = bytes.len() / 2;

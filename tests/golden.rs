@@ -3,13 +3,16 @@
 //! The corpus is found through `RTRACE_CORPUS` or beside the repository (`../shared/corpus`); without it only the small
 //! cases in `tests/data/traces` are compared.
 
+#[path = "common/corpus.rs"]
+mod corpus;
 #[path = "common/not_run.rs"]
 mod not_run;
 
+use corpus::corpus;
 use not_run::not_run;
 use std::fs::File;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// The layouts that are compared: the option, and what the expected output's name ends with.
@@ -22,11 +25,6 @@ fn render(path: &Path, options: &[&str]) -> Vec<u8> {
         Command::new(env!("CARGO_BIN_EXE_rtrace")).arg("report").args(options).arg("-i").arg(path).output().unwrap();
     assert!(output.status.success(), "{}: {}", path.display(), String::from_utf8_lossy(&output.stderr));
     output.stdout
-}
-
-fn corpus() -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
-    std::env::var_os("RTRACE_CORPUS").map(PathBuf::from).or(Some(beside)).filter(|p| p.is_dir())
 }
 
 fn gunzip(path: &Path) -> Option<Vec<u8>> {
@@ -154,7 +152,7 @@ fn check(name: &str) {
 
 #[test]
 fn small_cases() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces");
+    let dir = corpus::own();
     let mut report = Vec::new();
     for kernel in ["host", "i386", "s390x", "vm-6.1"] {
         report.extend(folder(&dir.join(kernel)));

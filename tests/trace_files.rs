@@ -1,24 +1,14 @@
 //! Real trace files, of the corpus where it is at hand: everything in them is found, in order, without damage.
 
+#[path = "common/trace_files.rs"]
+mod at_hand;
+#[path = "common/corpus.rs"]
+mod corpus;
+
+use at_hand::trace_files;
 use rtrace::merge::Merge;
 use rtrace::trace_dat::{TimeOptions, Trace};
 use std::fs::File;
-use std::path::{Path, PathBuf};
-
-/// All `.dat` files of the project's own test data, and of the corpus beside it.
-fn trace_files() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut found = Vec::new();
-    for dir in [root.join("tests/data/traces"), root.join("../shared/corpus")] {
-        let Ok(kernels) = std::fs::read_dir(&dir) else { continue };
-        for kernel in kernels.flatten() {
-            let Ok(files) = std::fs::read_dir(kernel.path()) else { continue };
-            found.extend(files.flatten().map(|f| f.path()).filter(|p| p.extension().is_some_and(|e| e == "dat")));
-        }
-    }
-    found.sort();
-    found
-}
 
 fn merged(trace: &Trace) -> Merge {
     let mut merge = Merge::default();

@@ -1,26 +1,18 @@
 //! Time windows found by seeking hold the same records as a scan of the whole file.
 
+#[path = "common/corpus.rs"]
+mod corpus;
+#[path = "common/trace_files.rs"]
+mod trace_files;
+
 use rtrace::merge::Merge;
 use rtrace::trace_dat::{CpuData, ReadAt, TimeOptions, Trace};
 use rtrace::units::Timestamp;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-fn trace_files() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut found = Vec::new();
-    for dir in [root.join("tests/data/traces"), root.join("../shared/corpus")] {
-        let Ok(kernels) = std::fs::read_dir(&dir) else { continue };
-        for kernel in kernels.flatten() {
-            let Ok(files) = std::fs::read_dir(kernel.path()) else { continue };
-            found.extend(files.flatten().map(|f| f.path()).filter(|p| p.extension().is_some_and(|e| e == "dat")));
-        }
-    }
-    found.sort();
-    found
-}
+use trace_files::trace_files;
 
 type Key = (u64, u32, usize, Vec<u8>);
 

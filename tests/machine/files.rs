@@ -1,5 +1,6 @@
 //! Recordings to test with, and reports of them.
 
+use crate::corpus::{corpus, own};
 use crate::environment::{Outcome, TestEnvironment};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -7,11 +8,9 @@ use std::path::{Path, PathBuf};
 /// Small recordings of the project's own, and of the corpus where it is at hand: several CPUs, instances, losses, other
 /// machines, all layouts of the file.
 pub(crate) fn recordings() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let own = ["host/small-zlib", "i386/events-v6", "i386/kprobe", "s390x/inst", "vm-6.1/trig"];
-    let mut files: Vec<PathBuf> = own.iter().map(|f| root.join(format!("tests/data/traces/{f}.dat"))).collect();
-    let corpus = std::env::var_os("RTRACE_CORPUS").map_or_else(|| root.join("../shared/corpus"), PathBuf::from);
-    if corpus.is_dir() {
+    let names = ["host/small-zlib", "i386/events-v6", "i386/kprobe", "s390x/inst", "vm-6.1/trig"];
+    let mut files: Vec<PathBuf> = names.iter().map(|f| own().join(format!("{f}.dat"))).collect();
+    if let Some(corpus) = corpus() {
         let more = ["host/lost2", "host/marker", "host/small-none", "host/uprobe", "host/clock-x86-tsc", "arm64/lost"];
         files.extend(more.iter().map(|f| corpus.join(format!("{f}.dat"))).filter(|f| f.exists()));
     }

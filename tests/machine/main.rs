@@ -1,6 +1,8 @@
 //! What programs read: JSON lines, CSV and numbers, held to their schema, to each other and to other readers; and the
 //! parts of a recording that can be asked for, held to the whole.
 
+#[path = "../common/corpus.rs"]
+mod corpus;
 #[path = "../common/environment.rs"]
 mod environment;
 

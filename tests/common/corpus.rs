@@ -1,0 +1,15 @@
+//! Where trace files to test with are: the project's own, and the corpus where it is at hand (`RTRACE_CORPUS`, or
+//! `../shared/corpus` beside the repository).
+
+use std::path::{Path, PathBuf};
+
+/// A folder of the project's own test data.
+pub(crate) fn own() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces")
+}
+
+/// The corpus's folder.
+pub(crate) fn corpus() -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus");
+    Some(std::env::var_os("RTRACE_CORPUS").map_or_else(beside, PathBuf::from)).filter(|path| path.is_dir())
+}

@@ -1,0 +1,21 @@
+//! Every trace file at hand.
+
+use crate::corpus::{corpus, own};
+use std::path::PathBuf;
+
+/// All `.dat` files of the project's own and of the corpus, in the order of their paths.
+pub(crate) fn trace_files() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut dirs: Vec<PathBuf> = [Some(own()), corpus()].into_iter().flatten().collect();
+    while let Some(dir) = dirs.pop() {
+        for path in std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            if path.is_dir() {
+                dirs.push(path);
+            } else if path.extension().is_some_and(|e| e == "dat") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
