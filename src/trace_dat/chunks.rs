@@ -1,6 +1,6 @@
 //! A CPU's stored data, chunk by chunk, into a buffer that is used again and again.
 
-use super::codec::Unpacker;
+use super::codec::{Unpacker, unpack_start};
 use super::read_at::read_full;
 use super::{ChunkError, Codec, CpuData, DataLayout, ReadAt};
 use memchr::memmem;
@@ -64,6 +64,8 @@ pub(super) struct ChunkReader {
     packed: Vec<u8>,
     /// The header at `pos`, if it was read along with the chunk before it.
     ahead: Option<[u8; 8]>,
+    /// The end of the file within a chunk, to be told after what could be had of the chunk.
+    torn: Option<Damaged>,
 }
 
 impl ChunkReader {
@@ -90,6 +92,7 @@ impl ChunkReader {
             whole: true,
             packed: Vec::new(),
             ahead: None,
+            torn: None,
         }
     }
 
@@ -134,6 +137,9 @@ impl ChunkReader {
     }
 
     fn next_chunk(&mut self, to: &mut Vec<u8>) -> Result<bool, Damaged> {
+        if let Some(torn) = self.torn.take() {
+            return Err(torn);
+        }
         if self.pos == self.data.offset && self.end > self.pos {
             let mut count = [0; 4];
             if self.end - self.pos < 4 {
@@ -162,7 +168,7 @@ impl ChunkReader {
                 return Ok(self.finish());
             }
             if chunk.size > 0 && chunk.size <= MAX_CHUNK && u64::from(chunk.stored) + 8 > remain && !self.has_more() {
-                return self.cut(u64::from(chunk.stored) + 8);
+                return self.torn_chunk(&chunk, to);
             }
             let resume = self.resync();
             let what = ChunkError::Header { stored: chunk.stored, size: chunk.size, resume };
@@ -354,6 +360,23 @@ impl ChunkReader {
             return Ok(false);
         }
         Err(self.damaged(at, ChunkError::Cut { wanted, remain }))
+    }
+
+    /// The file ends within `chunk`: what its start unpacks to, as far as it is whole sub-buffers, comes before the error.
+    fn torn_chunk(&mut self, chunk: &Chunk, to: &mut Vec<u8>) -> Result<bool, Damaged> {
+        let from = self.pos + 8;
+        let remain = self.end.saturating_sub(from).min(u64::from(chunk.stored));
+        self.packed.resize(remain as usize, 0);
+        let got = read_full(&*self.io, &mut self.packed, from).unwrap_or(0);
+        unpack_start(self.codec, &self.packed[..got], chunk.size as usize, to);
+        to.truncate(to.len() - to.len() % self.page_size as usize);
+        match self.cut(u64::from(chunk.stored) + 8) {
+            Err(torn) if !to.is_empty() => {
+                self.torn = Some(torn);
+                Ok(true)
+            }
+            cut => cut,
+        }
     }
 
     fn skip(&mut self, resume: u64, what: ChunkError) -> Damaged {

@@ -113,3 +113,41 @@ impl Unpacker {
         }
     }
 }
+
+/// What the start of a stream or frame unpacks to, at most `size` bytes.
+pub(super) fn unpack_start(codec: Codec, packed: &[u8], size: usize, to: &mut Vec<u8>) {
+    fn all(from: impl Read, size: usize, to: &mut Vec<u8>) -> io::Result<usize> {
+        from.take(size as u64).read_to_end(to)
+    }
+    to.clear();
+    // It ends in an error, always: what came before it stays in `to`.
+    let _ends_too_soon = match codec {
+        Codec::None => all(packed, size, to),
+        Codec::Zlib => all(flate2::read::ZlibDecoder::new(packed), size, to),
+        Codec::Zstd => zstd::stream::read::Decoder::new(packed).and_then(|mut from| {
+            from.window_log_max(super::MAX_CHUNK.ilog2())?; // what a damaged header may cost
+            all(from, size, to)
+        }),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_start_of_what_was_cut() {
+        // Some 300 KiB that do not shrink to nothing.
+        let data: Vec<u8> = (0..75_000u32).flat_map(|n| (n ^ n.rotate_left(n % 29)).to_le_bytes()).collect();
+        for codec in [Codec::None, Codec::Zlib, Codec::Zstd] {
+            let packed = codec.compress(&data).unwrap();
+            let mut start = Vec::new();
+            unpack_start(codec, &packed[..packed.len() * 3 / 4], data.len(), &mut start);
+            assert!(start.len() >= 128 << 10 && start.len() < data.len(), "{codec:?}: {} bytes", start.len());
+            assert!(data.starts_with(&start), "{codec:?}");
+        }
+        let mut start = vec![1];
+        unpack_start(Codec::Zstd, b"no frame", 100, &mut start);
+        assert!(start.is_empty());
+    }
+}
