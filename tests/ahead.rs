@@ -123,3 +123,41 @@ proptest! {
         prop_assert!(lines(&bytes, small(3), 0) == lines(&bytes, Effort::new(1), 0));
     }
 }
+
+/// Panics at a record.
+struct Panics(u64);
+
+impl Work for Panics {
+    type State = u64;
+
+    fn fork(&self, known: &u64) -> u64 {
+        *known
+    }
+
+    fn record<S: Source>(&self, merge: &mut Merge<S>, seen: &mut u64, _: &mut Vec<u8>) {
+        *seen += 1;
+        assert!(*seen < self.0, "on purpose, at {}", merge.record().timestamp.0);
+    }
+
+    fn commit(&self, known: &mut u64, done: u64) -> Verdict {
+        *known = done;
+        Verdict::Kept
+    }
+}
+
+#[test]
+fn a_thread_that_panics_is_an_error() {
+    for records in [1, 100, 2_000] {
+        let trace = Trace::open(std::fs::read("tests/data/traces/i386/events-v6.dat").unwrap()).unwrap();
+        let streams = (0..trace.buffers[0].cpus.len())
+            .map(|cpu| (trace.stream(&trace.buffers[0], cpu, &TimeOptions::default()).unwrap(), 0))
+            .collect();
+        let (done, waited) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let sink = &mut |_: &[u8]| Ok(());
+            done.send(run(&Panics(records), streams, small(3), &mut 0, sink, &mut |_| {})).unwrap();
+        });
+        let result = waited.recv_timeout(std::time::Duration::from_secs(60)).expect("it waits for ever");
+        assert!(result.unwrap_err().to_string().contains("panicked"));
+    }
+}

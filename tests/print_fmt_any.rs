@@ -231,7 +231,7 @@ fn any_record_of_any_event() {
                 };
                 for text in &layouts {
                     out.clear();
-                    text.event(&record, Some(&record), &mut state, &mut out);
+                    text.event(&record, || Some(record), &mut state, &mut out);
                     assert!(out.ends_with(b"\n"), "{}", event.name);
                     assert!(out.len() < 100_000, "{}: {} bytes", event.name, out.len());
                 }

@@ -13,6 +13,21 @@ pub struct Common {
     pid: At,
     migrate_disable: Option<At>,
     lock_depth: Option<At>,
+    /// Whether the four that all kernels have lie as in [`Common::default`].
+    usual: bool,
+}
+
+/// What stands first in each record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordHead {
+    /// As [`Common::event_id`].
+    pub id: u16,
+    /// As [`Common::flags`].
+    pub flags: u8,
+    /// As [`Common::preempt_count`].
+    pub preempt_count: u8,
+    /// As [`Common::pid`].
+    pub pid: Pid,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +46,7 @@ impl Default for Common {
             pid: At { offset: 4, size: 4 },
             migrate_disable: None,
             lock_depth: None,
+            usual: true,
         }
     }
 }
@@ -41,14 +57,44 @@ impl Common {
         let find =
             |name: &str| format.common.iter().find(|f| f.name == name).map(|f| At { offset: f.offset, size: f.size });
         let usual = Common::default();
-        Common {
+        let found = Common {
             kind: find("common_type").unwrap_or(usual.kind),
             flags: find("common_flags").unwrap_or(usual.flags),
             preempt_count: find("common_preempt_count").unwrap_or(usual.preempt_count),
             pid: find("common_pid").unwrap_or(usual.pid),
             migrate_disable: find("common_migrate_disable"),
             lock_depth: find("common_lock_depth"),
+            usual: true,
+        };
+        let extra = Common { migrate_disable: found.migrate_disable, lock_depth: found.lock_depth, ..usual };
+        Common { usual: found == extra, ..found }
+    }
+
+    /// The four fields that all kernels have, at once.
+    #[inline(always)]
+    pub fn head(&self, abi: Abi, data: &[u8]) -> RecordHead {
+        match data.first_chunk::<8>() {
+            Some(&[a, b, flags, preempt_count, d, e, f, g]) if self.usual => {
+                RecordHead { id: abi.u16([a, b]), flags, preempt_count, pid: Pid(abi.u32([d, e, f, g]) as i32) }
+            }
+            _ => self.head_anywhere(abi, data),
         }
+    }
+
+    #[cold]
+    fn head_anywhere(&self, abi: Abi, data: &[u8]) -> RecordHead {
+        RecordHead {
+            id: self.event_id(abi, data),
+            flags: self.flags(abi, data),
+            preempt_count: self.preempt_count(abi, data),
+            pid: self.pid(abi, data),
+        }
+    }
+
+    /// Whether [`Common::migrate_disable`] or [`Common::lock_depth`] give anything.
+    #[inline]
+    pub fn has_more(&self) -> bool {
+        self.migrate_disable.is_some() || self.lock_depth.is_some()
     }
 
     /// `common_type`: the event's id; 0 (which no event has) in a record too short to hold one.

@@ -5,6 +5,7 @@ use super::raw::RawField;
 use super::{DecodeOptions, Record, State, raw};
 use crate::abi::Abi;
 use crate::format::EventFormat;
+use crate::print_fmt::put::Literal;
 use crate::print_fmt::{Context, PrintFmtError, Program, compile};
 use crate::symbols::Symbols;
 
@@ -12,8 +13,8 @@ use crate::symbols::Symbols;
 pub struct EventType {
     /// Its format file.
     pub format: EventFormat,
-    /// `name: ` and blanks up to 20 columns of name.
-    pub(crate) name_column: Box<[u8]>,
+    /// ` name: ` and blanks up to 20 columns of name.
+    pub(crate) name_column: Literal,
     pub(super) program: Result<Program, PrintFmtError>,
     pub(super) handler: Handler,
     fields: Box<[RawField]>,
@@ -24,11 +25,10 @@ impl EventType {
         let program = compile(format, abi, symbols, options.semantics);
         let handler = Handler::of(format, abi, options);
         let name = format.name.as_bytes();
-        let mut name_column = name.to_vec();
-        name_column.extend_from_slice(b": ");
+        let mut name_column = [b" ", name, b": "].concat();
         name_column.resize(name_column.len() + 20usize.saturating_sub(name.len()), b' ');
         EventType {
-            name_column: name_column.into(),
+            name_column: Literal::new(&name_column),
             program,
             handler,
             fields: raw::fields(format, abi),

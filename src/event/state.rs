@@ -1,5 +1,6 @@
 //! What one event's text takes from the events before it.
 
+use super::recent::Recent;
 use crate::symbols::Comms;
 use crate::units::Pid;
 
@@ -7,7 +8,9 @@ use crate::units::Pid;
 #[derive(Clone, Debug, Default)]
 pub struct State {
     /// Task names: those of the file and those that sched events have told since.
-    pub comms: Comms,
+    comms: Comms,
+    /// Columns that were written lately.
+    pub(crate) recent: Recent,
     /// Per CPU, the names of the functions that are open, outermost first, as the function tracer's indentation needs them.
     pub(crate) functions: Vec<Vec<Vec<u8>>>,
     /// The time of the event before, for time differences.
@@ -51,7 +54,9 @@ impl State {
         if done.nameless.iter().any(|pid| self.comms.get(Pid(*pid)).is_some()) {
             return Joined::Outdated;
         }
-        self.comms.learn_from(&done.comms);
+        if self.comms.learn_from(&done.comms) {
+            self.recent.forget_tasks();
+        }
         Joined::Sound
     }
 
@@ -80,7 +85,9 @@ impl State {
     /// Takes note that `pid` is called `comm`, unless it is known already.
     #[inline]
     pub(crate) fn learn(&mut self, pid: i32, comm: &[u8]) {
-        self.comms.learn(Pid(pid), comm);
+        if self.comms.learn(Pid(pid), comm) {
+            self.recent.forget_tasks();
+        }
     }
 
     /// How deep `parent` lies in the CPU's stack of open functions; `child` is put on top of it.

@@ -1,8 +1,8 @@
 //! The columns in front of an event's text.
 
 use crate::abi::Abi;
-use crate::event::Common;
-use crate::print_fmt::num;
+use crate::event::{Common, Recent, RecordHead};
+use crate::print_fmt::{num, put};
 
 /// `comm` to the right of 16 columns, never cut.
 #[inline]
@@ -29,25 +29,47 @@ pub(super) fn pid(out: &mut Vec<u8>, pid: i32) {
     }
 }
 
+/// The letters of each value of `common_flags`: interrupts, need-resched, context.
+const FLAGS: [[u8; 3]; 256] = {
+    let mut letters = [[b'.'; 3]; 256];
+    let mut flags = 0;
+    while flags < 256 {
+        letters[flags] = [
+            match flags & 3 {
+                0 => b'.',
+                1 | 3 => b'd',
+                _ => b'X',
+            },
+            if flags & 4 != 0 { b'N' } else { b'.' },
+            match flags >> 3 & 3 {
+                3 => b'H',
+                1 => b'h',
+                2 => b's',
+                _ => b'.',
+            },
+        ];
+        flags += 1;
+    }
+    letters
+};
+
+/// The letter of each depth.
+const DEPTHS: [u8; 16] = *b".123456789abcdef";
+
 /// `d.s2.`: interrupts, need-resched, context, preemption depth, migration; what the record has.
-#[inline]
-pub(super) fn flags(out: &mut Vec<u8>, common: &Common, abi: Abi, data: &[u8]) {
-    let flags = common.flags(abi, data);
-    let preempt = common.preempt_count(abi, data);
-    let irqs = match flags & 3 {
-        0 => b'.',
-        1 => b'd',
-        _ if flags & 1 != 0 => b'd',
-        _ => b'X',
-    };
-    let resched = if flags & 4 != 0 { b'N' } else { b'.' };
-    let context = match (flags & 8 != 0, flags & 16 != 0) {
-        (true, true) => b'H',
-        (true, false) => b'h',
-        (false, true) => b's',
-        (false, false) => b'.',
-    };
-    out.extend_from_slice(&[irqs, resched, context, depth(preempt & 15), depth(preempt >> 4)]);
+#[inline(always)]
+pub(super) fn flags(out: &mut Vec<u8>, head: &RecordHead, common: &Common, abi: Abi, data: &[u8]) {
+    let [irqs, resched, context] = FLAGS[usize::from(head.flags)];
+    let (preempt, migrate) = (head.preempt_count & 15, head.preempt_count >> 4);
+    let text = [irqs, resched, context, DEPTHS[usize::from(preempt)], DEPTHS[usize::from(migrate)], 0, 0, 0];
+    put::piece(out, &text, 5);
+    if common.has_more() {
+        more_flags(out, common, abi, data);
+    }
+}
+
+#[cold]
+fn more_flags(out: &mut Vec<u8>, common: &Common, abi: Abi, data: &[u8]) {
     if let Some(count) = common.migrate_disable(abi, data) {
         match count {
             0 => out.push(b'.'),
@@ -59,37 +81,47 @@ pub(super) fn flags(out: &mut Vec<u8>, common: &Common, abi: Abi, data: &[u8]) {
     }
 }
 
-fn depth(nibble: u8) -> u8 {
-    match nibble {
-        0 => b'.',
-        n => b"0123456789abcdef"[usize::from(n & 15)],
-    }
-}
-
 /// ` 12345.678901:`, rounded to the nearest microsecond.
-#[inline]
-pub(super) fn micros(out: &mut Vec<u8>, nanos: u64) {
-    let (mut seconds, mut micros) = (nanos / 1_000_000_000, (nanos % 1_000_000_000 + 500) / 1000);
-    if micros >= 1_000_000 {
-        seconds += 1;
-        micros -= 1_000_000;
-    }
-    seconds_and(out, seconds, micros, 6);
+#[inline(always)]
+pub(super) fn micros(out: &mut Vec<u8>, nanos: u64, recent: &mut Recent) {
+    let micros = match nanos.checked_add(500) {
+        Some(nanos) => seconds(out, nanos, recent) / 1000,
+        None => (seconds(out, nanos, recent) + 500) / 1000, // the last 500 ns of all time: no second ends in them
+    };
+    let mut text = num::six(micros);
+    text[6] = b':';
+    put::piece(out, &text, 7);
 }
 
 /// ` 12345.678901234:`
-#[inline]
-pub(super) fn nanos(out: &mut Vec<u8>, nanos: u64) {
-    seconds_and(out, nanos / 1_000_000_000, nanos % 1_000_000_000, 9);
+#[inline(always)]
+pub(super) fn nanos(out: &mut Vec<u8>, nanos: u64, recent: &mut Recent) {
+    let rest = seconds(out, nanos, recent);
+    put::piece(out, &num::six(rest / 1000), 6);
+    let mut text = num::six(rest % 1000);
+    text.copy_within(3..6, 0);
+    text[3] = b':';
+    put::piece(out, &text, 4);
 }
 
-#[inline]
-fn seconds_and(out: &mut Vec<u8>, seconds: u64, rest: u64, digits: usize) {
+/// ` 12345.`, and gives the nanoseconds that remain.
+#[inline(always)]
+fn seconds(out: &mut Vec<u8>, nanos: u64, recent: &mut Recent) -> u32 {
+    match recent.put_second(nanos, out) {
+        Some(rest) => rest,
+        None => new_second(out, nanos, recent),
+    }
+}
+
+#[cold]
+fn new_second(out: &mut Vec<u8>, nanos: u64, recent: &mut Recent) -> u32 {
+    let column = out.len();
     out.push(b' ');
-    num::dec_pad(out, seconds, 5, b' ');
+    num::dec_pad(out, nanos / 1_000_000_000, 5, b' ');
     out.push(b'.');
-    num::dec_pad(out, rest, digits, b'0');
-    out.push(b':');
+    let rest = nanos % 1_000_000_000;
+    recent.keep_second(nanos - rest, &out[column..]);
+    rest as u32
 }
 
 /// `%12u:` for clocks that count anything but nanoseconds.
@@ -111,9 +143,17 @@ mod tests {
 
     #[test]
     fn times_round_to_the_nearest() {
-        assert_eq!(text(|o| micros(o, 2_131_145_614_700)), "  2131.145615:");
-        assert_eq!(text(|o| micros(o, 1_999_999_999)), "     2.000000:");
-        assert_eq!(text(|o| nanos(o, 123_456_000_000_001)), " 123456.000000001:");
+        let recent = &mut Recent::default();
+        for _ in 0..2 {
+            assert_eq!(text(|o| micros(o, 2_131_145_614_700, recent)), "  2131.145615:");
+            assert_eq!(text(|o| micros(o, 2_131_999_999_499, recent)), "  2131.999999:");
+            assert_eq!(text(|o| micros(o, 2_131_999_999_500, recent)), "  2132.000000:");
+            assert_eq!(text(|o| micros(o, 1_999_999_999, recent)), "     2.000000:");
+            assert_eq!(text(|o| nanos(o, 123_456_000_000_001, recent)), " 123456.000000001:");
+            assert_eq!(text(|o| nanos(o, 1_999_999_999, recent)), "     1.999999999:");
+            assert_eq!(text(|o| micros(o, u64::MAX, recent)), " 18446744073.709552:");
+            assert_eq!(text(|o| nanos(o, u64::MAX, recent)), " 18446744073.709551615:");
+        }
         assert_eq!(text(|o| ticks(o, 42)), "          42:");
     }
 

@@ -5,9 +5,10 @@
 //! ```
 
 use super::columns;
-use crate::event::{EventType, EventTypes, Lost, Record, State};
+use crate::event::{EventTypes, Lost, Record, State};
 use crate::print_fmt::{Context, num};
 use crate::symbols::Symbols;
+use crate::units::Pid;
 
 /// What the time column shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,16 +50,16 @@ impl<'a> Text<'a> {
         Text { types, symbols, options }
     }
 
-    /// Whether `record`'s text depends on the record that follows it in its buffer, which [`Text::event`] is to be
-    /// given then.
+    /// Appends the lines of `record`. `next` is asked for the record that follows it in its buffer if they depend on
+    /// that. `true` says that they tell of that record too: it is not to be printed.
     #[inline]
-    pub fn needs_next(&self, record: &Record<'_>) -> bool {
-        !self.options.raw && self.event_type(record).is_some_and(EventType::needs_next)
-    }
-
-    /// Appends the lines of `record`. `true` says that they tell of `next` too: it is not to be printed.
-    #[inline]
-    pub fn event(&self, record: &Record<'_>, next: Option<&Record<'_>>, state: &mut State, out: &mut Vec<u8>) -> bool {
+    pub fn event<'n>(
+        &self,
+        record: &Record<'_>,
+        next: impl FnOnce() -> Option<Record<'n>>,
+        state: &mut State,
+        out: &mut Vec<u8>,
+    ) -> bool {
         if record.lost != Lost::None {
             self.lost(record, out);
         } else {
@@ -66,7 +67,52 @@ impl<'a> Text<'a> {
         }
         let abi = self.types.abi();
         let common = self.types.common();
-        let pid = common.pid(abi, record.data);
+        let head = common.head(abi, record.data);
+        if !state.recent.put_task(head.pid.0, record.cpu.0, self.layout(), out) {
+            self.task(record, head.pid, state, out);
+        }
+        if self.options.raw {
+            out.extend_from_slice(b"-0x");
+            num::hex(out, head.flags.into());
+        } else {
+            columns::flags(out, &head, common, abi, record.data);
+        }
+        self.time(record, state, out);
+        let Some(event) = self.types.get(head.id) else {
+            out.extend_from_slice(b" [UNKNOWN EVENT]\n");
+            return false;
+        };
+        event.name_column.put(out);
+        let cx = Context { data: record.data, abi, symbols: self.symbols };
+        let text = out.len();
+        let told = if self.options.raw {
+            event.raw(&cx, out);
+            false
+        } else {
+            let next = if event.needs_next() {
+                state.depends_on_order();
+                next()
+            } else {
+                None
+            };
+            event.text(&cx, record, next.as_ref(), state, out) == crate::event::Next::Told
+        };
+        if out.len() == text || out.last() != Some(&b'\n') {
+            out.push(b'\n');
+        }
+        told
+    }
+
+    /// What distinguishes the columns of one task.
+    #[inline]
+    fn layout(&self) -> u8 {
+        u8::from(self.options.latency) | u8::from(self.options.raw) << 1
+    }
+
+    /// Who and where, as long as what follows it does not change with each event.
+    #[cold]
+    fn task(&self, record: &Record<'_>, pid: Pid, state: &mut State, out: &mut Vec<u8>) {
+        let column = out.len();
         let comm = state.name(pid);
         let cpu = u64::from(record.cpu.0);
         if self.options.latency {
@@ -79,41 +125,9 @@ impl<'a> Text<'a> {
             columns::pid(out, pid.0);
             out.extend_from_slice(b" [");
             num::dec_pad(out, cpu, 3, b'0');
-            out.push(b']');
+            out.extend_from_slice(if self.options.raw { b"]" } else { b"] " });
         }
-        if self.options.raw {
-            out.extend_from_slice(b"-0x");
-            num::hex(out, common.flags(abi, record.data).into());
-        } else {
-            if !self.options.latency {
-                out.push(b' ');
-            }
-            columns::flags(out, common, abi, record.data);
-        }
-        self.time(record, state, out);
-        out.push(b' ');
-        let Some(event) = self.event_type(record) else {
-            out.extend_from_slice(b"[UNKNOWN EVENT]\n");
-            return false;
-        };
-        out.extend_from_slice(&event.name_column);
-        let cx = Context { data: record.data, abi, symbols: self.symbols };
-        let text = out.len();
-        let told = if self.options.raw {
-            event.raw(&cx, out);
-            false
-        } else {
-            event.text(&cx, record, next, state, out) == crate::event::Next::Told
-        };
-        if out.len() == text || out.last() != Some(&b'\n') {
-            out.push(b'\n');
-        }
-        told
-    }
-
-    #[inline]
-    fn event_type(&self, record: &Record<'_>) -> Option<&'a EventType> {
-        self.types.get(self.types.common().event_id(self.types.abi(), record.data))
+        state.recent.keep_task(pid.0, record.cpu.0, self.layout(), &out[column..]);
     }
 
     #[inline]
@@ -140,8 +154,8 @@ impl<'a> Text<'a> {
     fn time(&self, record: &Record<'_>, state: &mut State, out: &mut Vec<u8>) {
         let now = record.timestamp.0;
         match self.options.time {
-            TimeColumn::Micros => columns::micros(out, now),
-            TimeColumn::Nanos => columns::nanos(out, now),
+            TimeColumn::Micros => columns::micros(out, now, &mut state.recent),
+            TimeColumn::Nanos => columns::nanos(out, now, &mut state.recent),
             TimeColumn::Ticks => columns::ticks(out, now),
         }
         if self.options.time_diff {

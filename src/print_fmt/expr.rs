@@ -100,7 +100,15 @@ pub(super) fn fit(value: u64, size: u8, signed: bool) -> u64 {
 }
 
 impl Ex {
+    #[inline(always)]
     pub(super) fn eval(&self, cx: &Context<'_>) -> u64 {
+        match self {
+            Ex::Load(load) => load.get(cx),
+            other => other.composed(cx),
+        }
+    }
+
+    fn composed(&self, cx: &Context<'_>) -> u64 {
         match self {
             Ex::Const(value) => *value,
             Ex::Load(load) => load.get(cx),
@@ -141,7 +149,7 @@ impl Ex {
             _ if size >= 8 => self,
             Ex::Const(value) => Ex::Const(fit(value, size, signed)),
             Ex::Load(load) if load.size < size && (signed || !load.signed) => Ex::Load(load),
-            Ex::Load(load) if load.size == size && load.signed == signed => Ex::Load(load),
+            Ex::Load(load) if load.size == size => Ex::Load(Load { signed, ..load }),
             other => Ex::Fit { size, signed, of: Box::new(other) },
         }
     }

@@ -26,6 +26,7 @@ pub mod num;
 mod parse;
 mod pointer;
 mod program;
+pub(crate) mod put;
 mod scsi;
 mod spec;
 mod table;

@@ -1,46 +1,47 @@
 //! Numbers as digits, straight into the output buffer.
 
-/// `00` to `99`.
-const PAIRS: [u8; 200] = {
-    let mut pairs = [0; 200];
-    let mut i = 0;
-    while i < 100 {
-        pairs[2 * i] = b'0' + (i / 10) as u8;
-        pairs[2 * i + 1] = b'0' + (i % 10) as u8;
-        i += 1;
-    }
-    pairs
-};
+use super::put::piece;
 
-/// Appends `value` in decimal.
-#[inline]
-pub fn dec(out: &mut Vec<u8>, value: u64) {
-    let mut buf = [0u8; 20];
-    let start = dec_into(&mut buf, value);
-    out.extend_from_slice(&buf[start..]);
+/// What `0` is in each byte.
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+const SHORT: u64 = 100_000_000;
+
+/// The eight decimal digits of a number below 10^8, as bytes 0 to 9, the most significant one lowest. All eight are made
+/// at once, by multiplications within one word.
+#[inline(always)]
+fn eight(value: u64) -> u64 {
+    let (high, low) = (value / 10_000, value % 10_000);
+    let fours = high | low << 32;
+    let hundreds = (fours * 10_486 >> 20) & 0x0000_007f_0000_007f;
+    let pairs = hundreds | (fours - 100 * hundreds) << 16;
+    let tens = (pairs * 103 >> 10) & 0x000f_000f_000f_000f;
+    tens | (pairs - 10 * tens) << 8
 }
 
-/// Writes the decimal digits of `value` to the end of `buf` and says where they start.
-#[inline]
-fn dec_into(buf: &mut [u8; 20], mut value: u64) -> usize {
-    let mut pos = 20;
-    while value >= 100 {
-        let pair = 2 * (value % 100) as usize;
-        value /= 100;
-        pos -= 2;
-        buf[pos] = PAIRS[pair];
-        buf[pos + 1] = PAIRS[pair + 1];
-    }
-    if value >= 10 {
-        let pair = 2 * value as usize;
-        pos -= 2;
-        buf[pos] = PAIRS[pair];
-        buf[pos + 1] = PAIRS[pair + 1];
+/// How many of eight digits are in front of the first that is not 0, the last one aside.
+#[inline(always)]
+fn leading(digits: u64) -> u32 {
+    (digits | 1 << 56).trailing_zeros() / 8
+}
+
+/// Appends `value` in decimal.
+#[inline(always)]
+pub fn dec(out: &mut Vec<u8>, value: u64) {
+    if value < SHORT {
+        let digits = eight(value);
+        let skip = leading(digits);
+        piece(out, &((digits | ZEROS) >> (8 * skip)).to_le_bytes(), 8 - skip as usize);
     } else {
-        pos -= 1;
-        buf[pos] = b'0' + value as u8;
+        long_dec(out, value);
     }
-    pos
+}
+
+/// Appends a number of nine or more digits.
+#[inline(never)]
+fn long_dec(out: &mut Vec<u8>, value: u64) {
+    let (high, low) = (value / SHORT, value % SHORT);
+    dec(out, high);
+    out.extend((eight(low) | ZEROS).to_le_bytes());
 }
 
 /// Appends `value` in decimal with its sign.
@@ -52,48 +53,76 @@ pub fn signed(out: &mut Vec<u8>, value: i64) {
     dec(out, value.unsigned_abs());
 }
 
-/// Appends `value` in decimal, filled with zeros in front to `width` digits.
+/// Appends `value` in decimal, filled with `fill` in front to `width` digits.
 #[inline]
 pub fn dec_pad(out: &mut Vec<u8>, value: u64, width: usize, fill: u8) {
-    let mut buf = [0u8; 20];
-    let start = dec_into(&mut buf, value);
-    for _ in 20 - start..width {
-        out.push(fill);
+    let mut shown = 1;
+    let mut bound = 10u64;
+    while shown < width && value >= bound {
+        shown += 1;
+        bound = bound.saturating_mul(10);
     }
-    out.extend_from_slice(&buf[start..]);
+    if shown < width {
+        out.resize(out.len() + width - shown, fill);
+    }
+    dec(out, value);
+}
+
+/// The six digits of a number below 10^6.
+#[inline(always)]
+pub(crate) fn six(value: u32) -> [u8; 8] {
+    ((eight(u64::from(value)) | ZEROS) >> 16).to_le_bytes()
+}
+
+/// The eight hexadecimal digits of a number, the most significant one lowest.
+#[inline(always)]
+fn eight_hex(value: u32) -> u64 {
+    let mut x = u64::from(value);
+    x = (x | x << 16) & 0x0000_ffff_0000_ffff;
+    x = (x | x << 8) & 0x00ff_00ff_00ff_00ff;
+    x = (x | x << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    let letters = (x + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
+    (x + ZEROS + letters * 0x27).swap_bytes()
 }
 
 /// Appends `value` in hexadecimal, lower case, without a prefix.
 #[inline]
 pub fn hex(out: &mut Vec<u8>, value: u64) {
-    hex_pad(out, value, 1);
+    hex_digits(out, value, hex_len(value));
 }
 
 /// Appends `value` in hexadecimal, lower case, filled with zeros to `width` digits.
 #[inline]
 pub fn hex_pad(out: &mut Vec<u8>, value: u64, width: usize) {
-    let mut buf = [0u8; 16];
-    let mut pos = 16;
-    let mut rest = value;
-    loop {
-        pos -= 1;
-        buf[pos] = b"0123456789abcdef"[(rest & 15) as usize];
-        rest >>= 4;
-        if rest == 0 {
-            break;
-        }
+    if width > 16 {
+        out.resize(out.len() + width - 16, b'0');
     }
-    for _ in 16 - pos..width {
-        out.push(b'0');
+    hex_digits(out, value, hex_len(value).max(width.min(16)));
+}
+
+#[inline(always)]
+fn hex_len(value: u64) -> usize {
+    (67 - (value | 1).leading_zeros() as usize) / 4
+}
+
+/// Appends the last `len` of the sixteen digits of `value`; 1 to 16.
+#[inline(always)]
+fn hex_digits(out: &mut Vec<u8>, value: u64, len: usize) {
+    let low = eight_hex(value as u32);
+    if len <= 8 {
+        piece(out, &(low >> (64 - 8 * len)).to_le_bytes(), len);
+    } else {
+        let high = eight_hex((value >> 32) as u32);
+        let both = u128::from(high) | u128::from(low) << 64;
+        piece(out, &(both >> (128 - 8 * len)).to_le_bytes(), len);
     }
-    out.extend_from_slice(&buf[pos..]);
 }
 
 /// Appends one byte as two hexadecimal digits.
 #[inline]
 pub fn hex_byte(out: &mut Vec<u8>, byte: u8) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    out.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    out.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
 }
 
 /// The flags of a conversion.
@@ -193,7 +222,8 @@ mod tests {
 
     #[test]
     fn digits() {
-        for v in [0, 9, 10, 99, 100, 12345, u64::MAX] {
+        let powers = (0..20).map(|e| 10u64.pow(e)).chain((0..64).map(|e| 1 << e));
+        for v in powers.flat_map(|p| [p - 1, p, p + 1]).chain([12345, u64::MAX]) {
             assert_eq!(text(|o| dec(o, v)), v.to_string());
             assert_eq!(text(|o| hex(o, v)), format!("{v:x}"));
             assert_eq!(text(|o| dec_pad(o, v, 6, b'0')), format!("{v:06}"));
@@ -201,6 +231,21 @@ mod tests {
             assert_eq!(text(|o| printf(o, v, Radix::Octal, Flags::default(), 0, None)), format!("{v:o}"));
         }
         assert_eq!(text(|o| signed(o, i64::MIN)), i64::MIN.to_string());
+        assert_eq!(text(|o| hex_pad(o, 0xab, 20)), format!("{:020x}", 0xab));
+        assert_eq!(&six(1_203)[..6], b"001203");
+    }
+
+    #[test]
+    fn every_four_digits() {
+        let mut out = Vec::new();
+        for v in 0..10_000u64 {
+            let (low, high) = (v, v * 10_000 + 9_999 - v);
+            out.clear();
+            dec(&mut out, low);
+            out.push(b' ');
+            dec(&mut out, high);
+            assert_eq!(out, format!("{low} {high}").into_bytes());
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::bytes::{Bytes, c_str};
 use super::expr::{Ex, Load, fit};
 use super::num::{self, Flags, Radix};
 use super::pointer::{self, Pointer};
+use super::put::{self, Literal};
 use super::spec::MAX_WIDTH;
 use super::table::{self, Table};
 use super::text::Text;
@@ -12,15 +13,20 @@ use super::{Context, Semantics};
 /// What one event prints.
 #[derive(Clone, Debug)]
 pub struct Program {
-    pub(super) ops: Vec<Op>,
-    /// All literals behind one another.
-    pub(super) literals: Vec<u8>,
+    pub(super) steps: Vec<Step>,
     pub(super) semantics: Semantics,
     /// For the raw layout: which operation prints a field all by itself.
     pub(super) fields: Vec<FieldOp>,
 }
 
-/// Operation `op` prints exactly the scalar field at `offset`.
+/// A literal and what follows it.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) literal: Literal,
+    pub(super) op: Op,
+}
+
+/// The operation of step `op` prints exactly the scalar field at `offset`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FieldOp {
     pub(super) op: u32,
@@ -32,10 +38,8 @@ pub(super) struct FieldOp {
 /// One step. The first ones are what most arguments of most events need; the last ones take anything.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
-    Literal {
-        start: u32,
-        end: u32,
-    },
+    /// Behind the last literal.
+    Nothing,
     DecI32(u32),
     DecU32(u32),
     DecU64(u32),
@@ -48,6 +52,8 @@ pub(super) enum Op {
     Dec(Ex),
     DecSigned(Ex),
     Hex(Ex),
+    /// `%s` of a field of 16 bytes, which is what a task's name has.
+    Comm(u32),
     /// `%s` without width.
     Str(Bytes),
     Symbolic(Box<(Ex, Table)>),
@@ -93,8 +99,9 @@ impl Program {
     /// Appends the event's text.
     #[inline]
     pub fn render(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
-        for op in &self.ops {
-            self.step(op, cx, out);
+        for step in &self.steps {
+            step.literal.put(out);
+            self.run(&step.op, cx, out);
         }
     }
 
@@ -102,37 +109,35 @@ impl Program {
     /// `next` is the operation the search begins with, and is moved behind the one found: once that was the last one,
     /// nothing is found any more (this is how libtraceevent searches, and its raw layout shows it).
     pub(crate) fn render_field(&self, offset: usize, next: &mut usize, cx: &Context<'_>, out: &mut Vec<u8>) -> bool {
-        if *next >= self.ops.len() {
+        if *next >= self.steps.len() {
             return false;
         }
         let here = |f: &&FieldOp| f.offset as usize == offset;
         let behind = self.fields.iter().filter(here).find(|f| f.op as usize >= *next);
         let Some(field) = behind.or_else(|| self.fields.iter().find(here)) else { return false };
-        let Some(op) = self.ops.get(field.op as usize) else { return false };
+        let Some(Step { op, .. }) = self.steps.get(field.op as usize) else { return false };
         *next = field.op as usize + 1;
         if field.has_0x {
-            out.extend_from_slice(b"0x");
+            out.extend(*b"0x");
         }
         let Op::Symbol(ex, Pointer::Symbol | Pointer::SymbolOffset) = op else {
-            self.step(op, cx, out);
+            self.run(op, cx, out);
             return true;
         };
         let address = ex.eval(cx);
         if cx.symbols.kallsyms.lookup(address).is_some() {
-            self.step(op, cx, out);
+            self.run(op, cx, out);
         }
-        out.extend_from_slice(b" (0x");
+        out.extend(*b" (0x");
         num::hex(out, address);
         out.push(b')');
         true
     }
 
-    #[inline]
-    fn step(&self, op: &Op, cx: &Context<'_>, out: &mut Vec<u8>) {
+    #[inline(always)]
+    fn run(&self, op: &Op, cx: &Context<'_>, out: &mut Vec<u8>) {
         match op {
-            Op::Literal { start, end } => {
-                out.extend_from_slice(self.literals.get(*start as usize..*end as usize).unwrap_or(b""));
-            }
+            Op::Nothing => {}
             Op::DecI32(offset) => num::signed(out, (cx.u32(*offset as usize) as i32).into()),
             Op::DecU32(offset) => num::dec(out, cx.u32(*offset as usize).into()),
             Op::DecU64(offset) => num::dec(out, cx.u64(*offset as usize)),
@@ -141,6 +146,10 @@ impl Program {
             Op::Dec(ex) => num::dec(out, ex.eval(cx)),
             Op::DecSigned(ex) => num::signed(out, ex.eval(cx) as i64),
             Op::Hex(ex) => num::hex(out, ex.eval(cx)),
+            Op::Comm(offset) => match cx.data.get(*offset as usize..).and_then(|d| d.first_chunk()) {
+                Some(field) => put::text16(out, field),
+                None => out.extend_from_slice(c_str(cx.data.get(*offset as usize..).unwrap_or(b""))),
+            },
             Op::Str(bytes) => out.extend_from_slice(c_str(bytes.get(cx))),
             Op::Symbolic(of) => table::symbolic(out, &of.1, of.0.eval(cx), None),
             Op::Text(text) => text.write(out, cx, self.semantics, None),

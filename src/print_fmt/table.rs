@@ -57,7 +57,7 @@ pub(super) fn symbolic(out: &mut Vec<u8>, table: &Table, value: u64, part: Optio
         (Some(name), None) => out.extend_from_slice(name),
         (Some(name), Some(part)) => part(out, name),
         (None, _) => {
-            out.extend_from_slice(b"0x");
+            out.extend(*b"0x");
             num::hex(out, value);
         }
     }
@@ -106,7 +106,7 @@ pub(super) fn flags(
     }
     if value != 0 {
         separate(out);
-        out.extend_from_slice(b"0x");
+        out.extend(*b"0x");
         num::hex(out, value);
     }
 }
@@ -119,7 +119,7 @@ pub(super) fn array(out: &mut Vec<u8>, data: &[u8], count: usize, size: usize, c
             if i > 0 {
                 out.push(b',');
             }
-            out.extend_from_slice(b"0x");
+            out.extend(*b"0x");
             num::hex(out, cx.abi.uint(element, 0, size).unwrap_or(0));
         }
     }
@@ -135,7 +135,7 @@ pub(super) fn hex_dump(out: &mut Vec<u8>, data: &[u8], dump: &super::text::HexDu
         out.extend_from_slice(&dump.prefix);
         if dump.offsets {
             num::hex_pad(out, (i * row) as u64, 8);
-            out.extend_from_slice(b": ");
+            out.extend(*b": ");
         }
         let start = out.len();
         for (j, word) in line.chunks(group).enumerate() {

@@ -61,25 +61,26 @@ impl Comms {
         self.get(pid).unwrap_or(b"<...>")
     }
 
-    /// Remembers a name, unless the pid has one already.
+    /// Remembers a name, unless the pid has one already; `true` if it was remembered.
     #[inline]
-    pub fn learn(&mut self, pid: Pid, name: &[u8]) {
-        if self.get(pid).is_none() {
+    pub fn learn(&mut self, pid: Pid, name: &[u8]) -> bool {
+        let new = self.get(pid).is_none();
+        if new {
             self.learn_new(pid, name);
         }
+        new
     }
 
+    #[cold]
     fn learn_new(&mut self, pid: Pid, name: &[u8]) {
         if let Err(at) = self.learnt.binary_search_by_key(&pid.0, |l| l.0) {
             self.learnt.insert(at, (pid.0, name.into()));
         }
     }
 
-    /// Learns what `other` has learnt.
-    pub fn learn_from(&mut self, other: &Comms) {
-        for (pid, name) in &other.learnt {
-            self.learn(Pid(*pid), name);
-        }
+    /// Learns what `other` has learnt; `true` if any of it was new.
+    pub fn learn_from(&mut self, other: &Comms) -> bool {
+        other.learnt.iter().fold(false, |any, (pid, name)| self.learn(Pid(*pid), name) | any)
     }
 }
 

@@ -71,13 +71,7 @@ impl Work for Lines<'_> {
         let record = merge.record();
         let text = &self.texts[record.buffer];
         let state = &mut states[self.sources[record.buffer].file];
-        let told = if text.needs_next(&record) {
-            state.depends_on_order();
-            text.event(&record, merge.peek().as_ref(), state, out)
-        } else {
-            text.event(&record, None, state, out)
-        };
-        if told {
+        if text.event(&record, || merge.peek(), state, out) {
             merge.skip_peeked();
         }
     }

@@ -33,19 +33,19 @@ impl Hrtimer {
     }
 
     pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"hrtimer=0x");
+        out.extend(*b"hrtimer=0x");
         num::hex(out, self.timer.get(cx));
         match self.kind {
             Kind::Expire { now } => {
-                out.extend_from_slice(b" now=");
+                out.extend(*b" now=");
                 num::dec(out, now.get(cx));
                 self.function(cx, out);
             }
             Kind::Start { expires, softexpires } => {
                 self.function(cx, out);
-                out.extend_from_slice(b" expires=");
+                out.extend(*b" expires=");
                 num::dec(out, expires.get(cx));
-                out.extend_from_slice(b" softexpires=");
+                out.extend(*b" softexpires=");
                 num::dec(out, softexpires.get(cx));
             }
         }
@@ -55,15 +55,15 @@ impl Hrtimer {
     fn function(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
         let Some(function) = self.function else { return };
         let address = function.get(cx);
-        out.extend_from_slice(b" function=");
+        out.extend(*b" function=");
         match cx.symbols.kallsyms.lookup(address) {
             Some(symbol) => {
                 out.extend_from_slice(symbol.name);
-                out.extend_from_slice(b"/0x");
+                out.extend(*b"/0x");
                 num::hex(out, symbol.address.wrapping_sub(address));
             }
             None => {
-                out.extend_from_slice(b"0x");
+                out.extend(*b"0x");
                 num::hex_pad(out, address, 8);
             }
         }

@@ -9,8 +9,8 @@ pub(super) fn call_site(call_site: &Num, cx: &Context<'_>, out: &mut Vec<u8>) {
     if let Some(symbol) = cx.symbols.kallsyms.lookup(address) {
         out.push(b'(');
         out.extend_from_slice(symbol.name);
-        out.extend_from_slice(b"+0x");
+        out.extend(*b"+0x");
         num::hex(out, address - symbol.address);
-        out.extend_from_slice(b") ");
+        out.extend(*b") ");
     }
 }

@@ -14,7 +14,7 @@ mod tlb;
 use super::{Common, DecodeOptions, EventType, Record, State};
 use crate::abi::Abi;
 use crate::format::{EventFormat, Shape};
-use crate::print_fmt::Context;
+use crate::print_fmt::{Context, put};
 use crate::symbols::Symbols;
 
 /// What prints an event's text.
@@ -208,6 +208,15 @@ impl TextField {
             Shape::Array { .. } => Some(TextField { offset: field.offset, size: field.size, dynamic: false }),
             Shape::DataLoc { .. } => Some(TextField { offset: field.offset, size: field.size, dynamic: true }),
             _ => None,
+        }
+    }
+
+    /// Appends the text up to its NUL.
+    #[inline]
+    pub(super) fn put(self, cx: &Context<'_>, out: &mut Vec<u8>) {
+        match cx.data.get(self.offset..).and_then(|d| d.first_chunk()) {
+            Some(field) if !self.dynamic && self.size == 16 => put::text16(out, field),
+            _ => out.extend_from_slice(self.get(cx)),
         }
     }
 

@@ -26,17 +26,18 @@ impl Task {
     }
 
     /// `comm:pid [prio]`, and remembers the name.
+    #[inline]
     fn write(&self, cx: &Context<'_>, state: &mut State, out: &mut Vec<u8>) {
         let pid = self.pid.signed(cx);
         if let Some(comm) = self.comm {
-            let comm = comm.get(cx);
-            out.extend_from_slice(comm);
+            let start = out.len();
+            comm.put(cx, out);
+            state.learn(pid as i32, &out[start..]);
             out.push(b':');
-            state.learn(pid as i32, comm);
         }
         num::signed(out, pid);
         if let Some(prio) = self.prio {
-            out.extend_from_slice(b" [");
+            out.extend(*b" [");
             num::signed(out, i64::from(prio.get(cx) as i32));
             out.push(b']');
         }
@@ -83,7 +84,7 @@ impl Switch {
                 out.push(b'R');
             }
         }
-        out.extend_from_slice(b" ==> ");
+        out.extend(*b" ==> ");
         self.next.write(cx, state, out);
     }
 }
@@ -107,11 +108,11 @@ impl Wakeup {
     pub(super) fn write(&self, cx: &Context<'_>, state: &mut State, out: &mut Vec<u8>) {
         self.task.write(cx, state, out);
         if let Some(success) = self.success {
-            out.extend_from_slice(b" success=");
+            out.extend(*b" success=");
             num::signed(out, success.signed(cx));
         }
         if let Some(cpu) = self.target_cpu {
-            out.extend_from_slice(b" CPU:");
+            out.extend(*b" CPU:");
             num::dec_pad(out, cpu.get(cx), 3, b'0');
         }
     }

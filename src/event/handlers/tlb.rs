@@ -20,12 +20,12 @@ impl Tlb {
 
     pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
         let reason = self.reason.get(cx);
-        out.extend_from_slice(b"pages=");
+        out.extend(*b"pages=");
         num::signed(out, self.pages.get(cx) as i64);
-        out.extend_from_slice(b" reason=");
+        out.extend(*b" reason=");
         let text = usize::try_from(reason).ok().and_then(|r| REASONS.get(r)).unwrap_or(&"");
         out.extend_from_slice(text.as_bytes());
-        out.extend_from_slice(b" (");
+        out.extend(*b" (");
         num::dec(out, reason);
         out.push(b')');
     }

@@ -100,7 +100,7 @@ struct Segment {
 }
 
 enum Task<T> {
-    Unpack { feed: usize, number: u64, packed: Packed, codec: Codec },
+    Unpack { feed: usize, number: u64, packed: Packed, codec: Codec, to: Vec<u8> },
     Segment { number: u64, segment: Arc<Segment>, state: T, out: Vec<u8> },
 }
 
@@ -116,6 +116,19 @@ enum Done<T> {
         state: Option<T>,
         out: Vec<u8>,
     },
+    /// The thread that was to say so is gone.
+    Panicked,
+}
+
+/// Tells of a panic, for which the results would be waited for in vain.
+struct Alarm<'r, T>(&'r Sender<Done<T>>);
+
+impl<T> Drop for Alarm<'_, T> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            drop(self.0.send(Done::Panicked)); // nobody listens only if all is over
+        }
+    }
 }
 
 /// A segment that was handed out.
@@ -147,18 +160,18 @@ fn work_on<W: Work>(work: &W, segment: &Segment, state: &mut W::State, out: &mut
 }
 
 fn worker<W: Work>(work: &W, tasks: &Receiver<Task<W::State>>, results: &Sender<Done<W::State>>) {
+    let _alarm = Alarm(results);
     let mut unpackers: Vec<(Codec, Unpacker)> = Vec::new();
     for task in tasks {
         let done = match task {
-            Task::Unpack { feed, number, packed, codec: Codec::None } => {
+            Task::Unpack { feed, number, packed, codec: Codec::None, .. } => {
                 Done::Unpacked { feed, number, data: Some(packed.bytes) }
             }
-            Task::Unpack { feed, number, packed, codec } => {
+            Task::Unpack { feed, number, packed, codec, to: mut data } => {
                 let at = unpackers.iter().position(|u| u.0 == codec).unwrap_or_else(|| {
                     unpackers.push((codec, Unpacker::new(codec)));
                     unpackers.len() - 1
                 });
-                let mut data = Vec::new();
                 let sound = unpackers[at].1.unpack(&packed.bytes, packed.size, &mut data).is_ok();
                 Done::Unpacked { feed, number, data: sound.then_some(data) }
             }
@@ -184,10 +197,11 @@ fn several<W: Work>(
     let (task_in, task_out) = unbounded();
     let (done_in, done_out) = unbounded();
     thread::scope(|scope| {
-        for _ in 0..effort.threads {
+        let spawn = |_| {
             let (tasks, results) = (task_out.clone(), done_in.clone());
-            scope.spawn(move || worker(work, &tasks, &results));
-        }
+            scope.spawn(move || worker(work, &tasks, &results))
+        };
+        let workers: Vec<_> = (0..effort.threads).map(spawn).collect();
         drop(done_in);
         let (feeds, buffers) = streams.into_iter().map(|(stream, buffer)| (Feed::new(stream), buffer)).unzip();
         let mut driver = Driver {
@@ -199,11 +213,17 @@ fn several<W: Work>(
             first_pending: 0,
             effort,
             spare: Vec::new(),
+            spare_chunks: Vec::new(),
             cut: 0,
             finished: false,
         };
-        let places = driver.drive(&done_out, state, sink)?;
-        let Driver { feeds, buffers, .. } = driver; // drops the sender: the workers end
+        let places = driver.drive(&done_out, state, sink);
+        let Driver { feeds, buffers, tasks, .. } = driver;
+        drop(tasks); // the workers end
+        for worker in workers {
+            drop(worker.join()); // a panic has been told of by the worker itself
+        }
+        let places = places?;
         Ok(feeds.into_iter().zip(places).map(|(feed, place)| feed.into_stream(place)).zip(buffers).collect())
     })
 }
@@ -217,6 +237,7 @@ struct Driver<'w, W: Work> {
     first_pending: u64,
     effort: Effort,
     spare: Vec<Vec<u8>>,
+    spare_chunks: Vec<Vec<u8>>,
     /// The time up to which segments have been cut.
     cut: u64,
     /// No segment will be cut any more.
@@ -246,6 +267,7 @@ impl<W: Work> Driver<'_, W> {
                 if !self.commit(&segment, done, out, state, sink)? {
                     return Ok(places);
                 }
+                self.recycle(segment);
             }
             if self.first_pending > first {
                 continue;
@@ -260,7 +282,7 @@ impl<W: Work> Driver<'_, W> {
                         pending.done = Some((state, out));
                     }
                 }
-                Err(_) => return Err(io::Error::other("a decoding thread panicked")),
+                Ok(Done::Panicked) | Err(_) => return Err(io::Error::other("a decoding thread panicked")),
             }
         }
     }
@@ -293,17 +315,52 @@ impl<W: Work> Driver<'_, W> {
         Ok(true)
     }
 
-    /// Hands out chunks to be unpacked, as many as may be held.
+    /// Keeps the buffers of chunks that nobody needs any more.
+    fn recycle(&mut self, segment: Arc<Segment>) {
+        let Some(segment) = Arc::into_inner(segment) else { return };
+        let chunks = segment.streams.into_iter().flat_map(|(stream, _)| stream.chunks);
+        self.spare_chunks.extend(chunks.filter_map(Arc::into_inner));
+    }
+
+    /// Hands out chunks to be unpacked, as many as may be held: two of each stream, and of the streams that hold up the
+    /// others as many more as there is room for.
     fn ask(&mut self) {
-        let share = self.effort.ahead / self.feeds.len().max(1);
-        for (number, feed) in self.feeds.iter_mut().enumerate() {
-            while feed.chunks() < 2 || feed.held() < share {
-                let Some((chunk, packed)) = feed.ask() else { break };
-                let task = Task::Unpack { feed: number, number: chunk, packed, codec: feed.codec() };
-                if self.tasks.send(task).is_err() {
-                    return;
-                }
+        let mut held: usize = self.feeds.iter().map(Feed::held).sum();
+        loop {
+            let open = self.feeds.iter().enumerate().filter(|(_, f)| f.is_open());
+            let Some((number, first)) = open.min_by_key(|(_, f)| (f.chunks() >= 2, f.horizon())) else { return };
+            if first.chunks() >= 2 && held >= self.effort.ahead {
+                return;
             }
+            let feed = &mut self.feeds[number];
+            let Some((chunk, packed)) = feed.ask() else { continue };
+            held += packed.size;
+            let to = self.spare_chunks.pop().unwrap_or_default();
+            let task = Task::Unpack { feed: number, number: chunk, packed, codec: feed.codec(), to };
+            if self.tasks.send(task).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Where to end the next segment, so that it has the size wanted, if there is that much before `horizon`; `Err` if
+    /// there is less.
+    fn cut_before(&self, horizon: Option<u64>) -> Result<u64, Option<u64>> {
+        let mut chunks: Vec<(u64, usize)> = Vec::new();
+        for feed in &self.feeds {
+            chunks.extend(feed.ready().take_while(|(start, _)| horizon.is_none_or(|h| *start < h)));
+        }
+        chunks.sort_unstable();
+        let mut size = 0;
+        for (start, len) in chunks {
+            if size >= self.effort.segment && start > self.cut {
+                return Ok(start);
+            }
+            size += len;
+        }
+        match horizon {
+            Some(horizon) if size >= self.effort.segment => Ok(horizon),
+            _ => Err(horizon),
         }
     }
 
@@ -312,33 +369,35 @@ impl<W: Work> Driver<'_, W> {
         let horizon = self.feeds.iter().filter_map(Feed::horizon).min();
         let stuck = self.feeds.iter().any(|f| f.is_damaged() && f.horizon() == horizon);
         let waiting = self.feeds.iter().any(Feed::is_waiting);
-        match horizon {
-            Some(horizon) if horizon <= self.cut => {
-                self.finished |= stuck || !waiting;
-                return false;
-            }
-            Some(_) if waiting && self.feeds.iter().map(Feed::held).sum::<usize>() < self.effort.segment => {
-                return false;
-            }
-            _ => {}
+        if let Some(horizon) = horizon
+            && horizon <= self.cut
+        {
+            self.finished |= stuck || !waiting;
+            return false;
         }
+        let until = match self.cut_before(horizon) {
+            Ok(cut) => Some(cut),
+            Err(Some(_)) if waiting => return false,
+            Err(horizon) => horizon,
+        };
         let places: Vec<Place> = self.feeds.iter().map(Feed::place).collect();
         let mut streams = Vec::with_capacity(self.feeds.len());
+        let mut broken = false;
         for (feed, &buffer) in self.feeds.iter_mut().zip(&self.buffers) {
-            match feed.split(horizon) {
+            match feed.split(until) {
                 Ok(Some(stream)) => streams.push((stream, buffer)),
                 Ok(None) => {}
                 Err(_) => {
-                    self.finished = true;
+                    broken = true;
                     break;
                 }
             }
         }
-        self.finished |= horizon.is_none();
-        self.cut = horizon.unwrap_or(u64::MAX);
+        self.finished = broken || until.is_none();
+        self.cut = until.unwrap_or(u64::MAX);
         let segment = Arc::new(Segment { streams });
         let number = self.first_pending + self.pending.len() as u64;
-        if self.finished && horizon.is_some() {
+        if broken {
             // A page on the way to the cut is damaged: the segment is given up, and reading goes on before it.
             self.pending.push_back(Pending { segment, places, done: Some((None, Vec::new())) });
             return false;

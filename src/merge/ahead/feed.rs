@@ -71,6 +71,16 @@ impl Feed {
         !self.asked.is_empty()
     }
 
+    /// Whether there may be chunks to ask for.
+    pub(super) fn is_open(&self) -> bool {
+        !self.closed
+    }
+
+    /// When each chunk that is in memory begins, and its size in bytes.
+    pub(super) fn ready(&self) -> impl Iterator<Item = (u64, usize)> {
+        self.ready.iter().map(|c| (c.start, c.data.len()))
+    }
+
     /// The next chunk to be unpacked, with its number.
     pub(super) fn ask(&mut self) -> Option<(u64, Packed)> {
         if self.closed {

@@ -4,11 +4,13 @@ use super::Compiler;
 use crate::abi::Abi;
 use crate::format::{EventFormat, Shape};
 use crate::print_fmt::ast::Expr;
+use crate::print_fmt::bytes::Bytes;
 use crate::print_fmt::expr::{Ex, Load};
 use crate::print_fmt::num::{Flags, Radix};
 use crate::print_fmt::parse::parse;
 use crate::print_fmt::pointer::Pointer;
-use crate::print_fmt::program::{AddressSpec, FieldOp, IntSpec, Op, TextSpec};
+use crate::print_fmt::program::{AddressSpec, FieldOp, IntSpec, Op, Step, TextSpec};
+use crate::print_fmt::put::Literal;
 use crate::print_fmt::spec::{Count, Piece, Spec, pieces};
 use crate::print_fmt::text::Text;
 use crate::print_fmt::{PrintFmtError, Program, Semantics};
@@ -34,15 +36,17 @@ pub fn compile(
         // some old ftrace events give none and mean their fields in order
         args = event.fields.iter().map(|f| Expr::Field(f.name.clone())).collect();
     }
-    let program = Program { ops: Vec::new(), literals: Vec::new(), semantics, fields: Vec::new() };
-    let mut builder = Builder { compiler, args, next: 0, program, literal_start: 0 };
+    let program = Program { steps: Vec::new(), semantics, fields: Vec::new() };
+    let mut builder = Builder { compiler, args, next: 0, program, literal: Vec::new() };
     for piece in &pieces {
         match piece {
-            Piece::Literal(text) => builder.program.literals.extend_from_slice(text),
+            Piece::Literal(text) => builder.literal.extend_from_slice(text),
             Piece::Conversion(spec) => builder.conversion(spec)?,
         }
     }
-    builder.flush();
+    if !builder.literal.is_empty() {
+        builder.step(Op::Nothing);
+    }
     Ok(builder.program)
 }
 
@@ -51,17 +55,14 @@ struct Builder<'a> {
     args: Vec<Expr>,
     next: usize,
     program: Program,
-    /// Where the literal that is being collected starts.
-    literal_start: usize,
+    /// The literal that is being collected.
+    literal: Vec<u8>,
 }
 
 impl Builder<'_> {
-    fn flush(&mut self) {
-        let end = self.program.literals.len();
-        if end > self.literal_start {
-            self.program.ops.push(Op::Literal { start: self.literal_start as u32, end: end as u32 });
-            self.literal_start = end;
-        }
+    fn step(&mut self, op: Op) {
+        self.program.steps.push(Step { literal: Literal::new(&self.literal), op });
+        self.literal.clear();
     }
 
     fn argument(&mut self) -> Result<Expr, PrintFmtError> {
@@ -90,26 +91,25 @@ impl Builder<'_> {
         let precision = spec.precision.map(|p| self.count(p)).transpose()?;
         if !matches!(spec.conversion, b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'c' | b's' | b'p') {
             // the kernel has no such conversion and prints it as it stands
-            self.program.literals.extend_from_slice(&[b'%', spec.conversion]);
+            self.literal.extend_from_slice(&[b'%', spec.conversion]);
             return Ok(());
         }
         let arg = self.argument()?;
-        let has_0x = self.program.literals[self.literal_start..].ends_with(b"0x");
+        let has_0x = self.literal.ends_with(b"0x");
         let op = match spec.conversion {
             b's' => self.text(spec, &arg, width, precision)?,
             b'p' => self.pointer(spec, &arg, width)?,
             b'c' => Op::Char(self.number(&arg)?),
             _ => self.integer(spec, &arg, width, precision)?,
         };
-        self.flush();
-        let index = self.program.ops.len() as u32;
+        let index = self.program.steps.len() as u32;
         if let Some(offset) = self.plain_field(&arg) {
             self.program.fields.push(FieldOp { op: index, offset, has_0x });
         }
-        self.program.ops.push(op);
+        self.step(op);
         if spec.conversion == b'p' {
             let used = Pointer::parse(&spec.extension, self.compiler.semantics).1;
-            self.program.literals.extend_from_slice(&spec.extension[used.min(spec.extension.len())..]);
+            self.literal.extend_from_slice(&spec.extension[used.min(spec.extension.len())..]);
         }
         Ok(())
     }
@@ -165,6 +165,7 @@ impl Builder<'_> {
             return Ok(Op::TextSpec(Box::new(TextSpec { text, left: spec.flags.left, width, precision })));
         }
         Ok(match text {
+            Text::Bytes(Bytes::Fixed { offset, len: 16 }) => Op::Comm(offset),
             Text::Bytes(bytes) => Op::Str(bytes),
             Text::Symbolic(of) => Op::Symbolic(of),
             other => Op::Text(Box::new(other)),
