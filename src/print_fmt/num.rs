@@ -11,10 +11,10 @@ const SHORT: u64 = 100_000_000;
 #[inline(always)]
 fn eight(value: u64) -> u64 {
     let (high, low) = (value / 10_000, value % 10_000);
-    let fours = high | low << 32;
-    let hundreds = (fours * 10_486 >> 20) & 0x0000_007f_0000_007f;
+    let fours = high | (low << 32);
+    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
     let pairs = hundreds | (fours - 100 * hundreds) << 16;
-    let tens = (pairs * 103 >> 10) & 0x000f_000f_000f_000f;
+    let tens = ((pairs * 103) >> 10) & 0x000f_000f_000f_000f;
     tens | (pairs - 10 * tens) << 8
 }
 
