@@ -62,6 +62,11 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l duration -d 'En
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l timeout -d 'End CMD after TIME and exit with 124' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-lost -d 'Exit with 4 if more than N events were lost' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l summary-json -d 'Write the summary to FILE as JSON' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-size -d 'End recording before the file is larger than SIZE; CMD goes on and is waited for' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l min-free -d 'End recording, with 4, before the file system has less than SIZE left' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ring -d 'Keep only the newest events: SIZE on the disk, in equal parts for all CPUs' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ring-time -d 'Keep only the newest events: those of the last TIME' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s r -l priority -d 'Give the recording threads real-time priority PRIO (1 to 99)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l compression -d 'Compress with zstd[:LEVEL], or none' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l journal-dir -d 'Where the journals of changes lie' -r -F

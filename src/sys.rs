@@ -1,7 +1,7 @@
 //! The system calls that no safe wrapper offers: the one file of this crate with unsafe code.
 #![expect(
     unsafe_code,
-    reason = "fork, pidfd_open and perf_event_open have no safe form; each block says why it is sound"
+    reason = "fork, sched_setscheduler, pidfd_open and perf_event_open have no safe form; each block says why it is sound"
 )]
 
 use nix::libc;
@@ -93,6 +93,17 @@ fn run_child(
         libc::write(status, (&raw const errno).cast(), size_of::<i32>());
         libc::_exit(if errno == libc::ENOENT { 127 } else { 126 });
     }
+}
+
+/// Gives the calling thread the real-time priority `priority` (SCHED_FIFO, 1 to 99); children do not inherit it.
+///
+/// # Errors
+/// `EPERM` without `CAP_SYS_NICE`, `EINVAL` for another number.
+pub(crate) fn real_time(priority: i32) -> io::Result<()> {
+    let param = libc::sched_param { sched_priority: priority };
+    // SAFETY: the call reads `param` and changes nothing but this thread's scheduling.
+    let done = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &param) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// A descriptor that becomes readable when the process `pid` has ended (since Linux 5.3).

@@ -9,8 +9,10 @@ use super::exit::{Exit, Failure};
 use clap::error::ErrorKind;
 use events::InOrder;
 use live::Screen;
-use rtrace::record::{self, CommandError, Compression, Ended, Place, Plan, PlanError, RecordError, Summary, Tasks};
-use rtrace::units::{Pid, parse_duration};
+use rtrace::record::{
+    self, CommandError, Compression, Ended, Limits, Place, Plan, PlanError, Reached, RecordError, Summary, Tasks,
+};
+use rtrace::units::{ByteSize, Pid, parse_duration};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
@@ -64,6 +66,21 @@ pub(crate) struct Args {
     /// Write the summary to FILE as JSON
     #[arg(long, value_name = "FILE")]
     summary_json: Option<PathBuf>,
+    /// End recording before the file is larger than SIZE; CMD goes on and is waited for
+    #[arg(long, value_name = "SIZE", help_heading = "Disk")]
+    max_size: Option<ByteSize>,
+    /// End recording, with 4, before the file system has less than SIZE left
+    #[arg(long, value_name = "SIZE", help_heading = "Disk")]
+    min_free: Option<ByteSize>,
+    /// Keep only the newest events: SIZE on the disk, in equal parts for all CPUs
+    #[arg(long, value_name = "SIZE", help_heading = "Disk")]
+    ring: Option<ByteSize>,
+    /// Keep only the newest events: those of the last TIME
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Disk")]
+    ring_time: Option<Duration>,
+    /// Give the recording threads real-time priority PRIO (1 to 99)
+    #[arg(short = 'r', long, value_name = "PRIO", value_parser = clap::value_parser!(i32).range(1..=99))]
+    priority: Option<i32>,
     /// Compress with zstd[:LEVEL], or none
     #[arg(long, value_name = "HOW", default_value = "zstd", value_parser = parse_compression)]
     compression: Compression,
@@ -122,6 +139,13 @@ impl Args {
             timeout: self.timeout,
             own_threads: self.own_threads,
             date: self.date,
+            limits: Limits {
+                max_size: self.max_size,
+                min_free: self.min_free,
+                ring_size: self.ring,
+                ring_time: self.ring_time,
+            },
+            priority: self.priority,
         })
     }
 }
@@ -162,10 +186,13 @@ fn verdict(summary: &Summary, max_lost: Option<u64>) -> Result<Exit, Failure> {
     if let Some(failure) = summary.failures.first() {
         return Err(Failure::new(Exit::Incomplete, anyhow::anyhow!("{failure}; the file holds everything before")));
     }
+    if let Some(limit @ Reached::MinFree) = summary.limit {
+        return Err(Failure::new(Exit::Incomplete, anyhow::anyhow!("{limit}; the file holds everything before")));
+    }
     let lost = summary.totals().lost;
     if let Some(allowed) = max_lost.filter(|&allowed| lost > allowed) {
         let error = anyhow::anyhow!("{lost} events were lost, {allowed} are allowed");
-        return Err(Failure::new(Exit::Incomplete, error).hint("a larger ring buffer (-b 16M) loses less."));
+        return Err(Failure::new(Exit::Incomplete, error).hint(format!("{}.", summary.hint().unwrap_or_default())));
     }
     Ok(match summary.command {
         _ if summary.timed_out => Exit::Command(124),

@@ -1,7 +1,9 @@
 //! From raw sub-buffers to the bytes of a trace.dat section: whole chunks, compressed one by one.
 
+use super::effort::Effort;
 use crate::units::ByteSize;
 use zstd::bulk::Compressor;
+use zstd::zstd_safe::CParameter;
 
 /// How the recorded sub-buffers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,11 +24,12 @@ impl Default for Compression {
 /// The largest chunk that is made, in bytes of sub-buffers.
 pub const MAX_CHUNK: ByteSize = ByteSize(1 << 20);
 
-/// The chunk size for `buffers` ring buffers drained at once: 1 MiB, less where very many CPUs would need much memory;
-/// always a multiple of the sub-buffer size, because a chunk must not split a sub-buffer.
-pub fn chunk_size(sub_buffer: usize, buffers: usize) -> usize {
+/// The chunk size for `buffers` ring buffers drained at once: 1 MiB, less where very many CPUs would need much memory or
+/// `most` is less; always a multiple of the sub-buffer size, because a chunk must not split a sub-buffer.
+pub fn chunk_size(sub_buffer: usize, buffers: usize, most: Option<u64>) -> usize {
     let budget = (32 << 20) / buffers.max(1);
-    let size = budget.clamp(64 << 10, MAX_CHUNK.0 as usize);
+    let most = most.map_or(usize::MAX, |most| most as usize);
+    let size = budget.clamp(64 << 10, MAX_CHUNK.0 as usize).min(most);
     (size / sub_buffer).max(1) * sub_buffer
 }
 
@@ -40,6 +43,9 @@ pub(crate) struct ChunkWriter {
 }
 
 const HEADER: usize = 8;
+/// The hash table of zstd's level 1 in entries of 4 bytes, as a power of two: 32 KiB stay in the first cache, which is a
+/// tenth faster over the kernel's pages than the default 64 KiB and as small.
+const HASH_LOG: u32 = 13;
 
 impl ChunkWriter {
     /// A writer of chunks of `size` bytes.
@@ -47,12 +53,12 @@ impl ChunkWriter {
     /// # Errors
     /// When zstd has no such level or the machine no memory.
     pub(crate) fn new(size: usize, level: i32) -> std::io::Result<Self> {
-        Ok(ChunkWriter {
-            raw: vec![0; size],
-            filled: 0,
-            packed: vec![0; HEADER + zstd::zstd_safe::compress_bound(size)],
-            compressor: Compressor::new(level)?,
-        })
+        let mut compressor = Compressor::new(level)?;
+        if level == 1 {
+            compressor.set_parameter(CParameter::HashLog(HASH_LOG))?;
+        }
+        let packed = vec![0; HEADER + zstd::zstd_safe::compress_bound(size)];
+        Ok(ChunkWriter { raw: vec![0; size], filled: 0, packed, compressor })
     }
 
     /// The part of the chunk that is still free; [`Self::advance`] says how much of it was filled.
@@ -81,18 +87,48 @@ impl ChunkWriter {
         self.filled = padded;
     }
 
-    /// Compresses what is filled and empties the chunk. The bytes are ready for the section, header included.
+    /// Forgets what is filled.
+    pub(crate) fn clear(&mut self) {
+        self.filled = 0;
+    }
+
+    /// Makes a frame of what is filled and empties the chunk. The bytes are ready for the section, header included.
     ///
     /// # Errors
     /// What zstd says; it has nothing to complain of with a buffer of the bound's size.
-    pub(crate) fn pack(&mut self) -> std::io::Result<&[u8]> {
+    pub(crate) fn pack(&mut self, effort: Effort) -> std::io::Result<&[u8]> {
         let (header, frame) = self.packed.split_at_mut(HEADER);
-        let len = self.compressor.compress_to_buffer(&self.raw[..self.filled], frame)?;
+        let raw = &self.raw[..self.filled];
+        let len = match effort {
+            Effort::Full => self.compressor.compress_to_buffer(raw, frame)?,
+            Effort::Stored => stored_frame(raw, frame),
+        };
         header[..4].copy_from_slice(&(len as u32).to_ne_bytes());
         header[4..].copy_from_slice(&(self.filled as u32).to_ne_bytes());
         self.filled = 0;
         Ok(&self.packed[..HEADER + len])
     }
+}
+
+/// Writes `raw` to `out` as a zstd frame of uncompressed blocks (RFC 8878, 3.1.1): a copy, and a frame for every reader.
+fn stored_frame(raw: &[u8], out: &mut [u8]) -> usize {
+    const MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
+    const SIZE_IN_4_BYTES_SINGLE_SEGMENT: u8 = 0xa0;
+    const BLOCK: usize = 128 << 10;
+    let mut at = 0;
+    let mut put = |bytes: &[u8]| {
+        out[at..at + bytes.len()].copy_from_slice(bytes);
+        at += bytes.len();
+    };
+    put(&MAGIC);
+    put(&[SIZE_IN_4_BYTES_SINGLE_SEGMENT]);
+    put(&(raw.len() as u32).to_le_bytes());
+    for (i, block) in raw.chunks(BLOCK).enumerate() {
+        let last = u32::from((i + 1) * BLOCK >= raw.len());
+        put(&(last | (block.len() as u32) << 3).to_le_bytes()[..3]); // type 0: raw
+        put(block);
+    }
+    at
 }
 
 #[cfg(test)]
@@ -103,12 +139,26 @@ mod tests {
     fn chunks_never_split_a_sub_buffer() {
         for sub_buffer in [4096, 12288, 65536, 1 << 20, 4 << 20] {
             for buffers in [1, 2, 128, 4096] {
-                let size = chunk_size(sub_buffer, buffers);
+                let size = chunk_size(sub_buffer, buffers, None);
                 assert_eq!(size % sub_buffer, 0);
                 assert!(size >= sub_buffer && (size <= 1 << 20 || size == sub_buffer), "{sub_buffer} {buffers} {size}");
             }
         }
-        assert_eq!(chunk_size(4096, 2), 1 << 20);
+        assert_eq!((chunk_size(4096, 2, None), chunk_size(4096, 2, Some(50_000))), (1 << 20, 49152));
+    }
+
+    #[test]
+    fn a_stored_chunk_is_a_zstd_frame() {
+        for size in [4096, 128 << 10, 132 << 10, 1 << 20] {
+            let mut chunk = ChunkWriter::new(size, 1).unwrap();
+            let raw: Vec<u8> = (0..size).map(|i| ((i * i) >> 5) as u8).collect();
+            chunk.free().copy_from_slice(&raw);
+            chunk.advance(size);
+            let packed = chunk.pack(Effort::Stored).unwrap();
+            assert!(packed.len() < size + 64);
+            assert!(zstd::bulk::decompress(&packed[8..], size).unwrap() == raw, "{size}");
+            assert!(zstd::decode_all(&packed[8..]).unwrap() == raw, "{size}, as a stream");
+        }
     }
 
     #[test]
@@ -118,7 +168,7 @@ mod tests {
         chunk.advance(5000);
         chunk.pad(4096);
         assert!(chunk.is_full());
-        let packed = chunk.pack().unwrap().to_vec();
+        let packed = chunk.pack(Effort::Full).unwrap().to_vec();
         let size = |at: usize| u32::from_ne_bytes(packed[at..at + 4].try_into().unwrap()) as usize;
         assert_eq!((size(0), size(4)), (packed.len() - 8, 8192));
         let raw = zstd::bulk::decompress(&packed[8..], 8192).unwrap();

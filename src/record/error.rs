@@ -67,6 +67,9 @@ pub enum RecordError {
     /// The machine gave no thread, descriptor or signal queue.
     #[error("failed to start recording: {0}")]
     Start(#[source] io::Error),
+    /// `-r`: the kernel does not grant the priority.
+    #[error("failed to set real-time priority {0}: {1}")]
+    Priority(i32, #[source] io::Error),
     /// What was set up could not all be taken back; the file is complete.
     #[error(transparent)]
     Undo(#[from] UndoError),
@@ -92,6 +95,17 @@ pub enum PlanError {
         name: String,
         /// Those it has.
         available: Vec<String>,
+    },
+    /// `--max-size` is less than what a file without any event has.
+    #[error("--max-size leaves no room for events: what describes them has {} already", crate::units::ByteSize(*.0))]
+    MaxSize(u64),
+    /// `--ring` is too little for so many CPUs.
+    #[error("--ring is too small: {cpus} CPUs need {} at least", crate::units::ByteSize(*.least))]
+    RingSize {
+        /// Ring buffers to be recorded.
+        cpus: usize,
+        /// The least they need, in bytes.
+        least: u64,
     },
     /// `--timeout` is about the command.
     #[error("--timeout ends the command, and there is no command")]

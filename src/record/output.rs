@@ -6,14 +6,14 @@ use super::error::RecordError;
 use super::metadata::Metadata;
 use super::plan::Plan;
 use super::setup::Buffer;
-use super::spool::Spool;
+use super::spool::{Keep, Spool};
 use crate::abi::Abi;
 use crate::sys;
-use crate::trace_dat::{Codec, FinishedSpool, OptionId, SpoolEntry, SpoolTable, WriteError, Writer, spool_name};
+use crate::trace_dat::{
+    Codec, FileLock, FinishedSpool, OptionId, SpoolEntry, SpoolTable, WriteError, Writer, spool_name,
+};
 use crate::tracefs::{EventName, Tracefs};
 use crate::units::{CpuId, Pid};
-use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,8 +22,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// The trace file being made. Dropped before [`Output::keep`], it leaves nothing behind.
 pub(super) struct Output {
     path: PathBuf,
-    /// Held as long as this process records to it.
-    file: Option<Flock<File>>,
+    file: File,
+    /// Goes to the writer when there is one.
+    lock: Option<FileLock>,
     /// Files to remove if nothing comes of it.
     made: Vec<PathBuf>,
     writer: Option<Writer>,
@@ -51,12 +52,12 @@ impl Output {
         if !file.metadata().map_err(failed)?.is_file() {
             return Err(failed(io::Error::other("not a regular file")));
         }
-        let file = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, errno)| match errno {
-            Errno::EWOULDBLOCK => RecordError::Busy(path.to_owned()),
-            errno => failed(errno.into()),
+        let lock = FileLock::take(&file).map_err(|error| match error {
+            WriteError::Busy => RecordError::Busy(path.to_owned()),
+            source => RecordError::TraceFile { path: path.to_owned(), source: Box::new(source) },
         })?;
         let made = if existed { Vec::new() } else { vec![path.to_owned()] };
-        Ok(Output { path: path.to_owned(), file: Some(file), made, writer: None, table: SpoolTable::default() })
+        Ok(Output { path: path.to_owned(), file, lock: Some(lock), made, writer: None, table: SpoolTable::default() })
     }
 
     fn error(&self, action: &'static str) -> impl Fn(io::Error) -> RecordError + use<> {
@@ -74,6 +75,7 @@ impl Output {
         buffer: &Buffer,
         cpu: CpuId,
         compression: Compression,
+        keep: Option<Keep>,
     ) -> Result<Spool, RecordError> {
         let file = spool_name(&self.name(), &buffer.name, cpu);
         let path = self.path.with_file_name(&file);
@@ -90,7 +92,15 @@ impl Output {
             file,
             target: (0, 0),
         });
-        Ok(spool)
+        Ok(match keep {
+            Some(keep) => spool.keep(keep),
+            None => spool,
+        })
+    }
+
+    /// A descriptor of the file system it lies on.
+    pub(super) fn any_file(&self) -> Result<File, RecordError> {
+        self.file.try_clone().map_err(self.error("write"))
     }
 
     /// Makes the file that learnt names go to while recording.
@@ -124,9 +134,8 @@ impl Output {
         // What is in a ring from before can be of any event.
         let all = plan.all_formats || buffers.iter().any(|buffer| buffer.held_before > 0);
         let metadata = Metadata::read(tracefs, (!all).then_some(&events))?;
-        let Some(file) = &self.file else { return Err(self.error("write")(io::ErrorKind::NotFound.into())) };
+        let file = self.any_file()?;
         file.set_len(0).map_err(self.error("write"))?;
-        let file = file.try_clone().map_err(self.error("write"))?;
         let codec = match plan.compression {
             Compression::None => Codec::None,
             Compression::Zstd(_) => Codec::Zstd,
@@ -134,8 +143,10 @@ impl Output {
         let clock = |name: &String| if *name == main.clock.current { format!("[{name}]") } else { name.clone() };
         let clocks = main.clock.available.iter().map(clock).collect::<Vec<_>>().join(" ") + "\n";
         let systems: Vec<_> = metadata.formats.into_iter().collect();
+        let lock = self.lock.take();
         let write = || -> Result<Writer, WriteError> {
-            let mut writer = Writer::create(file, Abi::HOST, main.sub_buffer as u32, codec)?;
+            let lock = lock.map_or_else(|| FileLock::take(&file), Ok)?;
+            let mut writer = Writer::create_locked(file, lock, Abi::HOST, main.sub_buffer as u32, codec)?;
             writer.header_info(metadata.header_page.as_bytes(), metadata.header_event.as_bytes())?;
             writer.ftrace_formats(&metadata.ftrace_formats)?;
             writer.event_formats(&systems)?;
@@ -184,22 +195,21 @@ impl Output {
             comm.write_line(*pid, &mut names);
         }
         let dir = self.path.parent().unwrap_or(Path::new(""));
-        let counts = spools.into_iter().flatten().map(Spool::into_counts);
-        let finished: Vec<FinishedSpool> = (self.table.entries.iter().zip(counts))
-            .map(|(entry, (size, chunks))| FinishedSpool {
-                entry: entry.clone(),
-                path: dir.join(&entry.file),
-                size,
-                chunks,
-            })
-            .collect();
+        let path = &self.path;
+        let failed = |source| RecordError::NotFinished { path: path.clone(), source: Box::new(source) };
+        let mut finished = Vec::new();
+        for (entry, spool) in self.table.entries.iter().zip(spools.into_iter().flatten()) {
+            let (entry, path) = (entry.clone(), dir.join(&entry.file));
+            match spool.into_counts() {
+                Ok((size, chunks)) => finished.push(FinishedSpool { entry, path, size, chunks }),
+                Err(source) => return Err(failed(WriteError::Spool { path, source })),
+            }
+        }
         let mut places: Vec<_> =
             buffers.iter().map(|b| (b.name.clone(), b.clock.current.clone(), b.sub_buffer as u32)).collect();
         if !places[0].0.is_empty() {
             places.insert(0, (String::new(), places[0].1.clone(), places[0].2)); // an unused top buffer
         }
-        let path = &self.path;
-        let failed = |source| RecordError::NotFinished { path: path.clone(), source: Box::new(source) };
         writer.saved_cmdlines(&names).map_err(failed)?;
         let written = writer.finish(&places, &finished).map_err(failed)?;
         let empty = self.table.entries.iter().map(|entry| &entry.file).chain([&self.table.comms]);
@@ -219,6 +229,11 @@ impl Drop for Output {
 }
 
 impl Symbols {
+    /// Bytes that the file has so far.
+    pub(super) fn file_size(&self) -> u64 {
+        self.writer.position()
+    }
+
     /// Adds the kernel's symbols to the file. Without them the recording is still one, so what goes wrong comes back
     /// beside the writer.
     pub(super) fn write(mut self) -> (Writer, Option<RecordError>) {

@@ -2,6 +2,7 @@
 
 use super::PlanError;
 use super::chunk::Compression;
+use super::limits::Limits;
 use crate::tracefs::EventSelection;
 use crate::units::{ByteSize, Pid};
 use std::ffi::OsString;
@@ -35,6 +36,10 @@ pub struct Plan {
     pub own_threads: bool,
     /// The wall clock's time is stored.
     pub date: bool,
+    /// What bounds it on the disk.
+    pub limits: Limits,
+    /// `-r`: the recording threads' real-time priority (SCHED_FIFO, 1 to 99).
+    pub priority: Option<i32>,
 }
 
 impl Plan {

@@ -3,13 +3,17 @@
 use super::child::{Child, Command, Ended};
 use super::chunk::chunk_size;
 use super::comms::{Comm, CommLearner, with_saved};
-use super::error::RecordError;
+use super::error::{PlanError, RecordError};
+use super::limits::{Budget, MIN_RING_SHARE, Reached};
 use super::output::Output;
 use super::plan::Plan;
 use super::setup::{Buffer, Chosen, choose, set_up};
+use super::spool::Keep;
 use super::stop::{Signals, Watched, wait};
 use super::summary::{BufferSummary, CpuSummary, Summary};
-use super::worker::{Drain, Drained, Progress, Worker, WorkerError};
+use super::worker::{Drain, Drained, Progress, Worker, WorkerError, thread_time};
+use crate::sys;
+use crate::trace_dat::Writer;
 use crate::tracefs::{Journal, Tracefs};
 use crate::units::Pid;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -17,6 +21,7 @@ use nix::sys::eventfd::EventFd;
 use nix::sys::signal::Signal;
 use std::fs;
 use std::os::fd::AsFd;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
@@ -65,6 +70,9 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
         None => None,
     };
     let output = Output::create(&plan.output)?;
+    if let Some(priority) = plan.priority {
+        may_be_real_time(priority)?;
+    }
     let signals = Signals::block().map_err(RecordError::Start)?;
     let mut watched = match plan.tasks.pids.as_slice() {
         [] => None,
@@ -118,7 +126,7 @@ fn choose_events(plan: &Plan, tracefs: &Tracefs, observer: &mut dyn Observer) ->
         observer.warn(&error.to_string());
     }
     if chosen.iter().all(|chosen| chosen.events.is_empty()) {
-        return Err(super::PlanError::NoEvents.into());
+        return Err(PlanError::NoEvents.into());
     }
     Ok(chosen)
 }
@@ -152,7 +160,15 @@ struct Brought {
     comms: Vec<(Pid, Comm)>,
     symbols_error: Option<RecordError>,
     timed_out: bool,
+    /// User and system time of those that drain no ring.
+    threads: Vec<(&'static str, Duration)>,
+    limit: Option<Reached>,
 }
+
+/// Room in a bounded file for what is written at the end: counters, names of tasks.
+const AT_THE_END: u64 = 256 << 10;
+/// And for each CPU: its counters, its place in the tables, what aligns its data.
+const AT_THE_END_PER_CPU: u64 = 16 << 10;
 
 impl Run<'_> {
     fn warn_of_markers(&mut self) {
@@ -195,15 +211,28 @@ impl Run<'_> {
     /// From the first thread to the last: everything is drained when this returns.
     fn record(&mut self, child: &mut Option<Child>, watched: Option<&mut Watched>) -> Result<Brought, RecordError> {
         let start = |e: nix::errno::Errno| RecordError::Start(e.into());
-        let (stop, failed) = (EventFd::new().map_err(start)?, EventFd::new().map_err(start)?);
-        let progress = Progress::default();
+        let (stop, failed) = (EventFd::new().map_err(start)?, Arc::new(EventFd::new().map_err(start)?));
+        let min_free = match self.plan.limits.min_free {
+            Some(size) => Some((self.output.any_file()?, size)),
+            None => None,
+        };
+        let budget = Budget::new(None, min_free, Some(Arc::clone(&failed)));
+        let progress = Progress { budget, ..Progress::default() };
         let workers = self.workers(&progress)?;
         let learner = match CommLearner::start(self.buffers[0].cpus.iter().map(|(cpu, _)| cpu.0)) {
             Ok(learner) => Some((learner, self.output.comm_spool()?)),
             // Then there is saved_cmdlines alone, as for every other recorder.
             Err(_) => None,
         };
-        let symbols = self.output.begin(self.journal.tracefs(), self.plan, &self.buffers, self.date)?;
+        let mut symbols =
+            Symbols::Waiting(self.output.begin(self.journal.tracefs(), self.plan, &self.buffers, self.date)?);
+        if let Some(max_size) = self.plan.limits.max_size {
+            // All that is not events must be known before the first of them.
+            symbols = symbols.write();
+            let rings = self.buffers.iter().map(|b| b.cpus.len() as u64).sum::<u64>();
+            let used = symbols.file_size() + AT_THE_END + rings * AT_THE_END_PER_CPU;
+            progress.budget.set(max_size.0.checked_sub(used).filter(|left| *left > 0).ok_or(PlanError::MaxSize(used))?);
+        }
         thread::scope(|scope| {
             let stop_threads = StopOnDrop(&stop);
             let spawn_failed = |e| RecordError::Start(e);
@@ -211,7 +240,7 @@ impl Run<'_> {
             for (buffer, workers) in self.buffers.iter().zip(workers) {
                 let mut threads = Vec::new();
                 for ((cpu, _), worker) in buffer.cpus.iter().zip(workers) {
-                    let (stop, failed) = (&stop, &failed);
+                    let (stop, failed) = (&stop, &*failed);
                     let drain = move || {
                         let drained = worker.run(stop.as_fd());
                         if drained.error.is_some() {
@@ -228,12 +257,13 @@ impl Run<'_> {
                 Some((learner, spool)) => {
                     let thread = thread::Builder::new().name("rtrace/comms".to_owned());
                     let stop = &stop;
-                    Some(thread.spawn_scoped(scope, move || learner.run(stop.as_fd(), spool)).map_err(spawn_failed)?)
+                    let learn = move || timed(|| learner.run(stop.as_fd(), spool));
+                    Some(thread.spawn_scoped(scope, learn).map_err(spawn_failed)?)
                 }
                 None => None,
             };
             let writing = thread::Builder::new().name("rtrace/symbols".to_owned());
-            let writing = writing.spawn_scoped(scope, || symbols.write()).map_err(spawn_failed)?;
+            let writing = writing.spawn_scoped(scope, || timed(|| symbols.write())).map_err(spawn_failed)?;
             if !self.plan.own_threads && !self.plan.tasks.is_restricted() {
                 let tids = own_threads();
                 for buffer in &self.buffers {
@@ -259,29 +289,39 @@ impl Run<'_> {
 
             // A thread that panicked takes this one along, as it should.
             let drained = running.into_iter().map(|threads| threads.into_iter().map(joined).collect()).collect();
-            let comms = learning.map(joined).unwrap_or_default();
-            let (writer, symbols_error) = joined(writing);
+            let (comms, learning) = learning.map(joined).unwrap_or_default();
+            let (symbols, writing) = joined(writing);
+            let (writer, symbols_error) = symbols.done();
             self.output.keep(writer);
-            Ok(Brought { drained, comms, symbols_error, timed_out })
+            let threads = vec![("comms", learning), ("symbols", writing)];
+            Ok(Brought { drained, comms, symbols_error, timed_out, threads, limit: progress.budget.reached() })
         })
     }
 
     fn workers<'p>(&mut self, progress: &'p Progress) -> Result<Vec<Vec<Worker<'p>>>, RecordError> {
         let rings: usize = self.buffers.iter().map(|b| b.cpus.len()).sum();
+        let limits = &self.plan.limits;
+        let share = limits.ring_size.map(|size| size.0 / rings.max(1) as u64);
+        if share.is_some_and(|share| share < MIN_RING_SHARE.0) {
+            return Err(PlanError::RingSize { cpus: rings, least: MIN_RING_SHARE.0 * rings as u64 }.into());
+        }
+        let keep = limits.is_ring().then_some(Keep { size: share, time: limits.ring_time });
         let mut workers = Vec::new();
         for buffer in &self.buffers {
             let drain = Drain {
                 sub_buffer: buffer.sub_buffer,
-                chunk: chunk_size(buffer.sub_buffer, rings),
+                chunk: chunk_size(buffer.sub_buffer, rings, keep.and_then(|k| k.size).map(|share| share / 8)),
                 compression: self.plan.compression,
                 no_splice: false,
                 ready_at_wake: buffer.ready_at_wake,
+                ring: buffer.kib_per_cpu.map_or(0, |kib| kib as usize * 1024),
+                priority: self.plan.priority,
             };
             let mut of_buffer = Vec::new();
             for &(cpu, _) in &buffer.cpus {
                 let ring =
                     fs::File::open(buffer.instance.trace_pipe_raw(cpu)).map_err(|e| WorkerError::Ring(cpu, e))?;
-                let spool = self.output.spool(buffer, cpu, self.plan.compression)?;
+                let spool = self.output.spool(buffer, cpu, self.plan.compression, keep)?;
                 of_buffer.push(Worker::new(cpu, ring, spool, drain, progress)?);
             }
             workers.push(of_buffer);
@@ -343,14 +383,14 @@ impl Run<'_> {
 
     /// The file first, then tracefs as it was, then the command's end.
     fn finish(mut self, mut child: Option<Child>, brought: Brought) -> Result<Summary, RecordError> {
-        let Brought { drained, comms, symbols_error, mut timed_out } = brought;
+        let Brought { drained, comms, symbols_error, mut timed_out, mut threads, limit } = brought;
         let mut buffers = Vec::new();
         let mut failures: Vec<String> = symbols_error.iter().map(ToString::to_string).collect();
         for (buffer, drained) in self.buffers.iter().zip(&drained) {
             let mut cpus = Vec::new();
             for ((cpu, before), drained) in buffer.cpus.iter().zip(drained) {
                 let after = buffer.instance.cpu_stats(*cpu)?;
-                cpus.push(CpuSummary::new(drained, buffer.sub_buffer, before, &after));
+                cpus.push(CpuSummary::new(drained, buffer.sub_buffer, self.since, before, &after));
                 failures.extend(drained.error.as_ref().map(ToString::to_string));
             }
             let (name, kib_per_cpu) = (buffer.name.clone(), buffer.kib_per_cpu);
@@ -363,6 +403,7 @@ impl Run<'_> {
         let timeout = self.plan.timeout.map(|timeout| self.since + timeout);
         let command = child.as_mut().and_then(|child| end_of(child, &self.signals, timeout, &mut timed_out));
         undone?;
+        threads.insert(0, ("main", thread_time()));
         Ok(Summary {
             output: self.plan.output.clone(),
             file_size,
@@ -370,9 +411,55 @@ impl Run<'_> {
             tracing_on: self.tracing_on,
             command,
             timed_out,
+            limit,
+            kept_newest: self.plan.limits.is_ring(),
+            threads,
             failures,
         })
     }
+}
+
+/// A trace file that has no symbols yet, or that has them.
+enum Symbols {
+    Waiting(super::output::Symbols),
+    Written { writer: Writer, error: Option<RecordError> },
+}
+
+impl Symbols {
+    fn write(self) -> Self {
+        match self {
+            Symbols::Waiting(symbols) => {
+                let (writer, error) = symbols.write();
+                Symbols::Written { writer, error }
+            }
+            written => written,
+        }
+    }
+
+    fn file_size(&self) -> u64 {
+        match self {
+            Symbols::Waiting(symbols) => symbols.file_size(),
+            Symbols::Written { writer, .. } => writer.position(),
+        }
+    }
+
+    fn done(self) -> (Writer, Option<RecordError>) {
+        match self {
+            Symbols::Waiting(symbols) => symbols.write(),
+            Symbols::Written { writer, error } => (writer, error),
+        }
+    }
+}
+
+/// Tries a real-time priority on a thread that does nothing.
+fn may_be_real_time(priority: i32) -> Result<(), RecordError> {
+    let tried = thread::scope(|scope| joined(scope.spawn(|| sys::real_time(priority))));
+    tried.map_err(|e| RecordError::Priority(priority, e))
+}
+
+/// What a thread does, and the time it took of the CPU.
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    (work(), thread_time())
 }
 
 /// How long a command that was told to end has before it is killed.

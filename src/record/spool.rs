@@ -3,25 +3,67 @@
 //! Its bytes are those of the CPU's data in the finished file. Compressed: a `u32` chunk count, then the chunks; the
 //! count is zero while recording, so whoever finds a spool without its recorder counts the chunks. Uncompressed: the
 //! sub-buffers. [`trace_dat::Writer::finish`](crate::trace_dat::Writer::finish) takes it from here.
+//!
+//! A flight recorder's spool is a few files: when the one that grows is an eighth of what may be kept, a new one is begun,
+//! and before anything is written the oldest are removed until there is room for it.
 
+use crate::trace_dat::{join_segments, segment_path};
 use nix::fcntl::{SpliceFFlags, splice};
-use std::fs::{File, OpenOptions};
+use std::collections::VecDeque;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// One CPU's growing file.
 #[derive(Debug)]
 pub struct Spool {
     file: File,
+    path: PathBuf,
     chunked: bool,
     chunks: u32,
     /// Where the next chunk goes; everything before is complete.
     end: u64,
+    /// Bytes of sub-buffers in the file.
+    raw: u64,
+    ring: Option<Ring>,
+}
+
+/// What a flight recorder keeps of one CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// Bytes on the disk; no bound if `None`.
+    pub size: Option<u64>,
+    /// How long; no bound if `None`.
+    pub time: Option<Duration>,
+}
+
+#[derive(Debug)]
+struct Ring {
+    keep: Keep,
+    older: VecDeque<Piece>,
+    /// The number of the next piece.
+    next: u64,
+    /// When the first byte of the growing file was written.
+    since: Option<Instant>,
+    dropped_raw: u64,
+}
+
+/// A full file of a flight recorder.
+#[derive(Debug)]
+struct Piece {
+    path: PathBuf,
+    size: u64,
+    raw: u64,
+    chunks: u32,
+    until: Instant,
 }
 
 const COUNT: u64 = size_of::<u32>() as u64;
+/// In how many pieces a flight recorder's data lies, so that the newest 7/8 of what may be kept are always there.
+const PIECES: u32 = 8;
 
 impl Spool {
     /// Creates the spool at `path`, which must not exist: nobody else's file is overwritten.
@@ -33,25 +75,36 @@ impl Spool {
         if chunked {
             file.write_all(&0u32.to_ne_bytes())?;
         }
-        Ok(Spool { file, chunked, chunks: 0, end: if chunked { COUNT } else { 0 } })
+        let end = if chunked { COUNT } else { 0 };
+        Ok(Spool { file, path: path.to_owned(), chunked, chunks: 0, end, raw: 0, ring: None })
+    }
+
+    /// Makes it keep the newest only.
+    pub fn keep(mut self, keep: Keep) -> Self {
+        self.ring = Some(Ring { keep, older: VecDeque::new(), next: 0, since: None, dropped_raw: 0 });
+        self
     }
 
     #[cfg(test)]
     pub(crate) fn open_for_test(path: &str) -> io::Result<Self> {
-        Ok(Spool { file: OpenOptions::new().write(true).open(path)?, chunked: true, chunks: 0, end: COUNT })
+        let (file, path) = (OpenOptions::new().write(true).open(path)?, PathBuf::from(path));
+        Ok(Spool { file, path, chunked: true, chunks: 0, end: COUNT, raw: 0, ring: None })
     }
 
-    /// Appends a chunk. When that fails half-way, the spool is cut back to its last complete chunk.
+    /// Appends a chunk of `raw` bytes of sub-buffers. When that fails half-way, the spool is cut back to its last
+    /// complete chunk.
     ///
     /// # Errors
     /// What the file system says, above all `ENOSPC`.
-    pub fn append(&mut self, chunk: &[u8]) -> io::Result<()> {
+    pub fn append(&mut self, chunk: &[u8], raw: u64) -> io::Result<()> {
+        self.make_room(chunk.len() as u64)?;
         if let Err(error) = self.file.write_all_at(chunk, self.end) {
             let _ = self.file.set_len(self.end);
             return Err(error);
         }
         self.end += chunk.len() as u64;
         self.chunks += 1;
+        self.raw += raw;
         Ok(())
     }
 
@@ -60,6 +113,7 @@ impl Spool {
     /// # Errors
     /// What the file system says; the spool is cut back to a multiple of `sub_buffer`.
     pub fn splice_from(&mut self, pipe: &impl AsFd, len: usize, sub_buffer: u64) -> io::Result<()> {
+        self.make_room(len as u64)?;
         let mut left = len;
         while left > 0 {
             let mut offset = self.end as i64;
@@ -67,6 +121,7 @@ impl Spool {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(moved) => {
                     self.end += moved as u64;
+                    self.raw += moved as u64;
                     left -= moved;
                 }
                 Err(nix::errno::Errno::EINTR) => {}
@@ -80,18 +135,123 @@ impl Spool {
         Ok(())
     }
 
-    /// Bytes of the section so far, the chunk count included.
-    pub fn len(&self) -> u64 {
-        self.end
+    /// Drops what a flight recorder need not keep any longer. For times when nothing is appended.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn drop_old(&mut self) -> io::Result<()> {
+        self.make_room(0)
     }
 
-    /// True while nothing but the chunk count is in it.
+    fn make_room(&mut self, len: u64) -> io::Result<()> {
+        let empty = self.is_empty();
+        let Some(ring) = &mut self.ring else { return Ok(()) };
+        let now = Instant::now();
+        let full = ring.keep.size.is_some_and(|size| self.end + len > size / u64::from(PIECES))
+            || ring.keep.time.zip(ring.since).is_some_and(|(time, since)| now - since > time / PIECES);
+        if full && !empty {
+            let sealed = segment_path(&self.path, ring.next, self.end);
+            fs::rename(&self.path, &sealed)?;
+            let mut fresh = Spool::create(&self.path, self.chunked)?;
+            let piece = Piece { path: sealed, size: self.end, raw: self.raw, chunks: self.chunks, until: now };
+            ring.older.push_back(piece);
+            ring.next += 1;
+            ring.since = None;
+            fresh.ring = self.ring.take();
+            *self = fresh;
+        }
+        let Some(ring) = &mut self.ring else { return Ok(()) };
+        if len > 0 {
+            ring.since.get_or_insert(now);
+        }
+        let mut held = self.end + len + ring.older.iter().map(|piece| piece.size).sum::<u64>();
+        while let Some(oldest) = ring.older.front() {
+            let too_large = ring.keep.size.is_some_and(|size| held > size);
+            let too_old = ring.keep.time.is_some_and(|time| now - oldest.until > time);
+            if !too_large && !too_old {
+                break;
+            }
+            fs::remove_file(&oldest.path)?;
+            held -= oldest.size;
+            ring.dropped_raw += oldest.raw;
+            ring.older.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Bytes of the section so far, the chunk count included.
+    pub fn len(&self) -> u64 {
+        let header = if self.chunked { COUNT } else { 0 };
+        let older = self.ring.iter().flat_map(|ring| &ring.older).map(|piece| piece.size - header).sum::<u64>();
+        self.end + older
+    }
+
+    /// True while nothing but the chunk count is in its growing file.
     pub fn is_empty(&self) -> bool {
         self.end <= if self.chunked { COUNT } else { 0 }
     }
 
-    /// Bytes that count, and the chunks they are; the file stays, its chunk count unwritten.
-    pub fn into_counts(self) -> (u64, u32) {
-        (self.end, self.chunks)
+    /// Bytes of sub-buffers that were appended and dropped again.
+    pub fn dropped_raw(&self) -> u64 {
+        self.ring.as_ref().map_or(0, |ring| ring.dropped_raw)
+    }
+
+    /// Makes one file of it; gives the bytes that count, and the chunks they are. The file stays, its chunk count
+    /// unwritten.
+    ///
+    /// # Errors
+    /// What the file system says; [`join_segments`] can do the rest later.
+    pub fn into_counts(self) -> io::Result<(u64, u32)> {
+        let (size, mut chunks) = (self.len(), self.chunks);
+        if let Some(ring) = &self.ring {
+            chunks += ring.older.iter().map(|piece| piece.chunks).sum::<u32>();
+            join_segments(&self.path, if self.chunked { COUNT } else { 0 })?;
+        }
+        Ok((size, chunks))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on_disk(dir: &Path) -> u64 {
+        fs::read_dir(dir).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum()
+    }
+
+    #[test]
+    fn a_ring_holds_the_newest_and_never_more_than_it_may() {
+        let dir = tempfile::tempdir().unwrap();
+        let keep = Keep { size: Some(800), time: None };
+        let mut spool = Spool::create(&dir.path().join("s"), true).unwrap().keep(keep);
+        for n in 0..1000u32 {
+            spool.append(&n.to_ne_bytes().repeat(5), 4096).unwrap();
+            assert!(on_disk(dir.path()) <= 800);
+        }
+        let dropped = spool.dropped_raw();
+        let (size, chunks) = spool.into_counts().unwrap();
+        let bytes = fs::read(dir.path().join("s")).unwrap();
+        assert_eq!((bytes.len() as u64, u64::from(chunks) * 4096 + dropped), (size, 1000 * 4096));
+        let numbers: Vec<u32> = bytes[4..].chunks(20).map(|c| u32::from_ne_bytes(c[..4].try_into().unwrap())).collect();
+        assert_eq!(numbers, ((1000 - chunks)..1000).collect::<Vec<_>>());
+        assert!(size >= 600, "{size} of 800 bytes kept");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn what_is_too_old_goes_also_when_nothing_comes() {
+        let dir = tempfile::tempdir().unwrap();
+        let keep = Keep { size: None, time: Some(Duration::from_millis(8)) };
+        let mut spool = Spool::create(&dir.path().join("s"), false).unwrap().keep(keep);
+        spool.append(b"old!", 4).unwrap();
+        std::thread::sleep(Duration::from_millis(2));
+        spool.drop_old().unwrap(); // begins a new piece
+        assert_eq!(spool.len(), 4);
+        std::thread::sleep(Duration::from_millis(10));
+        spool.drop_old().unwrap();
+        assert_eq!((spool.len(), spool.dropped_raw()), (0, 4));
+        spool.append(b"new!", 4).unwrap();
+        assert_eq!(spool.into_counts().unwrap(), (4, 1));
+        assert_eq!(fs::read(dir.path().join("s")).unwrap(), b"new!");
     }
 }

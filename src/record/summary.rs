@@ -1,13 +1,15 @@
 //! What a recording brought, in numbers.
 
 use super::child::Ended;
+use super::effort::Effort;
+use super::limits::Reached;
 use super::worker::Drained;
 use crate::tracefs::CpuStats;
 use crate::units::{ByteSize, CpuId};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The outcome of a recording that made a file.
 #[derive(Debug)]
@@ -24,6 +26,12 @@ pub struct Summary {
     pub command: Option<Ended>,
     /// True if `--timeout` ended the command.
     pub timed_out: bool,
+    /// The limit that ended the recording, if one did.
+    pub limit: Option<Reached>,
+    /// True if only the newest was kept (`--ring`, `--ring-time`).
+    pub kept_newest: bool,
+    /// User and system time of the threads that drain no ring, by name.
+    pub threads: Vec<(&'static str, Duration)>,
     /// Why a CPU's data ends early, if one's does: a full disk, for one.
     pub failures: Vec<String>,
 }
@@ -62,11 +70,39 @@ pub struct CpuSummary {
     pub peak_fill: u64,
     /// User and system time of the recording thread, in seconds.
     pub cpu_seconds: f64,
+    /// Bytes taken from the ring that are not in the file: beyond a limit, or dropped by a flight recorder.
+    pub bytes_discarded: u64,
+    /// Chunks that were compressed.
+    pub chunks_compressed: u64,
+    /// Chunks that were only stored because the ring was filling up.
+    pub chunks_stored: u64,
+    /// The changes between the two, the first 256.
+    pub effort: Vec<EffortChange>,
+}
+
+/// From here on chunks were made so.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct EffortChange {
+    /// Nanoseconds since tracing was switched on.
+    pub at_ns: u64,
+    /// How.
+    pub effort: Effort,
 }
 
 impl CpuSummary {
     /// From the thread's report and the ring's counters before and after.
-    pub(crate) fn new(drained: &Drained, sub_buffer: usize, before: &CpuStats, after: &CpuStats) -> Self {
+    pub(crate) fn new(
+        drained: &Drained,
+        sub_buffer: usize,
+        since: Instant,
+        before: &CpuStats,
+        after: &CpuStats,
+    ) -> Self {
+        let change = |&(at, effort): &(Instant, Effort)| EffortChange {
+            at_ns: at.saturating_duration_since(since).as_nanos() as u64,
+            effort,
+        };
+        let (chunks_compressed, chunks_stored) = drained.efforts.counts();
         CpuSummary {
             cpu: drained.cpu.0,
             events: after.read.saturating_sub(before.read),
@@ -78,6 +114,10 @@ impl CpuSummary {
             wakeups: drained.wakeups,
             peak_fill: (drained.peak * sub_buffer) as u64,
             cpu_seconds: drained.cpu_time.as_secs_f64(),
+            bytes_discarded: drained.discarded,
+            chunks_compressed,
+            chunks_stored,
+            effort: drained.efforts.changes().iter().map(change).collect(),
         }
     }
 
@@ -103,6 +143,13 @@ pub struct Totals {
     pub bytes_raw: u64,
     /// Bytes they have in the file.
     pub bytes_written: u64,
+    /// Bytes taken from the rings that are not in the file.
+    pub bytes_discarded: u64,
+    /// Times that recording threads woke up.
+    pub wakeups: u64,
+    /// User and system time of all threads, in seconds.
+    #[serde(skip)]
+    pub cpu_time: Duration,
 }
 
 impl Summary {
@@ -114,8 +161,24 @@ impl Summary {
             totals.lost += cpu.lost();
             totals.bytes_raw += cpu.bytes_raw;
             totals.bytes_written += cpu.bytes_written;
+            totals.bytes_discarded += cpu.bytes_discarded;
+            totals.wakeups += cpu.wakeups;
+            totals.cpu_time += Duration::from_secs_f64(cpu.cpu_seconds);
         }
+        totals.cpu_time += self.threads.iter().map(|(_, time)| *time).sum::<Duration>();
         totals
+    }
+
+    /// What to change so that less is lost: the knob and its value, if anything was lost.
+    pub fn hint(&self) -> Option<String> {
+        let lost = |b: &&BufferSummary| b.cpus.iter().map(CpuSummary::lost).sum::<u64>();
+        let buffer = self.buffers.iter().filter(|b| lost(b) > 0).max_by_key(lost)?;
+        // A reader that sleeps as long again and again needs that much more room; the kernel says only that there was
+        // not enough.
+        let kib = buffer.kib_per_cpu.unwrap_or(1408) * 4;
+        let size = if kib < 1024 { format!("{kib}K") } else { format!("{}M", kib.div_ceil(1024).next_power_of_two()) };
+        let place = if buffer.name.is_empty() { String::new() } else { format!(" after -B {}", buffer.name) };
+        Some(format!("a ring buffer of {size} per CPU (-b {size}{place}) holds four times as much until it is read"))
     }
 
     /// For people: one line, and one more for each CPU that lost events.
@@ -134,6 +197,11 @@ impl Summary {
             ByteSize(self.file_size),
             if totals.lost == 0 { "none".to_owned() } else { grouped(totals.lost) },
         );
+        if let Some(limit) = self.limit {
+            let _ = write!(text, "; stopped: {limit}");
+        } else if self.kept_newest && totals.bytes_discarded > 0 {
+            let _ = write!(text, "; kept the newest, {} of older dropped", ByteSize(totals.bytes_discarded));
+        }
         text.push('\n');
         for buffer in &self.buffers {
             for cpu in buffer.cpus.iter().filter(|cpu| cpu.lost() > 0) {
@@ -151,6 +219,9 @@ impl Summary {
                 );
             }
         }
+        if let Some(hint) = self.hint() {
+            let _ = writeln!(text, "  Hint: {hint}.");
+        }
         text
     }
 
@@ -160,6 +231,11 @@ impl Summary {
             .buffers
             .iter()
             .map(|b| serde_json::json!({ "name": b.name, "buffer_size_kb": b.kib_per_cpu, "cpus": b.cpus }))
+            .collect();
+        let threads: Vec<_> = self
+            .threads
+            .iter()
+            .map(|(name, time)| serde_json::json!({ "name": name, "cpu_seconds": time.as_secs_f64() }))
             .collect();
         serde_json::json!({
             "schema": "rtrace.record.summary",
@@ -171,6 +247,14 @@ impl Summary {
             "buffers": buffers,
             "command_status": self.command.map(Ended::code),
             "timed_out": self.timed_out,
+            "limit": self.limit.map(|limit| match limit {
+                Reached::MaxSize => "max-size",
+                Reached::MinFree => "min-free",
+            }),
+            "kept_newest": self.kept_newest,
+            "cpu_seconds": self.totals().cpu_time.as_secs_f64(),
+            "threads": threads,
+            "hint": self.hint(),
             "failures": self.failures,
         })
     }
@@ -213,6 +297,10 @@ mod tests {
             wakeups: 3,
             peak_fill: 8192,
             cpu_seconds: 0.25,
+            bytes_discarded: 0,
+            chunks_compressed: 5,
+            chunks_stored: 1,
+            effort: vec![EffortChange { at_ns: 9, effort: Effort::Stored }],
         };
         Summary {
             output: PathBuf::from("trace.dat"),
@@ -221,6 +309,9 @@ mod tests {
             tracing_on: Duration::from_millis(1500),
             command: Some(Ended::Signal(15)),
             timed_out: false,
+            limit: None,
+            kept_newest: false,
+            threads: vec![("main", Duration::from_millis(250))],
             failures: Vec::new(),
         }
     }
@@ -231,7 +322,22 @@ mod tests {
             summary(0).text(),
             "trace.dat: 1,234,567 events in 1.500 s through 1.4 MiB per CPU, 5.0 MiB raw, 1.0 MiB written; none lost\n"
         );
-        assert!(summary(1200).text().ends_with("; 1,200 lost\n  cpu 1: 1,200 events lost (overrun 1,200)\n"));
+        assert!(summary(1200).text().ends_with(
+            "; 1,200 lost\n  cpu 1: 1,200 events lost (overrun 1,200)\n  \
+             Hint: a ring buffer of 8M per CPU (-b 8M) holds four times as much until it is read.\n"
+        ));
+    }
+
+    #[test]
+    fn limits_are_told() {
+        let mut limited = summary(0);
+        limited.limit = Some(Reached::MaxSize);
+        assert!(limited.text().ends_with("; none lost; stopped: the file is as large as --max-size allows\n"));
+        assert_eq!(limited.json()["limit"], "max-size");
+        let mut ring = summary(0);
+        ring.kept_newest = true;
+        ring.buffers[0].cpus[0].bytes_discarded = 3 << 20;
+        assert!(ring.text().ends_with("; none lost; kept the newest, 3.0 MiB of older dropped\n"));
     }
 
     #[test]
@@ -239,6 +345,10 @@ mod tests {
         let json = summary(7).json();
         assert_eq!((json["schema"].as_str(), json["version"].as_u64()), (Some("rtrace.record.summary"), Some(1)));
         assert_eq!((json["totals"]["lost"].as_u64(), json["command_status"].as_u64()), (Some(7), Some(143)));
-        assert_eq!(json["buffers"][0]["cpus"][0]["bytes_written"].as_u64(), Some(600 << 10));
+        let cpu = &json["buffers"][0]["cpus"][0];
+        assert_eq!(cpu["bytes_written"].as_u64(), Some(600 << 10));
+        assert_eq!((&cpu["effort"][0]["effort"], cpu["chunks_stored"].as_u64()), (&"stored".into(), Some(1)));
+        assert_eq!((json["cpu_seconds"].as_f64(), &json["threads"][0]["name"]), (Some(0.5), &"main".into()));
+        assert!(json["hint"].as_str().is_some_and(|hint| hint.contains("-b 8M")));
     }
 }

@@ -5,7 +5,10 @@
 //! splice leaves the sub-buffer that is still being written; it is read(2) once tracing is off.
 
 use super::chunk::{ChunkWriter, Compression};
+use super::effort::Efforts;
+use super::limits::{Budget, Reached};
 use super::spool::Spool;
+use crate::sys;
 use crate::units::CpuId;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, fcntl, splice};
@@ -32,6 +35,18 @@ pub struct Drain {
     /// Whole sub-buffers that are there whenever poll(2) reports the ring readable: `buffer_percent` of the ring. Only
     /// read(2) needs it, which would also take half-filled ones.
     pub ready_at_wake: usize,
+    /// Bytes of the whole ring; 0 if that is not known, and then it never seems full.
+    pub ring: usize,
+    /// The thread's real-time priority, if it shall have one (SCHED_FIFO, 1 to 99).
+    pub priority: Option<i32>,
+}
+
+impl Drain {
+    /// Chunks of `chunk` bytes, compressed as by default; nothing special.
+    pub fn new(sub_buffer: usize, chunk: usize) -> Self {
+        let compression = Compression::default();
+        Drain { sub_buffer, chunk, compression, no_splice: false, ready_at_wake: 1, ring: 0, priority: None }
+    }
 }
 
 /// What all threads count up and the live line shows.
@@ -41,6 +56,8 @@ pub struct Progress {
     pub raw: AtomicU64,
     /// Bytes given to the spools.
     pub written: AtomicU64,
+    /// What may still be written.
+    pub budget: Budget,
 }
 
 /// What one worker did.
@@ -60,6 +77,10 @@ pub struct Drained {
     pub cpu_time: Duration,
     /// True if the kernel refused splice(2).
     pub by_read: bool,
+    /// How hard it worked when.
+    pub efforts: Efforts,
+    /// Bytes of sub-buffers that are in no file: what came after a limit was reached, and what a flight recorder dropped.
+    pub discarded: u64,
     /// Why it ended early, if it did: the spool holds everything before.
     pub error: Option<WorkerError>,
 }
@@ -74,9 +95,17 @@ pub enum WorkerError {
     /// The spool could not be written.
     #[error("failed to write the data of cpu {0}: {1}")]
     Spool(CpuId, #[source] io::Error),
+    /// `-r`: the kernel did not grant the priority.
+    #[error("failed to set the priority of the recording thread of cpu {0}: {1}")]
+    Priority(CpuId, #[source] io::Error),
     /// zstd or the kernel had no memory.
     #[error("failed to start the recording thread of cpu {0}: {1}")]
     Start(CpuId, #[source] io::Error),
+}
+
+/// User and system time of the calling thread.
+pub(super) fn thread_time() -> Duration {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }
 
 /// How long a quiet ring is left alone before its whole sub-buffers are fetched all the same.
@@ -98,6 +127,12 @@ pub struct Worker<'a> {
     wakeups: u64,
     peak: usize,
     by_read: bool,
+    efforts: Efforts,
+    /// Bytes found in the ring since it was empty.
+    waited: usize,
+    /// A limit was reached: the ring is emptied, so that it does not look as if events were lost, and nothing is written.
+    limit: Option<Reached>,
+    discarded: u64,
 }
 
 impl<'a> Worker<'a> {
@@ -136,21 +171,30 @@ impl<'a> Worker<'a> {
             wakeups: 0,
             peak: 0,
             by_read: drain.no_splice,
+            efforts: Efforts::default(),
+            waited: 0,
+            limit: None,
+            discarded: 0,
         })
     }
 
     /// Drains until `stop` is readable, then what is left. Tracing must be off by then, or it never ends.
     pub fn run(mut self, stop: BorrowedFd<'_>) -> Drained {
-        let error = self.drain_all(stop).err();
-        let cpu_time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from);
+        let prioritized = match self.drain.priority {
+            Some(priority) => sys::real_time(priority).map_err(|e| WorkerError::Priority(self.cpu, e)),
+            None => Ok(()),
+        };
+        let error = prioritized.and_then(|()| self.drain_all(stop)).err();
         Drained {
             cpu: self.cpu,
+            discarded: self.discarded + self.spool.dropped_raw(),
             spool: self.spool,
             raw: self.raw,
             wakeups: self.wakeups,
             peak: self.peak,
-            cpu_time,
+            cpu_time: thread_time(),
             by_read: self.by_read,
+            efforts: self.efforts,
             error,
         }
     }
@@ -163,14 +207,20 @@ impl<'a> Worker<'a> {
                 break;
             }
             self.wakeups += 1;
+            self.waited = 0;
             let moved = self.fetch(ready)?;
             // A ring that says it is readable and gives nothing (its CPU went away) must not keep us spinning.
             empty_wakes = if moved == 0 && ready { empty_wakes.saturating_add(1) } else { 0 };
-            self.peak = self.peak.max(moved / self.drain.sub_buffer);
+            let held = if self.drain.ring > 0 { moved.min(self.drain.ring) } else { moved };
+            self.peak = self.peak.max(held / self.drain.sub_buffer);
             if self.chunk_since.elapsed() > QUIET && self.holds_whole_sub_buffers() {
                 self.flush()?; // a recorder that is killed shall lose little of a slow trace
             }
+            if !ready {
+                self.spool.drop_old().map_err(|e| WorkerError::Spool(self.cpu, e))?;
+            }
         }
+        self.waited = 0;
         if !self.by_read {
             self.splice_all()?;
         }
@@ -216,9 +266,11 @@ impl<'a> Worker<'a> {
         let mut total = 0;
         loop {
             let flags = SpliceFFlags::SPLICE_F_NONBLOCK | SpliceFFlags::SPLICE_F_MOVE;
-            match splice(&self.ring, None, &self.pipe.1, None, PIPE.max(self.drain.sub_buffer), flags) {
+            let most = PIPE.min(self.drain.chunk).max(self.drain.sub_buffer);
+            match splice(&self.ring, None, &self.pipe.1, None, most, flags) {
                 Ok(0) | Err(Errno::EAGAIN) => return Ok(total),
                 Ok(moved) => {
+                    self.waited += moved;
                     self.empty_pipe(moved)?;
                     total += moved;
                 }
@@ -238,6 +290,10 @@ impl<'a> Worker<'a> {
         let mut left = len;
         while left > 0 {
             let Some(chunk) = &mut self.chunk else {
+                if !self.may_write(len) {
+                    self.discarded += len as u64;
+                    return self.drop_pipe(len);
+                }
                 let spliced = self.spool.splice_from(&self.pipe.0, len, self.drain.sub_buffer as u64);
                 spliced.map_err(|e| WorkerError::Spool(self.cpu, e))?;
                 self.progress.written.fetch_add(len as u64, Ordering::Relaxed);
@@ -298,12 +354,38 @@ impl<'a> Worker<'a> {
                 }
             }
             None if read > 0 => {
-                self.spool.append(&page).map_err(|e| WorkerError::Spool(self.cpu, e))?;
+                if !self.may_write(page.len()) {
+                    self.discarded += read as u64;
+                    return Ok(read);
+                }
+                self.spool.append(&page, read as u64).map_err(|e| WorkerError::Spool(self.cpu, e))?;
                 self.progress.written.fetch_add(page.len() as u64, Ordering::Relaxed);
             }
             None => {}
         }
         Ok(read)
+    }
+
+    /// Takes `len` bytes from the budget, if no limit was reached.
+    fn may_write(&mut self, len: usize) -> bool {
+        if self.limit.is_none() {
+            self.limit = self.progress.budget.take(len as u64).err();
+        }
+        self.limit.is_none()
+    }
+
+    fn drop_pipe(&self, len: usize) -> Result<(), WorkerError> {
+        let mut nowhere = vec![0; len];
+        let mut left = len;
+        while left > 0 {
+            match nix::unistd::read(&self.pipe.0, &mut nowhere[..left]) {
+                Ok(0) => break,
+                Ok(read) => left -= read,
+                Err(Errno::EINTR) => {}
+                Err(errno) => return Err(WorkerError::Ring(self.cpu, errno.into())),
+            }
+        }
+        Ok(())
     }
 
     fn holds_whole_sub_buffers(&self) -> bool {
@@ -318,8 +400,20 @@ impl<'a> Worker<'a> {
     /// Compresses and writes the chunk if there is anything in it.
     fn flush(&mut self) -> Result<(), WorkerError> {
         let Some(chunk) = self.chunk.as_mut().filter(|chunk| chunk.len() > 0) else { return Ok(()) };
-        let packed = chunk.pack().map_err(|e| WorkerError::Spool(self.cpu, e))?;
-        self.spool.append(packed).map_err(|e| WorkerError::Spool(self.cpu, e))?;
+        let raw = chunk.len() as u64;
+        if self.limit.is_some() {
+            chunk.clear();
+            self.discarded += raw;
+            return Ok(());
+        }
+        let effort = self.efforts.choose(self.waited, self.drain.ring);
+        let packed = chunk.pack(effort).map_err(|e| WorkerError::Spool(self.cpu, e))?;
+        if let Err(limit) = self.progress.budget.take(packed.len() as u64) {
+            self.limit = Some(limit);
+            self.discarded += raw;
+            return Ok(());
+        }
+        self.spool.append(packed, raw).map_err(|e| WorkerError::Spool(self.cpu, e))?;
         self.progress.written.fetch_add(packed.len() as u64, Ordering::Relaxed);
         Ok(())
     }

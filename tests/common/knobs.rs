@@ -22,8 +22,15 @@ impl Knobs {
         let mut knobs = BTreeMap::new();
         let mut folders = vec![root.clone()];
         while let Some(folder) = folders.pop() {
-            let entries = fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
-            for entry in entries.map(|entry| entry.expect("a directory entry")) {
+            let entries = match fs::read_dir(&folder) {
+                Err(_) if folder != root && !folder.exists() => continue, // an instance that was removed meanwhile
+                entries => entries.unwrap_or_else(|e| panic!("{}: {e}", folder.display())),
+            };
+            for entry in entries {
+                let entry = match entry {
+                    Err(_) if folder != root && !folder.exists() => break,
+                    entry => entry.expect("a directory entry"),
+                };
                 let path = entry.path();
                 // An event may be removed meanwhile by whoever made it; an instance, too.
                 let Ok(metadata) = entry.metadata() else { continue };

@@ -3,7 +3,7 @@
 use crate::environment::{Outcome, TestEnvironment};
 use crate::not_run::not_run;
 use nix::sys::eventfd::EventFd;
-use rtrace::record::{Compression, Drain, Drained, Progress, Spool, Worker, chunk_size};
+use rtrace::record::{Drain, Drained, Progress, Spool, Worker, chunk_size};
 use rtrace::tracefs::{EventName, Journal, Tracefs};
 use rtrace::units::Pid;
 use std::fs;
@@ -25,23 +25,23 @@ pub(crate) fn kernel() -> Option<(Tracefs, MutexGuard<'static, ()>)> {
     }
 }
 
-fn summary(env: &TestEnvironment) -> serde_json::Value {
+pub(crate) fn summary(env: &TestEnvironment) -> serde_json::Value {
     serde_json::from_slice(&fs::read(env.path().join("s.json")).unwrap()).unwrap()
 }
 
-fn record(env: &TestEnvironment, args: &[&str]) -> Outcome {
+pub(crate) fn record(env: &TestEnvironment, args: &[&str]) -> Outcome {
     env.rtrace(&[&["record", "--summary-json", "s.json"], args].concat())
 }
 
 /// The events of a report, without its first line `cpus=N`.
-fn report(env: &TestEnvironment) -> Vec<String> {
+pub(crate) fn report(env: &TestEnvironment) -> Vec<String> {
     let out = env.rtrace(&["report"]);
     out.exits(0).complains("");
     out.stdout().lines().filter(|line| !line.starts_with("cpus=")).map(str::to_owned).collect()
 }
 
 /// `kill(2)` with signal 0, `n` times, by a shell that is its own command.
-fn kills(n: u32) -> String {
+pub(crate) fn kills(n: u32) -> String {
     format!("i=0; while [ $i -lt {n} ]; do kill -0 $$; i=$((i+1)); done")
 }
 
@@ -74,11 +74,9 @@ fn drained(tracefs: &Tracefs, no_splice: bool) -> (u64, u64) {
     journal.enable_events(&instance, &[EventName::new("syscalls", "sys_enter_kill")]).unwrap();
     let sub_buffer = instance.sub_buffer_size().unwrap();
     let drain = Drain {
-        sub_buffer,
-        chunk: chunk_size(sub_buffer, 2),
-        compression: Compression::default(),
         no_splice,
         ready_at_wake: kib as usize * 1024 / sub_buffer / 10,
+        ..Drain::new(sub_buffer, chunk_size(sub_buffer, 2, None))
     };
     let dir = tempfile::tempdir().unwrap();
     let (progress, stop) = (Progress::default(), EventFd::new().unwrap());
@@ -266,10 +264,10 @@ fn losses_beyond_what_is_allowed() {
 }
 
 /// A filesystem of its own, too small for what is recorded.
-struct SmallDisk<'a>(&'a Path);
+pub(crate) struct SmallDisk<'a>(&'a Path);
 
 impl<'a> SmallDisk<'a> {
-    fn mount(at: &'a Path, size: &str) -> Self {
+    pub(crate) fn mount(at: &'a Path, size: &str) -> Self {
         fs::create_dir(at).unwrap();
         let options = Some(format!("size={size}"));
         nix::mount::mount(Some("tmpfs"), at, Some("tmpfs"), nix::mount::MsFlags::empty(), options.as_deref()).unwrap();

@@ -10,4 +10,5 @@ mod not_run;
 mod command_line;
 mod fake;
 mod host;
+mod limits;
 mod state;

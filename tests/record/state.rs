@@ -5,25 +5,51 @@ use crate::host::kernel;
 use crate::knobs::Knobs;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+/// A recorder, killed if the test fails before it has ended.
+pub(crate) struct Running(Child);
+
+impl Running {
+    pub(crate) fn start(mut command: Command) -> Self {
+        Running(command.stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap())
+    }
+
+    pub(crate) fn pid(&self) -> Pid {
+        Pid::from_raw(self.0.id() as i32)
+    }
+
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        self.0.wait().unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // SIGTERM takes the command along and puts everything back.
+        if let Ok(None) = self.0.try_wait() {
+            let _ = kill(self.pid(), Signal::SIGTERM);
+            let _ = self.0.wait();
+        }
+    }
+}
+
 /// Starts a recording of a command that never ends, and returns when that runs; with the command's pid.
-fn start(env: &TestEnvironment, args: &[&str]) -> (Child, Pid) {
+pub(crate) fn start(env: &TestEnvironment, args: &[&str]) -> (Running, Pid) {
     let mark = env.path().join("runs");
     let _ = std::fs::remove_file(&mark);
     let wait = "echo $$ > runs; while :; do /bin/true; done";
     let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
     command.args(["record", "--journal-dir", "journal"]).args(args).args(["--", "sh", "-c", wait]);
-    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    let mut child = Running::start(command);
     let since = Instant::now();
     let pid = loop {
         if let Ok(pid) = std::fs::read_to_string(&mark).unwrap_or_default().trim().parse() {
             break Pid::from_raw(pid);
         }
         if since.elapsed() > Duration::from_secs(60) {
-            let _ = child.kill();
-            panic!("the recording does not start: {:?}", child.wait());
+            panic!("the recording does not start: {:?}", child.0.try_wait());
         }
         std::thread::sleep(Duration::from_millis(5));
     };
@@ -71,7 +97,7 @@ fn knobs_are_the_same_after_every_kind_of_end() {
         unchanged();
         for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGPIPE] {
             let (mut child, _) = start(&env, args);
-            kill(Pid::from_raw(child.id() as i32), signal).unwrap();
+            kill(child.pid(), signal).unwrap();
             // SIGPIPE is ours alone: the recording ends, the command goes on and must be ended by itself.
             if signal == Signal::SIGPIPE {
                 let since = Instant::now();
@@ -82,10 +108,10 @@ fn knobs_are_the_same_after_every_kind_of_end() {
                         before.differences(&Knobs::read(tracefs.root()))
                     );
                 }
-                kill(Pid::from_raw(child.id() as i32), Signal::SIGTERM).unwrap();
+                kill(child.pid(), Signal::SIGTERM).unwrap();
             }
             let expected = if signal == Signal::SIGPIPE { Signal::SIGTERM } else { signal };
-            assert_eq!(child.wait().unwrap().code(), Some(128 + expected as i32), "{signal}: the command's end");
+            assert_eq!(child.wait().code(), Some(128 + expected as i32), "{signal}: the command's end");
             unchanged();
             env.rtrace(&["report"]).exits(0).complains("");
         }
@@ -111,8 +137,8 @@ fn what_a_kill_leaves_behind_is_put_back_and_recovered() {
             assert!(since.elapsed() < Duration::from_secs(60), "nothing is written while recording");
             std::thread::sleep(Duration::from_millis(10));
         }
-        kill(Pid::from_raw(child.id() as i32), Signal::SIGKILL).unwrap();
-        child.wait().unwrap();
+        kill(child.pid(), Signal::SIGKILL).unwrap();
+        child.wait();
         kill(command, Signal::SIGKILL).unwrap();
         assert!(!before.differences(&Knobs::read(tracefs.root())).is_empty());
         env.rtrace(&["report"]).exits(0);
@@ -133,10 +159,10 @@ fn recordings_do_not_disturb_each_other() {
     // A third one that comes and goes.
     let three = TestEnvironment::new();
     three.rtrace(&["record", "--journal-dir", "journal", "-e", "timer", "--", "sleep", "0.1"]).exits(0);
-    kill(Pid::from_raw(first.id() as i32), Signal::SIGTERM).unwrap();
-    assert_eq!(first.wait().unwrap().code(), Some(143));
-    kill(Pid::from_raw(second.id() as i32), Signal::SIGTERM).unwrap();
-    assert_eq!(second.wait().unwrap().code(), Some(143));
+    kill(first.pid(), Signal::SIGTERM).unwrap();
+    assert_eq!(first.wait().code(), Some(143));
+    kill(second.pid(), Signal::SIGTERM).unwrap();
+    assert_eq!(second.wait().code(), Some(143));
     before.assert_unchanged(&Knobs::read(tracefs.root()));
     let systems = |env: &TestEnvironment, wanted: &str, other: &str| {
         let text = env.rtrace(&["report"]).exits(0).complains("").stdout();

@@ -164,7 +164,7 @@ pub(super) fn move_into(file: &File, target: (u64, u64), path: &Path) -> io::Res
 }
 
 /// Copies `len` bytes within the kernel, or through `piece` where the filesystem cannot.
-fn copy(from: &File, at: u64, to: &File, to_at: u64, len: u64, piece: &mut Vec<u8>) -> io::Result<()> {
+pub(super) fn copy(from: &File, at: u64, to: &File, to_at: u64, len: u64, piece: &mut Vec<u8>) -> io::Result<()> {
     let (mut source, mut target) = (at as i64, to_at as i64);
     let end = source + len as i64;
     while source < end {

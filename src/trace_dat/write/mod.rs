@@ -26,10 +26,12 @@
 mod assemble;
 mod recover;
 mod sections;
+mod segments;
 
 pub use assemble::{FinishedSpool, Written};
 pub use recover::{Recovered, recover};
-pub use sections::{WriteError, Writer};
+pub use sections::{FileLock, WriteError, Writer};
+pub use segments::{join_segments, segment_path};
 
 /// The most bytes of sub-buffers that one chunk may hold.
 pub const MAX_CHUNK: usize = 32 << 20;

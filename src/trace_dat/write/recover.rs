@@ -2,12 +2,15 @@
 
 use super::super::{Codec, DataLayout, FileError, OptionId, SpoolTable, Trace};
 use super::assemble::{finish_move, move_into};
-use super::sections::lock;
+use super::sections::FileLock;
+use super::segments::join_segments;
 use super::{FinishedSpool, WriteError, Writer, Written};
-use nix::fcntl::Flock;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+
+/// What stands before the chunks of a spool: their number, or 0.
+const COUNT: u64 = size_of::<u32>() as u64;
 
 /// What [`recover`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +33,18 @@ pub enum Recovered {
 pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
     let opened = |source| WriteError::Write { what: "the recording", source };
     let file = File::options().read(true).write(true).open(path).map_err(WriteError::Open)?;
-    let held = lock(&file)?;
+    let held = FileLock::take(&file)?;
     let mut trace = Trace::open(file.try_clone().map_err(opened)?)?;
     let Some(table) = trace.spools.clone() else { return Ok(Recovered::WasComplete) };
     let dir = path.parent().unwrap_or(Path::new(""));
     let writer = Writer::resume(file, held, &trace)?;
     if table.finishing {
         return resume_finishing(&writer, &table, dir);
+    }
+    let count = if trace.prefix.codec == Codec::None { 0 } else { COUNT };
+    for entry in &table.entries {
+        let path = dir.join(&entry.file);
+        join_segments(&path, count).map_err(|source| WriteError::Spool { path, source })?;
     }
     trace
         .attach_spools(|name| match File::open(dir.join(name)) {
@@ -113,7 +121,7 @@ fn resume_finishing(writer: &Writer, table: &SpoolTable, dir: &Path) -> Result<R
 
 impl Writer {
     /// Goes on with an unfinished file: new sections go behind the table of spools, which is the last thing that counts.
-    fn resume(file: File, lock: Option<Flock<File>>, trace: &Trace) -> Result<Writer, WriteError> {
+    fn resume(file: File, lock: FileLock, trace: &Trace) -> Result<Writer, WriteError> {
         const TABLE_TO_END: u64 = 6 + 6 + 8; // its header, and the DONE option that ends the section
         let table = trace.option(OptionId::RTRACE_SPOOLS);
         let pos = table.map_or(0, |o| o.offset + o.data.len() as u64 + TABLE_TO_END);

@@ -62,7 +62,7 @@ pub struct Writer {
     pub(super) first_options: u64,
     pub(super) options: Vec<(OptionId, Vec<u8>)>,
     /// Held while the file is unfinished, so that nobody recovers a recording that lives.
-    pub(super) _lock: Option<Flock<File>>,
+    pub(super) _lock: FileLock,
 }
 
 impl Writer {
@@ -72,13 +72,27 @@ impl Writer {
     /// # Errors
     /// [`WriteError::Write`]; [`WriteError::Busy`] if another writer has it.
     pub fn create(file: File, abi: Abi, page_size: u32, codec: Codec) -> Result<Self, WriteError> {
-        let _lock = lock(&file)?;
+        let lock = FileLock::take(&file)?;
+        Self::create_locked(file, lock, abi, page_size, codec)
+    }
+
+    /// [`Writer::create`] for who has the lock already.
+    ///
+    /// # Errors
+    /// [`WriteError::Write`].
+    pub fn create_locked(
+        file: File,
+        lock: FileLock,
+        abi: Abi,
+        page_size: u32,
+        codec: Codec,
+    ) -> Result<Self, WriteError> {
         let mut out = Put::new(abi);
         out.raw(MAGIC).cstr("7").raw(&[u8::from(abi.endian == Endian::Big), abi.long_size]).u32(page_size);
         out.cstr(codec.name()).cstr(&codec.version());
         let first_options = out.bytes.len() as u64;
         out.u64(0);
-        let mut writer = Writer { file, abi, codec, pos: 0, first_options, options: Vec::new(), _lock };
+        let mut writer = Writer { file, abi, codec, pos: 0, first_options, options: Vec::new(), _lock: lock };
         writer.put("the file header", &out.bytes)?;
         Ok(writer)
     }
@@ -168,6 +182,11 @@ impl Writer {
         Ok(())
     }
 
+    /// Where the next section goes: bytes that the file has so far.
+    pub fn position(&self) -> u64 {
+        self.pos
+    }
+
     /// Adds an option.
     pub fn option(&mut self, id: OptionId, data: impl Into<Vec<u8>>) {
         self.options.push((id, data.into()));
@@ -249,13 +268,27 @@ impl Writer {
     }
 }
 
-/// Takes the lock that a writer holds; `None` where the filesystem has no locks.
-pub(super) fn lock(file: &File) -> Result<Option<Flock<File>>, WriteError> {
-    let failed = |source| WriteError::Write { what: "the file header", source };
-    match Flock::lock(file.try_clone().map_err(failed)?, FlockArg::LockExclusiveNonblock) {
-        Ok(lock) => Ok(Some(lock)),
-        Err((_, Errno::EWOULDBLOCK)) => Err(WriteError::Busy),
-        Err(_) => Ok(None),
+/// The lock of a trace file that is being written. Whoever has it may write; dropping it gives it back.
+///
+/// A file system without locks (`ENOLCK`, `EOPNOTSUPP`) gives one that locks nothing.
+#[derive(Debug)]
+pub struct FileLock {
+    _lock: Option<Flock<File>>,
+}
+
+impl FileLock {
+    /// Takes the lock of `file`.
+    ///
+    /// # Errors
+    /// [`WriteError::Busy`] if another process has it.
+    pub fn take(file: &File) -> Result<Self, WriteError> {
+        let failed = |source| WriteError::Write { what: "the file header", source };
+        match Flock::lock(file.try_clone().map_err(failed)?, FlockArg::LockExclusiveNonblock) {
+            Ok(lock) => Ok(FileLock { _lock: Some(lock) }),
+            Err((_, Errno::EWOULDBLOCK)) => Err(WriteError::Busy),
+            Err((_, Errno::ENOLCK | Errno::EOPNOTSUPP | Errno::ENOSYS | Errno::EINVAL)) => Ok(FileLock { _lock: None }),
+            Err((_, errno)) => Err(failed(errno.into())),
+        }
     }
 }
 

@@ -1,0 +1,72 @@
+//! How hard a recording thread works on what it writes: less when its ring fills up.
+
+use serde::Serialize;
+use std::time::Instant;
+
+/// What a chunk is made into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
+    /// A frame of the level asked for.
+    #[default]
+    Full,
+    /// A zstd frame of uncompressed blocks: a copy. Ten times as fast, and ten times as large.
+    Stored,
+}
+
+/// What was chosen, and when it changed.
+#[derive(Clone, Debug, Default)]
+pub struct Efforts {
+    now: Effort,
+    changes: Vec<(Instant, Effort)>,
+    full: u64,
+    stored: u64,
+}
+
+/// Changes that are remembered; the counts go on.
+const REMEMBERED: usize = 256;
+
+impl Efforts {
+    /// Chooses for the next chunk. `waited` bytes were found in a ring of `ring` bytes (0 if that is not known) since
+    /// its reader was woken and has not found it empty. The ring is half full then, or fills as fast as it is emptied.
+    pub(crate) fn choose(&mut self, waited: usize, ring: usize) -> Effort {
+        let effort = if ring > 0 && waited > ring / 2 { Effort::Stored } else { Effort::Full };
+        if effort != self.now {
+            self.now = effort;
+            if self.changes.len() < REMEMBERED {
+                self.changes.push((Instant::now(), effort));
+            }
+        }
+        match effort {
+            Effort::Full => self.full += 1,
+            Effort::Stored => self.stored += 1,
+        }
+        effort
+    }
+
+    /// Each change and its time, the first 256; it begins with [`Effort::Full`].
+    pub fn changes(&self) -> &[(Instant, Effort)] {
+        &self.changes
+    }
+
+    /// Chunks that were compressed, and that were only stored.
+    pub fn counts(&self) -> (u64, u64) {
+        (self.full, self.stored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ring_that_fills_up_gets_less_effort() {
+        let mut efforts = Efforts::default();
+        let chosen: Vec<_> = [10, 50, 51, 99, 20].iter().map(|&waited| efforts.choose(waited, 100)).collect();
+        use Effort::{Full, Stored};
+        assert_eq!(chosen, [Full, Full, Stored, Stored, Full]);
+        assert_eq!(efforts.choose(usize::MAX, 0), Full);
+        assert_eq!(efforts.counts(), (4, 2));
+        assert_eq!(efforts.changes().iter().map(|c| c.1).collect::<Vec<_>>(), [Stored, Full]);
+    }
+}

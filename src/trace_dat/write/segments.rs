@@ -1,0 +1,127 @@
+//! A spool in pieces: what a flight recorder keeps.
+//!
+//! The newest piece is the spool itself, `trace.dat.cpu3.spool`. When it is full it becomes
+//! `trace.dat.cpu3.spool.NUMBER.SIZE`, where SIZE is how many of its bytes count, and a new one begins; the piece with
+//! the lowest number is the oldest and the first to go. [`join_segments`] makes one spool of them again.
+
+use super::assemble::copy;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The name of a full piece of the spool `file`.
+pub fn segment_path(file: &Path, number: u64, size: u64) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(format!(".{number}.{size}"));
+    name.into()
+}
+
+/// Makes the pieces of the spool at `path` one file of that name again, the oldest first; nothing happens if there are
+/// none. `header` is the length of what stands before the data of each piece (the chunk count of compressed ones).
+///
+/// Killed half-way, it can be done again: what was joined already is under the name of its last piece, whose own file is
+/// the shorter one of two with the same number.
+///
+/// # Errors
+/// What the file system says.
+pub fn join_segments(path: &Path, header: u64) -> io::Result<()> {
+    let mut pieces = segments(path)?.into_iter();
+    let Some(mut joined) = pieces.next() else { return Ok(()) };
+    for piece in pieces {
+        if piece.number == joined.number {
+            // Sorted by size within a number: this one holds all of the former.
+            fs::remove_file(&joined.path)?;
+            joined = piece;
+            continue;
+        }
+        let size = append(&joined, &piece.path, piece.size, header)?;
+        let renamed = segment_path(path, piece.number, size);
+        fs::rename(&joined.path, &renamed)?;
+        fs::remove_file(&piece.path)?;
+        joined = Segment { number: piece.number, size, path: renamed };
+    }
+    match fs::metadata(path) {
+        Ok(newest) => append(&joined, path, newest.len(), header)?,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => joined.size,
+        Err(e) => return Err(e),
+    };
+    fs::rename(&joined.path, path)
+}
+
+struct Segment {
+    number: u64,
+    size: u64,
+    path: PathBuf,
+}
+
+/// The full pieces of the spool at `path`, the oldest first.
+fn segments(path: &Path) -> io::Result<Vec<Segment>> {
+    let (Some(name), Some(dir)) = (path.file_name(), path.parent()) else { return Ok(Vec::new()) };
+    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let file = entry.file_name();
+        let Some(rest) = file.to_str().zip(name.to_str()).and_then(|(file, name)| file.strip_prefix(name)) else {
+            continue;
+        };
+        let numbers = rest.strip_prefix('.').and_then(|rest| rest.split_once('.'));
+        let Some((number, size)) = numbers.and_then(|(n, size)| Some((n.parse().ok()?, size.parse().ok()?))) else {
+            continue;
+        };
+        found.push(Segment { number, size, path: path.with_file_name(file) });
+    }
+    found.sort_unstable_by_key(|s| (s.number, s.size));
+    Ok(found)
+}
+
+/// Appends the data of the piece at `path`; gives the new size.
+fn append(to: &Segment, path: &Path, size: u64, header: u64) -> io::Result<u64> {
+    let (source, target) = (File::open(path)?, File::options().read(true).write(true).open(&to.path)?);
+    target.set_len(to.size)?;
+    let len = size.min(source.metadata()?.len()).saturating_sub(header);
+    copy(&source, header, &target, to.size, len, &mut Vec::new())?;
+    Ok(to.size + len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn make(dir: &Path, name: &str, text: &str) {
+        fs::write(dir.join(name), text).unwrap();
+    }
+
+    #[test]
+    fn pieces_become_one_spool_the_oldest_first() {
+        let dir = tempfile::tempdir().unwrap();
+        make(dir.path(), "s.spool.9.6", "hhhhAAtorn");
+        make(dir.path(), "s.spool.10.7", "hhhhBBB");
+        make(dir.path(), "s.spool", "hhhhC");
+        make(dir.path(), "s.spool.notes", "x");
+        join_segments(&dir.path().join("s.spool"), 4).unwrap();
+        assert_eq!(fs::read_to_string(dir.path().join("s.spool")).unwrap(), "hhhhAABBBC");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_join_that_was_killed_goes_on() {
+        // Killed after the second piece was appended and the first had got its name, before the second was removed; and
+        // between a piece's renaming and the making of the next.
+        let dir = tempfile::tempdir().unwrap();
+        make(dir.path(), "s.spool.2.9", "hhhhAABBB");
+        make(dir.path(), "s.spool.2.7", "hhhhBBB");
+        make(dir.path(), "s.spool.3.5", "hhhhC");
+        join_segments(&dir.path().join("s.spool"), 4).unwrap();
+        assert_eq!(fs::read_to_string(dir.path().join("s.spool")).unwrap(), "hhhhAABBBC");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn without_pieces_nothing_changes() {
+        let dir = tempfile::tempdir().unwrap();
+        make(dir.path(), "s.spool", "hhhhC");
+        join_segments(&dir.path().join("s.spool"), 4).unwrap();
+        assert_eq!(fs::read_to_string(dir.path().join("s.spool")).unwrap(), "hhhhC");
+    }
+}

@@ -1,0 +1,152 @@
+//! Bounds on the disk: `--max-size`, `--min-free`, `--ring`, `--ring-time`; and `-r`.
+
+use crate::environment::TestEnvironment;
+use crate::host::{SmallDisk, kernel, kills, record, report, summary};
+use crate::state::Running;
+use nix::sys::signal::{Signal, kill};
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Bytes of the recording and its spools while and after it runs.
+fn on_disk(dir: &Path) -> u64 {
+    let files = fs::read_dir(dir).into_iter().flatten().flatten();
+    let ours = files.filter(|f| f.file_name().to_string_lossy().starts_with("trace.dat"));
+    ours.filter_map(|f| f.metadata().ok()).map(|m| m.len()).sum()
+}
+
+/// How many lines name sys_enter_kill.
+fn kills_in(lines: &[String]) -> usize {
+    lines.iter().filter(|line| line.contains("sys_enter_kill")).count()
+}
+
+#[test]
+fn a_file_is_no_larger_than_allowed() {
+    let Some(_kernel) = kernel() else { return };
+    // Symbols alone are some 5 MB when they are not compressed.
+    for (compression, megabytes) in [("zstd", 5), ("none", 12)] {
+        let env = TestEnvironment::new();
+        let load = kills(200_000) + "; touch done; exit 6";
+        let args = ["-F", "--max-size", &format!("{megabytes}M"), "--compression", compression, "-e", "syscalls"];
+        let out = record(&env, &[&args[..], &["--", "bash", "-c", &load]].concat());
+        let size = fs::metadata(env.path().join("trace.dat")).unwrap().len();
+        assert!(size <= megabytes << 20, "{compression}: {size}");
+        if compression == "none" {
+            out.exits(6).complains_with("stopped: the file is as large as --max-size allows");
+            assert_eq!(summary(&env)["limit"], "max-size");
+            assert!(summary(&env)["totals"]["bytes_discarded"].as_u64().unwrap() > 0);
+            assert!(size > 10 << 20, "{size}");
+            assert!(env.path().join("done").exists(), "the command goes on");
+            assert!(kills_in(&report(&env)) > 1000);
+        }
+    }
+    let env = TestEnvironment::new();
+    record(&env, &["--max-size", "64K", "-e", "sched", "--", "true"]).exits(125).complains_with("no room for events");
+    assert!(!env.path().join("trace.dat").exists());
+}
+
+#[test]
+fn free_space_is_left_to_others() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let disk = env.path().join("disk");
+    let _disk = SmallDisk::mount(&disk, "16M");
+    let load = kills(300_000);
+    let args = ["-F", "--min-free", "6M", "--compression", "none", "-e", "syscalls:sys_enter_kill"];
+    let out = record(&env, &[&args[..], &["-o", "disk/trace.dat", "--", "bash", "-c", &load]].concat());
+    out.exits(4).complains_with("than --min-free leaves to others; the file holds everything before");
+    let stat = nix::sys::statvfs::statvfs(&disk).unwrap();
+    // What describes the events is written beside them and not counted.
+    assert!(stat.blocks_available() * stat.fragment_size() > 3 << 20);
+    let lines = env.rtrace(&["report", "disk/trace.dat"]).exits(0).complains("").stdout().lines().count();
+    assert!((20_000..300_000).contains(&lines), "{lines}");
+    assert_eq!(fs::read_dir(&disk).unwrap().count(), 1, "complete, no spools");
+}
+
+#[test]
+fn a_flight_recorder_keeps_the_newest() {
+    let Some(_kernel) = kernel() else { return };
+    let cpus = std::thread::available_parallelism().unwrap().get() as u64;
+    for compression in ["none", "zstd"] {
+        let env = TestEnvironment::new();
+        let size = 512 * cpus;
+        let load = kills(100_000) + "; kill -0 1";
+        let args = ["-F", "--ring", &format!("{size}K"), "--compression", compression];
+        let more = ["-e", "syscalls:sys_enter_kill", "--", "bash", "-c", &load];
+        record(&env, &[&args[..], &more[..]].concat()).exits(0);
+        let totals = &summary(&env)["totals"];
+        assert!(totals["bytes_written"].as_u64().unwrap() <= size << 10, "{totals}");
+        let lines = report(&env);
+        assert!(lines.last().unwrap().contains("pid: 0x00000001"), "{:?}", lines.last());
+        if compression == "none" {
+            assert!(totals["bytes_discarded"].as_u64().unwrap() > 0);
+            let per_cpu = lines.len() as u64 * 24;
+            assert!(lines.len() < 100_000 && per_cpu > 256 << 10, "{} lines", lines.len());
+        }
+        assert_eq!(fs::read_dir(env.path()).unwrap().count(), 2, "the file and the summary");
+    }
+}
+
+#[test]
+fn a_flight_recorder_never_holds_more_and_is_recovered() {
+    let Some(_kernel) = kernel() else { return };
+    let cpus = std::thread::available_parallelism().unwrap().get() as u64;
+    let env = TestEnvironment::new();
+    let size = (256 * cpus) << 10;
+    let mark = env.path().join("runs");
+    let load = "echo $$ > runs; while :; do kill -0 $$; done";
+    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+    let args = ["record", "-q", "--journal-dir", "journal", "-F", "--compression", "none", "--ring"];
+    command.args(args).arg(size.to_string()).args(["-e", "syscalls:sys_enter_kill", "--", "bash", "-c", load]);
+    let mut child = Running::start(command);
+    let since = Instant::now();
+    let base = loop {
+        assert!(since.elapsed() < Duration::from_secs(60));
+        if mark.exists() {
+            break fs::metadata(env.path().join("trace.dat")).unwrap().len();
+        }
+    };
+    let mut pieces = 0;
+    for _ in 0..200 {
+        let files: Vec<_> = fs::read_dir(env.path()).unwrap().flatten().map(|f| f.file_name()).collect();
+        pieces = pieces.max(files.iter().filter(|f| f.to_string_lossy().contains(".spool.")).count());
+        // Symbols are still being written into the file itself.
+        assert!(on_disk(env.path()) <= size + (base + (8 << 20)), "more than --ring");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(pieces > 3, "{pieces} pieces");
+    kill(child.pid(), Signal::SIGKILL).unwrap();
+    child.wait();
+    let command: i32 = fs::read_to_string(mark).unwrap().trim().parse().unwrap();
+    kill(nix::unistd::Pid::from_raw(command), Signal::SIGKILL).unwrap();
+    env.rtrace(&["reset", "--stale", "--journal-dir", "journal"]).exits(0);
+    env.rtrace(&["recover"]).exits(0);
+    let lines = report(&env);
+    assert!(lines.len() > 1000, "{} lines of all pieces", lines.len());
+    assert!(fs::read_dir(env.path()).unwrap().flatten().all(|f| !f.file_name().to_string_lossy().contains("spool")));
+}
+
+#[test]
+fn a_flight_recorder_of_the_last_moments() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let load = kills(2000) + "; sleep 2; kill -0 1";
+    let args = ["-F", "--ring-time", "500ms", "-e", "syscalls:sys_enter_kill", "--", "bash", "-c", &load];
+    record(&env, &args).exits(0).complains_with("kept the newest");
+    let lines = report(&env);
+    assert!(kills_in(&lines) < 1000, "{} of 2001 kept", lines.len());
+    assert!(lines.last().unwrap().contains("pid: 0x00000001"));
+}
+
+#[test]
+fn threads_get_the_priority_asked_for() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    // Fields 40 and 41 of stat: rt_priority and policy (1: SCHED_FIFO; the flag for forks is not shown).
+    let look = "for t in /proc/$PPID/task/*; do read -r name < $t/comm; set -- $(sed 's/.*) //' $t/stat); \
+                echo \"$name ${38} ${39}\"; done > tasks; set -- $(sed 's/.*) //' /proc/$$/stat); echo own ${38} ${39} >> tasks";
+    record(&env, &["-r", "7", "-e", "sched:sched_process_exit", "--", "bash", "-c", look]).exits(0);
+    let tasks = fs::read_to_string(env.path().join("tasks")).unwrap();
+    assert!(tasks.contains("rtrace/0 7 1") && tasks.contains("own 0 0"), "{tasks}");
+    record(&env, &["-r", "100", "-e", "sched", "--", "true"]).exits(2);
+}
