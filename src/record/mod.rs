@@ -4,6 +4,7 @@
 //! - [`record()`] does it: sets tracefs up through a [`Journal`](crate::tracefs::Journal), starts one [`Worker`] per CPU,
 //!   lets the command go, waits for the end, completes the file, and only then takes everything back;
 //! - [`Spool`] is what a worker writes: the bytes of the finished file's section but for the chunk count;
+//! - [`extract()`] stores what is in the rings already: a stopped buffer, a snapshot, the last boot's;
 //! - [`Summary`] says what came of it.
 
 mod child;
@@ -12,6 +13,7 @@ mod comms;
 mod date;
 mod effort;
 mod error;
+mod extract;
 mod limits;
 mod metadata;
 mod output;
@@ -29,6 +31,7 @@ pub use chunk::{Compression, MAX_CHUNK, chunk_size};
 pub use comms::{Comm, CommLearner};
 pub use effort::{Effort, Efforts};
 pub use error::{PlanError, RecordError};
+pub use extract::{Extracted, Ring, extract};
 pub use limits::{Budget, Limits, MIN_RING_SHARE, Reached};
 pub use plan::{BufferPlan, EventPlan, Place, Plan, Tasks};
 pub use session::{Live, Observer, record};

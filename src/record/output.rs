@@ -185,7 +185,10 @@ impl Output {
             if index > 0 {
                 writer.option(OptionId::CPUSTAT, with_nul(&format!("\nBuffer: {}\n\n", buffer.name)));
             }
-            for (cpu, _) in &buffer.cpus {
+            if let Some(text) = &buffer.last_boot {
+                writer.option(OptionId::LAST_BOOT_INFO, with_nul(&format!("{}:{text}", buffer.name)));
+            }
+            for (cpu, _) in buffer.cpus.iter().filter(|_| buffer.counted) {
                 let stats = buffer.instance.cpu_stats_text(*cpu)?;
                 writer.option(OptionId::CPUSTAT, with_nul(&format!("CPU: {cpu}\n{stats}")));
             }

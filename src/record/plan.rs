@@ -43,6 +43,26 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Stores what is in the rings already: nothing is enabled, all formats are stored.
+    pub(super) fn of_what_is_there(output: &std::path::Path, compression: Compression) -> Self {
+        Plan {
+            output: output.to_owned(),
+            compression,
+            buffers: Vec::new(),
+            allow_unknown_events: false,
+            all_formats: true,
+            tasks: Tasks::default(),
+            command: None,
+            search_path: None,
+            duration: None,
+            timeout: None,
+            own_threads: true,
+            date: false,
+            limits: Limits::default(),
+            priority: None,
+        }
+    }
+
     /// Refuses what cannot be carried out on any machine.
     ///
     /// # Errors

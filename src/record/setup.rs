@@ -84,6 +84,10 @@ pub(super) struct Buffer {
     triggers: Vec<(EventName, String)>,
     /// Whole sub-buffers that are there when the kernel wakes a reader.
     pub(super) ready_at_wake: usize,
+    /// The CPUs' counters are about what is stored.
+    pub(super) counted: bool,
+    /// Where the kernel's text and data lay when what is stored was written, if that was before the last boot.
+    pub(super) last_boot: Option<String>,
 }
 
 /// Carries out `buffer`; `main` is the one that is the file's top buffer.
@@ -140,6 +144,8 @@ pub(super) fn set_up(
             .flat_map(|(event, wish)| wish.triggers.into_iter().map(move |t| (event.clone(), t)))
             .collect(),
         ready_at_wake: (sub_buffers * BUFFER_PERCENT / 100).max(1),
+        counted: true,
+        last_boot: None,
         instance,
     })
 }
@@ -215,6 +221,26 @@ pub(super) fn place(journal: &mut Journal, tracefs: &Tracefs, place: &Place) -> 
 }
 
 impl Buffer {
+    /// An instance as it is: nothing is set, every event may be in it.
+    pub(super) fn as_it_is(instance: &Instance, name: &str) -> Result<Self, Error> {
+        let cpus = instance.cpus()?.into_iter().map(|cpu| Ok((cpu, instance.cpu_stats(cpu)?)));
+        Ok(Buffer {
+            name: name.to_owned(),
+            clock: instance.trace_clock()?,
+            has_markers: true,
+            sub_buffer: instance.sub_buffer_size()?,
+            kib_per_cpu: instance.buffer_size()?.kib(),
+            cpus: cpus.collect::<Result<_, Error>>()?,
+            events: Vec::new(),
+            triggers: Vec::new(),
+            ready_at_wake: 1,
+            counted: true,
+            last_boot: instance.last_boot()?,
+            held_before: 0,
+            instance: instance.clone(),
+        })
+    }
+
     /// Sets its triggers, then switches it on.
     pub(super) fn switch_on(&self, journal: &mut Journal) -> Result<(), Error> {
         for (event, trigger) in &self.triggers {

@@ -202,6 +202,25 @@ impl Instance {
         self.path(&Self::cpu_file(cpu, "trace_pipe_raw"))
     }
 
+    /// Full path of a CPU's `snapshot_raw`. Reading it consumes.
+    pub fn snapshot_raw(&self, cpu: CpuId) -> PathBuf {
+        self.path(&Self::cpu_file(cpu, "snapshot_raw"))
+    }
+
+    /// Of a persistent instance (one whose memory survives a restart, since Linux 6.12) that still holds what an earlier
+    /// boot wrote: the text that tells where that kernel lay. `None` for all others.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn last_boot(&self) -> Result<Option<String>, Error> {
+        if !self.has("last_boot_info") {
+            return Ok(None);
+        }
+        let text = self.read("last_boot_info")?;
+        // Once it was written to in this boot it says `# Current`.
+        Ok((!text.is_empty() && !text.starts_with("# Current")).then_some(text))
+    }
+
     /// A CPU's counters.
     ///
     /// # Errors

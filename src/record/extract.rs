@@ -1,0 +1,87 @@
+//! What is in a ring already, as a trace.dat: a stopped buffer, a snapshot, what the last boot left behind.
+
+use super::chunk::{Compression, chunk_size};
+use super::comms::with_saved;
+use super::error::RecordError;
+use super::output::Output;
+use super::plan::Plan;
+use super::setup::Buffer;
+use super::worker::{Drain, Drained, Progress, Worker, WorkerError};
+use crate::tracefs::Instance;
+use crate::units::CpuId;
+use nix::sys::eventfd::EventFd;
+use std::fs::File;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::thread;
+
+/// Which of an instance's two sets of ring buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ring {
+    /// The one that events go to.
+    Live,
+    /// The spare one (`CONFIG_TRACER_SNAPSHOT`).
+    Snapshot,
+}
+
+/// What was stored.
+#[derive(Debug)]
+pub struct Extracted {
+    /// Size of the file, in bytes.
+    pub file_size: u64,
+    /// Bytes of sub-buffers.
+    pub raw: u64,
+    /// What could not be read or written; the rest was.
+    pub failures: Vec<String>,
+}
+
+/// Moves what is in the rings of `instance` (or of some of its CPUs) to a new trace.dat at `output`, where it is the top
+/// buffer. Reading consumes: the rings are empty afterwards. A live ring must be off, or this may never end.
+///
+/// # Errors
+/// [`RecordError`]. Then there is no file; what was read by then is lost.
+pub fn extract(
+    instance: &Instance,
+    ring: Ring,
+    cpus: Option<&[CpuId]>,
+    output: &Path,
+    compression: Compression,
+) -> Result<Extracted, RecordError> {
+    let mut buffer = Buffer::as_it_is(instance, "")?;
+    buffer.counted = ring == Ring::Live;
+    if let Some(cpus) = cpus {
+        buffer.cpus.retain(|(cpu, _)| cpus.contains(cpu));
+    }
+    let chunk = chunk_size(buffer.sub_buffer, buffer.cpus.len(), None);
+    let drain = Drain { compression, ..Drain::new(buffer.sub_buffer, chunk) };
+    let mut output_file = Output::create(output)?;
+    let progress = Progress::default();
+    let mut workers = Vec::new();
+    for &(cpu, _) in &buffer.cpus {
+        let path = match ring {
+            Ring::Live => instance.trace_pipe_raw(cpu),
+            Ring::Snapshot => instance.snapshot_raw(cpu),
+        };
+        let file = File::open(path).map_err(|e| WorkerError::Ring(cpu, e))?;
+        let spool = output_file.spool(&buffer, cpu, compression, None)?;
+        workers.push(Worker::new(cpu, file, spool, drain, &progress)?);
+    }
+    let plan = Plan::of_what_is_there(output, compression);
+    let buffers = [buffer];
+    let (writer, symbols_error) = output_file.begin(instance.tracefs(), &plan, &buffers, None)?.write();
+    // There is nothing to wait for: told to stop from the start, a worker takes what is there.
+    let stop = EventFd::from_value(1).map_err(|e| RecordError::Start(e.into()))?;
+    let drained: Vec<Drained> = thread::scope(|scope| {
+        let drain = |worker: Worker<'_>| worker.run(stop.as_fd());
+        let threads: Vec<_> = workers.into_iter().map(|worker| scope.spawn(move || drain(worker))).collect();
+        threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    });
+    output_file.keep(writer);
+    let raw = drained.iter().map(|d| d.raw).sum();
+    let errors = drained.iter().filter_map(|d| d.error.as_ref().map(ToString::to_string));
+    let failures = symbols_error.iter().map(ToString::to_string).chain(errors).collect();
+    let comms = with_saved(Vec::new(), &instance.tracefs().saved_cmdlines()?);
+    let spools = vec![drained.into_iter().map(|d| d.spool).collect()];
+    let file_size = output_file.finish(&buffers, spools, &comms)?;
+    Ok(Extracted { file_size, raw, failures })
+}
