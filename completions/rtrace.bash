@@ -127,6 +127,9 @@ _rtrace() {
             rtrace__subcmd__instance,remove)
                 cmd="rtrace__subcmd__instance__subcmd__remove"
                 ;;
+            rtrace__subcmd__instance,save)
+                cmd="rtrace__subcmd__instance__subcmd__save"
+                ;;
             rtrace__subcmd__instance,set)
                 cmd="rtrace__subcmd__instance__subcmd__set"
                 ;;
@@ -147,6 +150,9 @@ _rtrace() {
                 ;;
             rtrace__subcmd__snapshot,free)
                 cmd="rtrace__subcmd__snapshot__subcmd__free"
+                ;;
+            rtrace__subcmd__snapshot,save)
+                cmd="rtrace__subcmd__snapshot__subcmd__save"
                 ;;
             rtrace__subcmd__snapshot,show)
                 cmd="rtrace__subcmd__snapshot__subcmd__show"
@@ -277,7 +283,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__filter__subcmd__check)
-            opts="-B -v -h --explain --instance --tracefs --journal-dir --verbose --help"
+            opts="-B -v -h --explain --instance --tracefs --journal-dir --verbose --help COMM CPU CPUS common_pid .ustring .function"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -343,7 +349,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__filter__subcmd__set)
-            opts="-P -B -v -h --pid --not-pid --fork --explain --instance --tracefs --journal-dir --verbose --help"
+            opts="-P -B -v -h --pid --not-pid --fork --explain --instance --tracefs --journal-dir --verbose --help COMM CPU CPUS common_pid .ustring .function"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -435,7 +441,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__help)
-            opts="-h --help add check check-events clear continue create exit-codes filter free help hist instance latency list pause probe record recover remove report reset restart set show snapshot sql start stat status stop synth take trigger"
+            opts="-h --help add check check-events clear continue create exit-codes filter free help hist instance latency list pause probe record recover remove report reset restart save set show snapshot sql start stat status stop synth take trigger"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -449,18 +455,18 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__hist)
-            opts="-k -s -B -n -v -h --key --val --sort --if --size --name --var --action --nohitcount --instance --top --json --csv --folded --raw --limit --follow --diff --max-lost --duration --dry-run --verbose --tracefs --journal-dir --help start show pause continue clear stop"
+            opts="-k -s -B -v -n -h --key --val --sort --if --size --name --var --action --nohitcount --instance --top --dry-run --verbose --tracefs --journal-dir --json --csv --folded --raw --limit --follow --diff --max-lost --duration --help start show pause continue clear stop"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --key)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "common_pid common_pid.execname common_cpu common_stacktrace common_timestamp common_timestamp.usecs common_preempt_count .hex .sym .sym-offset .syscall .log2 .buckets= .stacktrace" -- "${cur}"))
                     return 0
                     ;;
                 -k)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "common_pid common_pid.execname common_cpu common_stacktrace common_timestamp common_timestamp.usecs common_preempt_count .hex .sym .sym-offset .syscall .log2 .buckets= .stacktrace" -- "${cur}"))
                     return 0
                     ;;
                 --val)
@@ -468,15 +474,15 @@ _rtrace() {
                     return 0
                     ;;
                 --sort)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "hitcount hitcount.desc hitcount.asc" -- "${cur}"))
                     return 0
                     ;;
                 -s)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "hitcount hitcount.desc hitcount.asc" -- "${cur}"))
                     return 0
                     ;;
                 --if)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "COMM CPU CPUS common_pid .ustring .function" -- "${cur}"))
                     return 0
                     ;;
                 --size)
@@ -492,7 +498,7 @@ _rtrace() {
                     return 0
                     ;;
                 --action)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "onmatch onmax onchange trace save snapshot" -- "${cur}"))
                     return 0
                     ;;
                 --instance)
@@ -500,6 +506,17 @@ _rtrace() {
                     return 0
                     ;;
                 -B)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --journal-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -520,17 +537,6 @@ _rtrace() {
                     return 0
                     ;;
                 --duration)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --tracefs)
-                    COMPREPLY=()
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o plusdirs
-                    fi
-                    return 0
-                    ;;
-                --journal-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -701,11 +707,11 @@ _rtrace() {
             fi
             case "${prev}" in
                 --key)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "common_pid common_pid.execname common_cpu common_stacktrace common_timestamp common_timestamp.usecs common_preempt_count .hex .sym .sym-offset .syscall .log2 .buckets= .stacktrace" -- "${cur}"))
                     return 0
                     ;;
                 -k)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "common_pid common_pid.execname common_cpu common_stacktrace common_timestamp common_timestamp.usecs common_preempt_count .hex .sym .sym-offset .syscall .log2 .buckets= .stacktrace" -- "${cur}"))
                     return 0
                     ;;
                 --val)
@@ -713,15 +719,15 @@ _rtrace() {
                     return 0
                     ;;
                 --sort)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "hitcount hitcount.desc hitcount.asc" -- "${cur}"))
                     return 0
                     ;;
                 -s)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "hitcount hitcount.desc hitcount.asc" -- "${cur}"))
                     return 0
                     ;;
                 --if)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "COMM CPU CPUS common_pid .ustring .function" -- "${cur}"))
                     return 0
                     ;;
                 --size)
@@ -737,7 +743,7 @@ _rtrace() {
                     return 0
                     ;;
                 --action)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "onmatch onmax onchange trace save snapshot" -- "${cur}"))
                     return 0
                     ;;
                 --instance)
@@ -800,7 +806,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__instance)
-            opts="-h --help create list show set remove"
+            opts="-h --help create list show set save remove"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -944,6 +950,31 @@ _rtrace() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        rtrace__subcmd__instance__subcmd__save)
+            opts="-v -h --verbose --tracefs --journal-dir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --journal-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         rtrace__subcmd__instance__subcmd__set)
             opts="-b -C -p -e -O -M -v -h --buffer-size --sub-buffer-size --clock --tracer --event --option --cpumask --tracing --verbose --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
@@ -1051,7 +1082,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__latency)
-            opts="-v -B -n -h --by --split --buckets --ns --if-start --if-end --size --dry-run --verbose --instance --top --json --csv --folded --raw --limit --follow --diff --max-lost --duration --tracefs --journal-dir --help"
+            opts="-B -v -n -h --by --split --buckets --ns --if-start --if-end --size --instance --top --dry-run --verbose --tracefs --journal-dir --json --csv --folded --raw --limit --follow --diff --max-lost --duration --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1070,11 +1101,11 @@ _rtrace() {
                     return 0
                     ;;
                 --if-start)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "COMM CPU CPUS common_pid .ustring .function" -- "${cur}"))
                     return 0
                     ;;
                 --if-end)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "COMM CPU CPUS common_pid .ustring .function" -- "${cur}"))
                     return 0
                     ;;
                 --size)
@@ -1086,6 +1117,17 @@ _rtrace() {
                     return 0
                     ;;
                 -B)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --journal-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1106,17 +1148,6 @@ _rtrace() {
                     return 0
                     ;;
                 --duration)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --tracefs)
-                    COMPREPLY=()
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o plusdirs
-                    fi
-                    return 0
-                    ;;
-                --journal-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1175,7 +1206,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__probe__subcmd__add)
-            opts="-n -v -h --name --dry-run --verbose --tracefs --journal-dir --help"
+            opts="-n -v -h --name --dry-run --verbose --tracefs --journal-dir --help kprobe kretprobe uprobe uretprobe eprobe fprobe fretprobe tprobe user"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1745,7 +1776,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__snapshot)
-            opts="-s -r -f -c -B -v -h --cpu --instance --tracefs --journal-dir --verbose --help take show clear free status"
+            opts="-s -r -f -c -B -v -h --cpu --instance --tracefs --journal-dir --verbose --help take show save clear free status"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1827,6 +1858,47 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__snapshot__subcmd__free)
+            opts="-c -B -v -h --cpu --instance --tracefs --journal-dir --verbose --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --cpu)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -c)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --instance)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -B)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --journal-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__snapshot__subcmd__save)
             opts="-c -B -v -h --cpu --instance --tracefs --journal-dir --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
@@ -1961,7 +2033,7 @@ _rtrace() {
                     return 0
                     ;;
                 --if)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "COMM CPU CPUS common_pid .ustring .function" -- "${cur}"))
                     return 0
                     ;;
                 --count)
@@ -2007,7 +2079,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__sqlhist)
-            opts="-n -e -f -t -B -m -c -s -S -T -h --tracefs --journal-dir --help"
+            opts="-n -e -f -t -B -m -c -s -S -T -h --tracefs --journal-dir --help select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2237,7 +2309,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__synth__subcmd__create)
-            opts="-v -B -h --start --end --match --field --delta --sum --if-start --if-end --max --change --save --snapshot --trace --dry-run --verbose --instance --top --tracefs --journal-dir --help"
+            opts="-B -v -h --start --end --match --field --delta --sum --if-start --if-end --max --change --save --snapshot --trace --instance --top --dry-run --verbose --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2260,7 +2332,7 @@ _rtrace() {
                     return 0
                     ;;
                 --delta)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "usecs: ns:" -- "${cur}"))
                     return 0
                     ;;
                 --sum)
@@ -2268,11 +2340,11 @@ _rtrace() {
                     return 0
                     ;;
                 --if-start)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "COMM CPU CPUS common_pid .ustring .function" -- "${cur}"))
                     return 0
                     ;;
                 --if-end)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "COMM CPU CPUS common_pid .ustring .function" -- "${cur}"))
                     return 0
                     ;;
                 --max)
@@ -2339,7 +2411,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__synth__subcmd__remove)
-            opts="-v -h --all --verbose --tracefs --journal-dir --help"
+            opts="-f -v -h --all --force --verbose --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2389,7 +2461,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__synth__subcmd__sql)
-            opts="-f -n -v -B -h --file --name --max --change --save --snapshot --trace --dry-run --verbose --instance --top --tracefs --journal-dir --help"
+            opts="-f -n -B -v -h --file --name --max --change --save --snapshot --trace --instance --top --dry-run --verbose --tracefs --journal-dir --help select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2464,7 +2536,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__trigger__subcmd__add)
-            opts="-n -B -v -h --count --if --function --instance --tracefs --journal-dir --verbose --help"
+            opts="-n -B -v -h --count --if --function --instance --tracefs --journal-dir --verbose --help traceon traceoff snapshot stacktrace enable_event: disable_event: enable_hist: disable_hist: hist:keys="
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2479,7 +2551,7 @@ _rtrace() {
                     return 0
                     ;;
                 --if)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                    COMPREPLY=($(compgen -W "COMM CPU CPUS common_pid .ustring .function" -- "${cur}"))
                     return 0
                     ;;
                 --function)
@@ -2579,7 +2651,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__trigger__subcmd__remove)
-            opts="-B -v -h --function --instance --tracefs --journal-dir --verbose --help"
+            opts="-B -v -h --function --instance --tracefs --journal-dir --verbose --help traceon traceoff snapshot stacktrace enable_event: disable_event: enable_hist: disable_hist: hist:keys="
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

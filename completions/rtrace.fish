@@ -284,7 +284,12 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and not __fish_se
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and not __fish_seen_subcommand_from add list remove clear" -f -a "remove" -d 'Remove a trigger'
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and not __fish_seen_subcommand_from add list remove clear" -f -a "clear" -d 'Remove all triggers'
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -s n -l count -d 'Act this many times, then no more' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -l if -d 'Act only if the event passes this filter' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -l if -d 'Act only if the event passes this filter' -r -f -a "COMM\t''
+CPU\t''
+CPUS\t''
+common_pid\t''
+.ustring\t''
+.function\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -l function -d 'Trigger of this function, or glob of functions, instead of an event' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
@@ -308,22 +313,28 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_s
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from clear" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from clear" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from clear" -s h -l help -d 'Print help'
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -s c -l cpu -d 'Only this CPU\'s buffer' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -s B -l instance -d 'Instance to use, instead of the top level' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -l journal-dir -d 'Where the journals of changes lie' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -s s -d 'Take one (trace-cmd\'s option)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -s r -d 'Clear it (trace-cmd\'s option)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -s f -d 'Free its buffer (trace-cmd\'s option)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -s v -l verbose -d 'Show each write to tracefs as a shell line'
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -f -a "take" -d 'Take a snapshot, now or when an event happens'
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -f -a "show" -d 'The snapshot of an instance, or of one of its CPUs'
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -f -a "clear" -d 'The snapshot of an instance, or of one of its CPUs'
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -f -a "free" -d 'The snapshot of an instance, or of one of its CPUs'
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show clear free status" -f -a "status" -d 'The snapshot of an instance, or of one of its CPUs'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -s c -l cpu -d 'Only this CPU\'s buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -s s -d 'Take one (trace-cmd\'s option)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -s r -d 'Clear it (trace-cmd\'s option)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -s f -d 'Free its buffer (trace-cmd\'s option)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -f -a "take" -d 'Take a snapshot, now or when an event happens'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -f -a "show" -d 'Show the snapshot as text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -f -a "save" -d 'Save the snapshot as a trace.dat, which `rtrace report` and trace-cmd decode'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -f -a "clear" -d 'Empty the snapshot\'s buffer, without freeing it'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -f -a "free" -d 'Free the snapshot\'s buffer'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -f -a "status" -d 'Say whether there is a snapshot, and what is in it'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -l on -d 'Take it when this event happens (a trigger, which stays)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -l if -d 'Only if the event passes this filter' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -l if -d 'Only if the event passes this filter' -r -f -a "COMM\t''
+CPU\t''
+CPUS\t''
+common_pid\t''
+.ustring\t''
+.function\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -s n -l count -d 'This many times, then no more' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -s c -l cpu -d 'Only this CPU\'s buffer' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -s B -l instance -d 'Instance to use, instead of the top level' -r
@@ -337,6 +348,12 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s c -l cpu -d 'Only this CPU\'s buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from clear" -s c -l cpu -d 'Only this CPU\'s buffer' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from clear" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from clear" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
@@ -355,12 +372,13 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
-complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set remove" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set remove" -f -a "create" -d 'Create an instance, with all its settings in one go'
-complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set remove" -f -a "list" -d 'List the instances'
-complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set remove" -f -a "show" -d 'Show the settings of an instance'
-complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set remove" -f -a "set" -d 'Change settings of an instance'
-complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set remove" -f -a "remove" -d 'Remove instances'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set save remove" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set save remove" -f -a "create" -d 'Create an instance, with all its settings in one go'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set save remove" -f -a "list" -d 'List the instances'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set save remove" -f -a "show" -d 'Show the settings of an instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set save remove" -f -a "set" -d 'Change settings of an instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set save remove" -f -a "save" -d 'Save what is in an instance\'s buffer as a trace.dat, which `rtrace report` and trace-cmd decode'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set save remove" -f -a "remove" -d 'Remove instances'
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -s b -l buffer-size -d 'Ring buffer of each CPU; a bare number is KiB' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -l sub-buffer-size -d 'Sub-buffer, the unit in which the ring buffer is read (Linux 6.8); a bare number is KiB' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -s C -l clock -d 'Trace clock: local, global, mono, boot, ...' -r
@@ -395,6 +413,10 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from save" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from save" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from save" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from save" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from remove" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from remove" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from remove" -s f -l force -d 'Remove it although triggers are set in it'
@@ -419,30 +441,55 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_sub
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -l all -d 'Every dynamic event but synthetic ones'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s k -l key -d 'Keys: fields with modifiers (.hex .sym .sym-offset .syscall .execname .log2 .buckets=N), common_stacktrace, ...' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s k -l key -d 'Keys: fields with modifiers (.hex .sym .sym-offset .syscall .execname .log2 .buckets=N), common_stacktrace, ...' -r -f -a "common_pid\t''
+common_pid.execname\t''
+common_cpu\t''
+common_stacktrace\t''
+common_timestamp\t''
+common_timestamp.usecs\t''
+common_preempt_count\t''
+.hex\t''
+.sym\t''
+.sym-offset\t''
+.syscall\t''
+.log2\t''
+.buckets=\t''
+.stacktrace\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l val -d 'Fields to sum up, besides the number of events' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s s -l sort -d 'Keys or values to sort by, with .desc or .asc' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l if -d 'Only events that pass this filter' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s s -l sort -d 'Keys or values to sort by, with .desc or .asc' -r -f -a "hitcount\t''
+hitcount.desc\t''
+hitcount.asc\t''"
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l if -d 'Only events that pass this filter' -r -f -a "COMM\t''
+CPU\t''
+CPUS\t''
+common_pid\t''
+.ustring\t''
+.function\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l size -d 'Room for so many entries' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l name -d 'Name; histograms of one name share a table' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l var -d 'Variable: `ts0=common_timestamp.usecs`' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l action -d 'Action: \'onmax($lat).save(next_comm)\'' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l action -d 'Action: \'onmax($lat).save(next_comm)\'' -r -f -a "onmatch\t''
+onmax\t''
+onchange\t''
+trace\t''
+save\t''
+snapshot\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s n -l limit -d 'Only the N largest entries (by the order of --sort)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l follow -d 'Show the table again at every INTERVAL (1s if none is given)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l max-lost -d 'Fail (4) if more than N events found no room in the table' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l duration -d 'Count for TIME (`5s`, `500ms`); CMD goes on' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l nohitcount -d 'Do not show the number of events (needs a value)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l top -d 'Use the top level instead of a private instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l dry-run -d 'Print the writes instead of doing them'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l json -d 'JSON instead of text; with --follow a document per line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l csv -d 'CSV instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l folded -d 'Stacks as folded text, for flame graphs'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l raw -d 'The kernel\'s own text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l diff -d 'With --follow: what was counted since the last time'
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l dry-run -d 'Print the writes instead of doing them'
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -a "start" -d 'Start a histogram and leave it there'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -a "show" -d 'Show histograms that were started'
@@ -450,14 +497,39 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -a "continue" -d 'Count on'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -a "clear" -d 'Forget what was counted'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -a "stop" -d 'Remove histograms'
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -s k -l key -d 'Keys: fields with modifiers (.hex .sym .sym-offset .syscall .execname .log2 .buckets=N), common_stacktrace, ...' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -s k -l key -d 'Keys: fields with modifiers (.hex .sym .sym-offset .syscall .execname .log2 .buckets=N), common_stacktrace, ...' -r -f -a "common_pid\t''
+common_pid.execname\t''
+common_cpu\t''
+common_stacktrace\t''
+common_timestamp\t''
+common_timestamp.usecs\t''
+common_preempt_count\t''
+.hex\t''
+.sym\t''
+.sym-offset\t''
+.syscall\t''
+.log2\t''
+.buckets=\t''
+.stacktrace\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l val -d 'Fields to sum up, besides the number of events' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -s s -l sort -d 'Keys or values to sort by, with .desc or .asc' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l if -d 'Only events that pass this filter' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -s s -l sort -d 'Keys or values to sort by, with .desc or .asc' -r -f -a "hitcount\t''
+hitcount.desc\t''
+hitcount.asc\t''"
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l if -d 'Only events that pass this filter' -r -f -a "COMM\t''
+CPU\t''
+CPUS\t''
+common_pid\t''
+.ustring\t''
+.function\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l size -d 'Room for so many entries' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l name -d 'Name; histograms of one name share a table' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l var -d 'Variable: `ts0=common_timestamp.usecs`' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l action -d 'Action: \'onmax($lat).save(next_comm)\'' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l action -d 'Action: \'onmax($lat).save(next_comm)\'' -r -f -a "onmatch\t''
+onmax\t''
+onchange\t''
+trace\t''
+save\t''
+snapshot\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l journal-dir -d 'Where the journals of changes lie' -r -F
@@ -507,20 +579,30 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subc
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l by -d 'Fields that are equal in both: `pid=next_pid`, or one name for both' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l split -d 'A distribution for each value of these fields of END' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l buckets -d 'Classes of N instead of powers of two' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l if-start -d 'Only START events that pass this filter' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l if-end -d 'Only END events that pass this filter' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l if-start -d 'Only START events that pass this filter' -r -f -a "COMM\t''
+CPU\t''
+CPUS\t''
+common_pid\t''
+.ustring\t''
+.function\t''"
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l if-end -d 'Only END events that pass this filter' -r -f -a "COMM\t''
+CPU\t''
+CPUS\t''
+common_pid\t''
+.ustring\t''
+.function\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l size -d 'Room for so many entries' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s n -l limit -d 'Only the N largest entries (by the order of --sort)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l follow -d 'Show the table again at every INTERVAL (1s if none is given)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l max-lost -d 'Fail (4) if more than N events found no room in the table' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l duration -d 'Count for TIME (`5s`, `500ms`); CMD goes on' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l ns -d 'Nanoseconds instead of microseconds'
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l top -d 'Use the top level instead of a private instance'
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l dry-run -d 'Print the writes instead of doing them'
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s v -l verbose -d 'Show each write to tracefs as a shell line'
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l top -d 'Use the top level instead of a private instance'
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l json -d 'JSON instead of text; with --follow a document per line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l csv -d 'CSV instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l folded -d 'Stacks as folded text, for flame graphs'
@@ -537,10 +619,21 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_sub
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l end -d 'Event that ends it, and fires' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l match -d 'Fields that are equal in both; `:NAME` makes the value a field: pid=next_pid:pid' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l field -d 'Fields to take over: `start.prio`, `end.next_comm=comm`' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l delta -d 'Differences, end less start: `usecs:lat`, `ns:lat` (times), `prio=next_prio:less` (fields)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l delta -d 'Differences, end less start: `usecs:lat`, `ns:lat` (times), `prio=next_prio:less` (fields)' -r -f -a "usecs:\t''
+ns:\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l sum -d 'Sums of two fields: `prio=next_prio:both`' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l if-start -d 'Only START events that pass this filter' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l if-end -d 'Only END events that pass this filter' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l if-start -d 'Only START events that pass this filter' -r -f -a "COMM\t''
+CPU\t''
+CPUS\t''
+common_pid\t''
+.ustring\t''
+.function\t''"
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l if-end -d 'Only END events that pass this filter' -r -f -a "COMM\t''
+CPU\t''
+CPUS\t''
+common_pid\t''
+.ustring\t''
+.function\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l max -d 'Act when this field exceeds what it was, for this match' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l change -d 'Act when this field is not what it was, for this match' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l save -d 'Action: keep these fields of END in the histogram' -r
@@ -549,13 +642,13 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_sub
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l snapshot -d 'Action: take a snapshot'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l trace -d 'Action: fire the event (so it does if no other action is given)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l dry-run -d 'Print the shell commands instead of doing it'
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l top -d 'Use the top level instead of a private instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l dry-run -d 'Print the writes instead of doing them'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -l journal-dir -d 'Where the journals of changes lie' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -l json -d 'JSON instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from show" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from show" -l journal-dir -d 'Where the journals of changes lie' -r -F
@@ -563,6 +656,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_sub
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -l all -d 'All synthetic events'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -s f -l force -d 'Also those that are in use: disable them and remove their own triggers, wherever that is'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -s f -l file -d 'Read the statement from FILE, `-` for stdin' -r -F
@@ -575,9 +669,9 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_sub
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l snapshot -d 'Action: take a snapshot'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l trace -d 'Action: fire the event (so it does if no other action is given)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l dry-run -d 'Print the shell commands instead of doing it'
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l top -d 'Use the top level instead of a private instance'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l dry-run -d 'Print the writes instead of doing them'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s n -d 'Name of the synthetic event' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s f -d 'Read the statement from FILE, `-` for stdin' -r -F
@@ -594,3 +688,11 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s T -d 'Fire the
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand generate" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand help" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -a "COMM CPU CPUS common_pid .ustring .function"
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from check" -a "COMM CPU CPUS common_pid .ustring .function"
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -a "traceon traceoff snapshot stacktrace enable_event: disable_event: enable_hist: disable_hist: hist:keys="
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from remove" -a "traceon traceoff snapshot stacktrace enable_event: disable_event: enable_hist: disable_hist: hist:keys="
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -a "kprobe kretprobe uprobe uretprobe eprobe fprobe fretprobe tprobe user"
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
+complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
+complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add check check-events clear continue create exit-codes filter free help hist instance latency list pause probe record recover remove report reset restart save set show snapshot sql start stat status stop synth take trigger"

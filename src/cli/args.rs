@@ -58,6 +58,50 @@ impl TracefsArgs {
     }
 }
 
+/// A command that changes tracefs.
+#[derive(clap::Args)]
+pub(crate) struct WriteArgs {
+    /// Show each write to tracefs as a shell line
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+impl WriteArgs {
+    /// Opens the tracing directory.
+    pub(crate) fn open(&self) -> Result<Tracefs, Failure> {
+        self.tracefs.open()
+    }
+
+    /// A journal for changes by this command, to be undone also if it is killed.
+    pub(crate) fn journal(&self, tracefs: &Tracefs) -> Journal {
+        self.tracefs.journal(tracefs, self.verbose)
+    }
+
+    /// A journal for changes that are meant to last, or cannot be undone.
+    pub(crate) fn changes(&self, tracefs: &Tracefs) -> Journal {
+        self.tracefs.changes(tracefs, self.verbose)
+    }
+}
+
+/// A command that lists something of the tracing directory.
+#[derive(clap::Args)]
+pub(crate) struct ListArgs {
+    /// One JSON document instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+impl ListArgs {
+    /// Opens the tracing directory.
+    pub(crate) fn open(&self) -> Result<Tracefs, Failure> {
+        self.tracefs.open()
+    }
+}
+
 /// Shows writes on stderr. A stderr that was closed must not end what is to be undone with a panic.
 pub(crate) fn to_stderr() -> Sink {
     Box::new(|line| drop(writeln!(std::io::stderr(), "{line}")))

@@ -1,6 +1,7 @@
 //! `rtrace filter`.
 
 use super::exit::{Exit, Failure};
+use super::keywords::{FILTERS, words};
 use super::language::{Place, format, invalid, select, warn};
 use rtrace::filter::Filter;
 use rtrace::syntax::Diagnostic;
@@ -41,6 +42,7 @@ struct SetArgs {
     #[arg(requires = "filter", required_unless_present_any = ["pid", "not_pid"])]
     event: Option<String>,
     /// Filter, as in 'prev_pid == 1 || next_comm ~ "k*"'
+    #[arg(value_parser = words(FILTERS), hide_possible_values = true)]
     filter: Option<String>,
     /// Trace only these processes (`set_event_pid`)
     #[arg(short = 'P', long, value_name = "PID", value_delimiter = ',')]
@@ -88,6 +90,7 @@ struct CheckArgs {
     /// Event, system or glob
     event: String,
     /// Filter
+    #[arg(value_parser = words(FILTERS), hide_possible_values = true)]
     filter: String,
     /// Tell in words what the filter lets pass
     #[arg(long)]
@@ -162,6 +165,13 @@ impl Fit {
 fn set(args: &SetArgs) -> Result<Exit, Failure> {
     let (tracefs, instance) = args.place.open()?;
     let fit = match (&args.event, &args.filter) {
+        // The kernel's own word for no filter.
+        (Some(event), Some(filter)) if filter.trim() == "0" => {
+            let mut journal = args.place.journal(&tracefs);
+            clear_filters(&mut journal, &instance, Some(event))?;
+            journal.keep()?;
+            None
+        }
         (Some(event), Some(filter)) => Some(fit(&instance, event, filter)?),
         _ => None,
     };
@@ -259,16 +269,20 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
 
 fn clear(args: &ClearArgs) -> Result<Exit, Failure> {
     let (tracefs, instance) = args.place.open()?;
-    let filters = filters(&instance, args.event.as_deref())?;
     let mut journal = args.place.journal(&tracefs);
-    for (event, _) in &filters {
-        journal.set_filter(&instance, event, "0")?;
-    }
+    clear_filters(&mut journal, &instance, args.event.as_deref())?;
     if args.event.is_none() {
         clear_pids(&tracefs, &instance, &mut journal)?;
     }
     journal.keep()?;
     Ok(Exit::Success)
+}
+
+fn clear_filters(journal: &mut Journal, instance: &Instance, event: Option<&str>) -> Result<(), Failure> {
+    for (event, _) in filters(instance, event)? {
+        journal.set_filter(instance, &event, "0")?;
+    }
+    Ok(())
 }
 
 fn clear_pids(_: &Tracefs, instance: &Instance, journal: &mut Journal) -> Result<(), Failure> {

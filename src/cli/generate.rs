@@ -27,7 +27,33 @@ pub(crate) fn run(args: &Args, root: clap::Command) -> Result<Exit, Failure> {
         clap_complete::generate_to(shell, &mut root.clone(), "rtrace", &completions)
             .with_context(|| format!("failed to write the {shell} completions into {}", completions.display()))?;
     }
+    let fish = completions.join("rtrace.fish");
+    let whole = fs::read_to_string(&fish).with_context(|| format!("failed to read {}", fish.display()))?;
+    fs::write(&fish, whole + &fish_words(&root))
+        .with_context(|| format!("failed to write the fish completions into {}", completions.display()))?;
     Ok(Exit::Success)
+}
+
+/// The words that arguments without a dash may be: clap's completions for fish lack them.
+fn fish_words(root: &clap::Command) -> String {
+    let mut lines = String::new();
+    for command in root.get_subcommands() {
+        let at = format!("__fish_rtrace_using_subcommand {}", command.get_name());
+        fish_words_of(command, &at, &mut lines);
+        for sub in command.get_subcommands() {
+            fish_words_of(sub, &format!("{at}; and __fish_seen_subcommand_from {}", sub.get_name()), &mut lines);
+        }
+    }
+    lines
+}
+
+fn fish_words_of(command: &clap::Command, condition: &str, lines: &mut String) {
+    for arg in command.get_positionals() {
+        let words: Vec<String> = arg.get_possible_values().iter().map(|word| word.get_name().to_owned()).collect();
+        if !words.is_empty() {
+            lines.push_str(&format!("complete -c rtrace -n \"{condition}\" -a \"{}\"\n", words.join(" ")));
+        }
+    }
 }
 
 /// One page per visible command: `rtrace.1`, `rtrace-record.1`, ...

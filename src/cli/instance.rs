@@ -1,13 +1,15 @@
 //! `rtrace instance`.
 
-use super::args::{TracefsArgs, to_stderr};
+use super::args::{ListArgs, WriteArgs};
 use super::exit::{Exit, Failure};
 use super::language::select;
+use super::snapshot::store;
+use rtrace::record::Ring;
 use rtrace::tracefs::{Instance, Journal, Tracefs};
 use rtrace::units::ByteSize;
 use serde_json::json;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Create, show, change and remove instances
 ///
@@ -20,6 +22,7 @@ EXAMPLES:
   rtrace instance list
   rtrace instance show foo
   rtrace instance set foo -O stacktrace --cpumask 3
+  rtrace instance save foo foo.dat
   rtrace instance remove foo
   rtrace filter set -B foo sched:sched_switch 'next_pid == 1'")]
 pub(crate) struct Args {
@@ -29,25 +32,15 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    Create(SetArgs),
+    /// Create an instance, with all its settings in one go
+    Create(Settings),
+    /// List the instances
     List(ListArgs),
     Show(ShowArgs),
-    Set(ChangeArgs),
+    /// Change settings of an instance
+    Set(Settings),
+    Save(SaveArgs),
     Remove(RemoveArgs),
-}
-
-/// Create an instance, with all its settings in one go
-#[derive(clap::Args)]
-struct SetArgs {
-    #[command(flatten)]
-    settings: Settings,
-}
-
-/// Change settings of an instance
-#[derive(clap::Args)]
-struct ChangeArgs {
-    #[command(flatten)]
-    settings: Settings,
 }
 
 #[derive(clap::Args)]
@@ -78,21 +71,8 @@ struct Settings {
     /// Whether the ring buffer takes events
     #[arg(long, value_name = "on|off", value_parser = ["on", "off"])]
     tracing: Option<String>,
-    /// Show each write to tracefs as a shell line
-    #[arg(short, long)]
-    verbose: bool,
     #[command(flatten)]
-    tracefs: TracefsArgs,
-}
-
-/// List the instances
-#[derive(clap::Args)]
-struct ListArgs {
-    /// One JSON document instead of text
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    tracefs: TracefsArgs,
+    write: WriteArgs,
 }
 
 /// Show the settings of an instance
@@ -100,11 +80,23 @@ struct ListArgs {
 struct ShowArgs {
     /// Name of the instance
     name: String,
-    /// One JSON document instead of text
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    tracefs: TracefsArgs,
+    list: ListArgs,
+}
+
+/// Save what is in an instance's buffer as a trace.dat, which `rtrace report` and trace-cmd decode
+///
+/// Its events move: the buffer is empty afterwards. Of a persistent instance (kernel parameters `reserve_mem` and
+/// `trace_instance`) these may be the events of the boot before this one.
+#[derive(clap::Args)]
+struct SaveArgs {
+    /// Name of the instance
+    name: String,
+    /// File to write
+    #[arg(value_hint = clap::ValueHint::FilePath)]
+    file: PathBuf,
+    #[command(flatten)]
+    write: WriteArgs,
 }
 
 /// Remove instances
@@ -116,11 +108,8 @@ struct RemoveArgs {
     /// Remove it although triggers are set in it
     #[arg(short, long)]
     force: bool,
-    /// Show each write to tracefs as a shell line
-    #[arg(short, long)]
-    verbose: bool,
     #[command(flatten)]
-    tracefs: TracefsArgs,
+    write: WriteArgs,
 }
 
 /// A size as the kernel wants it here.
@@ -132,8 +121,9 @@ fn kib(text: &str) -> Result<u64, String> {
 /// Runs the subcommand.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.command {
-        Command::Create(args) => create(&args.settings),
-        Command::Set(args) => change(&args.settings),
+        Command::Create(args) => create(args),
+        Command::Set(args) => change(args),
+        Command::Save(args) => save(args),
         Command::List(args) => list(args),
         Command::Show(args) => show(args),
         Command::Remove(args) => remove(args),
@@ -141,8 +131,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn create(args: &Settings) -> Result<Exit, Failure> {
-    let tracefs = args.tracefs.open()?;
-    let mut journal = args.tracefs.changes(&tracefs, args.verbose);
+    let tracefs = args.write.open()?;
+    let mut journal = args.write.changes(&tracefs);
     let instance = journal.create_instance(&args.name).map_err(|e| match e.errno() {
         Some(nix::errno::Errno::EEXIST) => {
             Failure::from(e).hint(format!("`rtrace instance set {}` changes it", args.name))
@@ -155,9 +145,9 @@ fn create(args: &Settings) -> Result<Exit, Failure> {
 }
 
 fn change(args: &Settings) -> Result<Exit, Failure> {
-    let tracefs = args.tracefs.open()?;
+    let tracefs = args.write.open()?;
     let instance = tracefs.instance(&args.name)?;
-    let mut journal = args.tracefs.changes(&tracefs, args.verbose);
+    let mut journal = args.write.changes(&tracefs);
     apply(args, &instance, &mut journal)?;
     journal.keep()?;
     Ok(Exit::Success)
@@ -222,6 +212,19 @@ fn apply(args: &Settings, instance: &Instance, journal: &mut Journal) -> Result<
     Ok(())
 }
 
+/// Stops it meanwhile, if it runs.
+fn save(args: &SaveArgs) -> Result<Exit, Failure> {
+    let tracefs = args.write.open()?;
+    let instance = tracefs.instance(&args.name)?;
+    let mut journal = args.write.journal(&tracefs);
+    if instance.is_on()? {
+        journal.set_on(&instance, false)?;
+    }
+    let exit = store(&instance, Ring::Live, &[], &args.file)?;
+    journal.undo()?;
+    Ok(exit)
+}
+
 /// What there is to say about an instance.
 fn describe(instance: &Instance) -> Result<serde_json::Value, Failure> {
     let read = |file: &str| instance.read(file).ok().map(|text| text.trim().to_owned());
@@ -253,11 +256,11 @@ fn describe(instance: &Instance) -> Result<serde_json::Value, Failure> {
 }
 
 fn show(args: &ShowArgs) -> Result<Exit, Failure> {
-    let tracefs = args.tracefs.open()?;
+    let tracefs = args.list.open()?;
     let instance = tracefs.instance(&args.name)?;
     let about = describe(&instance)?;
     let mut out = io::stdout().lock();
-    if args.json {
+    if args.list.json {
         writeln!(out, "{about:#}")?;
         return Ok(Exit::Success);
     }
@@ -288,8 +291,8 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         text("triggers"),
         text("options")
     )?;
-    if !about["last_boot_info"].is_null() {
-        writeln!(out, "persistent    yes; the last boot: {}", text("last_boot_info").lines().next().unwrap_or(""))?;
+    if let serde_json::Value::String(text) = &about["last_boot_info"] {
+        writeln!(out, "persistent    {}", persistence(text))?;
     }
     for holder in holders(&instance) {
         writeln!(out, "held by       {holder}")?;
@@ -297,8 +300,19 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
+/// What the text of `last_boot_info` means: 6.12 tells how far the last boot's kernel lay from this one, later kernels
+/// where it lay, or that it is this one.
+fn persistence(last_boot_info: &str) -> String {
+    if last_boot_info.starts_with("# Current") {
+        return "yes, with events of this boot".to_owned();
+    }
+    let lines: Vec<String> =
+        last_boot_info.lines().take(2).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    format!("yes, perhaps with events of the last boot ({})", lines.join(", "))
+}
+
 fn list(args: &ListArgs) -> Result<Exit, Failure> {
-    let tracefs = args.tracefs.open()?;
+    let tracefs = args.open()?;
     let mut out = io::stdout().lock();
     let mut all = Vec::new();
     for name in tracefs.instances()? {
@@ -335,11 +349,8 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
 }
 
 fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
-    let tracefs = args.tracefs.open()?;
-    let mut journal = Journal::in_memory(&tracefs);
-    if args.verbose {
-        journal = journal.verbose(to_stderr());
-    }
+    let tracefs = args.write.open()?;
+    let mut journal = args.write.changes(&tracefs);
     for name in &args.name {
         remove_one(&tracefs, &mut journal, name, args.force)?;
     }

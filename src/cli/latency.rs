@@ -1,10 +1,8 @@
 //! `rtrace latency`.
 
-use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
-use super::hist::{
-    OutputArgs, PlaceArgs, Session, UntilArgs, add_trigger, create_private, event as find_event, read_format,
-};
+use super::hist::{OutputArgs, Session, SetArgs, UntilArgs, add_trigger, event as find_event, read_format};
+use super::keywords::{FILTERS, words};
 use super::synth::builder_failure;
 use rtrace::hist::spec::{Expr, Features, HistSpec, Modifier, SortKey};
 use rtrace::synth::{Builder, Calc, TIMESTAMP, TIMESTAMP_USECS};
@@ -38,28 +36,20 @@ pub(crate) struct Args {
     #[arg(long)]
     ns: bool,
     /// Only START events that pass this filter
-    #[arg(long, value_name = "FILTER")]
+    #[arg(long, value_name = "FILTER", value_parser = words(FILTERS), hide_possible_values = true)]
     if_start: Option<String>,
     /// Only END events that pass this filter
-    #[arg(long, value_name = "FILTER")]
+    #[arg(long, value_name = "FILTER", value_parser = words(FILTERS), hide_possible_values = true)]
     if_end: Option<String>,
     /// Room for so many entries
     #[arg(long, value_name = "N")]
     size: Option<u64>,
-    /// Print the writes instead of doing them
-    #[arg(long)]
-    dry_run: bool,
-    /// Show each write to tracefs as a shell line
-    #[arg(short, long)]
-    verbose: bool,
     #[command(flatten)]
-    place: PlaceArgs,
+    set: SetArgs,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
     until: UntilArgs,
-    #[command(flatten)]
-    tracefs: TracefsArgs,
 }
 
 /// Sets up, runs, prints, removes.
@@ -69,7 +59,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn measure(args: &Args) -> Result<Exit, Failure> {
-    let tracefs = args.tracefs.open()?;
+    let SetArgs { place, write, dry_run } = &args.set;
+    let tracefs = write.open()?;
     tracefs.require(&Feature::HistTriggers)?;
     tracefs.require(&Feature::SyntheticEvents)?;
     let top = tracefs.top();
@@ -93,10 +84,10 @@ fn measure(args: &Args) -> Result<Exit, Failure> {
         builder.end_field(field, None).map_err(builder_failure)?;
     }
     if let Some(filter) = &args.if_start {
-        builder.start_filter(filter);
+        builder.start_filter(filter).map_err(builder_failure)?;
     }
     if let Some(filter) = &args.if_end {
-        builder.end_filter(filter);
+        builder.end_filter(filter).map_err(builder_failure)?;
     }
     let plan = builder.plan().map_err(builder_failure)?;
     let class = args.buckets.map_or(Modifier::Log2, Modifier::Buckets);
@@ -107,32 +98,31 @@ fn measure(args: &Args) -> Result<Exit, Failure> {
     sort.push(SortKey { field: lat.to_owned(), descending: false }.into());
     let table = HistSpec { keys, sort, size: args.size.map(Into::into), ..HistSpec::default() };
     let event = EventName::new("synthetic", &name);
-    if args.dry_run {
+    if *dry_run {
         let root = tracefs.root().display().to_string();
-        let mut lines = plan.shell(&root, args.place.shown_name("rtrace"));
-        if let Some(instance) = args.place.shown_name("rtrace") {
+        let mut lines = plan.shell(&root, place.shown_name("rtrace"));
+        if let Some(instance) = place.shown_name("rtrace") {
             lines.insert(1, format!("mkdir {root}/instances/{instance}"));
         }
-        let file = format!("{}/{}", args.place.shown(&tracefs, "rtrace"), event.file("trigger"));
+        let file = format!("{}/{}", place.shown(&tracefs, "rtrace"), event.file("trigger"));
         lines.push(rtrace::synth::shell_line(&table.to_string(), &file));
         return super::exit::print(&(lines.join("\n") + "\n"));
     }
     let mut session = Session::prepare(&args.until)?;
-    let mut journal = args.tracefs.journal(&tracefs, args.verbose);
-    let existing = args.place.existing(&tracefs)?;
+    let mut journal = write.journal(&tracefs);
     journal.append(&top, "synthetic_events", &plan.definition.to_string(), &format!("!{name}"))?;
-    let instance = match existing {
-        Some(instance) => instance,
-        None => create_private(&mut journal, &args.place)?,
-    };
+    let instance = place.make(&mut journal)?;
     // The table is there before the first event can be fired.
     add_trigger(&mut journal, &instance, &event, &table)?;
     for ((system, event), spec) in [&plan.start, &plan.end] {
         add_trigger(&mut journal, &instance, &EventName::new(system, event), spec)?;
     }
     let printer = args.output.printer(&instance, &event)?;
-    let mut earlier = None;
-    session.run(args.output.interval(), || printer.follow(&table, &mut earlier))?;
+    let (mut earlier, mut live) = (None, args.output.live());
+    session.run(args.output.interval(), || {
+        let next = printer.next(Some(&table), &mut earlier, &live)?;
+        live.show(&next)
+    })?;
     let tables = printer.read(Some(&table))?;
     journal.undo()?;
     printer.print(&tables)?;

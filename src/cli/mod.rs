@@ -9,6 +9,7 @@ mod generate;
 mod help;
 mod hist;
 mod instance;
+mod keywords;
 mod language;
 mod latency;
 mod list;

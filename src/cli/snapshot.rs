@@ -1,11 +1,15 @@
 //! `rtrace snapshot`.
 
+use super::args::called;
 use super::exit::{Exit, Failure};
+use super::keywords::{FILTERS, words};
 use super::language::{Place, format, invalid, select, warn};
+use rtrace::record::{Compression, Ring, extract};
 use rtrace::tracefs::{Error, EventName, Feature, Instance, Journal, Tracefs, WriteMode};
 use rtrace::trigger::Trigger;
-use rtrace::units::CpuId;
+use rtrace::units::{ByteSize, CpuId};
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 /// Take, show and clear snapshots of the ring buffer
 ///
@@ -19,6 +23,7 @@ EXAMPLES:
   rtrace snapshot take
   rtrace snapshot take --on sched:sched_process_exit --if 'prio < 100' --count 1
   rtrace snapshot show
+  rtrace snapshot save before.dat; rtrace report -i before.dat
   rtrace snapshot status
   rtrace snapshot free"
 )]
@@ -41,10 +46,27 @@ pub(crate) struct Args {
 #[derive(clap::Subcommand)]
 enum Command {
     Take(TakeArgs),
+    /// Show the snapshot as text
     Show(PlainArgs),
+    Save(SaveArgs),
+    /// Empty the snapshot's buffer, without freeing it
     Clear(PlainArgs),
+    /// Free the snapshot's buffer
     Free(PlainArgs),
+    /// Say whether there is a snapshot, and what is in it
     Status(PlainArgs),
+}
+
+/// Save the snapshot as a trace.dat, which `rtrace report` and trace-cmd decode
+///
+/// Its events move: the snapshot's buffer is empty afterwards.
+#[derive(clap::Args)]
+struct SaveArgs {
+    /// File to write
+    #[arg(value_hint = clap::ValueHint::FilePath)]
+    file: PathBuf,
+    #[command(flatten)]
+    plain: PlainArgs,
 }
 
 /// Take a snapshot, now or when an event happens
@@ -54,7 +76,7 @@ struct TakeArgs {
     #[arg(long, value_name = "EVENT")]
     on: Option<String>,
     /// Only if the event passes this filter
-    #[arg(long = "if", value_name = "FILTER", requires = "on")]
+    #[arg(long = "if", value_name = "FILTER", requires = "on", value_parser = words(FILTERS), hide_possible_values = true)]
     filter: Option<String>,
     /// This many times, then no more
     #[arg(short = 'n', long, value_name = "N", requires = "on")]
@@ -81,6 +103,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         }
         Some(Command::Take(args)) => write(&args.plain, TAKE),
         Some(Command::Show(args)) => show(args),
+        Some(Command::Save(args)) => save(args),
         Some(Command::Clear(args)) => write(args, CLEAR),
         Some(Command::Free(args)) => write(args, FREE),
         Some(Command::Status(args)) => status(args),
@@ -179,6 +202,29 @@ fn show(args: &PlainArgs) -> Result<Exit, Failure> {
     let text = instance.read_bytes(&file(args)).map_err(|e| explain(&instance, args, e))?;
     io::stdout().lock().write_all(&text)?;
     Ok(Exit::Success)
+}
+
+fn save(args: &SaveArgs) -> Result<Exit, Failure> {
+    let (_, instance) = open(&args.plain)?;
+    let text = instance.read(&file(&args.plain)).map_err(|e| explain(&instance, &args.plain, e))?;
+    if text.contains("* Snapshot is freed *") || text.contains("* Snapshot is allocated *") {
+        let error = anyhow::anyhow!("failed to save the snapshot of {}: there is none", called(&instance));
+        return Err(Failure::from(error).hint("`rtrace snapshot take` takes one"));
+    }
+    let cpu = args.plain.cpu.map(CpuId);
+    store(&instance, Ring::Snapshot, cpu.as_slice(), &args.file)
+}
+
+/// Moves what is in the rings into a file and says how much it was. No CPU means all of them.
+pub(super) fn store(instance: &Instance, ring: Ring, cpus: &[CpuId], file: &Path) -> Result<Exit, Failure> {
+    let cpus = (!cpus.is_empty()).then_some(cpus);
+    let stored = extract(instance, ring, cpus, file, Compression::default())?;
+    for failure in &stored.failures {
+        eprintln!("rtrace: {failure}");
+    }
+    let (raw, size) = (ByteSize(stored.raw), ByteSize(stored.file_size));
+    eprintln!("{}: {raw} of events, {size} written", file.display());
+    Ok(if stored.failures.is_empty() { Exit::Success } else { Exit::Incomplete })
 }
 
 /// `freed`, `allocated, empty`, `allocated, 6267 events`, from the header of the file.

@@ -1,9 +1,11 @@
 //! `rtrace trigger`.
 
 use super::exit::{Exit, Failure};
+use super::hist::users;
+use super::keywords::{FILTERS, TRIGGERS, words as offer};
 use super::language::{Place, format, invalid, select, warn};
 use rtrace::filter::Filter;
-use rtrace::hist::spec::{Features, Surroundings};
+use rtrace::hist::spec::{Echo, Features, Surroundings};
 use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs, WriteMode};
 use rtrace::trigger::{Action, FunctionTrigger, Trigger};
 use serde_json::json;
@@ -41,13 +43,13 @@ enum Command {
 struct AddArgs {
     /// Event, system or glob, then the trigger: traceon, traceoff, snapshot, stacktrace, enable_event:SYSTEM:EVENT,
     /// disable_event:..., enable_hist:..., disable_hist:..., hist:...
-    #[arg(value_name = "EVENT> <TRIGGER", num_args = 1..=2, required = true)]
+    #[arg(value_name = "EVENT> <TRIGGER", num_args = 1..=2, required = true, value_parser = offer(TRIGGERS), hide_possible_values = true)]
     what: Vec<String>,
     /// Act this many times, then no more
     #[arg(short = 'n', long, value_name = "N")]
     count: Option<u64>,
     /// Act only if the event passes this filter
-    #[arg(long = "if", value_name = "FILTER")]
+    #[arg(long = "if", value_name = "FILTER", value_parser = offer(FILTERS), hide_possible_values = true)]
     filter: Option<String>,
     /// Trigger of this function, or glob of functions, instead of an event
     #[arg(long, value_name = "FUNC", conflicts_with = "filter")]
@@ -72,7 +74,7 @@ struct ListArgs {
 #[derive(clap::Args)]
 struct RemoveArgs {
     /// Event, system or glob, then the trigger; without a count or filter any such trigger
-    #[arg(value_name = "EVENT> <TRIGGER", num_args = 1..=2, required = true)]
+    #[arg(value_name = "EVENT> <TRIGGER", num_args = 1..=2, required = true, value_parser = offer(TRIGGERS), hide_possible_values = true)]
     what: Vec<String>,
     /// Trigger of this function instead of an event
     #[arg(long, value_name = "FUNC")]
@@ -133,6 +135,12 @@ fn complete(args: &AddArgs, text: &str) -> Result<(Trigger, String), Failure> {
             _ if trigger.filter.replace(filter).is_some() => return Err(twice("filter")),
             _ => {}
         }
+    }
+    if let Action::Hist(hist) = &mut trigger.action
+        && let Some(text) = &mut hist.filter
+        && let Ok(filter) = Filter::parse(&text.value)
+    {
+        text.value = filter.to_string(); // bare words become text, as the kernel wants it
     }
     let text = trigger.to_string();
     // Parsed again, the places of its errors are places in what is shown.
@@ -283,9 +291,12 @@ fn remove_lines(journal: &mut Journal, instance: &Instance, mut left: Vec<(Event
         match refused {
             None => return Ok(()),
             Some(e) if left.len() == before => {
-                let busy = "another trigger uses a variable of it: remove that one first";
-                let failure = Failure::from(e);
-                return Err(failure.hint(format!("`{}` of {} is still there; perhaps {busy}", left[0].1, left[0].0)));
+                let (event, line) = &left[0];
+                let failure = Failure::from(e).hint(format!("`{line}` of {event} is still there"));
+                return Err(match Echo::parse(line) {
+                    Ok(echo) => failure.hint(users(instance, event, &echo.spec)),
+                    Err(_) => failure,
+                });
             }
             Some(_) => {}
         }

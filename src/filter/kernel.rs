@@ -22,6 +22,16 @@ impl Filter {
         Ok(Filter { expr: text.parse()?, text: text.to_owned() })
     }
 
+    /// Parses `text` and checks it against the event it is for. Warnings are left aside.
+    ///
+    /// # Errors
+    /// As [`Filter::parse`] and [`Filter::check`].
+    pub fn for_event(text: &str, format: &EventFormat) -> Result<Self, Diagnostic> {
+        let filter = Self::parse(text)?;
+        filter.check(format)?;
+        Ok(filter)
+    }
+
     /// The tree.
     pub fn expr(&self) -> &Expr {
         &self.expr

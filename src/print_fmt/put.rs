@@ -4,27 +4,12 @@
 //! it moves. So short pieces are kept in arrays with room behind them: the whole array is stored, and what is too much is
 //! cut off again.
 
-use crate::sys::append_piece;
-
-/// Appends the first `len` bytes of `piece`, or all of it.
+/// Appends the first `len` bytes of `piece`.
 #[inline(always)]
 pub(crate) fn piece<const N: usize>(out: &mut Vec<u8>, piece: &[u8; N], len: usize) {
-    append_piece(out, piece, len);
-}
-
-/// Appends all of `text`.
-#[inline(always)]
-pub(crate) fn all<const N: usize>(out: &mut Vec<u8>, text: &[u8; N]) {
-    append_piece(out, text, N);
-}
-
-/// Appends the first `len` bytes of `text`, with a store of constant size where enough follows them.
-#[inline(always)]
-pub(crate) fn prefix(out: &mut Vec<u8>, text: &[u8], len: usize) {
-    match text.first_chunk::<32>() {
-        Some(block) if len <= 32 => piece(out, block, len),
-        _ => out.extend_from_slice(&text[..len.min(text.len())]),
-    }
+    let end = out.len() + len;
+    out.extend(*piece); // by value: `extend_from_slice` may become a call of `memcpy`
+    out.truncate(end);
 }
 
 /// Bytes that are written again and again, with room behind them to be stored in pieces of equal size.
@@ -49,7 +34,7 @@ impl Literal {
     pub(crate) fn put(&self, out: &mut Vec<u8>) {
         let end = out.len() + self.len;
         for piece in &self.bytes {
-            all(out, piece);
+            out.extend(*piece);
         }
         out.truncate(end);
     }

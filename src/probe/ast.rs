@@ -133,9 +133,13 @@ impl Probe {
         self.group.as_deref().unwrap_or_else(|| self.kind.default_group())
     }
 
-    /// The line that removes it; it needs a name.
+    /// The line that removes it; it needs a name. A user event is only found by its fields, too.
     pub fn removal(&self) -> Option<String> {
-        self.event.as_ref().map(|event| format!("-:{}/{event}", self.group_or_default()))
+        let fields = match &self.kind {
+            Kind::User { fields } if !fields.is_empty() => format!(" {fields}"),
+            _ => String::new(),
+        };
+        self.event.as_ref().map(|event| format!("-:{}/{event}{fields}", self.group_or_default()))
     }
 
     /// The same as the kernel keeps it: every part named, what has no name is called `arg1`, `arg2`...

@@ -2,6 +2,7 @@
 
 use super::def::valid_name;
 use super::{FieldType, Plan, SynthDef, SynthError, SynthField};
+use crate::filter::Filter;
 use crate::format::{EventFormat, Field};
 use crate::hist::spec::{Action, Arg, Assign, Do, Expr, HistSpec, Modifier, Op, Reaction, VarRef};
 use crate::syntax::did_you_mean;
@@ -199,15 +200,21 @@ impl Builder {
     }
 
     /// Only start events that pass this filter count; several calls are joined by `&&`.
-    pub fn start_filter(&mut self, filter: &str) -> &mut Self {
-        join(&mut self.start_filter, filter);
-        self
+    ///
+    /// # Errors
+    /// [`SynthError::Filter`] if it does not parse or does not fit the start event.
+    pub fn start_filter(&mut self, filter: &str) -> Result<&mut Self, SynthError> {
+        join(&mut self.start_filter, &self.start, filter)?;
+        Ok(self)
     }
 
     /// Only end events that pass this filter count; several calls are joined by `&&`.
-    pub fn end_filter(&mut self, filter: &str) -> &mut Self {
-        join(&mut self.end_filter, filter);
-        self
+    ///
+    /// # Errors
+    /// [`SynthError::Filter`] if it does not parse or does not fit the end event.
+    pub fn end_filter(&mut self, filter: &str) -> Result<&mut Self, SynthError> {
+        join(&mut self.end_filter, &self.end, filter)?;
+        Ok(self)
     }
 
     /// Does something when the field `name` (calculated, or of the end event) grows or changes, instead of firing the
@@ -377,9 +384,11 @@ fn type_of(field: &Field) -> Result<FieldType, SynthError> {
         .ok_or_else(|| SynthError::Unsupported { field: field.name.clone(), ty: field.type_name.clone() })
 }
 
-fn join(filter: &mut Option<String>, more: &str) {
+fn join(filter: &mut Option<String>, event: &EventFormat, more: &str) -> Result<(), SynthError> {
+    let more = Filter::for_event(more, event).map_err(|e| SynthError::Filter(Box::new(e)))?.to_string();
     *filter = Some(match filter.take() {
-        None => more.to_owned(),
+        None => more,
         Some(before) => format!("({before}) && ({more})"),
     });
+    Ok(())
 }

@@ -1,5 +1,7 @@
 //! Why a synthetic event cannot be built.
 
+use crate::syntax::Diagnostic;
+
 /// What is wrong with the parts of a synthetic event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -42,6 +44,9 @@ pub enum SynthError {
         /// Its type.
         ty: String,
     },
+    /// A filter that does not parse or does not fit its event.
+    #[error("{0}")]
+    Filter(Box<Diagnostic>),
     /// A timestamp against a field, or microseconds against nanoseconds.
     #[error("a timestamp can only be compared with a timestamp of the same unit")]
     Timestamp,

@@ -103,8 +103,10 @@ fn the_manuals_example() {
     b.end_field("next_comm", Some("comm")).unwrap();
     b.end_field("prev_prio", None).unwrap();
     b.compare(TIMESTAMP_USECS, TIMESTAMP_USECS, Calc::DeltaEnd, "delta").unwrap();
-    b.start_filter("prio < 100");
-    b.end_filter("next_prio < 50 || !(prev_prio >= 100)");
+    b.start_filter("prio < 100").unwrap();
+    b.end_filter("next_prio < 50 || !(prev_prio >= 100)").unwrap();
+    assert!(b.end_filter("nextpid == 1").unwrap_err().to_string().contains("nextpid"));
+    assert!(b.end_filter("next_pid ==").is_err());
     let plan = b.plan().unwrap();
     assert_eq!(plan.definition.to_string(), "wakeup_lat pid_t pid; s32 prio; char[16] comm; s32 prev_prio; u64 delta");
     assert_eq!(

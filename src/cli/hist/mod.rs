@@ -1,5 +1,6 @@
 //! `rtrace hist`.
 
+mod live;
 mod output;
 mod place;
 mod session;
@@ -7,17 +8,18 @@ mod spec;
 
 pub(super) use output::OutputArgs;
 pub(super) use place::{
-    LONG_LIVED, PlaceArgs, add_trigger, create_private, event, events_with_hists, hist_triggers, remove_all,
-    syntax_failure,
+    LONG_LIVED, PlaceArgs, SetArgs, add_trigger, clock_note, event, events_with_hists, hist_triggers, remove_all,
+    syntax_failure, users,
 };
 pub(super) use session::{Session, UntilArgs};
 pub(super) use spec::read_format;
 
-use super::args::TracefsArgs;
+use super::args::{TracefsArgs, WriteArgs, called};
 use super::exit::{Exit, Failure};
 use rtrace::hist::spec::{Control, Echo, HistSpec};
 use rtrace::tracefs::{EventName, Feature, Instance, Tracefs, WriteMode};
 use spec::SpecArgs;
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Count events in the kernel and show the table
@@ -63,21 +65,11 @@ enum Sub {
 #[derive(clap::Args)]
 struct RunArgs {
     #[command(flatten)]
-    spec: SpecArgs,
-    #[command(flatten)]
-    place: PlaceArgs,
+    start: StartArgs,
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
     until: UntilArgs,
-    /// Print the writes instead of doing them
-    #[arg(long)]
-    dry_run: bool,
-    /// Show each write to tracefs as a shell line
-    #[arg(short, long)]
-    verbose: bool,
-    #[command(flatten)]
-    tracefs: TracefsArgs,
 }
 
 #[derive(clap::Args)]
@@ -85,15 +77,7 @@ struct StartArgs {
     #[command(flatten)]
     spec: SpecArgs,
     #[command(flatten)]
-    place: PlaceArgs,
-    /// Print the writes instead of doing them
-    #[arg(long)]
-    dry_run: bool,
-    /// Show each write to tracefs as a shell line
-    #[arg(short, long)]
-    verbose: bool,
-    #[command(flatten)]
-    tracefs: TracefsArgs,
+    set: SetArgs,
 }
 
 #[derive(clap::Args)]
@@ -119,11 +103,8 @@ struct WhichArgs {
     event: Option<String>,
     #[command(flatten)]
     place: PlaceArgs,
-    /// Show each write to tracefs as a shell line
-    #[arg(short, long)]
-    verbose: bool,
     #[command(flatten)]
-    tracefs: TracefsArgs,
+    write: WriteArgs,
 }
 
 /// Runs the subcommand.
@@ -144,24 +125,24 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// Start, run, read, print, remove.
 fn count(args: &RunArgs) -> Result<Exit, Failure> {
-    let tracefs = open(&args.tracefs)?;
-    let event = args.spec.event(&tracefs)?;
-    let existing = args.place.existing(&tracefs)?;
-    let spec = args.spec.spec(&tracefs, &event, existing.as_ref())?;
-    if args.dry_run {
-        let base = args.place.shown(&tracefs, "rtrace");
-        return dry_run(&base, &event, &spec, existing.is_none());
+    let StartArgs { spec, set } = &args.start;
+    let tracefs = with_histograms(set.write.open()?)?;
+    let event = spec.event(&tracefs)?;
+    let existing = set.place.existing(&tracefs)?;
+    let spec = spec.spec(&tracefs, &event, existing.as_ref())?;
+    if set.dry_run {
+        return dry_run(&set.place.shown(&tracefs, "rtrace"), &event, &spec, existing.is_none());
     }
     let mut session = Session::prepare(&args.until)?;
-    let mut journal = args.tracefs.journal(&tracefs, args.verbose);
-    let instance = match existing {
-        Some(instance) => instance,
-        None => create_private(&mut journal, &args.place)?,
-    };
+    let mut journal = set.write.journal(&tracefs);
+    let instance = set.place.make(&mut journal)?;
     add_trigger(&mut journal, &instance, &event, &spec)?;
     let printer = args.output.printer(&instance, &event)?;
-    let mut earlier = None;
-    session.run(args.output.interval(), || printer.follow(&spec, &mut earlier))?;
+    let (mut earlier, mut live) = (None, args.output.live());
+    session.run(args.output.interval(), || {
+        let next = printer.next(Some(&spec), &mut earlier, &live)?;
+        live.show(&next)
+    })?;
     // What happens from here on is ours, not the command's.
     if spec.vars.is_empty() {
         let pause = HistSpec { control: Some(Control::Pause), ..spec.clone() };
@@ -174,28 +155,28 @@ fn count(args: &RunArgs) -> Result<Exit, Failure> {
 }
 
 fn start(args: &StartArgs) -> Result<Exit, Failure> {
-    let tracefs = open(&args.tracefs)?;
+    let set = &args.set;
+    let tracefs = with_histograms(set.write.open()?)?;
     let event = args.spec.event(&tracefs)?;
-    let existing = args.place.long_lived(&tracefs)?;
+    let existing = set.place.existing_or(&tracefs, LONG_LIVED)?;
     let spec = args.spec.spec(&tracefs, &event, existing.as_ref())?;
-    if args.dry_run {
-        return dry_run(&args.place.shown(&tracefs, place::LONG_LIVED), &event, &spec, existing.is_none());
+    if set.dry_run {
+        return dry_run(&set.place.shown(&tracefs, LONG_LIVED), &event, &spec, existing.is_none());
     }
-    let mut journal = args.tracefs.journal(&tracefs, args.verbose);
-    let instance = match existing {
-        Some(instance) => instance,
-        None => journal.create_instance(args.place.long_lived_name())?,
-    };
+    let mut journal = set.write.journal(&tracefs);
+    let instance = set.place.make_or(&mut journal, LONG_LIVED)?;
+    let note = existing.and_then(|instance| clock_note(&instance, &[&spec]));
     add_trigger(&mut journal, &instance, &event, &spec)?;
     journal.keep()?;
-    let place = instance.name().map_or("the top level".to_owned(), |name| format!("instance {name}"));
+    note.iter().for_each(|note| eprintln!("{note}"));
+    let place = called(&instance);
     super::exit::print(&format!(
         "counting {event} in {place}; `rtrace hist show` shows it, `rtrace hist stop` ends it\n"
     ))
 }
 
 fn show(args: &ShowArgs) -> Result<Exit, Failure> {
-    let tracefs = open(&args.tracefs)?;
+    let tracefs = with_histograms(args.tracefs.open()?)?;
     let instance = args.place.to_look_in(&tracefs)?;
     let events = chosen(&instance, args.event.as_deref())?;
     if let Some(path) = &args.against {
@@ -217,17 +198,25 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let printers: Result<Vec<_>, Failure> = events.iter().map(|e| args.output.printer(&instance, e)).collect();
     let printers = printers?;
     let mut earlier: Vec<_> = printers.iter().map(|_| None).collect();
+    let mut live = args.output.live();
     Session::prepare(&UntilArgs::default())?.run(Some(every), || {
-        printers.iter().zip(&mut earlier).try_for_each(|(printer, earlier)| printer.follow_all(earlier))
+        let mut all = Vec::new();
+        for ((printer, earlier), event) in printers.iter().zip(&mut earlier).zip(&events) {
+            if events.len() > 1 && args.output.is_text() {
+                writeln!(all, "{event}")?;
+            }
+            all.extend(printer.next(None, earlier, &live)?);
+        }
+        live.show(&all)
     })?;
     Ok(Exit::Success)
 }
 
 /// Pause, continue or clear.
 fn control(args: &WhichArgs, control: Control) -> Result<Exit, Failure> {
-    let tracefs = open(&args.tracefs)?;
+    let tracefs = with_histograms(args.write.open()?)?;
     let instance = args.place.to_look_in(&tracefs)?;
-    let mut journal = args.tracefs.journal(&tracefs, args.verbose);
+    let mut journal = args.write.journal(&tracefs);
     for event in chosen(&instance, args.event.as_deref())? {
         for Echo { spec, .. } in hist_triggers(&instance, &event)? {
             // The kernel finds its own variables already defined (seen on 6.1 and 6.12).
@@ -246,26 +235,25 @@ fn control(args: &WhichArgs, control: Control) -> Result<Exit, Failure> {
 
 /// Removes histograms, those that refer to variables before those that define them, and an instance left empty.
 fn stop(args: &WhichArgs) -> Result<Exit, Failure> {
-    let tracefs = open(&args.tracefs)?;
+    let tracefs = with_histograms(args.write.open()?)?;
     let instance = args.place.to_look_in(&tracefs)?;
-    let mut journal = args.tracefs.journal(&tracefs, args.verbose);
+    let mut journal = args.write.journal(&tracefs);
     let mut left = Vec::new();
     for event in chosen(&instance, args.event.as_deref())? {
         for echo in hist_triggers(&instance, &event)? {
             left.push((event.clone(), echo.spec));
         }
     }
-    place::remove_all(&mut journal, &instance, left)?;
-    if instance.name() == Some(place::LONG_LIVED) && place::events_with_hists(&instance)?.is_empty() {
-        journal.remove_instance(place::LONG_LIVED)?;
+    remove_all(&mut journal, &instance, left)?;
+    if instance.name() == Some(LONG_LIVED) && events_with_hists(&instance)?.is_empty() {
+        journal.remove_instance(LONG_LIVED)?;
     }
     journal.keep()?;
     Ok(Exit::Success)
 }
 
-/// The tracing directory of a kernel that has histograms.
-fn open(args: &TracefsArgs) -> Result<Tracefs, Failure> {
-    let tracefs = args.open()?;
+/// The same directory, if its kernel has histograms.
+fn with_histograms(tracefs: Tracefs) -> Result<Tracefs, Failure> {
     tracefs.require(&Feature::HistTriggers)?;
     Ok(tracefs)
 }
@@ -274,10 +262,9 @@ fn open(args: &TracefsArgs) -> Result<Tracefs, Failure> {
 fn chosen(instance: &Instance, name: Option<&str>) -> Result<Vec<EventName>, Failure> {
     match name {
         Some(name) => Ok(vec![event(instance, name)?]),
-        None => match place::events_with_hists(instance)? {
+        None => match events_with_hists(instance)? {
             events if events.is_empty() => {
-                let place = instance.name().map_or("at the top level".to_owned(), |n| format!("in instance {n}"));
-                Err(anyhow::anyhow!("failed to find a histogram: no event {place} has one").into())
+                Err(anyhow::anyhow!("failed to find a histogram: no event of {} has one", called(instance)).into())
             }
             events => Ok(events),
         },

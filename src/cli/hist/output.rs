@@ -1,5 +1,6 @@
 //! How tables are shown.
 
+use super::live::Live;
 use super::spec::read_format;
 use crate::cli::exit::{Exit, Failure};
 use anyhow::{Context, anyhow};
@@ -48,6 +49,11 @@ impl OutputArgs {
         self.follow
     }
 
+    /// The screen of --follow.
+    pub(crate) fn live(&self) -> Live {
+        Live::new(self.is_text())
+    }
+
     /// Whether people read it.
     pub(super) fn is_text(&self) -> bool {
         !(self.json || self.csv || self.folded || self.raw)
@@ -57,14 +63,13 @@ impl OutputArgs {
     pub(crate) fn printer<'a>(&'a self, instance: &'a Instance, event: &'a EventName) -> Result<Printer<'a>, Failure> {
         let format = read_format(instance, event)?;
         let signed = format.fields.iter().chain(&format.common).filter(|f| Field::is_signed(f) && !f.is_string());
-        let terminal = io::stdout().is_terminal();
         let options = Options {
             top: self.limit,
             signed: signed.map(|f| f.name.clone()).collect(),
-            escape: terminal,
+            escape: io::stdout().is_terminal(),
             bar_width: 30,
         };
-        Ok(Printer { args: self, instance, event, format, options, terminal })
+        Ok(Printer { args: self, instance, event, format, options })
     }
 
     /// How the command ends: too much dropped, the status of CMD, or fine.
@@ -105,7 +110,6 @@ pub(crate) struct Printer<'a> {
     event: &'a EventName,
     format: EventFormat,
     options: Options,
-    terminal: bool,
 }
 
 impl Printer<'_> {
@@ -125,12 +129,18 @@ impl Printer<'_> {
 
     /// Prints tables.
     pub(crate) fn print(&self, tables: &[HistTable]) -> Result<(), Failure> {
-        let mut out = io::BufWriter::new(io::stdout().lock());
+        let mut out = io::stdout().lock();
+        out.write_all(&self.written(tables, &self.options)?)?;
+        Ok(out.flush()?)
+    }
+
+    fn written(&self, tables: &[HistTable], options: &Options) -> Result<Vec<u8>, Failure> {
+        let mut out = Vec::new();
         if self.args.raw {
             let texts: Vec<_> = tables.iter().map(ToString::to_string).collect();
             out.write_all(texts.join("\n\n").as_bytes())?;
         } else if self.args.json {
-            let value = json(&self.event.to_string(), tables, &self.options);
+            let value = json(&self.event.to_string(), tables, options);
             if self.args.follow.is_some() {
                 serde_json::to_writer(&mut out, &value).map_err(io::Error::from)?;
             } else {
@@ -138,10 +148,10 @@ impl Printer<'_> {
             }
             writeln!(out)?;
         } else if self.args.csv {
-            csv(tables, &self.options, &mut out)?;
+            csv(tables, options, &mut out)?;
         } else if self.args.folded {
             for table in tables {
-                let lines = folded(table, &self.options).map_err(|e| Failure::new(Exit::Usage, e))?;
+                let lines = folded(table, options).map_err(|e| Failure::new(Exit::Usage, e))?;
                 out.write_all(lines.as_bytes())?;
             }
         } else {
@@ -149,46 +159,27 @@ impl Printer<'_> {
                 if at > 0 {
                     writeln!(out)?;
                 }
-                text(table, &self.options, &mut out)?;
+                text(table, options, &mut out)?;
             }
         }
-        out.flush()?;
-        Ok(())
+        Ok(out)
     }
 
-    /// One more reading of --follow, of one trigger.
-    pub(crate) fn follow(&self, spec: &HistSpec, earlier: &mut Option<Vec<HistTable>>) -> Result<(), Failure> {
-        let now = self.read(Some(spec))?;
-        self.show_next(now, earlier)
-    }
-
-    /// One more reading of --follow.
-    pub(crate) fn follow_all(&self, earlier: &mut Option<Vec<HistTable>>) -> Result<(), Failure> {
-        let now = self.read(None)?;
-        self.show_next(now, earlier)
-    }
-
-    fn show_next(&self, now: Vec<HistTable>, earlier: &mut Option<Vec<HistTable>>) -> Result<(), Failure> {
+    /// One more reading of --follow, of one trigger or of all: what is to be shown.
+    pub(crate) fn next(
+        &self,
+        of: Option<&HistSpec>,
+        earlier: &mut Option<Vec<HistTable>>,
+        live: &Live,
+    ) -> Result<Vec<u8>, Failure> {
+        let now = self.read(of)?;
         let shown = match earlier.as_ref().filter(|e| self.args.diff && e.len() == now.len()) {
             Some(earlier) => earlier.iter().zip(&now).map(|(earlier, now)| since(earlier, now)).collect(),
             None => now.clone(),
         };
-        if self.args.is_text() {
-            // A live table stays in its place on a terminal; elsewhere one follows the other.
-            print_now(if self.terminal {
-                "\x1b[H\x1b[2J"
-            } else if earlier.is_some() {
-                "\n"
-            } else {
-                ""
-            })?;
-        }
-        self.print(&shown)?;
         *earlier = Some(now);
-        Ok(())
+        let room = live.rows().map(|rows| rows.saturating_sub(4).max(1));
+        let top = self.options.top.into_iter().chain(room).min();
+        self.written(&shown, &Options { top, ..self.options.clone() })
     }
-}
-
-fn print_now(text: &str) -> io::Result<()> {
-    io::stdout().lock().write_all(text.as_bytes())
 }

@@ -1,5 +1,6 @@
 //! Where histograms live: which instance, which event, what is set there.
 
+use crate::cli::args::{WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
 use rtrace::hist::spec::{Echo, HistSpec};
 use rtrace::syntax::Diagnostic;
@@ -19,6 +20,18 @@ pub(crate) struct PlaceArgs {
     top: bool,
 }
 
+/// What a command that sets triggers takes besides them.
+#[derive(clap::Args)]
+pub(crate) struct SetArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    /// Print the writes instead of doing them
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) write: WriteArgs,
+}
+
 impl PlaceArgs {
     /// A named instance, or the top level.
     pub(crate) fn of(instance: Option<String>) -> Self {
@@ -34,13 +47,25 @@ impl PlaceArgs {
         }
     }
 
-    /// The same for what outlives this command.
-    pub(super) fn long_lived(&self, tracefs: &Tracefs) -> Result<Option<Instance>, Failure> {
-        if self.top { Ok(Some(tracefs.top())) } else { found(tracefs, self.long_lived_name()) }
+    /// The same, with the instance called `default` instead of a private one.
+    pub(crate) fn existing_or(&self, tracefs: &Tracefs, default: &str) -> Result<Option<Instance>, Failure> {
+        match self.shown_name(default) {
+            None => Ok(Some(tracefs.top())),
+            Some(name) => found(tracefs, name),
+        }
     }
 
-    pub(super) fn long_lived_name(&self) -> &str {
-        self.instance.as_deref().unwrap_or(LONG_LIVED)
+    /// The same; what is not there is made, to be removed with the journal.
+    pub(crate) fn make_or(&self, journal: &mut Journal, default: &str) -> Result<Instance, Failure> {
+        match self.existing_or(journal.tracefs(), default)? {
+            Some(instance) => Ok(instance),
+            None => Ok(journal.create_instance(self.instance.as_deref().unwrap_or(default))?),
+        }
+    }
+
+    /// The instance that was asked for or a private one, made if need be, to be removed with the journal.
+    pub(crate) fn make(&self, journal: &mut Journal) -> Result<Instance, Failure> {
+        self.make_or(journal, &format!("rtrace-{}", std::process::id()))
     }
 
     /// Where to look for what an earlier command started.
@@ -74,12 +99,6 @@ fn found(tracefs: &Tracefs, name: &str) -> Result<Option<Instance>, Failure> {
         Err(Error::NoInstance { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
-}
-
-/// Makes the instance that is missing, to be removed with the journal.
-pub(crate) fn create_private(journal: &mut Journal, place: &PlaceArgs) -> Result<Instance, Failure> {
-    let own = format!("rtrace-{}", std::process::id());
-    Ok(journal.create_instance(place.instance.as_deref().unwrap_or(&own))?)
 }
 
 /// The one event that `text` names.
@@ -130,12 +149,30 @@ pub(crate) fn add_trigger(
     spec: &HistSpec,
 ) -> Result<(), Failure> {
     if spec.uses_timestamp() && !journal.created(instance) {
-        let clock = spec.clock.as_ref().map_or("global", |c| c.value.as_str());
-        journal.set_clock(instance, clock)?;
+        journal.set_clock(instance, clock_of(spec))?;
     }
     let undo = HistSpec { control: None, ..spec.clone() };
     journal.append(instance, &event.file("trigger"), &spec.to_string(), &format!("!{undo}"))?;
     Ok(())
+}
+
+/// The trace clock that the use of `common_timestamp` sets.
+fn clock_of(spec: &HistSpec) -> &str {
+    spec.clock.as_ref().map_or("global", |c| c.value.as_str())
+}
+
+/// What to say when triggers that stay set another trace clock: the kernel does not put it back when they go.
+pub(crate) fn clock_note(instance: &Instance, specs: &[&HistSpec]) -> Option<String> {
+    let set = specs.iter().rfind(|spec| spec.uses_timestamp()).map(|spec| clock_of(spec))?;
+    let now = instance.trace_clock().ok()?.current;
+    let file = instance.path("trace_clock");
+    (now != set).then(|| {
+        format!(
+            "rtrace: common_timestamp sets the trace clock of {} to `{set}` for good; `echo {now} > {}` puts it back",
+            called(instance),
+            file.display()
+        )
+    })
 }
 
 /// Removes triggers for good, in rounds: one that is referred to goes after those that refer to it.
@@ -171,7 +208,7 @@ pub(crate) fn remove_all(
 }
 
 /// Who refers to the variables of a trigger.
-fn users(instance: &Instance, event: &EventName, spec: &HistSpec) -> String {
+pub(crate) fn users(instance: &Instance, event: &EventName, spec: &HistSpec) -> String {
     let mut names = Vec::new();
     for other in events_with_hists(instance).unwrap_or_default() {
         for echo in hist_triggers(instance, &other).unwrap_or_default() {

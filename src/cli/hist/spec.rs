@@ -2,6 +2,8 @@
 
 use super::place::{event, events_with_hists, hist_triggers, syntax_failure};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::keywords::{ACTIONS, FILTERS, KEYS, SORTS, words};
+use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
 use rtrace::hist::spec::{Expr, Features, HistSpec, Modifier, Neighbour, SortKey, Surroundings};
 use rtrace::tracefs::{EventName, Instance, Tracefs};
@@ -16,16 +18,16 @@ pub(super) struct SpecArgs {
     #[arg(value_name = "TRIGGER", conflicts_with_all = ["key", "val"])]
     trigger: Option<String>,
     /// Keys: fields with modifiers (.hex .sym .sym-offset .syscall .execname .log2 .buckets=N), common_stacktrace, ...
-    #[arg(short, long, value_name = "KEY", value_delimiter = ',', required_unless_present = "trigger")]
+    #[arg(short, long, value_name = "KEY", value_delimiter = ',', required_unless_present = "trigger", value_parser = words(KEYS), hide_possible_values = true)]
     key: Vec<String>,
     /// Fields to sum up, besides the number of events
     #[arg(long, value_name = "FIELD", value_delimiter = ',')]
     val: Vec<String>,
     /// Keys or values to sort by, with .desc or .asc
-    #[arg(short, long, value_name = "FIELD", value_delimiter = ',')]
+    #[arg(short, long, value_name = "FIELD", value_delimiter = ',', value_parser = words(SORTS), hide_possible_values = true)]
     sort: Vec<String>,
     /// Only events that pass this filter
-    #[arg(long = "if", value_name = "FILTER")]
+    #[arg(long = "if", value_name = "FILTER", value_parser = words(FILTERS), hide_possible_values = true)]
     filter: Option<String>,
     /// Room for so many entries
     #[arg(long, value_name = "N")]
@@ -37,7 +39,7 @@ pub(super) struct SpecArgs {
     #[arg(long, value_name = "VAR=EXPR")]
     var: Vec<String>,
     /// Action: 'onmax($lat).save(next_comm)'
-    #[arg(long, value_name = "HANDLER.ACTION")]
+    #[arg(long, value_name = "HANDLER.ACTION", value_parser = words(ACTIONS), hide_possible_values = true)]
     action: Vec<String>,
     /// Do not show the number of events (needs a value)
     #[arg(long)]
@@ -77,7 +79,15 @@ impl SpecArgs {
         }
         let around = Surroundings { event: &format, features, neighbours: Some(&neighbours), lookup: Some(&lookup) };
         match spec.check(&around) {
-            Ok(()) => Ok(spec),
+            Ok(()) => {
+                // In our printing bare words are text, as the kernel wants it.
+                if let Some(filter) = &mut spec.filter
+                    && let Ok(parsed) = Filter::parse(&filter.value)
+                {
+                    filter.value = parsed.to_string();
+                }
+                Ok(spec)
+            }
             Err(errors) => match errors.first() {
                 Some(first) => Err(syntax_failure("trigger", &first.diagnostic(&text))),
                 None => Err(Failure::new(Exit::Usage, anyhow::anyhow!("the trigger was refused"))),

@@ -2,8 +2,9 @@
 
 mod place;
 
-use super::args::TracefsArgs;
+use super::args::{ListArgs, WriteArgs};
 use super::exit::{Exit, Failure};
+use super::keywords::{PROBES, words};
 use super::language::invalid;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
@@ -37,6 +38,7 @@ pub(crate) struct Args {
 #[derive(clap::Subcommand)]
 enum Command {
     Add(AddArgs),
+    /// List the dynamic events
     List(ListArgs),
     Remove(RemoveArgs),
 }
@@ -46,7 +48,7 @@ enum Command {
 struct AddArgs {
     /// kprobe, kretprobe, uprobe, uretprobe, eprobe, fprobe, fretprobe, tprobe or user; then what to probe and the
     /// arguments to record. Or the whole line as the kernel takes it
-    #[arg(value_name = "KIND> <PLACE> [ARG", num_args = 1.., required = true)]
+    #[arg(value_name = "KIND> <PLACE> [ARG", num_args = 1.., required = true, value_parser = words(PROBES), hide_possible_values = true)]
     what: Vec<String>,
     /// Name of the event: EVENT or SYSTEM/EVENT; without it, made from the place
     #[arg(short, long)]
@@ -54,21 +56,8 @@ struct AddArgs {
     /// Only print the line that would be written
     #[arg(long)]
     dry_run: bool,
-    /// Show each write to tracefs as a shell line
-    #[arg(short, long)]
-    verbose: bool,
     #[command(flatten)]
-    tracefs: TracefsArgs,
-}
-
-/// List the dynamic events
-#[derive(clap::Args)]
-struct ListArgs {
-    /// One JSON document instead of text
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    tracefs: TracefsArgs,
+    write: WriteArgs,
 }
 
 /// Remove probes
@@ -80,11 +69,8 @@ struct RemoveArgs {
     /// Every dynamic event but synthetic ones
     #[arg(long, conflicts_with = "name")]
     all: bool,
-    /// Show each write to tracefs as a shell line
-    #[arg(short, long)]
-    verbose: bool,
     #[command(flatten)]
-    tracefs: TracefsArgs,
+    write: WriteArgs,
 }
 
 /// Runs the subcommand.
@@ -117,7 +103,7 @@ fn file(tracefs: &Tracefs, kind: &Kind) -> &'static str {
 }
 
 fn add(args: &AddArgs) -> Result<Exit, Failure> {
-    let tracefs = args.tracefs.open()?;
+    let tracefs = args.write.open()?;
     let line = place::line(&args.what, args.name.as_deref())?;
     let mut probe: Probe = line.parse().map_err(|e| invalid("probe", e))?;
     tracefs.require(&required(&probe.kind))?;
@@ -137,7 +123,7 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
         writeln!(out, "{text}")?;
         return Ok(Exit::Success);
     }
-    let mut journal = args.tracefs.changes(&tracefs, args.verbose);
+    let mut journal = args.write.changes(&tracefs);
     let removal = probe.removal().unwrap_or_default();
     journal.append(&tracefs.top(), file(&tracefs, &probe.kind), &text, &removal).map_err(|e| {
         match (&probe.kind, &e) {
@@ -210,7 +196,7 @@ fn full_name(probe: &Probe) -> String {
 }
 
 fn list(args: &ListArgs) -> Result<Exit, Failure> {
-    let tracefs = args.tracefs.open()?;
+    let tracefs = args.open()?;
     let probes = probes(&tracefs)?;
     let mut out = io::stdout().lock();
     if args.json {
@@ -226,7 +212,7 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
 }
 
 fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
-    let tracefs = args.tracefs.open()?;
+    let tracefs = args.write.open()?;
     let known = probes(&tracefs)?;
     let mut doomed: Vec<&Probe> = Vec::new();
     for name in &args.name {
@@ -256,7 +242,7 @@ fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
         // One that another is attached to goes after it; newer ones stand later.
         doomed.reverse();
     }
-    let mut journal = args.tracefs.changes(&tracefs, args.verbose);
+    let mut journal = args.write.changes(&tracefs);
     for probe in &doomed {
         let removal = probe.removal().unwrap_or_default();
         journal.act(&tracefs.top(), file(&tracefs, &probe.kind), &removal, WriteMode::Append).map_err(|e| {
@@ -274,20 +260,8 @@ fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// Where the event is enabled or has triggers: what keeps it busy.
+/// What keeps the event busy.
 fn users(tracefs: &Tracefs, probe: &Probe) -> Vec<String> {
     let name = EventName::new(probe.group_or_default(), probe.event.clone().unwrap_or_default());
-    let named = tracefs.instances().unwrap_or_default();
-    let all = named.iter().filter_map(|name| tracefs.instance(name).ok()).chain([tracefs.top()]);
-    let mut users = Vec::new();
-    for instance in all {
-        let at = super::args::called(&instance);
-        if instance.read(&name.file("enable")).is_ok_and(|text| text.starts_with('1')) {
-            users.push(format!("{name} is enabled in {at}"));
-        }
-        if instance.triggers(&name).is_ok_and(|lines| !lines.is_empty()) {
-            users.push(format!("{name} has triggers in {at}"));
-        }
-    }
-    users
+    super::synth::users_of(&super::synth::instances(tracefs).unwrap_or_default(), &name)
 }

@@ -44,7 +44,8 @@ pub(super) fn line(words: &[String], name: Option<&str>) -> Result<String, Failu
     let mut line = letter.to_string();
     if *kind == "user" {
         // `user NAME FIELDS`
-        return Ok(format!("u:{place} {}", args.join(" ")).trim_end().to_owned());
+        let separator = if args.iter().any(|arg| arg.contains(';')) { " " } else { "; " };
+        return Ok(format!("u:{place} {}", args.join(separator)).trim_end().to_owned());
     }
     if let Some(name) = name {
         line.push_str(&format!(":{}", name.replacen(':', "/", 1)));

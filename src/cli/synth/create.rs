@@ -1,9 +1,10 @@
 //! `rtrace synth create`.
 
-use super::{create_plan, open, print_plan};
-use crate::cli::args::TracefsArgs;
+use super::{able, create_plan, print_plan};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::{PlaceArgs, event, read_format};
+use crate::cli::hist::{SetArgs, event, read_format};
+use crate::cli::keywords::{DELTAS, FILTERS, words};
+use crate::cli::language::invalid;
 use anyhow::anyhow;
 use rtrace::hist::spec::Features;
 use rtrace::synth::{Builder, Calc, Deed, SynthError, TIMESTAMP, TIMESTAMP_USECS, Tracking};
@@ -25,29 +26,21 @@ pub(super) struct Args {
     #[arg(long, value_name = "SIDE.FIELD[=NAME]", value_delimiter = ',')]
     field: Vec<String>,
     /// Differences, end less start: `usecs:lat`, `ns:lat` (times), `prio=next_prio:less` (fields)
-    #[arg(long, value_name = "UNIT|START=END:NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "UNIT|START=END:NAME", value_delimiter = ',', value_parser = words(DELTAS), hide_possible_values = true)]
     delta: Vec<String>,
     /// Sums of two fields: `prio=next_prio:both`
     #[arg(long, value_name = "START=END:NAME", value_delimiter = ',')]
     sum: Vec<String>,
     /// Only START events that pass this filter
-    #[arg(long, value_name = "FILTER")]
+    #[arg(long, value_name = "FILTER", value_parser = words(FILTERS), hide_possible_values = true)]
     if_start: Option<String>,
     /// Only END events that pass this filter
-    #[arg(long, value_name = "FILTER")]
+    #[arg(long, value_name = "FILTER", value_parser = words(FILTERS), hide_possible_values = true)]
     if_end: Option<String>,
     #[command(flatten)]
     tracking: TrackingArgs,
-    /// Print the shell commands instead of doing it
-    #[arg(long)]
-    dry_run: bool,
-    /// Show each write to tracefs as a shell line
-    #[arg(short, long)]
-    verbose: bool,
     #[command(flatten)]
-    place: PlaceArgs,
-    #[command(flatten)]
-    tracefs: TracefsArgs,
+    set: SetArgs,
 }
 
 /// What to do when a field grows or changes.
@@ -111,7 +104,7 @@ impl TrackingArgs {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let tracefs = open(&args.tracefs)?;
+    let tracefs = able(args.set.write.open()?)?;
     let top = tracefs.top();
     let features = Features::from_readme(&top.read("README")?);
     let start = read_format(&top, &event(&top, &args.start)?)?;
@@ -156,23 +149,24 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         }
     }
     if let Some(filter) = &args.if_start {
-        builder.start_filter(filter);
+        builder.start_filter(filter).map_err(builder_failure)?;
     }
     if let Some(filter) = &args.if_end {
-        builder.end_filter(filter);
+        builder.end_filter(filter).map_err(builder_failure)?;
     }
     args.tracking.apply(&mut builder)?;
     let plan = builder.plan().map_err(builder_failure)?;
-    if args.dry_run {
-        return print_plan(&tracefs, &args.place, &plan);
+    if args.set.dry_run {
+        return print_plan(&tracefs, &args.set.place, &plan);
     }
-    create_plan(&tracefs, &args.tracefs, &args.place, &plan, args.verbose)?;
+    create_plan(args.set.write.journal(&tracefs), &args.set.place, &plan)?;
     Ok(Exit::Success)
 }
 
 /// What the builder refused, as a usage error with its hint.
 pub(crate) fn builder_failure(error: SynthError) -> Failure {
     let hint = match &error {
+        SynthError::Filter(wrong) => return invalid("filter", *wrong.clone()),
         SynthError::NoField { hint, .. } => Some(hint.clone()),
         _ => None,
     };

@@ -5,13 +5,14 @@ mod remove;
 mod sql;
 
 pub(super) use create::builder_failure;
+pub(super) use remove::users_of;
 pub(super) use sql::{SqlhistArgs, run_sqlhist};
 
-use super::args::TracefsArgs;
+use super::args::{ListArgs, TracefsArgs};
 use super::exit::{Exit, Failure};
-use super::hist::{PlaceArgs, add_trigger};
+use super::hist::{PlaceArgs, add_trigger, clock_note};
 use rtrace::synth::{Plan, SynthDef};
-use rtrace::tracefs::{EventName, Feature, Instance, Tracefs};
+use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs};
 
 /// Make events out of two others
 ///
@@ -48,15 +49,6 @@ enum Sub {
 }
 
 #[derive(clap::Args)]
-struct ListArgs {
-    /// JSON instead of text
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    tracefs: TracefsArgs,
-}
-
-#[derive(clap::Args)]
 struct NameArgs {
     /// The event, without `synthetic:`
     name: String,
@@ -75,9 +67,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
 }
 
-/// The tracing directory of a kernel that has synthetic events.
-fn open(args: &TracefsArgs) -> Result<Tracefs, Failure> {
-    let tracefs = args.open()?;
+/// The same directory, if its kernel has synthetic events.
+fn able(tracefs: Tracefs) -> Result<Tracefs, Failure> {
     tracefs.require(&Feature::SyntheticEvents)?;
     tracefs.require(&Feature::HistTriggers)?;
     Ok(tracefs)
@@ -92,7 +83,7 @@ fn definitions(tracefs: &Tracefs) -> Result<Vec<SynthDef>, Failure> {
 }
 
 fn list(args: &ListArgs) -> Result<Exit, Failure> {
-    let tracefs = open(&args.tracefs)?;
+    let tracefs = able(args.open()?)?;
     let mut text = String::new();
     let definitions = definitions(&tracefs)?;
     if args.json {
@@ -111,7 +102,7 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
 }
 
 fn show(args: &NameArgs) -> Result<Exit, Failure> {
-    let tracefs = open(&args.tracefs)?;
+    let tracefs = able(args.tracefs.open()?)?;
     let definition = remove::definition(&tracefs, &args.name)?;
     let mut text = format!("{definition}\n");
     for instance in instances(&tracefs)? {
@@ -131,7 +122,7 @@ fn show(args: &NameArgs) -> Result<Exit, Failure> {
 const LONG_LIVED: &str = "rtrace-synth";
 
 /// The top level and all instances.
-fn instances(tracefs: &Tracefs) -> Result<Vec<Instance>, Failure> {
+pub(super) fn instances(tracefs: &Tracefs) -> Result<Vec<Instance>, Failure> {
     let mut all = vec![tracefs.top()];
     for name in tracefs.instances()? {
         all.push(tracefs.instance(&name)?);
@@ -140,31 +131,19 @@ fn instances(tracefs: &Tracefs) -> Result<Vec<Instance>, Failure> {
 }
 
 /// Makes everything a plan needs, or nothing; it stays.
-fn create_plan(
-    tracefs: &Tracefs,
-    args: &TracefsArgs,
-    place: &PlaceArgs,
-    plan: &Plan,
-    verbose: bool,
-) -> Result<(), Failure> {
-    let top = tracefs.top();
-    let mut journal = args.journal(tracefs, verbose);
+fn create_plan(mut journal: Journal, place: &PlaceArgs, plan: &Plan) -> Result<(), Failure> {
+    let top = journal.tracefs().top();
     let name = &plan.definition.name;
     journal.append(&top, "synthetic_events", &plan.definition.to_string(), &format!("!{name}"))?;
-    let instance = match (place.existing(tracefs)?, place.shown_name(LONG_LIVED)) {
-        (Some(instance), _) => instance,
-        (None, None) => top,
-        // The event is there for all, wherever its triggers are; an instance of their own spares the others the clock
-        // that they set.
-        (None, Some(name)) => match tracefs.instance(name) {
-            Ok(instance) => instance,
-            Err(_) => journal.create_instance(name)?,
-        },
-    };
+    // The event is there for all, wherever its triggers are; an instance of their own spares the others the clock that
+    // they set.
+    let instance = place.make_or(&mut journal, LONG_LIVED)?;
+    let note = if journal.created(&instance) { None } else { clock_note(&instance, &[&plan.start.1, &plan.end.1]) };
     for ((system, event), spec) in [&plan.start, &plan.end] {
         add_trigger(&mut journal, &instance, &EventName::new(system, event), spec)?;
     }
     journal.keep()?;
+    note.filter(|_| instance.name() != Some(LONG_LIVED)).iter().for_each(|note| eprintln!("{note}"));
     Ok(())
 }
 

@@ -1,14 +1,15 @@
 //! `rtrace synth remove`.
 
-use super::{definitions, instances, open};
-use crate::cli::args::TracefsArgs;
+use super::{able, definitions, instances};
+use crate::cli::args::{WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{events_with_hists, hist_triggers, remove_all};
 use anyhow::anyhow;
 use rtrace::hist::spec::{Do, HistSpec};
 use rtrace::syntax::did_you_mean;
 use rtrace::synth::SynthDef;
-use rtrace::tracefs::{EventName, Instance, Tracefs, WriteMode};
+use rtrace::tracefs::{EventName, Instance, Journal, Tracefs, WriteMode};
+use rtrace::trigger::Trigger;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -18,37 +19,36 @@ pub(super) struct Args {
     /// All synthetic events
     #[arg(long, conflicts_with = "name")]
     all: bool,
-    /// Show each write to tracefs as a shell line
+    /// Also those that are in use: disable them and remove their own triggers, wherever that is
     #[arg(short, long)]
-    verbose: bool,
+    force: bool,
     #[command(flatten)]
-    tracefs: TracefsArgs,
+    write: WriteArgs,
 }
 
-/// Removes, in every instance, what fires the event and what it fires, and then the event.
+/// Removes, in every instance, what fires the event, and then the event.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let tracefs = open(&args.tracefs)?;
+    let tracefs = able(args.write.open()?)?;
     let names: Vec<String> =
         if args.all { definitions(&tracefs)?.into_iter().map(|d| d.name).collect() } else { args.name.clone() };
     for name in &names {
         definition(&tracefs, name)?;
     }
-    let mut journal = args.tracefs.journal(&tracefs, args.verbose);
+    let instances = instances(&tracefs)?;
+    if !args.force {
+        names.iter().try_for_each(|name| unused(&instances, name))?;
+    }
+    let mut journal = args.write.journal(&tracefs);
     for name in names {
-        let event = EventName::new("synthetic", &name);
-        for instance in instances(&tracefs)? {
-            if instance.read(&event.file("enable")).is_ok_and(|on| on.starts_with('1')) {
-                journal.act(&instance, &event.file("enable"), "0", WriteMode::Truncate)?;
-            }
-            let mut left = triggers_of(&instance, &name)?;
-            for echo in hist_triggers(&instance, &event)? {
-                left.push((event.clone(), echo.spec));
-            }
-            remove_all(&mut journal, &instance, left)?;
+        for instance in &instances {
+            end_use(&mut journal, instance, &name)?;
+            let left = triggers_of(instance, &name)?;
+            remove_all(&mut journal, instance, left)?;
         }
         let removed = journal.act(&tracefs.top(), "synthetic_events", &format!("!{name}"), WriteMode::Append);
         removed.map_err(|error| {
-            Failure::from(error).hint("something still uses it: a trigger, a running recording or perf")
+            // Nothing in tracefs is left that could use it.
+            Failure::from(error).hint(format!("perf uses it, or a process has a file of synthetic:{name} open"))
         })?;
     }
     if let Ok(instance) = tracefs.instance(super::LONG_LIVED)
@@ -58,6 +58,53 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     journal.keep()?;
     Ok(Exit::Success)
+}
+
+/// Fails if someone records or counts the event, and says who.
+fn unused(instances: &[Instance], name: &str) -> Result<(), Failure> {
+    let event = EventName::new("synthetic", name);
+    let users = users_of(instances, &event);
+    if users.is_empty() {
+        return Ok(());
+    }
+    let failure = Failure::from(anyhow!("failed to remove `{name}`: it is in use"));
+    let failure = users.into_iter().fold(failure, Failure::hint);
+    Err(failure.hint("`--force` ends that, too"))
+}
+
+/// Where an event is enabled or has triggers of its own: what keeps it busy.
+pub(crate) fn users_of<'a>(instances: impl IntoIterator<Item = &'a Instance>, event: &EventName) -> Vec<String> {
+    let mut users = Vec::new();
+    for instance in instances {
+        let at = called(instance);
+        if is_enabled(instance, event) {
+            users.push(format!("{event} is enabled in {at}"));
+        }
+        for line in instance.triggers(event).unwrap_or_default() {
+            users.push(format!("{event} has a trigger in {at}: {line}"));
+        }
+    }
+    users
+}
+
+fn is_enabled(instance: &Instance, event: &EventName) -> bool {
+    instance.read(&event.file("enable")).is_ok_and(|on| on.starts_with('1'))
+}
+
+/// Disables the event in an instance and removes its own triggers there.
+fn end_use(journal: &mut Journal, instance: &Instance, name: &str) -> Result<(), Failure> {
+    let event = EventName::new("synthetic", name);
+    if is_enabled(instance, &event) {
+        journal.act(instance, &event.file("enable"), "0", WriteMode::Truncate)?;
+    }
+    let hists = hist_triggers(instance, &event)?.into_iter().map(|echo| (event.clone(), echo.spec)).collect();
+    remove_all(journal, instance, hists)?;
+    for line in instance.triggers(&event)? {
+        if let Ok(trigger) = line.parse::<Trigger>() {
+            journal.act(instance, &event.file("trigger"), &trigger.removal(), WriteMode::Append)?;
+        }
+    }
+    Ok(())
 }
 
 /// The definition of a synthetic event.

@@ -1,20 +1,21 @@
 //! `rtrace synth sql` and `rtrace sqlhist`.
 
 use super::create::{TrackingArgs, builder_failure};
-use super::{create_plan, open, print_plan};
+use super::{able, create_plan, print_plan};
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::{LONG_LIVED as HISTS, PlaceArgs, add_trigger, event, read_format, syntax_failure};
+use crate::cli::hist::{LONG_LIVED as HISTS, PlaceArgs, SetArgs, add_trigger, event, read_format, syntax_failure};
+use crate::cli::keywords::{SQL, words};
 use anyhow::Context;
 use rtrace::synth::sql::{Lowered, lower};
-use rtrace::tracefs::{EventName, Tracefs};
+use rtrace::tracefs::{EventName, Journal, Tracefs};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The statement
-    #[arg(value_name = "SQL", required_unless_present = "file", num_args = 1..)]
+    #[arg(value_name = "SQL", required_unless_present = "file", num_args = 1.., value_parser = words(SQL), hide_possible_values = true)]
     statement: Vec<String>,
     /// Read the statement from FILE, `-` for stdin
     #[arg(short, long, value_name = "FILE", conflicts_with = "statement")]
@@ -24,16 +25,8 @@ pub(super) struct Args {
     name: Option<String>,
     #[command(flatten)]
     tracking: TrackingArgs,
-    /// Print the shell commands instead of doing it
-    #[arg(long)]
-    dry_run: bool,
-    /// Show each write to tracefs as a shell line
-    #[arg(short, long)]
-    verbose: bool,
     #[command(flatten)]
-    place: PlaceArgs,
-    #[command(flatten)]
-    tracefs: TracefsArgs,
+    set: SetArgs,
 }
 
 /// Print, and with -e run, the commands that an SQL statement means
@@ -45,7 +38,7 @@ EXAMPLES:
       from sched_waking as start join sched_switch as end on start.pid = end.next_pid'")]
 pub(crate) struct SqlhistArgs {
     /// The statement
-    #[arg(value_name = "SQL", required_unless_present = "file", num_args = 1..)]
+    #[arg(value_name = "SQL", required_unless_present = "file", num_args = 1.., value_parser = words(SQL), hide_possible_values = true)]
     statement: Vec<String>,
     /// Name of the synthetic event
     #[arg(short = 'n', value_name = "NAME")]
@@ -82,13 +75,13 @@ pub(crate) struct SqlhistArgs {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let tracefs = open(&args.tracefs)?;
+    let tracefs = able(args.set.write.open()?)?;
     let text = statement(&args.statement, args.file.as_deref())?;
     let lowered = understand(&tracefs, &text, args.name.as_deref(), &args.tracking)?;
-    if args.dry_run {
-        return show(&tracefs, &args.place, &lowered);
+    if args.set.dry_run {
+        return show(&tracefs, &args.set.place, &lowered);
     }
-    execute(&tracefs, &args.tracefs, &args.place, &lowered, args.verbose)
+    execute(args.set.write.journal(&tracefs), &args.set.place, &lowered)
 }
 
 /// sqlhist: the commands are printed in any case.
@@ -105,7 +98,7 @@ pub(crate) fn run_sqlhist(args: &SqlhistArgs) -> Result<Exit, Failure> {
     let place = PlaceArgs::of(args.instance.clone());
     show(&tracefs, &place, &lowered)?;
     if args.execute {
-        return execute(&tracefs, &args.tracefs, &place, &lowered, false);
+        return execute(args.tracefs.journal(&tracefs, false), &place, &lowered);
     }
     Ok(Exit::Success)
 }
@@ -156,27 +149,11 @@ fn show(tracefs: &Tracefs, place: &PlaceArgs, lowered: &Lowered) -> Result<Exit,
     }
 }
 
-fn execute(
-    tracefs: &Tracefs,
-    args: &TracefsArgs,
-    place: &PlaceArgs,
-    lowered: &Lowered,
-    verbose: bool,
-) -> Result<Exit, Failure> {
+fn execute(mut journal: Journal, place: &PlaceArgs, lowered: &Lowered) -> Result<Exit, Failure> {
     match lowered {
-        Lowered::Synth(builder) => {
-            create_plan(tracefs, args, place, &builder.plan().map_err(builder_failure)?, verbose)?;
-        }
+        Lowered::Synth(builder) => create_plan(journal, place, &builder.plan().map_err(builder_failure)?)?,
         Lowered::Hist((system, event), spec) => {
-            let mut journal = args.journal(tracefs, verbose);
-            let instance = match (place.existing(tracefs)?, place.shown_name(HISTS)) {
-                (Some(instance), _) => instance,
-                (None, None) => tracefs.top(),
-                (None, Some(name)) => match tracefs.instance(name) {
-                    Ok(instance) => instance,
-                    Err(_) => journal.create_instance(name)?,
-                },
-            };
+            let instance = place.make_or(&mut journal, HISTS)?;
             add_trigger(&mut journal, &instance, &EventName::new(system, event), spec)?;
             journal.keep()?;
         }

@@ -2,7 +2,7 @@
 
 use super::Num;
 use crate::format::EventFormat;
-use crate::print_fmt::{Context, num, put};
+use crate::print_fmt::{Context, num};
 
 #[derive(Clone, Copy)]
 pub(in crate::event) struct Tlb {
@@ -20,12 +20,12 @@ impl Tlb {
 
     pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
         let reason = self.reason.get(cx);
-        put::all(out, b"pages=");
+        out.extend(*b"pages=");
         num::signed(out, self.pages.get(cx) as i64);
-        put::all(out, b" reason=");
+        out.extend(*b" reason=");
         let text = usize::try_from(reason).ok().and_then(|r| REASONS.get(r)).unwrap_or(&"");
         out.extend_from_slice(text.as_bytes());
-        put::all(out, b" (");
+        out.extend(*b" (");
         num::dec(out, reason);
         out.push(b')');
     }

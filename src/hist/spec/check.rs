@@ -3,6 +3,7 @@
 use super::{
     Action, Arg, Do, Expr, Features, HistSpec, Modifier, Op, Reaction, SpecError, SpecErrorKind as Kind, VarRef,
 };
+use crate::filter::Filter;
 use crate::format::{EventFormat, Field, Shape};
 use crate::syntax::{Span, Spanned, did_you_mean};
 
@@ -61,7 +62,7 @@ pub struct Neighbour {
 }
 
 impl HistSpec {
-    /// Checks names, types and limits against the event and the kernel. The filter is not looked at.
+    /// Checks names, types and limits against the event and the kernel, and the filter against the event.
     ///
     /// # Errors
     /// All that the kernel would refuse as far as can be known, in the order of the text.
@@ -75,6 +76,7 @@ impl HistSpec {
         for action in &self.actions {
             check.action(action);
         }
+        check.filter();
         check.errors.sort_by_key(|e| e.span.start);
         if check.errors.is_empty() { Ok(()) } else { Err(check.errors) }
     }
@@ -130,6 +132,16 @@ impl Check<'_> {
         }
         if !spec.actions.is_empty() && !self.around.features.actions {
             self.report(Kind::NotInThisKernel("actions"), spec.actions[0].span);
+        }
+    }
+
+    fn filter(&mut self) {
+        let Some(filter) = &self.spec.filter else { return };
+        if let Err(wrong) = Filter::for_event(&filter.value, self.around.event) {
+            let start = filter.span.start;
+            let span = Span::new(start + wrong.span.start, start + wrong.span.end);
+            let error = SpecError::new(Kind::Filter(wrong.message.clone()), span);
+            self.errors.push(SpecError { hint: wrong.hints().first().cloned(), ..error });
         }
     }
 

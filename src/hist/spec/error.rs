@@ -161,6 +161,9 @@ pub enum SpecErrorKind {
         /// The number of arguments.
         args: usize,
     },
+    /// The filter does not parse, or does not fit the event.
+    #[error("{0}")]
+    Filter(String),
     /// This kernel is too old for it.
     #[error("this kernel knows no `{0}`")]
     NotInThisKernel(&'static str),

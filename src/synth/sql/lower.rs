@@ -1,6 +1,7 @@
 //! A statement to what it means: a histogram or a synthetic event.
 
 use super::{Condition, Item, Join, Query, SelectExpr, Selection, Test, TestValue};
+use crate::filter::Filter;
 use crate::format::EventFormat;
 use crate::hist::spec::{Expr, HistSpec, Modifier};
 use crate::syntax::{Diagnostic, Spanned, did_you_mean};
@@ -64,11 +65,16 @@ impl Lower<'_> {
     }
 
     fn synth_error(&self, place: &Spanned<impl Sized>, error: SynthError) -> Diagnostic {
-        let hint = match &error {
-            SynthError::NoField { hint, .. } => Some(hint.clone()),
-            _ => None,
-        };
-        self.error(place, error.to_string()).hint_opt(hint)
+        match error {
+            SynthError::Filter(wrong) => self.filter_error(place, &wrong),
+            SynthError::NoField { ref hint, .. } => self.error(place, error.to_string()).hint(hint.clone()),
+            _ => self.error(place, error.to_string()),
+        }
+    }
+
+    /// What is wrong with the filter that a condition became, at the condition.
+    fn filter_error(&self, place: &Spanned<impl Sized>, wrong: &Diagnostic) -> Diagnostic {
+        self.error(place, wrong.message.clone()).hint_opt(wrong.hints().first().cloned())
     }
 
     fn event(&self, item: &Item, find: Find<'_>) -> Result<Source> {
@@ -112,7 +118,9 @@ impl Lower<'_> {
         let mut tests = Vec::new();
         for condition in &query.conditions {
             let strip = |field: &Spanned<String>| self.own(&from, field).map(str::to_owned);
-            tests.push(filter_text(condition, true, &strip)?);
+            let test = filter_text(condition, true, &strip)?;
+            Filter::for_event(&test, &from.format).map_err(|e| self.filter_error(condition, &e))?;
+            tests.push(test);
         }
         spec.filter = (!tests.is_empty()).then(|| tests.join(" && ").into());
         Ok(Lowered::Hist((from.format.system.clone(), from.format.name.clone()), spec))
@@ -210,7 +218,8 @@ impl Lower<'_> {
             match side {
                 Side::Start => builder.start_filter(&text),
                 Side::End => builder.end_filter(&text),
-            };
+            }
+            .map_err(|e| self.synth_error(condition, e))?;
         }
         Ok(Lowered::Synth(builder))
     }
