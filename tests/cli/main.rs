@@ -10,4 +10,5 @@ mod not_run;
 mod documents;
 mod generated;
 mod help;
+mod languages;
 mod verbs;

@@ -38,10 +38,17 @@ impl Guest {
     /// kernel that has a package must boot, unless `RTRACE_CANNOT_BOOT` says why it cannot be had.
     #[track_caller]
     pub(crate) fn run(kernel: Kernel, script: &str, files: &[&Path]) -> Option<Guest> {
+        Guest::run_with(&[], kernel, script, files)
+    }
+
+    /// The same with further options of `tests/kernel/boot`.
+    #[track_caller]
+    pub(crate) fn run_with(options: &[&str], kernel: Kernel, script: &str, files: &[&Path]) -> Option<Guest> {
         let guest = Guest { dir: tempfile::TempDir::new().expect("a temporary folder"), kernel };
         let script_file = guest.dir.path().join("script");
         std::fs::write(&script_file, script).expect("the script is written");
         let mut boot = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/boot"));
+        boot.args(options);
         for file in files {
             boot.arg("-f").arg(file);
         }

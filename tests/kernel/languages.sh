@@ -71,6 +71,14 @@ probe() { # NAME ARG...: the name it is expected to get
   rtrace probe remove "$name" || fail "probe remove $name"
   [ -z "$(cat $T/dynamic_events)" ] || fail "$name is still there"
 }
+if [ -e $T/user_events_data ]; then
+  probe user_events:mine user mine 'u32 number' 'char[20] name'
+  probe user_events:plain user plain
+else
+  rtrace probe add user mine 'u32 number' 2> refused; [ $? = 5 ] && grep -q CONFIG_USER_EVENTS refused || fail 'user events'
+fi
+probe uprobes:malloc uprobe libc:malloc 'size=%di:u64'
+probe uprobes:malloc__return uretprobe libc:malloc '$retval:x64'
 probe kprobes:vfs_read kprobe vfs_read 'count=%dx:u64'
 probe kprobes:vfs_read__return kretprobe vfs_read 'ret=$retval:s64'
 probe kprobes:do_sys_openat2 kprobe do_sys_openat2 'file=+u0(%si):ustring' 'flags=+0(%dx):x64' '$comm' '$stack2' 'a=$arg1'
@@ -113,6 +121,18 @@ table nothing 'free: no'
 rtrace snapshot clear || fail clear; table 'clear of none' 'free: no'
 rtrace snapshot take || fail take
 rtrace snapshot show > taken; grep -q sched_switch taken || fail 'the snapshot has no events'
+rtrace snapshot save taken.dat 2> said || fail "snapshot save: $(cat said)"
+rtrace report -i taken.dat > taken.txt || fail 'the saved snapshot does not decode'
+[ $(grep -vc '^#' taken) = $(grep -c ': sched_' taken.txt) ] || fail "a snapshot of $(grep -vc '^#' taken) lines is saved as $(grep -c ': sched_' taken.txt)"
+trace-cmd report -i taken.dat 2>/dev/null > taken.peer && [ $(grep -c ': sched_' taken.peer) = $(grep -c ': sched_' taken.txt) ] || fail 'trace-cmd reads another snapshot'
+table save 'allocated, empty'
+rtrace snapshot save none.dat 2> refused && fail 'an empty snapshot is saved'
+grep -q 'there is none' refused && [ ! -e none.dat ] || fail "no word about an empty snapshot: $(cat refused)"
+rtrace snapshot take || fail 'take again'
+rtrace snapshot take -c 1 2> refused || grep -q CONFIG_RING_BUFFER_ALLOW_SWAP refused || fail "take -c 1: $(cat refused)"
+rtrace snapshot show -c 1 > one && ! grep -q '\[000\]' one || fail 'the snapshot of one CPU shows another'
+rtrace snapshot free -c 1 2> refused && fail 'one CPU of a snapshot was freed'
+grep -q 'is not freed but with all' refused || fail "free -c 1: $(cat refused)"
 rtrace snapshot clear || fail clear; table clear 'allocated, empty'
 rtrace snapshot free || fail free; table free 'free: no'
 rtrace snapshot -s && rtrace snapshot -r && table '-r' 'allocated, empty'; rtrace snapshot -f; table '-f' 'free: no'

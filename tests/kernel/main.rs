@@ -1,13 +1,17 @@
 //! Whole kernels, booted under QEMU: what needs a kernel of its own, or another one than this machine's.
 
 mod captured;
+#[path = "../common/examples.rs"]
+mod documented;
 #[path = "../common/echoes.rs"]
 mod echoes;
 mod events;
+mod examples;
 mod guest_machine;
 mod harness;
 mod hist;
 mod languages;
 #[path = "../common/not_run.rs"]
 mod not_run;
+mod persistent;
 mod text;

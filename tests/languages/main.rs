@@ -6,6 +6,9 @@ mod echoes;
 mod not_run;
 
 mod captured;
+#[path = "../common/examples.rs"]
+mod documented;
+mod examples;
 mod filter;
 mod filter_agrees;
 mod probe;

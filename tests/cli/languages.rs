@@ -1,0 +1,121 @@
+//! The commands of the event languages where the kernel has none of it, and what shells offer for them.
+
+use crate::environment::TestEnvironment;
+use crate::not_run::not_run;
+use std::fs;
+
+/// A tracefs of a kernel without histograms, synthetic events, snapshots and probes.
+fn poor_kernel(env: &TestEnvironment) -> String {
+    let root = env.path().join("tracing");
+    for (file, text) in [
+        ("README", "tracing mini-HOWTO:\n"),
+        ("trace_clock", "[local] global\n"),
+        ("available_events", "sched:sched_switch\n"),
+        ("events/sched/sched_switch/trigger", "# Available triggers:\n# traceon traceoff stacktrace\n"),
+        ("per_cpu/cpu0/stats", ""),
+    ] {
+        let path = root.join(file);
+        fs::create_dir_all(path.parent().expect("below the root")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+    root.to_str().expect("a plain path").to_owned()
+}
+
+#[test]
+fn what_the_kernel_lacks_is_named_with_its_config() {
+    let env = TestEnvironment::new();
+    let root = poor_kernel(&env);
+    let of = |config: &str, commands: &[&str]| {
+        for command in commands {
+            let words: Vec<&str> = command.split(' ').chain(["--tracefs", &root]).collect();
+            env.rtrace(&words).exits(5).prints("").complains_with(config);
+        }
+    };
+    of(
+        "CONFIG_HIST_TRIGGERS",
+        &[
+            "hist sched:sched_switch --key next_pid --duration 1s",
+            "hist start sched:sched_switch --key next_pid",
+            "hist show",
+            "hist stop",
+            "latency sched:sched_waking sched:sched_switch --by pid=next_pid --duration 1s",
+            "sqlhist select",
+            "trigger add sched:sched_switch hist:keys=next_pid",
+            "trigger add sched:sched_switch enable_hist:sched:sched_switch",
+        ],
+    );
+    of(
+        "CONFIG_SYNTH_EVENTS",
+        &[
+            "synth list",
+            "synth show x",
+            "synth remove x",
+            "synth create x --start a --end b --match c",
+            "synth sql select",
+        ],
+    );
+    of(
+        "CONFIG_TRACER_SNAPSHOT",
+        &[
+            "snapshot",
+            "snapshot -s",
+            "snapshot take",
+            "snapshot take --on sched:sched_switch",
+            "snapshot show",
+            "snapshot save x.dat",
+            "snapshot clear",
+            "snapshot free",
+            "snapshot status",
+            "trigger add sched:sched_switch snapshot",
+        ],
+    );
+    of("CONFIG_KPROBE_EVENTS", &["probe add kprobe vfs_read", "probe add kretprobe vfs_read"]);
+    of("CONFIG_FPROBE_EVENTS", &["probe add fprobe vfs_read", "probe add tprobe sched_switch"]);
+    of("CONFIG_UPROBE_EVENTS", &["probe add uprobe /bin/sh:0x1000"]);
+    of("CONFIG_USER_EVENTS", &["probe add user mine"]);
+    of("CONFIG_DYNAMIC_FTRACE", &["trigger add --function schedule traceoff"]);
+    // With a command the status is the command's, and 125 means that rtrace could not.
+    let words = ["hist", "--tracefs", &root, "sched:sched_switch", "--key", "next_pid", "--", "true"];
+    env.rtrace(&words).exits(125).complains_with("CONFIG_HIST_TRIGGERS");
+    assert!(!env.path().join("x.dat").exists());
+}
+
+/// What bash offers behind `line`.
+fn offered(line: &str) -> Option<String> {
+    let script = format!(
+        "source {}/completions/rtrace.bash; COMP_WORDS=({line} ''); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+         _rtrace rtrace '' \"${{COMP_WORDS[COMP_CWORD-1]}}\"; echo \"${{COMPREPLY[*]}}\"",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    let output = std::process::Command::new("bash").args(["-c", &script]).output().ok()?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn shells_offer_the_words_of_the_languages() {
+    let cases = [
+        ("rtrace hist sched:sched_switch --key", "common_stacktrace"),
+        ("rtrace hist sched:sched_switch --action", "onchange"),
+        ("rtrace hist sched:sched_switch --if", ".ustring"),
+        ("rtrace trigger add sched:sched_switch", "enable_event:"),
+        ("rtrace probe add", "uretprobe"),
+        ("rtrace synth create x --delta", "usecs:"),
+        ("rtrace synth sql select", "TIMESTAMP_DELTA_USECS"),
+        ("rtrace filter set sched:sched_switch", "CPUS"),
+    ];
+    for (line, word) in cases {
+        let Some(words) = offered(line) else {
+            not_run("this machine has no bash");
+            return;
+        };
+        assert!(words.split_whitespace().any(|offered| offered == word), "{line}: {words}");
+    }
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("completions");
+    for file in ["_rtrace", "rtrace.fish"] {
+        let text = fs::read_to_string(folder.join(file)).expect("the completions are there").replace('\\', "");
+        for (_, word) in cases {
+            assert!(text.contains(word), "{file} lacks {word}");
+        }
+    }
+}

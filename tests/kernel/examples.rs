@@ -1,0 +1,159 @@
+//! Every example that people read is done by the program on real kernels: those of the kernel's own documentation,
+//! and those of our reference pages and of `--help`.
+
+use crate::documented::{Example, examples};
+use crate::echoes;
+use crate::guest_machine::{Guest, Kernel, on_kernels};
+use std::process::Command;
+
+const DOCUMENTED: &str = r#"
+T=/sys/kernel/tracing
+fail() { echo "FAILED: $*"; }
+echo 1408 > $T/buffer_size_kb
+knobs > before
+: > echoes; : > skipped
+has() { [ -e $T/events/$1 ] || { echo "$1" >> skipped; return 1; }; }
+shown() { grep -v '^#' $T/events/$1/trigger; }
+filter() {
+  has $1 || return
+  rtrace filter set $(echo $1 | tr / :) "$2" 2> err || fail "filter $1 $2: $(cat err)"
+  case $2$1 in 0*) [ "$(cat $T/events/$1/filter)" = none ] || fail 'filter 0';;
+    *sched) [ $(cat $T/events/sched/*/filter | grep -cvx none) -gt 1 ] || fail "filter of $1";;
+    *) printf 'filter\t%s\t%s\n' "$2" "$(cat $T/events/$1/filter)" >> echoes;; esac
+  rtrace filter clear || fail 'filter clear'
+}
+refused() {
+  rtrace filter set $(echo $1 | tr / :) "$2" 2> err; [ $? = 2 ] && grep -q 'not found' err || fail "$2 is not refused: $(cat err)"
+  [ "$(cat $T/events/$1/filter)" = none ] || fail "$2 was written"
+}
+pids() {
+  rtrace filter set --pid $(echo $2 | tr ' ' ,) || fail "pids $2"
+  [ "$(cat $T/set_event_pid | tr '\n' ' ')" = "$(echo $2 | tr ' ' '\n' | sort -n | tr '\n' ' ')" ] || fail "pids $2 became $(cat $T/set_event_pid)"
+  rtrace filter clear
+}
+# What the documents set up before: a histogram to be paused, cleared, enabled or that shares the name.
+basis() {
+  case $2 in
+    *:pause|*:cont|*:clear) rtrace trigger add $1 "${2%:*}" 2> err || fail "basis of $1 $2: $(cat err)";;
+    *able_hist:*) rtrace trigger add net:netif_receive_skb hist:keys=len 2> err || fail "basis of $1 $2: $(cat err)";;
+  esac
+}
+unbasis() { rtrace trigger clear 2> err || fail "trigger clear: $(cat err)"; }
+trigger() {
+  has $1 || return
+  e=$(echo $1 | tr / :)
+  basis $e "$2"
+  rtrace trigger add $e "$2" 2> err || fail "trigger add $e $2: $(cat err)"
+  case $2 in
+    *:pause) shown $1 | grep -q '\[paused\]' || fail "$2 does not pause: $(shown $1)";;
+    *:cont) shown $1 | grep -q '\[active\]' || fail "$2 does not go on: $(shown $1)";;
+    *:clear) grep -q 'Hits: 0' $T/events/$1/hist || fail "$2 does not clear";;
+    *) printf 'trigger\t%s\t%s\n' "$2" "$(shown $1 | sed 's/:count=[0-9]* /&/')" >> echoes;;
+  esac
+  unbasis
+}
+remove() {
+  has $1 || return
+  e=$(echo $1 | tr / :)
+  rtrace trigger add $e "$2" 2> err || fail "trigger add $e $2: $(cat err)"
+  rtrace trigger remove $e "$2" 2> err || fail "trigger remove $e $2: $(cat err)"
+  [ -z "$(shown $1)" ] || fail "$e still has $(shown $1)"
+}
+function() { functions add "$2" "$3"; }
+function_remove() { functions remove "$2" "$3"; }
+functions() {
+  [ -e $T/set_ftrace_filter ] || return
+  name=${2%%:*}; action=${2#*:}
+  if ! grep -q "^$name\( \|\$\)" $T/available_filter_functions; then
+    rtrace trigger add --function $name "$action" 2> err && fail "a trigger of $name, which does not exist"
+    grep -q "$name" err || fail "no word about $name: $(cat err)"
+    echo "$name" >> skipped; name=schedule_timeout
+  fi
+  rtrace trigger add --function $name "$(echo $action | sed 's/:0$/:7/')" 2> err || fail "function $2: $(cat err)"
+  grep -q "^$name:" $T/set_ftrace_filter || fail "function $2 is not there"
+  rtrace trigger remove --function $name "$action" 2> err || fail "function $2 is not removed: $(cat err)"
+  grep -q "^$name:" $T/set_ftrace_filter && fail "function $2 is still there"
+}
+"#;
+
+on_kernels!(the_kernels_documentation: V6_1, V6_12, AllTracers => |kernel| {
+    let mut script = DOCUMENTED.to_owned();
+    for Example { kind, event, text } in examples() {
+        let kind = kind.replace('-', "_");
+        let text = if text == "$$" { "1" } else { text };
+        script.push_str(&format!("{kind} {event} '{}'\n", text.replace('\'', "'\\''")));
+    }
+    script.push_str("rtrace snapshot free; echo 1 > $T/tracing_on\nknobs > after; diff before after\nexit 0\n");
+    let Some(guest) = Guest::run(kernel, &script, &[]) else { return };
+    assert_eq!(guest.text("stdout"), "", "{kernel:?}: {}", guest.text("stderr"));
+    let seen = echoes::compare(&guest.text("echoes"));
+    assert!(seen[0] >= 2 && seen[1] >= 20, "{seen:?}; skipped: {}", guest.text("skipped"));
+});
+
+/// The commands of a page: lines that begin with `rtrace`, continued by a backslash or an open quote, without what
+/// explains them. Those that hold a placeholder or work on files are none.
+fn commands(page: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        let mut command = line.trim().to_owned();
+        if !command.starts_with("rtrace ") {
+            continue;
+        }
+        while command.ends_with('\\') || command.matches('\'').count() % 2 == 1 {
+            let Some(more) = lines.next() else { break };
+            command = format!("{}\n{more}", command.trim_end_matches('\\'));
+        }
+        let end = command.find("     ").filter(|at| !command[..*at].contains('\n')).unwrap_or(command.len());
+        command.truncate(end);
+        let placeholder = ["...", "EVENT", "KIND", "NAME", "KEY", "rtrace report", "rtrace help", "rtrace show"];
+        if placeholder.iter().all(|word| !command.contains(word)) {
+            found.push(command.trim_end().to_owned());
+        }
+    }
+    found
+}
+
+on_kernels!(our_own_pages: V6_1, V6_12, AllTracers => |kernel| {
+    let mut script = String::from(
+        "T=/sys/kernel/tracing\nknobs > before\n\
+         try() { (eval \"$1\") > out 2> err; rc=$?; [ $rc = 0 ] && return\n\
+           case \"$1\" in *fprobe*|*tprobe*) [ $rc = 5 ] && return; uname -r | grep -q cloud && return;; esac\n\
+           echo \"FAILED ($rc): $1\"; cat err; }\n\
+         clean() { rtrace filter clear; rtrace trigger clear; rtrace hist stop 2>/dev/null; rtrace synth remove --all --force\n\
+           rtrace probe remove --all; rtrace snapshot free; for i in $(ls $T/instances); do rtrace instance remove --force $i; done\n\
+           echo 0 > $T/options/event-fork; echo 1 > $T/tracing_on; }\n",
+    );
+    let mut run = 0;
+    for topic in ["filter", "trigger", "hist", "synth", "probe", "latency", "snapshot", "instance", "sqlhist"] {
+        let mut pages: Vec<String> = Vec::new();
+        for args in [&["help", topic][..], &[topic, "--help"][..]] {
+            if args[0] == "help" && matches!(topic, "sqlhist" | "latency" | "snapshot" | "instance") {
+                continue;
+            }
+            let output = Command::new(env!("CARGO_BIN_EXE_rtrace")).args(args).output().expect("rtrace starts");
+            pages.push(String::from_utf8(output.stdout).unwrap());
+        }
+        for page in &pages {
+            let commands = commands(page);
+            assert!(!commands.is_empty(), "no example in {page}");
+            for command in commands {
+                let command = command
+                    .replace("| flamegraph.pl", "")
+                    .replace("5s", "300ms")
+                    .replace("make -j8", "ls /")
+                    .replace("-- make", "-- ls /")
+                    .replace("1234", "1")
+                    .replace("bash:readline", "rtrace:main");
+                run += 1;
+                script.push_str(&format!("try '{}'\n", command.replace('\'', "'\\''")));
+            }
+            script.push_str("clean\n");
+        }
+        script.push_str("clean\n");
+    }
+    assert!(run > 50, "{run}");
+    script.push_str("exit 0\n");
+    let Some(guest) = Guest::run(kernel, &script, &[]) else { return };
+    assert_eq!(guest.text("stdout"), "", "{kernel:?}: {}", guest.text("stderr"));
+});
