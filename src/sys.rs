@@ -18,6 +18,16 @@ pub(crate) struct ExecImage {
     argv: Vec<CString>,
     shell: CString,
     shell_argv: Vec<CString>,
+    /// Another user and its environment.
+    user: Option<(Identity, Vec<CString>)>,
+}
+
+/// The numbers of a user, as the kernel knows it.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    pub(crate) groups: Vec<u32>,
 }
 
 impl ExecImage {
@@ -27,7 +37,13 @@ impl ExecImage {
         let shell = c"/bin/sh".to_owned();
         let mut shell_argv = vec![shell.clone(), path.clone()];
         shell_argv.extend(argv.iter().skip(1).cloned());
-        ExecImage { path, argv, shell, shell_argv }
+        ExecImage { path, argv, shell, shell_argv, user: None }
+    }
+
+    /// The same, run by another user with this environment. Privileges are given up before the exec, all of them.
+    pub(crate) fn run_as(mut self, identity: Identity, environment: Vec<CString>) -> Self {
+        self.user = Some((identity, environment));
+        self
     }
 }
 
@@ -46,13 +62,15 @@ pub(crate) fn fork_gated(
 ) -> io::Result<i32> {
     let argv = pointers(&image.argv);
     let shell_argv = pointers(&image.shell_argv);
+    let environment = image.user.as_ref().map(|(_, environment)| pointers(environment));
+    let user = image.user.as_ref().map(|(identity, _)| identity).zip(environment.as_deref());
     let (gate, status, opener) = (gate.as_raw_fd(), status.as_raw_fd(), opener.as_raw_fd());
     // SAFETY: between fork and exec the child calls only async-signal-safe functions (sigprocmask, signal, close, read,
-    // write, execv, _exit) on memory that was allocated before, so it does not matter which locks other threads held.
+    // write, setgroups, setgid, setuid, execv, execve, _exit) on memory that was allocated before, so it does not matter which locks other threads held.
     let pid = unsafe { libc::fork() };
     match pid {
         -1 => Err(io::Error::last_os_error()),
-        0 => run_child(&image.path, &argv, &image.shell, &shell_argv, [gate, status, opener]),
+        0 => run_child((&image.path, &argv), (&image.shell, &shell_argv), user, [gate, status, opener]),
         pid => Ok(pid),
     }
 }
@@ -63,10 +81,9 @@ fn pointers(strings: &[CString]) -> Vec<*const libc::c_char> {
 
 /// The child's life from the fork to the exec.
 fn run_child(
-    path: &CStr,
-    argv: &[*const libc::c_char],
-    shell: &CStr,
-    shell_argv: &[*const libc::c_char],
+    (path, argv): (&CStr, &[*const libc::c_char]),
+    (shell, shell_argv): (&CStr, &[*const libc::c_char]),
+    user: Option<(&Identity, &[*const libc::c_char])>,
     [gate, status, opener]: [RawFd; 3],
 ) -> ! {
     // SAFETY: all pointers are valid: the strings and the NULL-terminated arrays outlive the calls, `none` and `byte`
@@ -85,9 +102,23 @@ fn run_child(
                 _ => libc::_exit(125),
             }
         }
-        libc::execv(path.as_ptr(), argv.as_ptr());
-        if *libc::__errno_location() == libc::ENOEXEC {
-            libc::execv(shell.as_ptr(), shell_argv.as_ptr());
+        let dropped = match user {
+            Some((user, _)) => {
+                libc::setgroups(user.groups.len(), user.groups.as_ptr()) == 0
+                    && libc::setgid(user.gid) == 0
+                    && libc::setuid(user.uid) == 0
+            }
+            None => true,
+        };
+        let exec = |path: &CStr, argv: &[*const libc::c_char]| match user {
+            Some((_, environment)) => libc::execve(path.as_ptr(), argv.as_ptr(), environment.as_ptr()),
+            None => libc::execv(path.as_ptr(), argv.as_ptr()),
+        };
+        if dropped {
+            exec(path, argv);
+            if *libc::__errno_location() == libc::ENOEXEC {
+                exec(shell, shell_argv);
+            }
         }
         let errno: i32 = *libc::__errno_location();
         libc::write(status, (&raw const errno).cast(), size_of::<i32>());

@@ -3,6 +3,7 @@
 mod args;
 mod check_events;
 mod clear;
+mod convert;
 mod exit;
 mod filter;
 mod generate;
@@ -20,10 +21,12 @@ mod report;
 mod reset;
 mod show;
 mod snapshot;
+mod split;
 mod start;
 mod stat;
 mod stop;
 mod synth;
+mod trace_file;
 mod trigger;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -49,7 +52,10 @@ struct Cli {
 enum Command {
     Record(record::Args),
     Report(report::Args),
+    #[command(visible_alias = "restore")]
     Recover(recover::Args),
+    Convert(convert::Args),
+    Split(split::Args),
     List(list::Args),
     CheckEvents(check_events::Args),
     Start(start::StartArgs),
@@ -79,6 +85,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Report(args) => report::run(&args),
         Command::Recover(args) => recover::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Split(args) => split::run(&args),
         Command::List(args) => list::run(&args),
         Command::CheckEvents(args) => check_events::run(&args),
         Command::Start(args) => start::start(&args),

@@ -2,7 +2,9 @@
 
 pub(crate) mod events;
 mod live;
+mod more;
 mod refused;
+pub(crate) mod tracers;
 
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
@@ -91,6 +93,10 @@ pub(crate) struct Args {
     #[arg(long)]
     verbose: bool,
     #[command(flatten)]
+    more: more::More,
+    #[command(flatten)]
+    machine: tracers::MachineArgs,
+    #[command(flatten)]
     tracefs: TracefsArgs,
     /// Command to trace, and its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
@@ -104,7 +110,11 @@ Examples:
   Only what the command and its children do, in a larger ring buffer:
     rtrace record -F -c -b 16M -e 'syscalls:sys_enter_*' -- ./server --once
   Ten seconds of the whole machine, without what a filter leaves out:
-    rtrace record --duration 10 -e sched:sched_switch -f 'prev_pid != 0'";
+    rtrace record --duration 10 -e sched:sched_switch -f 'prev_pid != 0'
+  What the kernel does on behalf of a command, three calls deep:
+    rtrace record -F -p function_graph --max-graph-depth 3 -- ls
+  What would be written, without writing it:
+    rtrace record --dry-run -e sched -p function -l 'tcp_*' -- ./client";
 
 /// `none`, `zstd`, `zstd:3`.
 fn parse_compression(text: &str) -> Result<Compression, String> {
@@ -122,10 +132,12 @@ fn parse_compression(text: &str) -> Result<Compression, String> {
 
 impl Args {
     fn plan(&self) -> Result<Plan, clap::Error> {
+        let main = if self.top || self.more.keeps() { Place::Top } else { Place::Private };
+        let user = self.more.user().map_err(|e| clap::Error::raw(ErrorKind::ValueValidation, format!("{e}\n")))?;
         Ok(Plan {
             output: self.output.clone(),
             compression: self.compression,
-            buffers: self.in_order.buffers(if self.top { Place::Top } else { Place::Private })?,
+            buffers: self.in_order.buffers(main)?,
             allow_unknown_events: self.ignore_unknown,
             all_formats: self.all_formats,
             tasks: Tasks {
@@ -146,6 +158,12 @@ impl Args {
                 ring_time: self.ring_time,
             },
             priority: self.priority,
+            ts_offset: self.more.ts_offset,
+            machine: self.machine.machine(),
+            user,
+            environment: self.more.environment(),
+            keep: self.more.keeps(),
+            no_splice: self.more.nosplice,
         })
     }
 }
@@ -164,6 +182,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
     let mut screen = Screen::new(args.quiet);
     let tracefs = args.tracefs.open().map_err(|failure| failure.with_exit(own))?;
+    if args.more.dry_run {
+        return more::show_writes(&plan, &tracefs);
+    }
     let recorded = record::record(&plan, args.tracefs.journal(&tracefs, args.verbose), &mut screen);
     screen.clear();
     let summary = recorded.map_err(|error| {
@@ -206,6 +227,9 @@ fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure {
     match error {
         RecordError::Command(CommandError::NotFound(_)) => Failure::new(Exit::Command(127), error),
         RecordError::Command(CommandError::NotRunnable(..)) => Failure::new(Exit::Command(126), error),
+        RecordError::Plan(PlanError::NoClock { .. } | PlanError::NoOption { .. }) => {
+            super::start::failure(error).with_exit(own)
+        }
         RecordError::Plan(PlanError::NoEvents) => Failure::new(Exit::Usage, error),
         // By itself, so that its own exit code and hints are found.
         RecordError::Tracefs(error) => Failure::from(error).with_exit(own),

@@ -3,8 +3,9 @@
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
 use super::record::events::InOrder;
+use super::record::tracers::MachineArgs;
 use anyhow::anyhow;
-use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
+use clap::{ArgMatches, FromArgMatches};
 use rtrace::record::{BufferPlan, Mode, Place, PlanError, RecordError, Tasks, start as carry_out};
 use rtrace::syntax::did_you_mean;
 use rtrace::units::Pid;
@@ -42,7 +43,7 @@ pub(crate) struct SetArgs {
 #[derive(clap::Args)]
 struct Common {
     #[command(flatten)]
-    in_order: WithTracers,
+    in_order: Lasting,
     /// Trace only events of these processes
     #[arg(short = 'P', long = "pid", value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(1..))]
     pids: Vec<i32>,
@@ -52,6 +53,8 @@ struct Common {
     /// Go on without the events that this kernel does not have
     #[arg(short, long)]
     ignore_unknown: bool,
+    #[command(flatten)]
+    machine: MachineArgs,
     /// Show each write to tracefs as a line of shell
     #[arg(long)]
     verbose: bool,
@@ -77,7 +80,7 @@ fn run(args: &Common, mode: Mode) -> Result<Exit, Failure> {
         buffers.remove(0);
     }
     let traces = buffers.iter().any(|buffer| !buffer.events.is_empty() || buffer.tracer.is_some());
-    let asks = buffers.iter().any(|buffer| !is_empty(buffer)) || !args.pids.is_empty();
+    let asks = buffers.iter().any(|buffer| !is_empty(buffer)) || !args.pids.is_empty() || !args.machine.is_empty();
     if (mode == Mode::Start && !traces) || !asks {
         let what = if mode == Mode::Start { "nothing to trace: no event or tracer is given" } else { "nothing to set" };
         return Err(
@@ -88,7 +91,8 @@ fn run(args: &Common, mode: Mode) -> Result<Exit, Failure> {
         Tasks { pids: args.pids.iter().map(|&pid| Pid(pid)).collect(), command: false, children: args.children };
     let tracefs = args.tracefs.open()?;
     let journal = args.tracefs.journal(&tracefs, args.verbose);
-    let unknown = carry_out(journal, &buffers, &tasks, args.ignore_unknown, mode).map_err(failure)?;
+    let unknown =
+        carry_out(journal, &buffers, &tasks, &args.machine.machine(), args.ignore_unknown, mode).map_err(failure)?;
     for error in unknown {
         eprintln!("rtrace: warning: {error}");
     }
@@ -96,12 +100,10 @@ fn run(args: &Common, mode: Mode) -> Result<Exit, Failure> {
 }
 
 fn is_empty(buffer: &BufferPlan) -> bool {
-    buffer.events.is_empty()
-        && (&buffer.size, &buffer.clock, &buffer.tracer) == (&None, &None, &None)
-        && buffer.options.is_empty()
+    *buffer == BufferPlan::new(buffer.place.clone())
 }
 
-fn failure(error: RecordError) -> Failure {
+pub(crate) fn failure(error: RecordError) -> Failure {
     match error {
         RecordError::Tracefs(error) => Failure::from(error),
         RecordError::Plan(PlanError::NoParents) => Failure::new(Exit::Usage, error),
@@ -118,18 +120,13 @@ fn failure(error: RecordError) -> Failure {
     }
 }
 
-/// [`InOrder`] with a tracer and options.
+/// [`InOrder`] in the words of commands that leave tracing on.
 #[derive(Clone, Debug)]
-struct WithTracers(InOrder);
+struct Lasting(InOrder);
 
-impl clap::Args for WithTracers {
+impl clap::Args for Lasting {
     fn augment_args(command: clap::Command) -> clap::Command {
-        let each = |id: &'static str, short: char, value: &'static str| {
-            Arg::new(id).short(short).long(id).value_name(value).action(ArgAction::Append)
-        };
         InOrder::augment_args(command)
-            .arg(each("tracer", 'p', "TRACER").help("Tracer: function, function_graph, ... (rtrace list -t)"))
-            .arg(each("option", 'O', "OPTION").help("Switch a trace option on, or with `no` before it off"))
             .mut_arg("event", |arg| {
                 arg.help("Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half")
             })
@@ -142,9 +139,9 @@ impl clap::Args for WithTracers {
     }
 }
 
-impl FromArgMatches for WithTracers {
+impl FromArgMatches for Lasting {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        InOrder::from_arg_matches(matches).map(WithTracers)
+        InOrder::from_arg_matches(matches).map(Lasting)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -1,6 +1,7 @@
 //! The traced command: found before anything is set up, forked early, held at a gate until tracing is armed.
 
-use crate::sys::{self, ExecImage};
+use super::user::User;
+use crate::sys::{self, ExecImage, Identity};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
 use nix::sys::signal::{Signal, kill};
@@ -53,6 +54,13 @@ impl Command {
         let argv = words.iter().map(|word| c_string(word)).collect::<Result<_, _>>()?;
         let image = ExecImage::new(c_string(program.as_os_str())?, argv);
         Ok(Command { program, image })
+    }
+
+    /// Makes it run as another user, with `environment` but for that user's own variables.
+    pub fn run_as(mut self, user: &User, environment: &[(OsString, OsString)]) -> Self {
+        let (uid, gid, groups) = user.ids();
+        self.image = self.image.run_as(Identity { uid, gid, groups }, user.environment(environment));
+        self
     }
 
     /// Forks the process that will become the command. It does nothing until [`Child::open_gate`].

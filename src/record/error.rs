@@ -76,12 +76,34 @@ pub enum RecordError {
 }
 
 /// A plan that cannot be carried out anywhere.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
     /// Nothing is enabled in any buffer.
     #[error("nothing to record: no event is selected")]
     NoEvents,
+    /// A stack trace with every function there is.
+    #[error("--func-stack takes a stack trace with each function, and -l names none")]
+    StackOfEverything,
+    /// A pattern of functions that is no regular expression.
+    #[error("failed to understand the functions `{pattern}`: {source}")]
+    FunctionPattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        source: regex::Error,
+    },
+    /// An option about something that is not there.
+    #[error("{option} is about {of}, and there is none")]
+    NoUse {
+        /// The option.
+        option: &'static str,
+        /// What it is about.
+        of: &'static str,
+    },
+    /// `-k` with an instance that goes with the recording.
+    #[error("-k keeps what was set, and the instance of a private recording goes with it")]
+    NothingToKeep,
     /// `-F` needs a command.
     #[error("-F records the command only, and there is no command")]
     NoCommand,

@@ -154,6 +154,9 @@ impl Output {
             if let Some(micros) = date {
                 writer.option(OptionId::DATE, with_nul(&format!("{micros:#x}")));
             }
+            if let Some(offset) = plan.ts_offset {
+                writer.option(OptionId::OFFSET, with_nul(&offset.to_string()));
+            }
             writer.option(OptionId::TRACECLOCK, clocks.as_bytes());
             writer.option(OptionId::UNAME, with_nul(&sys::uname()));
             writer.option(OptionId::VERSION, with_nul(concat!("rtrace ", env!("CARGO_PKG_VERSION"))));
@@ -208,10 +211,18 @@ impl Output {
                 Err(source) => return Err(failed(WriteError::Spool { path, source })),
             }
         }
-        let mut places: Vec<_> =
-            buffers.iter().map(|b| (b.name.clone(), b.clock.current.clone(), b.sub_buffer as u32)).collect();
-        if !places[0].0.is_empty() {
-            places.insert(0, (String::new(), places[0].1.clone(), places[0].2)); // an unused top buffer
+        let mut places: Vec<_> = buffers
+            .iter()
+            .filter(|b| !b.is_text)
+            .map(|b| (b.name.clone(), b.clock.current.clone(), b.sub_buffer as u32))
+            .collect();
+        if let Some(main) = buffers.first().filter(|main| !main.name.is_empty()) {
+            // an unused top buffer
+            places.insert(0, (String::new(), main.clock.current.clone(), main.sub_buffer as u32));
+        }
+        for buffer in buffers.iter().filter(|b| b.is_text) {
+            let text = buffer.instance.trace_text()?;
+            writer.buffer_text(&buffer.name, &buffer.clock.current, &text).map_err(failed)?;
         }
         writer.saved_cmdlines(&names).map_err(failed)?;
         let written = writer.finish(&places, &finished).map_err(failed)?;

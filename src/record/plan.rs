@@ -1,8 +1,11 @@
 //! What a recording shall do, as data: nothing here opens or asks anything.
 
-use super::PlanError;
 use super::chunk::Compression;
+use super::functions::Functions;
 use super::limits::Limits;
+use super::machine::Machine;
+use super::user::User;
+use super::{PlanError, machine};
 use crate::tracefs::EventSelection;
 use crate::units::{ByteSize, Pid};
 use std::ffi::OsString;
@@ -40,6 +43,18 @@ pub struct Plan {
     pub limits: Limits,
     /// `-r`: the recording threads' real-time priority (SCHED_FIFO, 1 to 99).
     pub priority: Option<i32>,
+    /// Added to every time stamp by whoever reports, in the clock's unit.
+    pub ts_offset: Option<i64>,
+    /// What is set for the whole machine.
+    pub machine: Machine,
+    /// Whom the command runs as; who records, if `None`.
+    pub user: Option<User>,
+    /// The variables that the command is given if it runs as another user.
+    pub environment: Vec<(OsString, OsString)>,
+    /// `-k`: what was set stays, and tracing is off.
+    pub keep: bool,
+    /// `--nosplice`: the ring buffers are read, not spliced.
+    pub no_splice: bool,
 }
 
 impl Plan {
@@ -68,8 +83,17 @@ impl Plan {
     /// # Errors
     /// [`PlanError`].
     pub fn check(&self) -> Result<(), PlanError> {
-        if !self.buffers.iter().any(|buffer| buffer.events.iter().any(|event| event.enable)) {
+        if !self.buffers.iter().any(BufferPlan::traces) {
             return Err(PlanError::NoEvents);
+        }
+        for buffer in &self.buffers {
+            buffer.functions.check()?;
+        }
+        if self.user.is_some() && self.command.is_none() {
+            return Err(PlanError::NoUse { option: "--user", of: "the command" });
+        }
+        if self.keep && self.buffers.iter().any(|buffer| buffer.place == Place::Private && buffer.traces()) {
+            return Err(PlanError::NothingToKeep);
         }
         if self.tasks.command && self.command.is_none() {
             return Err(PlanError::NoCommand);
@@ -95,8 +119,14 @@ pub struct BufferPlan {
     pub size: Option<ByteSize>,
     /// Its trace clock; the kernel's default if `None`.
     pub clock: Option<String>,
+    /// The size of its sub-buffers; one memory page if `None`.
+    pub sub_buffer: Option<ByteSize>,
+    /// The CPUs whose events it takes, as `tracing_cpumask` has it; all if `None`.
+    pub cpu_mask: Option<String>,
     /// Its tracer; none if `None`.
     pub tracer: Option<String>,
+    /// Which functions its tracer traces.
+    pub functions: Functions,
     /// Trace options to switch on or off, in order.
     pub options: Vec<(String, bool)>,
 }
@@ -146,7 +176,27 @@ impl Tasks {
 impl BufferPlan {
     /// A buffer with nothing enabled.
     pub fn new(place: Place) -> Self {
-        BufferPlan { place, events: Vec::new(), size: None, clock: None, tracer: None, options: Vec::new() }
+        BufferPlan {
+            place,
+            events: Vec::new(),
+            size: None,
+            clock: None,
+            sub_buffer: None,
+            cpu_mask: None,
+            tracer: None,
+            functions: Functions::default(),
+            options: Vec::new(),
+        }
+    }
+
+    /// Whether anything fills it.
+    pub fn traces(&self) -> bool {
+        self.tracer.is_some() || self.events.iter().any(|event| event.enable)
+    }
+
+    /// Whether what it records is the text of a latency tracer.
+    pub(super) fn is_of_latency_tracer(&self) -> bool {
+        self.tracer.as_deref().is_some_and(machine::is_latency_tracer)
     }
 }
 

@@ -14,7 +14,7 @@ use super::summary::{BufferSummary, CpuSummary, Summary};
 use super::worker::{Drain, Drained, Progress, Worker, WorkerError, thread_time};
 use crate::sys;
 use crate::trace_dat::Writer;
-use crate::tracefs::{Journal, Tracefs};
+use crate::tracefs::{Journal, Tracefs, UndoError};
 use crate::units::Pid;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::EventFd;
@@ -66,7 +66,13 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
     let tracefs = journal.tracefs().clone();
     let chosen = choose_events(plan, &tracefs, observer)?;
     let command = match &plan.command {
-        Some(words) => Some(Command::find(words, plan.search_path.as_deref())?),
+        Some(words) => {
+            let command = Command::find(words, plan.search_path.as_deref())?;
+            Some(match &plan.user {
+                Some(user) => command.run_as(user, &plan.environment),
+                None => command,
+            })
+        }
         None => None,
     };
     let output = Output::create(&plan.output)?;
@@ -81,10 +87,11 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
     // Before this process lists its own threads as not to be traced, which children would inherit.
     let mut child = command.map(Command::fork).transpose()?;
 
+    plan.machine.set(&mut journal)?;
     let mut buffers = Vec::new();
     for (index, (buffer, chosen)) in plan.buffers.iter().zip(chosen).enumerate() {
         // The main buffer may have nothing to record when there are others.
-        if index > 0 || !chosen.events.is_empty() {
+        if index > 0 || buffer.traces() {
             let pid = child.as_ref().map(Child::pid);
             buffers.push(set_up(&mut journal, plan, buffer, chosen, index == 0, pid)?);
         }
@@ -125,7 +132,7 @@ fn choose_events(plan: &Plan, tracefs: &Tracefs, observer: &mut dyn Observer) ->
     for error in &unknown {
         observer.warn(&error.to_string());
     }
-    if chosen.iter().all(|chosen| chosen.events.is_empty()) {
+    if chosen.iter().all(|chosen| chosen.events.is_empty()) && plan.buffers.iter().all(|b| b.tracer.is_none()) {
         return Err(PlanError::NoEvents.into());
     }
     Ok(chosen)
@@ -264,10 +271,13 @@ impl Run<'_> {
             };
             let writing = thread::Builder::new().name("rtrace/symbols".to_owned());
             let writing = writing.spawn_scoped(scope, || timed(|| symbols.write())).map_err(spawn_failed)?;
-            if !self.plan.own_threads && !self.plan.tasks.is_restricted() {
+            if !self.plan.own_threads && !self.plan.tasks.is_restricted() && !self.plan.keep {
                 let tids = own_threads();
                 for buffer in &self.buffers {
                     self.journal.leave_out(&buffer.instance, &tids)?;
+                    if buffer.has_tracer {
+                        self.journal.leave_out_functions(&buffer.instance, &tids)?;
+                    }
                 }
             }
 
@@ -312,13 +322,13 @@ impl Run<'_> {
                 sub_buffer: buffer.sub_buffer,
                 chunk: chunk_size(buffer.sub_buffer, rings, keep.and_then(|k| k.size).map(|share| share / 8)),
                 compression: self.plan.compression,
-                no_splice: false,
+                no_splice: self.plan.no_splice,
                 ready_at_wake: buffer.ready_at_wake,
                 ring: buffer.kib_per_cpu.map_or(0, |kib| kib as usize * 1024),
                 priority: self.plan.priority,
             };
             let mut of_buffer = Vec::new();
-            for &(cpu, _) in &buffer.cpus {
+            for &(cpu, _) in buffer.cpus.iter().filter(|_| !buffer.is_text) {
                 let ring =
                     fs::File::open(buffer.instance.trace_pipe_raw(cpu)).map_err(|e| WorkerError::Ring(cpu, e))?;
                 let spool = self.output.spool(buffer, cpu, self.plan.compression, keep)?;
@@ -399,7 +409,11 @@ impl Run<'_> {
         let spools = drained.into_iter().map(|cpus| cpus.into_iter().map(|d| d.spool).collect()).collect();
         let comms = with_saved(comms, &self.journal.tracefs().saved_cmdlines()?);
         let file_size = self.output.finish(&self.buffers, spools, &comms)?;
-        let undone = self.journal.undo();
+        let undone = if self.plan.keep {
+            self.journal.keep().map_err(|error| UndoError { failures: vec![error] })
+        } else {
+            self.journal.undo()
+        };
         let timeout = self.plan.timeout.map(|timeout| self.since + timeout);
         let command = child.as_mut().and_then(|child| end_of(child, &self.signals, timeout, &mut timed_out));
         undone?;

@@ -2,7 +2,7 @@
 
 use super::error::{PlanError, RecordError};
 use super::plan::{BufferPlan, Place, Plan};
-use crate::tracefs::{CpuStats, Error, EventName, Feature, Instance, Journal, TraceClock, Tracefs};
+use crate::tracefs::{CpuStats, Error, EventName, Instance, Journal, TraceClock, Tracefs};
 use crate::units::{CpuId, Pid};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,6 +88,10 @@ pub(super) struct Buffer {
     pub(super) counted: bool,
     /// Where the kernel's text and data lay when what is stored was written, if that was before the last boot.
     pub(super) last_boot: Option<String>,
+    /// What it records is the text of a latency tracer, there is nothing to drain.
+    pub(super) is_text: bool,
+    /// A tracer runs in it.
+    pub(super) has_tracer: bool,
 }
 
 /// Carries out `buffer`; `main` is the one that is the file's top buffer.
@@ -100,7 +104,7 @@ pub(super) fn set_up(
     command: Option<Pid>,
 ) -> Result<Buffer, RecordError> {
     let tracefs = journal.tracefs().clone();
-    let instance = place(journal, &tracefs, &buffer.place)?;
+    let instance = place_of_tracer(journal, &tracefs, buffer)?;
     let created = journal.created(&instance);
     if created {
         journal.set_on(&instance, false)?;
@@ -112,11 +116,14 @@ pub(super) fn set_up(
         let command = command.filter(|_| plan.tasks.command);
         let pids: Vec<Pid> = plan.tasks.pids.iter().copied().chain(command).collect();
         journal.trace_only(&instance, &pids, plan.tasks.children)?;
+        if buffer.tracer.is_some() && instance.has("set_ftrace_pid") {
+            journal.trace_functions_only(&instance, &pids, plan.tasks.children)?;
+        }
     }
     set_filters(journal, &instance, &chosen)?;
     let names: Vec<EventName> = chosen.events.keys().cloned().collect();
     journal.enable_events(&instance, &names)?;
-    set_tracer(journal, &instance, buffer)?;
+    plan.machine.set_tracer(journal, &instance, buffer)?;
     let mut events = names;
     if !created {
         journal.disable_events(&instance, &chosen.left_out)?;
@@ -146,6 +153,8 @@ pub(super) fn set_up(
         ready_at_wake: (sub_buffers * BUFFER_PERCENT / 100).max(1),
         counted: true,
         last_boot: None,
+        is_text: buffer.is_of_latency_tracer(),
+        has_tracer: buffer.tracer.is_some(),
         instance,
     })
 }
@@ -159,13 +168,19 @@ pub(super) fn set_buffer(journal: &mut Journal, instance: &Instance, buffer: &Bu
         }
         journal.set_clock(instance, clock)?;
     }
+    if let Some(size) = buffer.sub_buffer {
+        journal.set_sub_buffer_size(instance, size.0.div_ceil(1024))?;
+    }
+    if let Some(mask) = &buffer.cpu_mask {
+        journal.set_cpu_mask(instance, mask)?;
+    }
     if let Some(size) = buffer.size {
         journal.set_buffer_size(instance, size.0.div_ceil(1024))?;
     }
     for (name, on) in &buffer.options {
-        let known = instance.options()?;
-        if !known.iter().any(|(option, _)| option == name) {
-            let available = known.into_iter().map(|(option, _)| option).collect();
+        // `trace_options` has those of other tracers than the present one only if it is theirs.
+        if !instance.has(&format!("options/{name}")) {
+            let available = instance.list("options")?.into_iter().map(|(option, _)| option).collect();
             return Err(PlanError::NoOption { name: name.clone(), available }.into());
         }
         journal.set_option(instance, name, *on)?;
@@ -199,15 +214,19 @@ fn lacks_field(error: &Error) -> bool {
     matches!(error, Error::File { kernel: Some(entry), .. } if entry.text == "Field not found")
 }
 
-/// Sets a buffer's tracer.
-pub(super) fn set_tracer(journal: &mut Journal, instance: &Instance, buffer: &BufferPlan) -> Result<(), RecordError> {
-    let Some(tracer) = &buffer.tracer else { return Ok(()) };
-    if !instance.tracers()?.contains(tracer) {
-        let wanted = Feature::Tracer(tracer.clone());
-        return Err(Error::NoFeature { what: wanted.name(), config: wanted.config() }.into());
+/// The instance of a buffer to record. Some tracers work at the top level only; then that is where a private recording
+/// takes place.
+fn place_of_tracer(journal: &mut Journal, tracefs: &Tracefs, buffer: &BufferPlan) -> Result<Instance, Error> {
+    let instance = place(journal, tracefs, &buffer.place)?;
+    let Some(tracer) = buffer.tracer.as_ref().filter(|_| buffer.place == Place::Private) else { return Ok(instance) };
+    let top = tracefs.top();
+    if instance.tracers()?.contains(tracer) || !top.tracers()?.contains(tracer) {
+        return Ok(instance);
     }
-    journal.set(instance, "current_tracer", tracer)?;
-    Ok(())
+    if let Some(name) = instance.name() {
+        journal.remove_instance(name)?;
+    }
+    Ok(top)
 }
 
 /// The instance that a plan names, made if there is none.

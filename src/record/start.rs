@@ -1,9 +1,10 @@
 //! Starting to trace without recording: the plan is carried out and left so.
 
 use super::error::{PlanError, RecordError};
+use super::machine::Machine;
 use super::plan::{BufferPlan, Tasks};
-use super::setup::{Chosen, choose, place, set_buffer, set_filters, set_tracer};
-use crate::tracefs::{Error, EventName, Instance, Journal, WriteMode};
+use super::setup::{Chosen, choose, place, set_buffer, set_filters};
+use crate::tracefs::{Error, EventName, FunctionList, Instance, Journal, WriteMode};
 
 /// What becomes of what an instance was set to before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +24,15 @@ pub fn start(
     mut journal: Journal,
     buffers: &[BufferPlan],
     tasks: &Tasks,
+    machine: &Machine,
     allow_unknown: bool,
     mode: Mode,
 ) -> Result<Vec<Error>, RecordError> {
     if tasks.children && tasks.pids.is_empty() {
         return Err(PlanError::NoParents.into());
+    }
+    for buffer in buffers {
+        buffer.functions.check()?;
     }
     // The top level's events are those of every instance; a wrong name is found before anything is changed.
     let existing = journal.tracefs().top().events()?;
@@ -36,6 +41,7 @@ pub fn start(
     for buffer in buffers {
         chosen.push(choose(allow_unknown, buffer, &existing, &mut unknown)?);
     }
+    machine.set(&mut journal)?;
     let mut cleared = Vec::new();
     let mut started = Vec::new();
     for (buffer, chosen) in buffers.iter().zip(chosen) {
@@ -51,8 +57,11 @@ pub fn start(
         set_buffer(&mut journal, &instance, buffer)?;
         if !tasks.pids.is_empty() {
             journal.trace_only(&instance, &tasks.pids, tasks.children)?;
+            if buffer.tracer.is_some() && instance.has("set_ftrace_pid") {
+                journal.trace_functions_only(&instance, &tasks.pids, tasks.children)?;
+            }
         }
-        events(&mut journal, &instance, chosen, buffer)?;
+        events(&mut journal, &instance, chosen, buffer, machine)?;
         started.push(instance);
     }
     // What cannot be undone comes when all else has worked.
@@ -69,12 +78,18 @@ pub fn start(
 }
 
 /// Filters before events, so that nothing unfiltered gets in; triggers last.
-fn events(journal: &mut Journal, instance: &Instance, chosen: Chosen, buffer: &BufferPlan) -> Result<(), RecordError> {
+fn events(
+    journal: &mut Journal,
+    instance: &Instance,
+    chosen: Chosen,
+    buffer: &BufferPlan,
+    machine: &Machine,
+) -> Result<(), RecordError> {
     set_filters(journal, instance, &chosen)?;
     let names: Vec<EventName> = chosen.events.keys().cloned().collect();
     journal.enable_events(instance, &names)?;
     journal.disable_events(instance, &chosen.left_out)?;
-    set_tracer(journal, instance, buffer)?;
+    machine.set_tracer(journal, instance, buffer)?;
     for (event, wish) in &chosen.events {
         for trigger in &wish.triggers {
             journal.add_trigger(instance, event, trigger)?;
@@ -86,6 +101,12 @@ fn events(journal: &mut Journal, instance: &Instance, chosen: Chosen, buffer: &B
 fn switch_off(journal: &mut Journal, instance: &Instance, existing: &[EventName]) -> Result<(), Error> {
     journal.set(instance, "current_tracer", "nop")?;
     journal.disable_events(instance, &instance.enabled_events()?)?;
+    for (list, file) in [(FunctionList::Filter, "set_ftrace_filter"), (FunctionList::NoTrace, "set_ftrace_notrace")] {
+        let set = |line: &str| !line.is_empty() && !line.starts_with('#');
+        if instance.read(file).is_ok_and(|text| text.lines().any(set)) {
+            journal.set_functions(instance, list, &[String::new()])?;
+        }
+    }
     for event in existing {
         if instance.filter(event).is_ok_and(|filter| filter.is_some()) {
             journal.set_filter(instance, event, "0")?;

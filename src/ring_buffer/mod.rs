@@ -23,6 +23,7 @@
 //! Source: `kernel/trace/ring_buffer.c`, `include/linux/ring_buffer.h` (`enum ring_buffer_type`) of Linux 2.6.31 and
 //! later. All numbers are the recorded machine's, so a page is read with its [`Abi`](crate::abi::Abi).
 
+mod cut;
 mod error;
 mod page;
 mod walker;

@@ -29,8 +29,8 @@ pub struct Page {
     pub lost: Lost,
 }
 
-const COMMIT_MASK: u64 = (1 << 27) - 1;
-const MISSED_STORED: u64 = 1 << 30;
+pub(super) const COMMIT_MASK: u64 = (1 << 27) - 1;
+pub(super) const MISSED_STORED: u64 = 1 << 30;
 const MISSED_EVENTS: u64 = 1 << 31;
 
 impl PageLayout {

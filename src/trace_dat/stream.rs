@@ -38,6 +38,16 @@ pub struct RawPages {
 }
 
 impl RawPages {
+    /// How its chunks are packed.
+    pub(super) fn codec(&self) -> Codec {
+        self.chunks.codec()
+    }
+
+    /// The next chunk as it is stored; `None` at the end and at damage, of which [`RawPages::next`] will tell.
+    pub(super) fn next_packed(&mut self) -> Option<Packed> {
+        self.chunks.next_packed()
+    }
+
     /// Replaces `to` by the sub-buffers of the next chunk; `false` at the end.
     ///
     /// # Errors

@@ -97,6 +97,14 @@ pub enum Error {
         /// Names that resemble it.
         nearest: Vec<String>,
     },
+    /// No function is called so, or fits.
+    #[error("no function matches `{pattern}`")]
+    NoFunction {
+        /// The name or glob as given.
+        pattern: String,
+        /// Names that resemble it.
+        nearest: Vec<String>,
+    },
     /// The journal cannot be written, so nothing is.
     #[error("failed to {action} the journal {path}: {cause}")]
     Journal {
@@ -164,6 +172,10 @@ impl Error {
             Error::NoEvent { nearest, .. } if !nearest.is_empty() => {
                 vec![format!("similar names are {}.", nearest.join(", "))]
             }
+            Error::NoFunction { nearest, .. } if !nearest.is_empty() => {
+                vec![format!("similar names are {}.", nearest.join(", "))]
+            }
+            Error::NoFunction { .. } => vec!["`rtrace list -f PATTERN` shows the functions of this kernel.".to_owned()],
             Error::NoEvent { .. } => vec!["`rtrace list -e` shows the events of this kernel.".to_owned()],
             _ => Vec::new(),
         }

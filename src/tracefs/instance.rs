@@ -238,6 +238,14 @@ impl Instance {
         self.read(&Self::cpu_file(cpu, "stats"))
     }
 
+    /// The text of `trace`: what the ring buffer holds, or a latency tracer's worst case.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn trace_text(&self) -> Result<Vec<u8>, Error> {
+        self.read_bytes("trace")
+    }
+
     /// The ring buffer's size.
     ///
     /// # Errors

@@ -11,11 +11,13 @@
 mod buffer;
 mod clock;
 mod defaults;
+mod dry;
 mod error;
 mod error_log;
 mod events;
 mod feature;
 mod files;
+mod functions;
 mod glob;
 mod instance;
 mod journal;
@@ -27,11 +29,13 @@ mod status;
 
 pub use buffer::BufferSize;
 pub use clock::TraceClock;
+pub use dry::DryRun;
 pub use error::Error;
 pub use error_log::LogEntry;
 pub use events::EventName;
 pub use feature::{Feature, missing_config};
 pub use files::{Files, RealFiles, WriteMode};
+pub use functions::FunctionList;
 pub use glob::glob_matches;
 pub use instance::Instance;
 pub use journal::{JOURNAL_DIR, Journal, Orphan, ResetPlan, Sink, UndoError, find_orphans};

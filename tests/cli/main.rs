@@ -8,6 +8,7 @@ mod knobs;
 mod not_run;
 
 mod documents;
+mod files;
 mod generated;
 mod help;
 mod languages;

@@ -15,3 +15,4 @@ mod languages;
 mod not_run;
 mod persistent;
 mod text;
+mod tracers;

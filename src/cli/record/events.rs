@@ -24,9 +24,17 @@ enum Kind {
     Clock,
     Tracer,
     Option,
+    StackTrace,
+    Function,
+    NoFunction,
+    GraphFunction,
+    Module,
+    FuncStack,
+    CpuMask,
+    SubBuffer,
 }
 
-const KINDS: [(&str, Kind); 9] = [
+const KINDS: [(&str, Kind); 17] = [
     ("event", Kind::Event),
     ("filter", Kind::Filter),
     ("trigger", Kind::Trigger),
@@ -36,6 +44,14 @@ const KINDS: [(&str, Kind); 9] = [
     ("clock", Kind::Clock),
     ("tracer", Kind::Tracer),
     ("option", Kind::Option),
+    ("stack-trace", Kind::StackTrace),
+    ("function", Kind::Function),
+    ("no-function", Kind::NoFunction),
+    ("graph-function", Kind::GraphFunction),
+    ("module", Kind::Module),
+    ("func-stack", Kind::FuncStack),
+    ("cpumask", Kind::CpuMask),
+    ("subbuf-size", Kind::SubBuffer),
 ];
 
 impl clap::Args for InOrder {
@@ -43,7 +59,7 @@ impl clap::Args for InOrder {
         let each = |id: &'static str, short: char, value: &'static str| {
             Arg::new(id).short(short).long(id).value_name(value).action(ArgAction::Append)
         };
-        command
+        let command = command
             .arg(
                 each("event", 'e', "EVENT")
                     .help("Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half"),
@@ -66,7 +82,8 @@ impl clap::Args for InOrder {
                 each("buffer-size", 'b', "SIZE")
                     .help("Ring buffer per CPU: KiB, or with K, M, G; the kernel's default is 1408K"),
             )
-            .arg(each("clock", 'C', "CLOCK").help("Trace clock: local, global, mono, boot, ... (rtrace list -C)"))
+            .arg(each("clock", 'C', "CLOCK").help("Trace clock: local, global, mono, boot, ... (rtrace list -C)"));
+        super::tracers::augment(command)
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -100,8 +117,14 @@ impl InOrder {
         let usage = |text: String| clap::Error::raw(ErrorKind::ValueValidation, text + "\n");
         let mut buffers = vec![BufferPlan::new(main)];
         let mut invert = false;
+        let mut module: Option<&str> = None;
+        let mut alone = false; // a --module that nothing follows means all its functions
         for (_, kind, text) in &self.words {
             let buffer = buffers.last_mut().expect("there is always the main one");
+            if alone && matches!(kind, Kind::Instance | Kind::Module) {
+                buffer.functions.trace.push(super::tracers::of_module("*", module));
+            }
+            alone &= !matches!(kind, Kind::Function | Kind::NoFunction | Kind::GraphFunction | Kind::Instance);
             match kind {
                 Kind::Invert => invert = true,
                 Kind::Instance => {
@@ -110,7 +133,7 @@ impl InOrder {
                         return Err(usage(format!("instance `{text}` is named twice")));
                     }
                     buffers.push(BufferPlan::new(place));
-                    invert = false;
+                    (invert, module) = (false, None);
                 }
                 Kind::Size => {
                     let size = ByteSize::parse_with_unit(text, 1024).map_err(|e| usage(e.to_string()))?;
@@ -121,6 +144,21 @@ impl InOrder {
                 }
                 Kind::Clock => buffer.clock = Some(text.clone()),
                 Kind::Tracer => buffer.tracer = Some(text.trim().to_owned()),
+                Kind::StackTrace => buffer.options.push(("stacktrace".to_owned(), true)),
+                Kind::Function => {
+                    super::tracers::trace(&mut buffer.functions, text, module).map_err(usage)?;
+                }
+                Kind::NoFunction => buffer.functions.leave_out.push(super::tracers::of_module(text, module)),
+                Kind::GraphFunction => buffer.functions.graph.push(super::tracers::of_module(text, module)),
+                Kind::Module => (module, alone) = (Some(text.as_str()), true),
+                Kind::FuncStack => buffer.functions.stack = true,
+                Kind::CpuMask => {
+                    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+                    buffer.cpu_mask = Some(super::tracers::cpu_mask(text, cpus).map_err(usage)?);
+                }
+                Kind::SubBuffer => {
+                    buffer.sub_buffer = Some(ByteSize::parse_with_unit(text, 1024).map_err(|e| usage(e.to_string()))?);
+                }
                 Kind::Option => buffer.options.push(match text.strip_prefix("no") {
                     Some(name) => (name.to_owned(), false),
                     None => (text.clone(), true),
@@ -140,6 +178,16 @@ impl InOrder {
                     };
                     if *kind == Kind::Filter { &mut event.filters } else { &mut event.triggers }.push(text.clone());
                 }
+            }
+        }
+        if alone && let Some(buffer) = buffers.last_mut() {
+            buffer.functions.trace.push(super::tracers::of_module("*", module));
+        }
+        for buffer in buffers.iter().filter(|buffer| buffer.tracer.is_none()) {
+            let functions = &buffer.functions;
+            if !(functions.trace.is_empty() && functions.leave_out.is_empty() && functions.graph.is_empty()) {
+                let text = "-l, -n, -g and --module are about a tracer, and there is none: add -p function or -p function_graph";
+                return Err(usage(text.to_owned()));
             }
         }
         Ok(buffers)
@@ -194,6 +242,40 @@ mod tests {
         assert_eq!(one.place, Place::Instance("one".to_owned()));
         assert_eq!((one.size, one.clock.as_deref()), (Some(ByteSize(2 << 20)), Some("mono")));
         assert!(one.events[0].enable, "-v ends with the instance");
+    }
+
+    #[test]
+    fn functions_belong_to_a_tracer_and_a_module() {
+        let all = buffers(&[
+            "-p",
+            "function",
+            "-l",
+            "a*",
+            "--module",
+            "ext4",
+            "-l",
+            "b",
+            "-n",
+            "c",
+            "-B",
+            "x",
+            "-p",
+            "function_graph",
+            "-g",
+            "d",
+            "--module",
+            "xfs",
+            "-T",
+            "-M",
+            "3",
+        ])
+        .unwrap();
+        assert_eq!(all[0].functions.trace, ["a*", "b:mod:ext4"]);
+        assert_eq!(all[0].functions.leave_out, ["c:mod:ext4"]);
+        assert_eq!(all[1].functions.graph, ["d"]);
+        assert_eq!(all[1].functions.trace, ["*:mod:xfs"]);
+        assert_eq!((all[1].options[0].0.as_str(), all[1].cpu_mask.as_deref()), ("stacktrace", Some("3")));
+        assert!(buffers(&["-l", "a"]).unwrap_err().to_string().contains("add -p function"));
     }
 
     #[test]

@@ -23,15 +23,24 @@
 //! flipped bit; trace-cmd takes them. With compression `none` a spool is bare sub-buffers, one after the other.
 //! A torn last chunk or sub-buffer is dropped by all who read a spool.
 
+mod anew;
+mod anew6;
+mod anew7;
 mod assemble;
+mod convert;
+mod parts;
 mod recover;
 mod sections;
 mod segments;
+mod split;
 
+pub use anew::{NewFile, Version};
 pub use assemble::{FinishedSpool, Written};
+pub use convert::convert;
 pub use recover::{Recovered, recover};
 pub use sections::{FileLock, WriteError, Writer};
 pub use segments::{join_segments, segment_path};
+pub use split::{Part, Slice, Stream, split};
 
 /// The most bytes of sub-buffers that one chunk may hold.
 pub const MAX_CHUNK: usize = 32 << 20;

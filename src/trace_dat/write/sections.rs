@@ -3,6 +3,7 @@
 use super::super::prefix::MAGIC;
 use super::super::put::Put;
 use super::super::{Codec, OptionId, SectionId, SpoolTable};
+use super::parts;
 use crate::abi::{Abi, Endian};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
@@ -42,6 +43,9 @@ pub enum WriteError {
         /// Its size, in bytes.
         len: usize,
     },
+    /// What version 6 has no room for.
+    #[error("a file of version 6 has no room for {0}")]
+    Version6(&'static str),
     /// The file is being recorded to.
     #[error("a recorder is writing it")]
     Busy,
@@ -103,8 +107,7 @@ impl Writer {
     /// [`WriteError::Write`].
     pub fn header_info(&mut self, page: &[u8], event: &[u8]) -> Result<(), WriteError> {
         let mut out = Put::new(self.abi);
-        out.raw(b"header_page\0").u64(page.len() as u64).raw(page);
-        out.raw(b"header_event\0").u64(event.len() as u64).raw(event);
+        parts::header_info(&mut out, page, event);
         self.section(SectionId::HEADER_INFO, &out.bytes)
     }
 
@@ -114,7 +117,7 @@ impl Writer {
     /// [`WriteError::Write`].
     pub fn ftrace_formats<T: AsRef<[u8]>>(&mut self, formats: &[T]) -> Result<(), WriteError> {
         let mut out = Put::new(self.abi);
-        put_formats(&mut out, formats);
+        parts::formats(&mut out, formats);
         self.section(SectionId::FTRACE_EVENTS, &out.bytes)
     }
 
@@ -124,11 +127,7 @@ impl Writer {
     /// [`WriteError::Write`].
     pub fn event_formats<T: AsRef<[u8]>>(&mut self, systems: &[(String, Vec<T>)]) -> Result<(), WriteError> {
         let mut out = Put::new(self.abi);
-        out.u32(systems.len() as u32);
-        for (system, formats) in systems {
-            out.cstr(system);
-            put_formats(&mut out, formats);
-        }
+        parts::systems(&mut out, systems);
         self.section(SectionId::EVENT_FORMATS, &out.bytes)
     }
 
@@ -156,6 +155,32 @@ impl Writer {
         let mut out = Put::new(self.abi);
         out.u64(text.len() as u64).raw(text);
         self.section(SectionId::CMDLINES, &out.bytes)
+    }
+
+    /// The text of a latency tracer instead of a ring buffer's data, and the option that points to it.
+    ///
+    /// # Errors
+    /// [`WriteError::TooLong`] above 4 GiB, [`WriteError::Write`].
+    pub fn buffer_text(&mut self, name: &str, clock: &str, text: &[u8]) -> Result<(), WriteError> {
+        const CHUNK: usize = 40 << 10;
+        let what = "the tracer's text";
+        let mut option = Put::new(self.abi);
+        option.u64(self.pos).cstr(name).cstr(clock);
+        let mut out = Put::new(self.abi);
+        if self.codec == Codec::None {
+            out.raw(text);
+        } else {
+            let chunks = text.chunks(CHUNK);
+            let count = u32::try_from(chunks.len()).map_err(|_| WriteError::TooLong { what, len: text.len() })?;
+            out.u32(count);
+            for chunk in chunks {
+                let packed = self.codec.compress(chunk).map_err(|source| WriteError::Write { what, source })?;
+                out.u32(packed.len() as u32).u32(chunk.len() as u32).raw(&packed);
+            }
+        }
+        self.put_section(what, SectionId::BUFFER_TEXT, u16::from(self.codec != Codec::None), &out.bytes)?;
+        self.options.push((OptionId::BUFFER_TEXT, option.bytes));
+        Ok(())
     }
 
     /// A section's bytes, and the option that points to it; written a second time it replaces the first.
@@ -289,12 +314,5 @@ impl FileLock {
             Err((_, Errno::ENOLCK | Errno::EOPNOTSUPP | Errno::ENOSYS | Errno::EINVAL)) => Ok(FileLock { _lock: None }),
             Err((_, errno)) => Err(failed(errno.into())),
         }
-    }
-}
-
-fn put_formats<T: AsRef<[u8]>>(out: &mut Put, formats: &[T]) {
-    out.u32(formats.len() as u32);
-    for format in formats {
-        out.u64(format.as_ref().len() as u64).raw(format.as_ref());
     }
 }

@@ -32,7 +32,7 @@ impl Journal {
         if old.as_deref() == Some(value) && !said.contains("(expanded") && !super::restore::was_refused(file, &said) {
             return Ok(said.trim().to_owned());
         }
-        if !created {
+        if !created || is_of_tracer(file) {
             let content = || Error::Content { file: path.clone(), text: said.trim_end().to_owned() };
             let write = old.ok_or_else(content)?;
             self.note(Undo::Restore { file: path.clone(), said: said.clone(), write })?;
@@ -107,4 +107,14 @@ impl Journal {
         }
         self.writer.write(&path, text, WriteMode::Append)
     }
+}
+
+/// Whether an option is a tracer's: there is one of it for all instances (`struct tracer_flags`), so that it does not go
+/// with an instance.
+fn is_of_tracer(file: &str) -> bool {
+    const PREFIXES: [&str; 4] = ["func", "blk_", "sleep-time", "graph-time"];
+    let option = file.strip_prefix("options/");
+    option.is_some_and(|name| {
+        name != "function-trace" && name != "function-fork" && PREFIXES.iter().any(|p| name.starts_with(p))
+    })
 }

@@ -16,7 +16,9 @@ mod disk;
 mod event_enable;
 #[cfg(test)]
 mod fake;
+mod functions;
 mod knobs;
+mod machine;
 mod orphan;
 mod recording;
 mod reset;

@@ -64,6 +64,6 @@ impl Journal {
     }
 }
 
-fn words(pids: &[Pid]) -> String {
+pub(super) fn words(pids: &[Pid]) -> String {
     pids.iter().map(Pid::to_string).collect::<Vec<_>>().join(" ")
 }

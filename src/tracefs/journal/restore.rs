@@ -24,20 +24,16 @@ pub(super) fn value_to_write(file: &str, said: &str) -> Option<String> {
         // A refused filter stays readable, with a caret line and the complaint below it.
         "filter" => text.lines().next().unwrap_or("0").to_owned(),
         "set_ftrace_pid" | "set_ftrace_notrace_pid" if text == "no pid" => String::new(),
-        "set_ftrace_filter" | "set_ftrace_notrace" | "set_graph_function" | "set_graph_notrace" => functions(text)?,
+        "set_ftrace_filter" | "set_ftrace_notrace" | "set_graph_function" | "set_graph_notrace" => functions(text),
         _ => text.to_owned(),
     })
 }
 
-/// The names of a function list, which the kernel takes back separated by blanks; `None` if it holds a command.
-fn functions(text: &str) -> Option<String> {
-    let names: Vec<&str> = text
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .map(|line| line.split_whitespace().next().unwrap_or(""))
-        .filter(|name| !name.is_empty())
-        .collect();
-    names.iter().all(|name| !name.contains(':')).then(|| names.join(" "))
+/// The names of a function list, which the kernel takes back separated by blanks. Commands on functions stay when the
+/// list is emptied, so they are not among them.
+fn functions(text: &str) -> String {
+    let names = text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| !name.contains(':')).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether what `file` says now is what it said then, apart from marks that do not belong to the knob.
@@ -72,13 +68,13 @@ mod tests {
             ("set_ftrace_pid", "no pid\n", ""),
             ("set_ftrace_filter", "#### all functions enabled ####\n", ""),
             ("set_ftrace_filter", "schedule\next4_sync_fs [ext4]\n", "schedule ext4_sync_fs"),
+            ("set_ftrace_filter", "schedule\n_printk:traceoff:unlimited\n", "schedule"),
             ("options/sym-addr", "0\n", "0"),
         ] {
             assert_eq!(value_to_write(file, said).as_deref(), Some(write), "{file} {said:?}");
         }
         assert_eq!(value_to_write("buffer_size_kb", "X\n"), None);
         assert_eq!(value_to_write("events/sched/enable", "X\n"), None);
-        assert_eq!(value_to_write("set_ftrace_filter", "schedule:traceoff:unlimited\n"), None);
     }
 
     #[test]

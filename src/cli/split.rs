@@ -1,0 +1,211 @@
+//! `rtrace split`.
+
+mod plan;
+
+use super::exit::{Exit, Failure};
+use super::trace_file::{Damage, Made, open};
+use anyhow::{Context, anyhow};
+use plan::{Step, plan};
+use rtrace::trace_dat::Trace;
+use rtrace::trace_dat::write::{NewFile, Part, Slice, Stream, Version, split};
+use rtrace::units::{CpuId, parse_duration};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Cut a recording into parts by time, events or sub-buffers
+///
+/// The parts are called FILE.1, FILE.2, ... and are trace.dat files of the same version and compression. What lies
+/// wholly within a part is copied as it is stored. Without a step there is one part, from START to END.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace split -i trace.dat 167.716 167.720         what happened between these times: trace.dat.1
+  rtrace split -s 10 -r -o part                     ten seconds each: part.1, part.2, ...
+  rtrace split -e 100000 -r                         a hundred thousand events each
+  rtrace split -m 200 167.716                       200 ms from a time on")]
+pub(crate) struct Args {
+    /// File to cut
+    #[arg(short, long, value_name = "FILE", default_value = "trace.dat", value_hint = clap::ValueHint::FilePath)]
+    input: PathBuf,
+    /// What the parts are called, with .1, .2 behind [default: the file's name]
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    /// A part every N seconds (or with a unit: 1m)
+    #[arg(short, long, value_name = "N", value_parser = parse_duration, group = "step")]
+    seconds: Option<Duration>,
+    /// A part every N milliseconds
+    #[arg(short, long, value_name = "N", group = "step", value_parser = clap::value_parser!(u64).range(1..))]
+    milliseconds: Option<u64>,
+    /// A part every N microseconds
+    #[arg(short = 'u', long, value_name = "N", group = "step", value_parser = clap::value_parser!(u64).range(1..))]
+    microseconds: Option<u64>,
+    /// A part every N events
+    #[arg(short, long, value_name = "N", group = "step", value_parser = clap::value_parser!(u64).range(1..))]
+    events: Option<u64>,
+    /// A part every N sub-buffers of each CPU
+    #[arg(short, long, value_name = "N", group = "step", value_parser = clap::value_parser!(u64).range(1..))]
+    pages: Option<u64>,
+    /// Go on until END, instead of one part only
+    #[arg(short, long)]
+    repeat: bool,
+    /// With -e: N events of each CPU
+    #[arg(short = 'c', long, requires = "events")]
+    per_cpu: bool,
+    /// Only this CPU
+    #[arg(short = 'C', long, value_name = "CPU")]
+    cpu: Option<u32>,
+    /// Only this instance; with -t it becomes the top buffer
+    #[arg(short = 'B', long = "instance", value_name = "NAME")]
+    instances: Vec<String>,
+    /// The instance becomes the top buffer
+    #[arg(short = 't', requires = "instances")]
+    promote: bool,
+    /// Also the top buffer, beside -B
+    #[arg(long)]
+    top: bool,
+    /// Call the top buffer so in the parts
+    #[arg(short = 'b', long, value_name = "NAME")]
+    rename_top: Option<String>,
+    /// Time to start at, as reports show it
+    #[arg(value_name = "START", value_parser = time)]
+    start: Option<u64>,
+    /// Time to end at
+    #[arg(value_name = "END", value_parser = time)]
+    end: Option<u64>,
+}
+
+/// Seconds with up to nine decimals, to nanoseconds.
+fn time(text: &str) -> Result<u64, String> {
+    let bad = || format!("`{text}` is no time: expected seconds, as in 167.716832");
+    let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+    if part.len() > 9 || !part.chars().all(|c| c.is_ascii_digit()) {
+        return Err(bad());
+    }
+    let whole: u64 = whole.parse().map_err(|_| bad())?;
+    let part: u64 = format!("{part:0<9}").parse().map_err(|_| bad())?;
+    whole.checked_mul(1_000_000_000).and_then(|ns| ns.checked_add(part)).ok_or_else(bad)
+}
+
+/// So many parts are written in one go through the file.
+const AT_ONCE: usize = 64;
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let trace = open(&args.input)?;
+    let mut damage = Damage::of(&args.input, &trace);
+    let buffers = buffers(args, &trace)?;
+    let streams = streams(args, &trace, &buffers);
+    if streams.is_empty() {
+        return Err(Failure::new(Exit::Failed, anyhow!("{} holds nothing of what is asked for", args.input.display())));
+    }
+    let step = match (args.seconds, args.milliseconds, args.microseconds, args.events, args.pages) {
+        (Some(time), ..) => Step::Time(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
+        (_, Some(ms), ..) => Step::Time(ms.saturating_mul(1_000_000)),
+        (_, _, Some(us), ..) => Step::Time(us.saturating_mul(1_000)),
+        (.., Some(events), _) => Step::Events { count: events, per_cpu: args.per_cpu },
+        (.., Some(pages)) => Step::Pages(pages),
+        _ => Step::All,
+    };
+    if step == Step::Time(0) {
+        return Err(Failure::new(Exit::Usage, anyhow!("a part must have some length")));
+    }
+    let window = args.start.unwrap_or(0)..args.end.unwrap_or(u64::MAX);
+    if matches!(step, Step::Pages(_)) && (args.start, args.end) != (None, None) {
+        return Err(Failure::new(
+            Exit::Usage,
+            anyhow!("-p counts sub-buffers from the start: it goes with no START or END"),
+        ));
+    }
+    let mut slices = plan(&trace, &streams, &step, window, &mut |found| damage.note(&found))?;
+    if !args.repeat {
+        slices.truncate(1);
+    }
+    let name = args.output.as_ref().unwrap_or(&args.input);
+    let mut number = 0;
+    let mut written = 0;
+    for batch in slices.chunks(AT_ONCE) {
+        let mut made = Vec::new();
+        let mut parts = Vec::new();
+        for slice in batch {
+            number += 1;
+            let mut path = name.clone().into_os_string();
+            path.push(format!(".{number}"));
+            let (file, part) = part(&PathBuf::from(path), &trace, &buffers, slice.clone())?;
+            made.push(file);
+            parts.push(part);
+        }
+        split(&trace, &buffers, &streams, &mut parts, &mut |found| damage.note(&found))
+            .with_context(|| format!("failed to write the parts of {}", args.input.display()))?;
+        for (file, part) in made.into_iter().zip(parts) {
+            let (path, records) = (file.path().to_owned(), part.records);
+            part.file.finish().with_context(|| format!("failed to write {}", path.display()))?;
+            file.keep()?;
+            println!("{}: {records} events", path.display());
+            written += records;
+        }
+    }
+    if written == 0 {
+        return Err(Failure::new(Exit::Failed, anyhow!("there are no events between START and END")));
+    }
+    Ok(damage.exit())
+}
+
+fn part(
+    path: &std::path::Path,
+    trace: &Trace,
+    buffers: &[(usize, String)],
+    slice: Slice,
+) -> Result<(Made, Part), Failure> {
+    let version = match trace.prefix.version {
+        6 => Version::V6,
+        _ => Version::V7(trace.prefix.codec),
+    };
+    let (made, file) = Made::new(path)?;
+    let names: Vec<&str> = buffers.iter().map(|(_, name)| name.as_str()).collect();
+    let file =
+        NewFile::create(file, trace, version, &names).with_context(|| format!("failed to write {}", path.display()))?;
+    Ok((made, Part::new(slice, file)))
+}
+
+/// The buffers that are wanted, and what they are called in the parts.
+fn buffers(args: &Args, trace: &Trace) -> Result<Vec<(usize, String)>, Failure> {
+    let mut wanted = Vec::new();
+    for (index, buffer) in trace.buffers.iter().enumerate() {
+        let is_top = buffer.name.is_empty();
+        let named = args.instances.contains(&buffer.name);
+        let takes = if is_top { args.instances.is_empty() || args.top } else { args.instances.is_empty() || named };
+        if !takes {
+            continue;
+        }
+        let name = match &args.rename_top {
+            Some(name) if is_top => name.clone(),
+            _ if args.promote && args.instances.first() == Some(&buffer.name) => String::new(),
+            _ => buffer.name.clone(),
+        };
+        wanted.push((index, name));
+    }
+    for name in &args.instances {
+        if !trace.buffers.iter().any(|buffer| buffer.name == *name) {
+            let known: Vec<&str> = trace.buffers.iter().map(|b| b.name.as_str()).filter(|n| !n.is_empty()).collect();
+            let failure = Failure::new(Exit::Failed, anyhow!("the file has no instance `{name}`"));
+            return Err(if known.is_empty() { failure } else { failure.hint(format!("it has {}.", known.join(", "))) });
+        }
+    }
+    let tops = wanted.iter().filter(|(_, name)| name.is_empty()).count();
+    if tops > 1 {
+        return Err(Failure::new(Exit::Usage, anyhow!("-t makes a second top buffer"))
+            .hint("`-b NAME` gives the first one a name."));
+    }
+    // The top buffer comes first, and there always is one.
+    wanted.sort_by_key(|(_, name)| !name.is_empty());
+    Ok(wanted)
+}
+
+fn streams(args: &Args, trace: &Trace, buffers: &[(usize, String)]) -> Vec<Stream> {
+    let wanted = |cpu: CpuId| args.cpu.is_none_or(|wanted| CpuId(wanted) == cpu);
+    let mut streams = Vec::new();
+    for &(index, _) in buffers {
+        let cpus = trace.buffers[index].cpus.iter().enumerate();
+        streams.extend(cpus.filter(|(_, data)| wanted(data.cpu)).map(|(cpu, _)| (index, cpu)));
+    }
+    streams
+}

@@ -1,0 +1,167 @@
+//! Where the cuts are.
+
+use rtrace::trace_dat::write::{Slice, Stream};
+use rtrace::trace_dat::{FileError, Head, TimeOptions, Trace};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+/// How long a part is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Everything.
+    All,
+    /// So many nanoseconds.
+    Time(u64),
+    /// So many events, of all CPUs together or of each.
+    Events { count: u64, per_cpu: bool },
+    /// So many sub-buffers of each CPU.
+    Pages(u64),
+}
+
+/// The slices of `window` that are `step` long each. Times without any event in them make no part.
+pub(super) fn plan(
+    trace: &Trace,
+    streams: &[Stream],
+    step: &Step,
+    window: Range<u64>,
+    damaged: &mut dyn FnMut(FileError),
+) -> Result<Vec<Slice>, FileError> {
+    match step {
+        Step::All => Ok(vec![Slice::Time(window)]),
+        Step::Pages(count) => {
+            let mut most = 0;
+            for &(buffer, cpu) in streams {
+                let buffer = &trace.buffers[buffer];
+                let size: u64 = trace.chunks(buffer, cpu)?.iter().map(|chunk| u64::from(chunk.size)).sum();
+                most = most.max(size / buffer.page_size as u64);
+            }
+            Ok((0..most.div_ceil(*count)).map(|part| Slice::Pages(part * count..(part + 1) * count)).collect())
+        }
+        Step::Time(length) => times(trace, streams, *length, window, damaged),
+        Step::Events { count, per_cpu } => events(trace, streams, *count, *per_cpu, &window, damaged),
+    }
+}
+
+fn times(
+    trace: &Trace,
+    streams: &[Stream],
+    length: u64,
+    window: Range<u64>,
+    damaged: &mut dyn FnMut(FileError),
+) -> Result<Vec<Slice>, FileError> {
+    // A first look at all events: some parts may be empty, and are left out.
+    let mut parts: std::collections::BTreeSet<u64> = std::collections::BTreeSet::new();
+    let mut first = u64::MAX;
+    let mut all = Vec::new();
+    for &stream in streams {
+        let mut records = Records::open(trace, stream)?;
+        let mut times: Vec<u64> = Vec::new();
+        while let Some(time) = records.next(damaged) {
+            if window.contains(&time) {
+                first = first.min(time);
+                // Neighbours mostly fall into the same part; a tenth of one is fine enough to tell.
+                if times.last().is_none_or(|last| time.abs_diff(*last) >= (length / 10).max(1)) {
+                    times.push(time);
+                }
+            }
+        }
+        all.push(times);
+    }
+    if first == u64::MAX {
+        return Ok(vec![Slice::Time(window)]);
+    }
+    let start = if window.start == 0 { first } else { window.start };
+    for time in all.into_iter().flatten() {
+        parts.insert(time.saturating_sub(start) / length);
+        // The events not kept above lie less than a tenth of a part behind this one.
+        parts.insert(time.saturating_add(length / 10).saturating_sub(start) / length);
+    }
+    let end = |part: u64| start.saturating_add(length.saturating_mul(part + 1)).min(window.end);
+    Ok(parts.into_iter().map(|part| Slice::Time(start + length * part..end(part))).collect())
+}
+
+fn events(
+    trace: &Trace,
+    streams: &[Stream],
+    count: u64,
+    per_cpu: bool,
+    window: &Range<u64>,
+    damaged: &mut dyn FnMut(FileError),
+) -> Result<Vec<Slice>, FileError> {
+    let mut open = streams.iter().map(|&stream| Records::open(trace, stream)).collect::<Result<Vec<_>, _>>()?;
+    // How many records of each stream lie before the window, and before each cut.
+    let mut heads = BinaryHeap::new();
+    let mut seen = vec![0u64; streams.len()];
+    let mut skipped = vec![None; streams.len()];
+    for (index, records) in open.iter_mut().enumerate() {
+        if let Some(time) = records.next(damaged) {
+            heads.push(Reverse((time, index)));
+        }
+    }
+    let mut cuts: Vec<Vec<u64>> = Vec::new();
+    let (mut in_part, mut total) = (0, 0);
+    while let Some(Reverse((time, index))) = heads.pop() {
+        if time >= window.end {
+            break;
+        }
+        if time >= window.start {
+            skipped[index].get_or_insert(seen[index]);
+            if !per_cpu && in_part == count {
+                cuts.push(seen.clone());
+                in_part = 0;
+            }
+            in_part += 1;
+            total += 1;
+        }
+        seen[index] += 1;
+        if let Some(next) = open[index].next(damaged) {
+            heads.push(Reverse((next, index)));
+        }
+    }
+    let start: Vec<u64> = skipped.iter().zip(&seen).map(|(skipped, seen)| skipped.unwrap_or(*seen)).collect();
+    if per_cpu {
+        let most = start.iter().zip(&seen).map(|(start, end)| end - start).max().unwrap_or(0);
+        let part = |part: u64| {
+            let of_stream = |(start, end): (&u64, &u64)| {
+                let from = (start + part * count).min(*end);
+                from..(from + count).min(*end)
+            };
+            Slice::Records(start.iter().zip(&seen).map(of_stream).collect())
+        };
+        return Ok((0..most.div_ceil(count)).map(part).collect());
+    }
+    if total > 0 {
+        cuts.push(seen);
+    }
+    let mut from = start;
+    let mut slices = Vec::new();
+    for cut in cuts {
+        let cut: Vec<u64> = cut.iter().zip(&from).map(|(cut, from)| *cut.max(from)).collect();
+        slices.push(Slice::Records(from.iter().zip(&cut).map(|(from, to)| *from..*to).collect()));
+        from = cut;
+    }
+    Ok(slices)
+}
+
+/// The times of a stream's records.
+struct Records {
+    stream: rtrace::trace_dat::CpuStream,
+    spare: Vec<u8>,
+}
+
+impl Records {
+    fn open(trace: &Trace, (buffer, cpu): Stream) -> Result<Self, FileError> {
+        let stream = trace.stream(&trace.buffers[buffer], cpu, &TimeOptions::default())?;
+        Ok(Records { stream, spare: Vec::new() })
+    }
+
+    fn next(&mut self, damaged: &mut dyn FnMut(FileError)) -> Option<u64> {
+        loop {
+            match self.stream.next(&mut self.spare) {
+                Ok(head) => return head.map(|Head { item, .. }| item.timestamp),
+                Err(error) => damaged(error),
+            }
+        }
+    }
+}

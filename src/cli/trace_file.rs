@@ -1,0 +1,108 @@
+//! Files to be rewritten: opened for reading, made beside their place and put there when they are complete.
+
+use super::exit::{Exit, Failure};
+use anyhow::{Context, anyhow};
+use rtrace::trace_dat::{FileError, ReadAt, Trace};
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Opens a trace file, and of an unfinished recording the spools beside it.
+pub(crate) fn open(path: &Path) -> Result<Trace, Failure> {
+    let failed = || format!("failed to read {}", path.display());
+    let file = File::open(path).with_context(failed)?;
+    let mut trace = Trace::open(file).map_err(|error| {
+        let exit = if error.is_foreign() { Exit::Failed } else { Exit::Incomplete };
+        Failure::new(exit, anyhow::Error::new(error).context(failed()))
+    })?;
+    if let Some(table) = trace.spools.clone() {
+        if table.finishing {
+            let error = anyhow!("{}: the recording was killed while it was being finished", path.display());
+            return Err(Failure::new(Exit::Incomplete, error)
+                .hint(format!("`rtrace recover {}` finishes it; nothing is lost.", path.display())));
+        }
+        let dir = path.parent().unwrap_or(Path::new(""));
+        trace
+            .attach_spools(|name| match File::open(dir.join(name)) {
+                Ok(file) => Ok(Some(Box::new(file) as Box<dyn ReadAt>)),
+                Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+                Err(e) => Err(e),
+            })
+            .with_context(failed)?;
+        if !table.comms.is_empty() {
+            trace.saved_cmdlines.extend(std::fs::read(dir.join(&table.comms)).unwrap_or_default());
+        }
+    }
+    Ok(trace)
+}
+
+/// A file being made; dropped before [`Made::keep`] it leaves nothing.
+pub(crate) struct Made {
+    path: PathBuf,
+    temporary: PathBuf,
+    kept: bool,
+}
+
+impl Made {
+    /// Makes an empty file that will be `path`.
+    pub(crate) fn new(path: &Path) -> Result<(Self, File), Failure> {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.tmp", std::process::id()));
+        let temporary = path.with_file_name(name);
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&temporary)
+            .with_context(|| format!("failed to create {}", path.display()))?;
+        Ok((Made { path: path.to_owned(), temporary, kept: false }, file))
+    }
+
+    /// Puts it in its place.
+    pub(crate) fn keep(mut self) -> Result<(), Failure> {
+        std::fs::rename(&self.temporary, &self.path)
+            .with_context(|| format!("failed to create {}", self.path.display()))?;
+        self.kept = true;
+        Ok(())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        if !self.kept {
+            let _ = std::fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// Tells what is damaged; gives the exit code for it.
+pub(crate) struct Damage<'a> {
+    path: &'a Path,
+    count: u64,
+}
+
+impl<'a> Damage<'a> {
+    /// Starts with what was found when `trace` was opened.
+    pub(crate) fn of(path: &'a Path, trace: &Trace) -> Self {
+        let mut damage = Damage { path, count: 0 };
+        trace.damage.iter().for_each(|found| damage.note(found));
+        damage
+    }
+
+    pub(crate) fn note(&mut self, found: &FileError) {
+        const MOST_LINES: u64 = 100;
+        self.count += 1;
+        if self.count <= MOST_LINES {
+            let chain: Vec<String> = anyhow::Chain::new(found).map(ToString::to_string).collect();
+            eprintln!("rtrace: {}: {}", self.path.display(), chain.join(": "));
+        }
+    }
+
+    pub(crate) fn exit(&self) -> Exit {
+        if self.count == 0 { Exit::Success } else { Exit::Incomplete }
+    }
+}

@@ -1,0 +1,42 @@
+//! A recording that only shows what it would write.
+
+use super::error::RecordError;
+use super::plan::Plan;
+use super::setup::{Buffer, choose, set_up};
+use crate::tracefs::Journal;
+use crate::units::Pid;
+
+/// The id that stands for the command's process, which there is not.
+pub const COMMAND_PID: Pid = Pid(i32::MAX);
+
+/// Carries `plan` out but for recording and running the command: `journal` writes to a
+/// [`DryRun`](crate::tracefs::DryRun) and shows each write. `between` is called where the command would run.
+///
+/// # Errors
+/// As [`record()`](super::record()), as far as can be known without writing.
+pub fn dry_run(plan: &Plan, mut journal: Journal, between: impl FnOnce()) -> Result<(), RecordError> {
+    plan.check()?;
+    let existing = journal.tracefs().top().events()?;
+    let mut unknown = Vec::new();
+    let mut buffers: Vec<Buffer> = Vec::new();
+    plan.machine.set(&mut journal)?;
+    for (index, buffer) in plan.buffers.iter().enumerate() {
+        let chosen = choose(plan.allow_unknown_events, buffer, &existing, &mut unknown)?;
+        if index > 0 || buffer.traces() {
+            buffers.push(set_up(&mut journal, plan, buffer, chosen, index == 0, Some(COMMAND_PID))?);
+        }
+    }
+    for buffer in &buffers {
+        buffer.switch_on(&mut journal)?;
+    }
+    between();
+    for buffer in &buffers {
+        buffer.switch_off(&mut journal)?;
+    }
+    if plan.keep {
+        journal.keep()?
+    } else {
+        journal.undo()?
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Which functions are traced: from what the user names to what the kernel takes.
+
+use super::error::{PlanError, RecordError};
+use crate::tracefs::{Error, FunctionList, Instance, Journal};
+use crate::trigger::FunctionTrigger;
+use regex::Regex;
+
+/// More names than this are written as numbers, which the kernel finds without comparing texts (since Linux 5.1).
+const MANY: usize = 64;
+
+/// Functions to trace, or not to. Patterns are names, the kernel's globs or regular expressions, each with `:mod:MODULE`
+/// behind it where only that module's are meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Functions {
+    /// `-l`: only these.
+    pub trace: Vec<String>,
+    /// `-n`: not these; for function_graph, nothing that they call either.
+    pub leave_out: Vec<String>,
+    /// `-g`: these and what they call.
+    pub graph: Vec<String>,
+    /// `-l` with a command: `schedule:traceoff:3`.
+    pub commands: Vec<FunctionTrigger>,
+    /// `--func-stack`: a stack trace with each.
+    pub stack: bool,
+}
+
+impl Functions {
+    /// Whether nothing is said about functions.
+    pub fn is_empty(&self) -> bool {
+        *self == Functions::default()
+    }
+
+    /// Refuses what would bring the machine to its knees.
+    pub(super) fn check(&self) -> Result<(), PlanError> {
+        if self.stack && self.trace.is_empty() { Err(PlanError::StackOfEverything) } else { Ok(()) }
+    }
+
+    /// Writes the lists, before the tracer is set.
+    pub(super) fn set(
+        &self,
+        journal: &mut Journal,
+        instance: &Instance,
+        tracer: Option<&str>,
+    ) -> Result<(), RecordError> {
+        let graph = tracer == Some("function_graph");
+        let leave_out = if graph { FunctionList::GraphNoTrace } else { FunctionList::NoTrace };
+        for (list, patterns) in
+            [(FunctionList::Filter, &self.trace), (leave_out, &self.leave_out), (FunctionList::Graph, &self.graph)]
+        {
+            if !patterns.is_empty() {
+                let words = resolve(patterns, || journal.tracefs().functions())?;
+                journal.set_functions(instance, list, &words)?;
+            }
+        }
+        for command in &self.commands {
+            journal.add_function_command(instance, command)?;
+        }
+        if self.stack {
+            journal.set_option(instance, "func_stack_trace", true)?;
+        }
+        Ok(())
+    }
+}
+
+/// The words that the kernel takes for `patterns`.
+fn resolve(patterns: &[String], known: impl FnOnce() -> Result<String, Error>) -> Result<Vec<String>, RecordError> {
+    let names = patterns.iter().filter(|pattern| !is_regex(pattern) && !pattern.contains(['*', '?', '[', ':'])).count();
+    if names <= MANY && !patterns.iter().any(|pattern| is_regex(pattern)) {
+        return Ok(patterns.to_vec());
+    }
+    let known = known()?;
+    let functions: Vec<(&str, Option<&str>)> = known.lines().map(function).collect();
+    let mut words = Vec::new();
+    let mut numbers = Vec::new();
+    for pattern in patterns {
+        let (name, module) = match pattern.split_once(":mod:") {
+            Some((name, module)) => (name, Some(module)),
+            None => (pattern.as_str(), None),
+        };
+        let in_module = |of: Option<&str>| module.is_none() || module == of;
+        let before = numbers.len();
+        if is_regex(pattern) {
+            let regex = Regex::new(&format!("^(?:{name})$"))
+                .map_err(|source| PlanError::FunctionPattern { pattern: name.to_owned(), source })?;
+            let found = functions.iter().enumerate().filter(|(_, (f, of))| in_module(*of) && regex.is_match(f));
+            numbers.extend(found.map(|(index, _)| index + 1));
+        } else if names > MANY && !pattern.contains(['*', '?', '[', ':']) {
+            numbers.extend(functions.iter().enumerate().filter(|(_, (f, _))| *f == name).map(|(index, _)| index + 1));
+        } else {
+            words.push(pattern.clone());
+            continue;
+        }
+        if numbers.len() == before {
+            let nearest = crate::syntax::nearest(name, functions.iter().map(|(f, _)| *f));
+            let nearest = nearest.into_iter().map(str::to_owned).collect();
+            return Err(Error::NoFunction { pattern: pattern.clone(), nearest }.into());
+        }
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    if !numbers.is_empty() {
+        words.push(numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(" "));
+    }
+    Ok(words)
+}
+
+/// A line of `available_filter_functions`: `ext4_sync_fs [ext4]`.
+fn function(line: &str) -> (&str, Option<&str>) {
+    match line.split_once(" [") {
+        Some((name, module)) => (name, Some(module.trim_end_matches(']'))),
+        None => (line, None),
+    }
+}
+
+/// Whether a pattern has what only regular expressions have. A dot alone is part of names (`foo.isra.0`).
+fn is_regex(pattern: &str) -> bool {
+    pattern.contains(['^', '$', '(', '|', '\\', '+', '{']) || pattern.contains(".*")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: &str = "schedule\nsched_fork\next4_sync_fs [ext4]\next4_release [ext4]\nfoo.isra.0\n";
+
+    fn words(patterns: &[&str]) -> Result<Vec<String>, RecordError> {
+        let patterns: Vec<String> = patterns.iter().map(|p| (*p).to_owned()).collect();
+        resolve(&patterns, || Ok(KNOWN.to_owned()))
+    }
+
+    #[test]
+    fn globs_go_to_the_kernel_and_expressions_become_numbers() {
+        assert_eq!(words(&["sched*", "foo.isra.0", "*:mod:ext4"]).unwrap(), ["sched*", "foo.isra.0", "*:mod:ext4"]);
+        assert_eq!(words(&["^s", "foo.isra.0"]).unwrap_err().to_string(), "no function matches `^s`");
+        assert_eq!(words(&["sched.*|foo.*", "ext4*"]).unwrap(), ["ext4*", "1 2 5"]);
+        assert_eq!(words(&[".*e$:mod:ext4"]).unwrap(), ["4"]);
+        assert!(words(&["(:mod:ext4"]).is_err());
+        let many: Vec<&str> = std::iter::repeat_n("schedule", MANY + 1).collect();
+        assert_eq!(words(&many).unwrap(), ["1"]);
+    }
+}

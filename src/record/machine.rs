@@ -1,0 +1,68 @@
+//! What a recording sets for the whole machine.
+
+use super::error::RecordError;
+use super::plan::BufferPlan;
+use crate::tracefs::{Instance, Journal};
+
+/// Settings of which there is one, whatever instance is recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Machine {
+    /// How deep function_graph follows calls.
+    pub graph_depth: Option<u32>,
+    /// How many tasks' names the kernel keeps.
+    pub saved_cmdlines: Option<u32>,
+    /// From which latency on tracers report, in microseconds.
+    pub threshold: Option<u64>,
+    /// `-d`: latency tracers do not trace functions.
+    pub no_functions: bool,
+    /// `-D`: nothing traces functions.
+    pub no_ftrace: bool,
+}
+
+/// Tracers that keep the worst case as text instead of filling the ring buffer.
+const LATENCY: [&str; 6] = ["irqsoff", "preemptoff", "preemptirqsoff", "wakeup", "wakeup_rt", "wakeup_dl"];
+
+/// Whether a tracer's result is the text of its longest latency.
+pub(super) fn is_latency_tracer(tracer: &str) -> bool {
+    LATENCY.contains(&tracer)
+}
+
+impl Machine {
+    /// Sets what there is one of.
+    pub(super) fn set(&self, journal: &mut Journal) -> Result<(), RecordError> {
+        if let Some(depth) = self.graph_depth {
+            journal.set_graph_depth(depth)?;
+        }
+        if let Some(count) = self.saved_cmdlines {
+            journal.set_saved_cmdlines(count)?;
+        }
+        if let Some(micros) = self.threshold {
+            journal.set_threshold(micros)?;
+        }
+        if self.no_ftrace {
+            journal.disable_ftrace()?;
+        }
+        Ok(())
+    }
+
+    /// Sets the tracer of one buffer, with all that belongs to it.
+    pub(super) fn set_tracer(
+        &self,
+        journal: &mut Journal,
+        instance: &Instance,
+        buffer: &BufferPlan,
+    ) -> Result<(), RecordError> {
+        let tracer = buffer.tracer.as_deref();
+        if (self.no_functions || self.no_ftrace) && instance.has("options/function-trace") {
+            journal.set_option(instance, "function-trace", false)?;
+        }
+        buffer.functions.set(journal, instance, tracer)?;
+        if let Some(tracer) = tracer {
+            if is_latency_tracer(tracer) && instance.has("tracing_max_latency") {
+                journal.forget_max_latency(instance)?;
+            }
+            journal.set_tracer(instance, tracer)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! Version 6: everything in a fixed order, sub-buffers uncompressed, one size of sub-buffers for all.
+
+use super::super::prefix::MAGIC;
+use super::super::put::Put;
+use super::super::{OptionId, Trace};
+use super::anew::{is_fact, systems};
+use super::{WriteError, parts};
+use crate::abi::{Abi, Endian};
+use crate::units::CpuId;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+pub(super) struct Version6 {
+    file: File,
+    abi: Abi,
+    pos: u64,
+    page_size: usize,
+    cpus: u32,
+    has_clock: bool,
+    /// Where each instance's option has the place of its block.
+    instances: Vec<u64>,
+    /// Where the present buffer's table of CPUs stands.
+    table: u64,
+    cpu: Option<(CpuId, u64)>,
+}
+
+const DATA: &str = "a buffer's data";
+
+impl Version6 {
+    pub(super) fn create(file: File, from: &Trace, names: &[&str]) -> Result<Self, WriteError> {
+        let abi = from.prefix.abi;
+        let cpus =
+            from.buffers.iter().flat_map(|b| &b.cpus).map(|c| c.cpu.0 + 1).max().unwrap_or(0).max(from.cpu_count);
+        let mut out = Put::new(abi);
+        out.raw(MAGIC).cstr("6").raw(&[u8::from(abi.endian == Endian::Big), abi.long_size]).u32(from.prefix.page_size);
+        parts::header_info(&mut out, &from.header_texts.0, &from.header_texts.1);
+        let ftrace: Vec<String> = from.ftrace_formats.iter().map(ToString::to_string).collect();
+        parts::formats(&mut out, &ftrace);
+        parts::systems(&mut out, &systems(from));
+        for (what, text) in [("kallsyms", &from.kallsyms), ("printk_formats", &from.printk_formats)] {
+            let len = u32::try_from(text.len()).map_err(|_| WriteError::TooLong { what, len: text.len() })?;
+            out.u32(len).raw(text);
+        }
+        out.u64(from.saved_cmdlines.len() as u64).raw(&from.saved_cmdlines).u32(cpus).raw(b"options  \0");
+        for option in from.options.iter().filter(|o| is_fact(o.id) && o.id != OptionId::LAST_BOOT_INFO) {
+            out.u16(option.id.0).u32(option.data.len() as u32).raw(&option.data);
+        }
+        let mut instances = Vec::new();
+        for name in names.iter().filter(|name| !name.is_empty()) {
+            out.u16(OptionId::BUFFER.0).u32(8 + name.len() as u32 + 1);
+            instances.push(out.bytes.len() as u64);
+            out.u64(0).cstr(name);
+        }
+        out.u16(0);
+        let mut new = Version6 {
+            file,
+            abi,
+            pos: 0,
+            page_size: from.prefix.page_size as usize,
+            cpus,
+            has_clock: from.option(OptionId::TRACECLOCK).is_some(),
+            instances,
+            table: 0,
+            cpu: None,
+        };
+        new.instances.reverse();
+        new.put("the file header", &out.bytes)?;
+        Ok(new)
+    }
+
+    pub(super) fn begin_buffer(&mut self, name: &str, clock: &str, page_size: usize) -> Result<(), WriteError> {
+        if page_size != self.page_size {
+            return Err(WriteError::Version6("buffers with sub-buffers of different sizes"));
+        }
+        if !name.is_empty()
+            && let Some(at) = self.instances.pop()
+        {
+            let mut place = Put::new(self.abi);
+            place.u64(self.pos);
+            self.write_at("options", &place.bytes, at)?;
+        }
+        self.put(DATA, b"flyrecord\0")?;
+        self.table = self.pos;
+        self.put(DATA, &vec![0; 16 * self.cpus as usize])?;
+        if self.has_clock {
+            let mut out = Put::new(self.abi);
+            out.u64(clock.len() as u64 + 2).raw(format!("[{clock}]").as_bytes());
+            self.put(DATA, &out.bytes)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn text(&mut self, text: &[u8]) -> Result<(), WriteError> {
+        if !self.instances.is_empty() || self.table != 0 {
+            return Err(WriteError::Version6("a latency tracer's text beside other buffers"));
+        }
+        self.put(DATA, b"latency  \0")?;
+        self.put(DATA, text)
+    }
+
+    pub(super) fn begin_cpu(&mut self, cpu: CpuId) -> Result<(), WriteError> {
+        self.pos = self.pos.next_multiple_of((self.page_size as u64).max(1));
+        self.cpu = Some((cpu, self.pos));
+        Ok(())
+    }
+
+    pub(super) fn pages(&mut self, pages: &[u8]) -> Result<(), WriteError> {
+        self.put(DATA, pages)
+    }
+
+    pub(super) fn end_cpu(&mut self) -> Result<(), WriteError> {
+        let Some((cpu, start)) = self.cpu.take() else { return Ok(()) };
+        let mut entry = Put::new(self.abi);
+        entry.u64(start).u64(self.pos - start);
+        self.write_at(DATA, &entry.bytes, self.table + 16 * u64::from(cpu.0))
+    }
+
+    pub(super) fn finish(self) -> u64 {
+        self.pos
+    }
+
+    fn put(&mut self, what: &'static str, bytes: &[u8]) -> Result<(), WriteError> {
+        self.write_at(what, bytes, self.pos)?;
+        self.pos += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn write_at(&self, what: &'static str, bytes: &[u8], at: u64) -> Result<(), WriteError> {
+        self.file.write_all_at(bytes, at).map_err(|source| WriteError::Write { what, source })
+    }
+}

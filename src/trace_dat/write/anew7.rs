@@ -1,0 +1,143 @@
+//! Version 7, written front to back: each buffer's section is followed by the options that name it.
+
+use super::super::put::Put;
+use super::super::{BufferOption, Codec, OptionId, SectionId, Trace};
+use super::anew::{is_fact, systems};
+use super::{WriteError, Writer};
+use crate::units::CpuId;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+
+const HEADER: u64 = 16;
+
+pub(super) struct Version7 {
+    writer: Writer,
+    /// Where the link to the next options section stands.
+    link: u64,
+    buffer: BufferOption,
+    cpu: Option<Cpu>,
+}
+
+struct Cpu {
+    id: CpuId,
+    start: u64,
+    chunks: u32,
+}
+
+impl Version7 {
+    pub(super) fn create(file: File, from: &Trace, codec: Codec) -> Result<Self, WriteError> {
+        // What follows is in the byte order of the recording, for others cannot read two in one file.
+        let mut writer = Writer::create(file, from.prefix.abi, from.prefix.page_size, codec)?;
+        writer.header_info(&from.header_texts.0, &from.header_texts.1)?;
+        let ftrace: Vec<String> = from.ftrace_formats.iter().map(ToString::to_string).collect();
+        writer.ftrace_formats(&ftrace)?;
+        writer.event_formats(&systems(from))?;
+        writer.kallsyms(&from.kallsyms)?;
+        writer.printk_formats(&from.printk_formats)?;
+        if !from.btf.is_empty() {
+            writer.section(SectionId::BTF_FILE, &from.btf)?;
+        }
+        if !from.modules.is_empty() {
+            writer.section(SectionId::MODULES_FILE, &from.modules)?;
+        }
+        writer.saved_cmdlines(&from.saved_cmdlines)?;
+        for option in from.options.iter().filter(|option| is_fact(option.id)) {
+            writer.option(option.id, option.data.clone());
+        }
+        if from.option(OptionId::CPUCOUNT).is_none() {
+            writer.option_u32(OptionId::CPUCOUNT, from.cpu_count);
+        }
+        let at = writer.pos;
+        let options = std::mem::take(&mut writer.options);
+        let link = writer.put_options(&options, 0)?;
+        writer.start_options_at(at)?;
+        let buffer =
+            BufferOption { section: 0, name: String::new(), clock: String::new(), page_size: 0, cpus: Vec::new() };
+        Ok(Version7 { writer, link, buffer, cpu: None })
+    }
+
+    pub(super) fn codec(&self) -> Codec {
+        self.writer.codec
+    }
+
+    pub(super) fn begin_buffer(&mut self, name: &str, clock: &str, page_size: usize) -> Result<(), WriteError> {
+        self.buffer = BufferOption {
+            section: self.writer.pos,
+            name: name.to_owned(),
+            clock: clock.to_owned(),
+            page_size: page_size as u32,
+            cpus: Vec::new(),
+        };
+        let flags = u16::from(self.writer.codec != Codec::None);
+        let header = self.writer.section_header(SectionId::BUFFER, flags, 0);
+        self.writer.put(DATA, &header)
+    }
+
+    pub(super) fn text(&mut self, name: &str, clock: &str, text: &[u8]) -> Result<(), WriteError> {
+        self.writer.buffer_text(name, clock, text)?;
+        let options = std::mem::take(&mut self.writer.options);
+        self.add_options(&options)
+    }
+
+    pub(super) fn begin_cpu(&mut self, id: CpuId) -> Result<(), WriteError> {
+        self.writer.pos = self.writer.pos.next_multiple_of(u64::from(self.buffer.page_size).max(1));
+        self.cpu = Some(Cpu { id, start: self.writer.pos, chunks: 0 });
+        if self.writer.codec == Codec::None { Ok(()) } else { self.writer.put(DATA, &[0; 4]) }
+    }
+
+    pub(super) fn packed(&mut self, stored: &[u8], size: usize) -> Result<(), WriteError> {
+        if self.writer.codec == Codec::None {
+            self.writer.put(DATA, stored)?;
+        } else {
+            let mut out = Put::new(self.writer.abi);
+            out.u32(stored.len() as u32).u32(size as u32).raw(stored);
+            self.writer.put(DATA, &out.bytes)?;
+        }
+        if let Some(cpu) = &mut self.cpu {
+            cpu.chunks += 1;
+        }
+        Ok(())
+    }
+
+    pub(super) fn pages(&mut self, pages: &[u8]) -> Result<(), WriteError> {
+        if self.writer.codec == Codec::None {
+            return self.packed(pages, pages.len());
+        }
+        let packed = self.writer.codec.compress(pages).map_err(|source| WriteError::Write { what: DATA, source })?;
+        self.packed(&packed, pages.len())
+    }
+
+    pub(super) fn end_cpu(&mut self) -> Result<(), WriteError> {
+        let Some(cpu) = self.cpu.take() else { return Ok(()) };
+        if cpu.chunks == 0 {
+            self.writer.pos = cpu.start; // a CPU without data is not named
+            return Ok(());
+        }
+        if self.writer.codec != Codec::None {
+            let mut count = Put::new(self.writer.abi);
+            count.u32(cpu.chunks);
+            let failed = |source| WriteError::Write { what: DATA, source };
+            self.writer.file.write_all_at(&count.bytes, cpu.start).map_err(failed)?;
+        }
+        self.buffer.cpus.push((cpu.id, cpu.start, self.writer.pos - cpu.start));
+        Ok(())
+    }
+
+    pub(super) fn end_buffer(&mut self) -> Result<(), WriteError> {
+        self.writer.patch(DATA, self.buffer.section + 8, self.writer.pos - self.buffer.section - HEADER)?;
+        let option = self.buffer.write(self.writer.abi);
+        self.add_options(&[(OptionId::BUFFER, option)])
+    }
+
+    fn add_options(&mut self, options: &[(OptionId, Vec<u8>)]) -> Result<(), WriteError> {
+        self.writer.patch("options", self.link, self.writer.pos)?;
+        self.link = self.writer.put_options(options, 0)?;
+        Ok(())
+    }
+
+    pub(super) fn finish(self) -> u64 {
+        self.writer.pos
+    }
+}
+
+const DATA: &str = "a buffer's data";

@@ -1,0 +1,23 @@
+//! What both versions of the file hold in the same form.
+
+use super::super::put::Put;
+
+pub(super) fn header_info(out: &mut Put, page: &[u8], event: &[u8]) {
+    out.raw(b"header_page\0").u64(page.len() as u64).raw(page);
+    out.raw(b"header_event\0").u64(event.len() as u64).raw(event);
+}
+
+pub(super) fn formats<T: AsRef<[u8]>>(out: &mut Put, formats: &[T]) {
+    out.u32(formats.len() as u32);
+    for format in formats {
+        out.u64(format.as_ref().len() as u64).raw(format.as_ref());
+    }
+}
+
+pub(super) fn systems<T: AsRef<[u8]>>(out: &mut Put, systems: &[(String, Vec<T>)]) {
+    out.u32(systems.len() as u32);
+    for (system, of_system) in systems {
+        out.cstr(system);
+        formats(out, of_system);
+    }
+}

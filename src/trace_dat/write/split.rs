@@ -1,0 +1,198 @@
+//! A file in parts: by time, by events, by sub-buffers.
+//!
+//! Chunks of which a part wants everything are copied as they are stored; only at a part's edges are sub-buffers unpacked
+//! and cut.
+
+use super::super::{FileError, TimeOptions, Trace, Unpacker};
+use super::{NewFile, WriteError};
+use crate::ring_buffer::{PageLayout, Walker};
+use std::ops::Range;
+
+/// A CPU of a buffer: their places in [`Trace::buffers`] and [`Buffer::cpus`](super::super::Buffer::cpus).
+pub type Stream = (usize, usize);
+
+/// What of a recording a part gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Slice {
+    /// The events of this time, corrected as reports show it.
+    Time(Range<u64>),
+    /// Of each stream these records, counted from 0, in the order of the streams.
+    Records(Vec<Range<u64>>),
+    /// Of each stream these sub-buffers, counted from 0.
+    Pages(Range<u64>),
+}
+
+/// A part being written.
+pub struct Part {
+    /// What it gets.
+    pub slice: Slice,
+    /// Where to.
+    pub file: NewFile,
+    /// How many records it has got.
+    pub records: u64,
+}
+
+impl Part {
+    /// A part that has nothing yet.
+    pub fn new(slice: Slice, file: NewFile) -> Self {
+        Part { slice, file, records: 0 }
+    }
+}
+
+/// Gives each of `parts` its slice of `streams`, which are in the file's order. `buffers` are the buffers to write with
+/// the names they get. What is damaged goes to `damaged` and is left out.
+///
+/// # Errors
+/// [`WriteError`].
+pub fn split(
+    from: &Trace,
+    buffers: &[(usize, String)],
+    streams: &[Stream],
+    parts: &mut [Part],
+    damaged: &mut dyn FnMut(FileError),
+) -> Result<(), WriteError> {
+    for (index, name) in buffers {
+        let Some(buffer) = from.buffers.get(*index) else { continue };
+        if let Some(text) = &buffer.text {
+            parts.iter_mut().try_for_each(|part| part.file.text(name, &buffer.clock, text))?;
+            continue;
+        }
+        for part in parts.iter_mut() {
+            part.file.begin_buffer(name, &buffer.clock, buffer.page_size)?;
+        }
+        for (number, (_, cpu)) in streams.iter().enumerate().filter(|(_, (of, _))| of == index) {
+            let Some(data) = buffer.cpus.get(*cpu) else { continue };
+            parts.iter_mut().try_for_each(|part| part.file.begin_cpu(data.cpu))?;
+            one_stream(from, (*index, *cpu), number, parts, damaged)?;
+            parts.iter_mut().try_for_each(|part| part.file.end_cpu())?;
+        }
+        parts.iter_mut().try_for_each(|part| part.file.end_buffer())?;
+    }
+    Ok(())
+}
+
+/// A sub-buffer within a chunk.
+struct Page {
+    /// Its first record's number in the stream, and the one behind its last.
+    records: Range<u64>,
+    /// The corrected times of its records.
+    times: Vec<u64>,
+}
+
+fn one_stream(
+    from: &Trace,
+    (buffer, cpu): Stream,
+    number: usize,
+    parts: &mut [Part],
+    damaged: &mut dyn FnMut(FileError),
+) -> Result<(), WriteError> {
+    let buffer = &from.buffers[buffer];
+    let layout = from.page_layout(buffer);
+    let correction = from.correction(buffer.cpus[cpu].cpu, &TimeOptions::default())?;
+    let mut pages = from.raw_pages(buffer, cpu);
+    let mut unpacker = Unpacker::new(pages.codec());
+    let (mut chunk, mut first_page, mut record) = (Vec::new(), 0, 0);
+    let mut found: Vec<Page> = Vec::new();
+    loop {
+        let packed = pages.next_packed();
+        let unpacked = packed.as_ref().is_some_and(|packed| {
+            unpacker.unpack(&packed.bytes, packed.size, &mut chunk).is_ok() && chunk.len() == packed.size
+        });
+        let packed = packed.filter(|_| unpacked);
+        if !unpacked {
+            match pages.next(&mut chunk) {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(error) => {
+                    damaged(error);
+                    continue;
+                }
+            }
+        }
+        found.clear();
+        for (index, page) in chunk.chunks_exact(layout.size).enumerate() {
+            let start = record;
+            let mut times = Vec::new();
+            let walked = layout.page(page).and_then(|header| {
+                let mut walker = Walker::new(layout.abi, 0, &header);
+                while let Some(item) = walker.step(page)? {
+                    times.push(correction.apply(item.timestamp));
+                }
+                Ok(())
+            });
+            record += times.len() as u64;
+            if let Err(source) = walked {
+                let (name, cpu) = (buffer.name.clone(), buffer.cpus[cpu].cpu);
+                damaged(FileError::Page { buffer: name, cpu, page: first_page + index as u64, source });
+            }
+            found.push(Page { records: start..record, times });
+        }
+        for part in parts.iter_mut() {
+            let stored = packed.as_ref().filter(|_| part.file.codec() == from.prefix.codec);
+            give(part, number, &layout, &chunk, first_page, &found, stored.map(|p| (&p.bytes[..], p.size)))?;
+        }
+        first_page += found.len() as u64;
+    }
+}
+
+/// Gives a part what it wants of a chunk.
+fn give(
+    part: &mut Part,
+    stream: usize,
+    layout: &PageLayout,
+    chunk: &[u8],
+    first_page: u64,
+    pages: &[Page],
+    stored: Option<(&[u8], usize)>,
+) -> Result<(), WriteError> {
+    let wanted: Vec<Range<u64>> =
+        pages.iter().zip(first_page..).map(|(page, at)| wanted(&part.slice, stream, page, at)).collect();
+    part.records += wanted.iter().map(|range| range.end - range.start).sum::<u64>();
+    let whole = |(page, wanted): (&Page, &Range<u64>)| {
+        page.times.is_empty() || wanted.end - wanted.start == page.times.len() as u64
+    };
+    if wanted.iter().all(Range::is_empty) {
+        return Ok(());
+    }
+    if let Some((bytes, size)) = stored
+        && pages.iter().zip(&wanted).all(whole)
+    {
+        return part.file.packed(bytes, size);
+    }
+    let mut out = Vec::new();
+    for ((page, wanted), bytes) in pages.iter().zip(&wanted).zip(chunk.chunks_exact(layout.size)) {
+        if wanted.is_empty() {
+            continue;
+        }
+        if whole((page, wanted)) {
+            out.extend_from_slice(bytes);
+        } else if let Ok(Some(cut)) = layout.cut(bytes, wanted.clone()) {
+            out.extend_from_slice(&cut);
+        }
+    }
+    part.file.pages(&out)
+}
+
+/// Which of a sub-buffer's records a slice wants, counted from the sub-buffer's first.
+fn wanted(slice: &Slice, stream: usize, page: &Page, at: u64) -> Range<u64> {
+    let count = page.times.len() as u64;
+    match slice {
+        Slice::Time(time) => {
+            let first = page.times.iter().position(|t| time.contains(t)).map_or(count, |at| at as u64);
+            let end = page.times.iter().rposition(|t| time.contains(t)).map_or(first, |at| at as u64 + 1);
+            first..end
+        }
+        Slice::Records(of_streams) => {
+            let range = of_streams.get(stream).cloned().unwrap_or(0..0);
+            let within = |n: u64| n.clamp(page.records.start, page.records.end) - page.records.start;
+            within(range.start)..within(range.end)
+        }
+        Slice::Pages(range) => {
+            if range.contains(&at) {
+                0..count
+            } else {
+                0..0
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The lists of functions.
+
+use super::{Error, Tracefs};
+
+/// A file that lists functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FunctionList {
+    /// `set_ftrace_filter`: trace these.
+    Filter,
+    /// `set_ftrace_notrace`: trace all but these.
+    NoTrace,
+    /// `set_graph_function`: trace these and what they call. For the whole system.
+    Graph,
+    /// `set_graph_notrace`: neither these nor what they call. For the whole system.
+    GraphNoTrace,
+}
+
+impl FunctionList {
+    pub(super) fn file(self) -> &'static str {
+        match self {
+            FunctionList::Filter => "set_ftrace_filter",
+            FunctionList::NoTrace => "set_ftrace_notrace",
+            FunctionList::Graph => "set_graph_function",
+            FunctionList::GraphNoTrace => "set_graph_notrace",
+        }
+    }
+
+    /// Whether there is only one of it, at the top level.
+    pub fn is_of_top_level(self) -> bool {
+        matches!(self, FunctionList::Graph | FunctionList::GraphNoTrace)
+    }
+}
+
+impl Tracefs {
+    /// The text of `available_filter_functions`: a function per line, those of modules with ` [MODULE]` behind.
+    ///
+    /// # Errors
+    /// [`Error::File`], [`Error::Unsupported`].
+    pub fn functions(&self) -> Result<String, Error> {
+        self.top().read("available_filter_functions")
+    }
+}

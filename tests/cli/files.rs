@@ -1,0 +1,85 @@
+//! The commands that make files of files: nothing of the recording may get lost.
+
+use crate::environment::TestEnvironment;
+use std::path::{Path, PathBuf};
+
+const RECORDINGS: [&str; 5] =
+    ["vm-6.1/trig.dat", "s390x/inst.dat", "i386/events-v6.dat", "i386/kprobe.dat", "host/small-zlib.dat"];
+
+fn recording(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces").join(name)
+}
+
+/// What `report` prints of a file's events, without the lines about the file and about losses at its start.
+fn report(env: &TestEnvironment, file: &str) -> Vec<String> {
+    let text = env.rtrace(&["report", file]).exits(0).stdout();
+    let of_event = |line: &&str| !line.starts_with("cpus=") && !line.contains("EVENTS DROPPED]");
+    text.lines().filter(of_event).map(str::to_owned).collect()
+}
+
+#[test]
+fn convert_keeps_every_event_and_option() {
+    let env = TestEnvironment::new();
+    for name in RECORDINGS {
+        let file = recording(name);
+        let file = file.to_str().expect("a plain path");
+        let wanted = env.rtrace(&["report", file]).exits(0).stdout();
+        for version in [["7", "zstd"], ["7", "zlib"], ["7", "none"], ["6", "none"]] {
+            let [number, codec] = version;
+            env.rtrace(&["convert", "-i", file, "--file-version", number, "--compression", codec, "new.dat"]).exits(0);
+            let found = env.rtrace(&["report", "new.dat"]).exits(0).stdout();
+            assert!(
+                found == wanted,
+                "{name} as {version:?}: {} lines, not {}",
+                found.lines().count(),
+                wanted.lines().count()
+            );
+            let uname = env.rtrace(&["report", "--uname", "new.dat"]).exits(0).stdout();
+            assert_eq!(uname, env.rtrace(&["report", "--uname", file]).exits(0).stdout(), "{name} as {version:?}");
+        }
+        // There and back again.
+        env.rtrace(&["convert", "-i", "new.dat", "-o", "new.dat"]).exits(0);
+        assert!(env.rtrace(&["report", "new.dat"]).exits(0).stdout() == wanted, "{name} back from version 6");
+    }
+}
+
+#[test]
+fn convert_says_what_cannot_be() {
+    let env = TestEnvironment::new();
+    let file = recording("vm-6.1/trig.dat");
+    let file = file.to_str().expect("a plain path");
+    env.rtrace(&["convert", "-i", file]).exits(2).complains_with("no file to write is named");
+    env.rtrace(&["convert", "-i", file, "--file-version", "6", "--compression", "zstd", "x"])
+        .exits(2)
+        .complains_with("version 6 cannot be compressed");
+    env.rtrace(&["convert", "-i", file, "--file-version", "5", "x"]).exits(2);
+    env.rtrace(&["convert", "-i", "nothing.dat", "x"]).exits(1).complains_with("nothing.dat");
+    assert_eq!(std::fs::read_dir(env.path()).expect("the folder").count(), 0, "something was left");
+}
+
+#[test]
+fn the_parts_of_a_split_are_the_whole() {
+    let env = TestEnvironment::new();
+    for name in RECORDINGS {
+        let file = recording(name);
+        let file = file.to_str().expect("a plain path");
+        let whole = report(&env, file);
+        for step in [&["-e", "7"][..], &["-m", "3"], &["-u", "2500"], &["-p", "1"], &["-c", "-e", "5"]] {
+            let told = env.rtrace(&[&["split", "-i", file, "-o", "part", "-r"], step].concat()).exits(0).stdout();
+            let mut parts = Vec::new();
+            for (number, line) in (1..).zip(told.lines()) {
+                let part = format!("part.{number}");
+                let lines = report(&env, &part);
+                assert!(line.starts_with(&format!("{part}: {} events", lines.len())), "{name} {step:?}: {line}");
+                std::fs::remove_file(env.path().join(part)).expect("the part");
+                parts.extend(lines);
+            }
+            let mut whole = whole.clone();
+            if step.contains(&"-p") || step.contains(&"-c") {
+                whole.sort();
+                parts.sort();
+            }
+            assert!(parts == whole, "{name} {step:?}: {} lines in parts, {} in all", parts.len(), whole.len());
+        }
+    }
+}
