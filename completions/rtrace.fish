@@ -29,6 +29,11 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -s V -l version -d 'Print ve
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "record" -d 'Record events into a trace.dat file'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "report" -d 'Print a recording as text'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "recover" -d 'Finish a recording whose recorder was killed'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "restore" -d 'Finish a recording whose recorder was killed'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "convert" -d 'Write a recording in another version or compression'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "dump" -d 'Show how a trace.dat file is made, or check it'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "extract" -d 'Make a recording of what a ring buffer holds'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "split" -d 'Cut a recording into parts by time, events or sub-buffers'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "list" -d 'List what this kernel can trace'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "check-events" -d 'Check that every event of this kernel is understood'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "start" -d 'Start tracing and leave it running'
@@ -56,6 +61,14 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s R -l trigger -d
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s B -l instance -d 'Record in this instance too; options after it belong to it (made and removed if absent)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s l -l function -d 'Trace only these functions (name, glob, regular expression), or FUNC:COMMAND' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s O -l option -d 'Switch a trace option on, or with `no` before it off' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s o -l output -d 'Write to FILE' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s P -l pid -d 'Record only events of these processes; end with the last of them' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l duration -d 'End recording after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
@@ -68,9 +81,18 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ring -d 'Keep o
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ring-time -d 'Keep only the newest events: those of the last TIME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s r -l priority -d 'Give the recording threads real-time priority PRIO (1 to 99)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l compression -d 'Compress with zstd[:LEVEL], or none' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ts-offset -d 'Store a number to be added to every time stamp' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s s -l sleep -d 'Taken for trace-cmd\'s sake: readers sleep until the kernel wakes them' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l temp -d 'Taken for trace-cmd\'s sake: there are no temporary files, the spools become the file' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s v -d 'Leave out the events of every -e that follows'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l func-stack -d 'A stack trace with each function that -l names'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s F -l follow -d 'Record only events of CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
@@ -80,6 +102,15 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l top -d 'Record 
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l self -d 'Record events of the recorder\'s own threads too'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l date -d 'Store the wall clock\'s time, which reports then show'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s k -l keep -d 'Leave tracing set up (but off) afterwards; records at the top level'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s K -l keep-all -d 'As -k; trace-cmd also needs it to keep what was set before, which rtrace always does'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l nosplice -d 'Read the ring buffers instead of splicing them'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l dry-run -d 'Print every write to tracefs in order, as lines of shell, and do none of them'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l poll -d 'Taken for trace-cmd\'s sake: readers sleep until the kernel wakes them'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l stderr -d 'Taken for trace-cmd\'s sake: what rtrace itself says always goes to stderr'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l debug -d 'Taken for trace-cmd\'s sake'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s i -l input -d 'File to print; may be given several times' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s F -d 'Only the events that match, as in `sched/sched_switch: next_pid == 1`' -r
@@ -124,6 +155,55 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s E -l event-name
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l events -d 'The formats of the events'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s i -l input -d 'File to read' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s o -l output -d 'File to write' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l file-version -d 'Version of the file: 6 or 7' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l compression -d 'zstd, zlib, none, or any for the best there is; version 6 is never compressed' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -s i -l input -d 'File to look at' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -s v -l validate -d 'Read everything and name each defect'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l summary -d 'The summary (what is shown without any option)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l all -d 'All parts'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l sections -d 'The sections (version 7): place, size, compression'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l options -d 'The options: place, size, content'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l buffers -l flyrecord -d 'The buffers: CPUs, places, sizes'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l head-page -d 'The text of header_page'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l head-event -d 'The text of header_event'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l ftrace-events -d 'The formats of the ftrace system'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l systems -d 'The systems'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l events -d 'The formats of all other systems'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l kallsyms -d 'The kernel\'s symbols'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l printk -d 'The formats of trace_printk()'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l cmd-lines -d 'The names of tasks'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l modules -d 'The kernel\'s modules'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l clock -d 'The trace clock'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l json -d 'The summary as JSON'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s o -l output -d 'Write to FILE' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l compression -d 'Compress with zstd[:LEVEL], or none' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s s -l snapshot -d 'The snapshot instead of the ring buffer'
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s q -l quiet -d 'Print nothing but errors'
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s i -l input -d 'File to cut' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s o -l output -d 'What the parts are called, with .1, .2 behind [default: the file\'s name]' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s s -l seconds -d 'A part every N seconds (or with a unit: 1m)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s m -l milliseconds -d 'A part every N milliseconds' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s u -l microseconds -d 'A part every N microseconds' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s e -l events -d 'A part every N events' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s p -l pages -d 'A part every N sub-buffers of each CPU' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s C -l cpu -d 'Only this CPU' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s B -l instance -d 'Only this instance; with -t it becomes the top buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s b -l rename-top -d 'Call the top buffer so in the parts' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s r -l repeat -d 'Go on until END, instead of one part only'
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s c -l per-cpu -d 'With -e: N events of each CPU'
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s t -d 'The instance becomes the top buffer'
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -l top -d 'Also the top buffer, beside -B'
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s e -l events -d 'Events; PATTERN is a glob (`sched:*`), a regular expression (`^sys.*open`) or part of a name' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -l journal-dir -d 'Where the journals of changes lie' -r -F
@@ -145,32 +225,58 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s f -l filter -d '
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s R -l trigger -d 'Set a trigger on the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s p -l tracer -d 'Tracer: function, function_graph, ... (rtrace list -t)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s l -l function -d 'Trace only these functions (name, glob, regular expression), or FUNC:COMMAND' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s O -l option -d 'Switch a trace option on, or with `no` before it off' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s e -l event -d 'Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s P -l pid -d 'Trace only events of these processes' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l func-stack -d 'A stack trace with each function that -l names'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s v -d 'Disable the events of every -e that follows'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s c -l children -d 'With -P: events of the tasks they fork as well'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l verbose -d 'Show each write to tracefs as a line of shell'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s f -l filter -d 'Filter for the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s R -l trigger -d 'Set a trigger on the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s p -l tracer -d 'Tracer: function, function_graph, ... (rtrace list -t)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s l -l function -d 'Trace only these functions (name, glob, regular expression), or FUNC:COMMAND' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s O -l option -d 'Switch a trace option on, or with `no` before it off' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s e -l event -d 'Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s P -l pid -d 'Trace only events of these processes' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l func-stack -d 'A stack trace with each function that -l names'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s v -d 'Disable the events of every -e that follows'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s c -l children -d 'With -P: events of the tasks they fork as well'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l verbose -d 'Show each write to tracefs as a line of shell'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
@@ -695,4 +801,4 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_s
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -a "kprobe kretprobe uprobe uretprobe eprobe fprobe fretprobe tprobe user"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
-complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add check check-events clear continue create exit-codes filter free help hist instance latency list pause probe record recover remove report reset restart save set show snapshot sql start stat status stop synth take trigger"
+complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add check check-events clear continue convert create dump exit-codes extract filter free help hist instance latency list pause probe record recover remove report reset restart save set show snapshot split sql start stat status stop synth take trigger"

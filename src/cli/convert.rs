@@ -35,7 +35,7 @@ pub(crate) struct Args {
     compression: Option<Codec>,
 }
 
-fn codec(text: &str) -> Result<Codec, String> {
+pub(crate) fn codec(text: &str) -> Result<Codec, String> {
     match text {
         "any" => Ok(Codec::Zstd),
         _ => {

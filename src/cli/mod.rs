@@ -4,7 +4,9 @@ mod args;
 mod check_events;
 mod clear;
 mod convert;
+mod dump;
 mod exit;
+mod extract;
 mod filter;
 mod generate;
 mod help;
@@ -55,6 +57,8 @@ enum Command {
     #[command(visible_alias = "restore")]
     Recover(recover::Args),
     Convert(convert::Args),
+    Dump(dump::Args),
+    Extract(extract::Args),
     Split(split::Args),
     List(list::Args),
     CheckEvents(check_events::Args),
@@ -86,6 +90,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Report(args) => report::run(&args),
         Command::Recover(args) => recover::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Dump(args) => dump::run(&args),
+        Command::Extract(args) => extract::run(&args),
         Command::Split(args) => split::run(&args),
         Command::List(args) => list::run(&args),
         Command::CheckEvents(args) => check_events::run(&args),

@@ -117,7 +117,7 @@ Examples:
     rtrace record --dry-run -e sched -p function -l 'tcp_*' -- ./client";
 
 /// `none`, `zstd`, `zstd:3`.
-fn parse_compression(text: &str) -> Result<Compression, String> {
+pub(crate) fn parse_compression(text: &str) -> Result<Compression, String> {
     let levels = zstd::compression_level_range();
     match text.split_once(':') {
         None if text == "none" => Ok(Compression::None),

@@ -75,6 +75,12 @@ impl Plan {
             date: false,
             limits: Limits::default(),
             priority: None,
+            ts_offset: None,
+            machine: Machine::default(),
+            user: None,
+            environment: Vec::new(),
+            keep: false,
+            no_splice: false,
         }
     }
 

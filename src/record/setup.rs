@@ -256,6 +256,8 @@ impl Buffer {
             counted: true,
             last_boot: instance.last_boot()?,
             held_before: 0,
+            is_text: false,
+            has_tracer: false,
             instance: instance.clone(),
         })
     }

@@ -49,6 +49,7 @@ pub use seek::Seek;
 pub use spool_table::{SpoolEntry, SpoolTable};
 pub use stream::{CpuStream, Head, RawPages};
 pub use trace::Trace;
+pub use v7::Section;
 pub use write::{
     FileLock, FinishedSpool, MAX_CHUNK, Recovered, WriteError, Writer, Written, join_segments, recover, segment_path,
     spool_name,

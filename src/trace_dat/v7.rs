@@ -141,6 +141,34 @@ fn unpack(scan: &mut Scan<'_>, prefix: &Prefix, header: SectionHeader) -> Result
     Ok(data)
 }
 
+/// A section of a version 7 file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// What it holds.
+    pub id: SectionId,
+    /// Where its header starts.
+    pub offset: u64,
+    /// Bytes behind the header.
+    pub size: u64,
+    /// Whether they are compressed.
+    pub compressed: bool,
+}
+
+impl Trace {
+    /// The sections of a version 7 file, as they follow each other.
+    pub fn sections(&self) -> Vec<Section> {
+        let (Some((at, _)), Some(io)) = (self.prefix.options, self.sources.first()) else { return Vec::new() };
+        let mut scan = Scan::new(&**io, self.prefix.abi, Place::Prefix, 0, self.size);
+        let section = |header: SectionHeader| Section {
+            id: header.id,
+            offset: header.offset,
+            size: header.size,
+            compressed: header.is_compressed(),
+        };
+        walk_sections(&mut scan, at + 8).into_iter().map(section).collect()
+    }
+}
+
 /// The headers of all sections that follow each other from `at`.
 fn walk_sections(scan: &mut Scan<'_>, mut at: u64) -> Vec<SectionHeader> {
     let mut found = Vec::new();

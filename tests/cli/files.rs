@@ -60,11 +60,11 @@ fn convert_says_what_cannot_be() {
 #[test]
 fn the_parts_of_a_split_are_the_whole() {
     let env = TestEnvironment::new();
-    for name in RECORDINGS {
+    for name in ["vm-6.1/trig.dat", "s390x/inst.dat", "i386/events-v6.dat"] {
         let file = recording(name);
         let file = file.to_str().expect("a plain path");
         let whole = report(&env, file);
-        for step in [&["-e", "7"][..], &["-m", "3"], &["-u", "2500"], &["-p", "1"], &["-c", "-e", "5"]] {
+        for step in [&["-e", "101"][..], &["-m", "40"], &["-p", "3"], &["-c", "-e", "60"]] {
             let told = env.rtrace(&[&["split", "-i", file, "-o", "part", "-r"], step].concat()).exits(0).stdout();
             let mut parts = Vec::new();
             for (number, line) in (1..).zip(told.lines()) {
@@ -82,4 +82,25 @@ fn the_parts_of_a_split_are_the_whole() {
             assert!(parts == whole, "{name} {step:?}: {} lines in parts, {} in all", parts.len(), whole.len());
         }
     }
+}
+
+#[test]
+fn dump_tells_what_is_there_and_what_is_broken() {
+    let env = TestEnvironment::new();
+    for name in RECORDINGS {
+        let file = recording(name);
+        let file = file.to_str().expect("a plain path");
+        let events = report(&env, file).len();
+        let told = env.rtrace(&["dump", "--validate", file]).exits(0).complains("").stdout();
+        assert!(told.contains(&format!(": {events} events in ")) && told.ends_with("no defects\n"), "{name}: {told}");
+        env.rtrace(&["dump", file]).exits(0).prints_with("the top buffer: clock ");
+        let json = env.rtrace(&["dump", "--json", file]).exits(0).stdout();
+        let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        assert_eq!(json["schema"], "rtrace.dump");
+    }
+    let bytes = std::fs::read(recording("vm-6.1/trig.dat")).expect("a recording");
+    std::fs::write(env.path().join("cut.dat"), &bytes[..bytes.len() - 5000]).expect("a file");
+    let told = env.rtrace(&["dump", "-v", "cut.dat"]);
+    told.exits(4).complains_with("cut.dat: ");
+    assert!(!told.stdout().contains("no defects"));
 }

@@ -3,9 +3,9 @@
 //! Nothing of a new file's size need be known before: tables and sizes are patched when their data is written.
 
 use super::super::{Codec, OptionId, Trace};
-use super::WriteError;
 use super::anew6::Version6;
 use super::anew7::Version7;
+use super::{WriteError, Writer};
 use crate::units::CpuId;
 use std::fs::File;
 
@@ -41,6 +41,14 @@ impl NewFile {
             Version::V7(codec) => Out::V7(Version7::create(file, from, codec)?),
         };
         Ok(NewFile { out })
+    }
+
+    /// Goes on with a version 7 file that has everything but its buffers; the top one must be the first.
+    ///
+    /// # Errors
+    /// [`WriteError::Write`].
+    pub fn from_writer(writer: Writer) -> Result<Self, WriteError> {
+        Ok(NewFile { out: Out::V7(Version7::after(writer)?) })
     }
 
     /// How its events are compressed.

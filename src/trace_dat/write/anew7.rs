@@ -47,6 +47,11 @@ impl Version7 {
         if from.option(OptionId::CPUCOUNT).is_none() {
             writer.option_u32(OptionId::CPUCOUNT, from.cpu_count);
         }
+        Self::after(writer)
+    }
+
+    /// Goes on where `writer` has all but the buffers.
+    pub(super) fn after(mut writer: Writer) -> Result<Self, WriteError> {
         let at = writer.pos;
         let options = std::mem::take(&mut writer.options);
         let link = writer.put_options(&options, 0)?;

@@ -1,6 +1,7 @@
 //! What a recorder sets on an instance, by name.
 
 use super::core::Journal;
+use super::undo::Undo;
 use crate::tracefs::{Error, Instance};
 use crate::units::Pid;
 
@@ -10,6 +11,12 @@ impl Journal {
     /// # Errors
     /// As [`Journal::set`].
     pub fn set_on(&mut self, instance: &Instance, on: bool) -> Result<(), Error> {
+        // Noted even if it says so already: a trigger may switch it before it is set again.
+        if !self.created(instance) {
+            let said = instance.read("tracing_on")?;
+            let write = said.trim().to_owned();
+            self.note(Undo::Restore { file: instance.relative("tracing_on"), said, write })?;
+        }
         self.set(instance, "tracing_on", if on { "1" } else { "0" }).map(drop)
     }
 

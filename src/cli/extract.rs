@@ -1,0 +1,69 @@
+//! `rtrace extract`.
+
+use super::args::{InstanceArg, TracefsArgs};
+use super::exit::{Exit, Failure};
+use rtrace::record::{Compression, Ring, extract};
+use rtrace::tracefs::{Feature, WriteMode};
+use rtrace::units::ByteSize;
+use std::path::PathBuf;
+
+/// Make a recording of what a ring buffer holds
+///
+/// Of a trace that was started with `rtrace start` and stopped, of a snapshot, or, of a persistent instance, of the
+/// boot before. Works on the top level unless told otherwise. Tracing is stopped and stays so; events are taken out of
+/// the ring buffer or the snapshot.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace extract                       the top level's ring buffer to trace.dat
+  rtrace extract -s -o crash.dat       its snapshot
+  rtrace extract -B boot_map           instance boot_map, which may hold the last boot's events")]
+pub(crate) struct Args {
+    /// Write to FILE
+    #[arg(short, long, value_name = "FILE", default_value = "trace.dat", value_hint = clap::ValueHint::FilePath)]
+    output: PathBuf,
+    /// The snapshot instead of the ring buffer
+    #[arg(short, long)]
+    snapshot: bool,
+    #[command(flatten)]
+    instance: InstanceArg,
+    /// Compress with zstd[:LEVEL], or none
+    #[arg(long, value_name = "HOW", default_value = "zstd", value_parser = super::record::parse_compression)]
+    compression: Compression,
+    /// Print nothing but errors
+    #[arg(short, long)]
+    quiet: bool,
+    /// Show each write to tracefs as a shell line
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let tracefs = args.tracefs.open()?;
+    let instance = args.instance.open(&tracefs)?;
+    if args.snapshot {
+        tracefs.require(&Feature::Snapshot)?;
+    }
+    let mut journal = args.tracefs.changes(&tracefs, args.verbose);
+    let ring = if args.snapshot { Ring::Snapshot } else { Ring::Live };
+    if ring == Ring::Live {
+        journal.act(&instance, "tracing_on", "0", WriteMode::Truncate)?;
+    }
+    let stored = extract(&instance, ring, None, &args.output, args.compression).map_err(super::start::failure)?;
+    if !args.quiet {
+        eprintln!(
+            "{}: {} with {} of sub-buffers",
+            args.output.display(),
+            ByteSize(stored.file_size),
+            ByteSize(stored.raw)
+        );
+    }
+    match stored.failures.first() {
+        None => Ok(Exit::Success),
+        Some(failure) => {
+            Err(Failure::new(Exit::Incomplete, anyhow::anyhow!("{failure}; the file holds everything else")))
+        }
+    }
+}
