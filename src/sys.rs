@@ -1,7 +1,7 @@
 //! The system calls that no safe wrapper offers: the one file of this crate with unsafe code.
 #![expect(
     unsafe_code,
-    reason = "fork, sched_setscheduler, pidfd_open and perf_event_open have no safe form; each block says why it is sound"
+    reason = "fork, sched_setscheduler, pidfd_open, perf_event_open and stores of constant size into a vector have no safe form; each block says why it is sound"
 )]
 
 use nix::libc;
@@ -10,6 +10,22 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Appends the first `len` bytes of `piece` by storing all of it. The safe forms (`extend_from_slice`, `extend` by value)
+/// are instantiated out of line for any length, as calls of `memcpy`, which cost more than the few bytes they move.
+#[inline(always)]
+pub(crate) fn append_piece<const N: usize>(out: &mut Vec<u8>, piece: &[u8; N], len: usize) {
+    let old = out.len();
+    if out.capacity() - old < N {
+        out.reserve(N);
+    }
+    // SAFETY: there is room for N bytes behind the `old` that are there. All N are written before the length
+    // says that at most N of them belong to the vector.
+    unsafe {
+        out.as_mut_ptr().add(old).cast::<[u8; N]>().write_unaligned(*piece);
+        out.set_len(old + len.min(N));
+    }
+}
 
 /// What a gated child will become: everything it needs, allocated before the fork.
 #[derive(Debug)]

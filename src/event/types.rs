@@ -49,11 +49,13 @@ impl EventTypes {
     }
 
     /// Where the fields lie that all events have.
+    #[inline]
     pub fn common(&self) -> &Common {
         &self.common
     }
 
     /// The recorded kernel's ABI.
+    #[inline]
     pub fn abi(&self) -> Abi {
         self.abi
     }

@@ -27,7 +27,7 @@ impl Source for CpuStream {
         self.cpu()
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
         self.next(spare)
     }

@@ -1,6 +1,6 @@
 //! Numbers as digits, straight into the output buffer.
 
-use super::put::piece;
+use super::put::{all, piece};
 
 /// What `0` is in each byte.
 const ZEROS: u64 = 0x3030_3030_3030_3030;
@@ -41,7 +41,7 @@ pub fn dec(out: &mut Vec<u8>, value: u64) {
 fn long_dec(out: &mut Vec<u8>, value: u64) {
     let (high, low) = (value / SHORT, value % SHORT);
     dec(out, high);
-    out.extend((eight(low) | ZEROS).to_le_bytes());
+    all(out, &(eight(low) | ZEROS).to_le_bytes());
 }
 
 /// Appends `value` in decimal with its sign.
@@ -122,7 +122,7 @@ fn hex_digits(out: &mut Vec<u8>, value: u64, len: usize) {
 #[inline]
 pub fn hex_byte(out: &mut Vec<u8>, byte: u8) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    out.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    all(out, &[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
 }
 
 /// The flags of a conversion.

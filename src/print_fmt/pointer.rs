@@ -1,6 +1,6 @@
 //! `%p` and its extensions (kernel: Documentation/core-api/printk-formats.rst).
 
-use super::{Context, Semantics, num};
+use super::{Context, Semantics, num, put};
 
 /// What a `%p` conversion shows of an address or of the bytes it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,9 +100,9 @@ pub(super) fn address(out: &mut Vec<u8>, cx: &Context<'_>, kind: Pointer, value:
         Pointer::Hex if semantics == Semantics::TraceCmd => num::hex(out, value),
         // lib/vsprintf.c, pointer_string(): as wide as the kernel's words
         _ if semantics == Semantics::Kernel => num::hex_pad(out, value, 2 * usize::from(cx.abi.long_size)),
-        _ if value == 0 => out.extend(*b"(nil)"),
+        _ if value == 0 => put::all(out, b"(nil)"),
         _ => {
-            out.extend(*b"0x");
+            put::all(out, b"0x");
             num::hex(out, value);
         }
     }
@@ -115,22 +115,22 @@ fn symbol(out: &mut Vec<u8>, cx: &Context<'_>, value: u64, offset: bool, semanti
         Semantics::TraceCmd => kallsyms.lookup(value),
     };
     let Some(symbol) = found else {
-        out.extend(*b"0x");
+        put::all(out, b"0x");
         num::hex(out, value);
         return;
     };
-    out.extend_from_slice(symbol.name);
+    symbol.put_name(out);
     if offset {
-        out.extend(*b"+0x");
+        put::all(out, b"+0x");
         num::hex(out, value - symbol.address);
     }
     if semantics == Semantics::Kernel {
         if let (true, Some(size)) = (offset, symbol.size) {
-            out.extend(*b"/0x");
+            put::all(out, b"/0x");
             num::hex(out, size);
         }
         if !symbol.module.is_empty() {
-            out.extend(*b" [");
+            put::all(out, b" [");
             out.extend_from_slice(symbol.module);
             out.push(b']');
         }
@@ -148,20 +148,20 @@ pub(super) fn bytes(out: &mut Vec<u8>, kind: Pointer, data: &[u8], len: Option<u
                 }
                 separated(out, &mac, separator);
             }
-            None => out.extend(*b"INVALIDMAC"),
+            None => put::all(out, b"INVALIDMAC"),
         },
         Pointer::Ipv4 { padded, reversed } => match data.first_chunk::<4>() {
             Some(ip) => ipv4(out, *ip, padded, reversed && cx.abi.endian == crate::abi::Endian::Little),
-            None => out.extend(*b"INVALIDIPv4"),
+            None => put::all(out, b"INVALIDIPv4"),
         },
         Pointer::Ipv6 { colons, compressed } => match data.first_chunk::<16>() {
             Some(ip) => ipv6(out, ip, colons, compressed),
-            None => out.extend(*b"INVALIDIPv6"),
+            None => put::all(out, b"INVALIDIPv6"),
         },
         Pointer::Sockaddr { padded, compressed, port } => sockaddr(out, data, padded, compressed, port, cx),
         Pointer::Uuid { upper, guid } => match data.first_chunk::<16>() {
             Some(id) => uuid(out, id, upper, guid),
-            None => out.extend(*b"INVALIDUUID"),
+            None => put::all(out, b"INVALIDUUID"),
         },
         Pointer::Bytes { separator } => {
             let len = len.unwrap_or(1).min(data.len());
@@ -227,7 +227,7 @@ fn ipv6(out: &mut Vec<u8>, ip: &[u8; 16], colons: bool, compressed: bool) {
     let mut colon = false;
     while i < count {
         if best_len > 1 && i == best {
-            out.extend(*b"::");
+            put::all(out, b"::");
             colon = false;
             i += best_len;
             continue;
@@ -274,7 +274,7 @@ fn sockaddr(out: &mut Vec<u8>, data: &[u8], padded: bool, compressed: bool, port
                 number(out);
             }
         }
-        _ => out.extend(*b"INVALIDSOCKADDR"),
+        _ => put::all(out, b"INVALIDSOCKADDR"),
     }
 }
 

@@ -118,7 +118,7 @@ impl Program {
         let Some(Step { op, .. }) = self.steps.get(field.op as usize) else { return false };
         *next = field.op as usize + 1;
         if field.has_0x {
-            out.extend(*b"0x");
+            put::all(out, b"0x");
         }
         let Op::Symbol(ex, Pointer::Symbol | Pointer::SymbolOffset) = op else {
             self.run(op, cx, out);
@@ -128,7 +128,7 @@ impl Program {
         if cx.symbols.kallsyms.lookup(address).is_some() {
             self.run(op, cx, out);
         }
-        out.extend(*b" (0x");
+        put::all(out, b" (0x");
         num::hex(out, address);
         out.push(b')');
         true

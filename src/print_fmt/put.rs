@@ -4,39 +4,55 @@
 //! it moves. So short pieces are kept in arrays with room behind them: the whole array is stored, and what is too much is
 //! cut off again.
 
-/// Appends the first `len` bytes of `piece`.
+use crate::sys::append_piece;
+
+/// Appends the first `len` bytes of `piece`, or all of it.
 #[inline(always)]
 pub(crate) fn piece<const N: usize>(out: &mut Vec<u8>, piece: &[u8; N], len: usize) {
-    let end = out.len() + len;
-    out.extend(*piece); // by value: `extend_from_slice` may become a call of `memcpy`
-    out.truncate(end);
+    append_piece(out, piece, len);
 }
 
-/// Bytes that are written again and again, with room behind them to be stored in pieces of equal size.
+/// Appends all of `text`.
+#[inline(always)]
+pub(crate) fn all<const N: usize>(out: &mut Vec<u8>, text: &[u8; N]) {
+    append_piece(out, text, N);
+}
+
+/// Appends the first `len` bytes of `text`, with a store of constant size where enough follows them.
+#[inline(always)]
+pub(crate) fn prefix(out: &mut Vec<u8>, text: &[u8], len: usize) {
+    match text.first_chunk::<32>() {
+        Some(block) if len <= 32 => piece(out, block, len),
+        _ => out.extend_from_slice(&text[..len.min(text.len())]),
+    }
+}
+
+/// Bytes that are written again and again, the usual few of them as a block.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Literal {
-    bytes: Box<[[u8; 32]]>,
+    block: [u8; 32],
     len: usize,
+    /// All of them, if the block does not hold them.
+    long: Option<Box<[u8]>>,
 }
 
 impl Literal {
     pub(crate) fn new(text: &[u8]) -> Self {
-        let pieces = text.chunks(32).map(|chunk| {
-            let mut piece = [0; 32];
-            piece[..chunk.len()].copy_from_slice(chunk);
-            piece
-        });
-        Literal { bytes: pieces.collect(), len: text.len() }
+        let mut literal = Literal { len: text.len(), ..Literal::default() };
+        match literal.block.get_mut(..text.len()) {
+            Some(block) => block.copy_from_slice(text),
+            None => literal.long = Some(text.into()),
+        }
+        literal
     }
 
     /// Appends them.
     #[inline(always)]
     pub(crate) fn put(&self, out: &mut Vec<u8>) {
-        let end = out.len() + self.len;
-        for piece in &self.bytes {
-            out.extend(*piece);
+        match &self.long {
+            None => piece(out, &self.block, self.len),
+            Some(text) => out.extend_from_slice(text),
         }
-        out.truncate(end);
     }
 }
 

@@ -1,6 +1,6 @@
 //! `__print_symbolic` and `__print_flags`: tables from values to names.
 
-use super::{Context, Semantics, num};
+use super::{Context, Semantics, num, put};
 
 /// The names of one table, all texts in one buffer.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +29,7 @@ impl Table {
                 }
             }
         }
+        table.text.extend([0; 32]); // so that the last name, too, can be copied as a block
         table
     }
 
@@ -36,14 +37,19 @@ impl Table {
         self.text.get(entry.1 as usize..entry.2 as usize).unwrap_or(b"")
     }
 
-    /// The name of exactly `value`: the first one given.
+    #[inline(always)]
+    fn put_name(&self, entry: (u64, u32, u32), out: &mut Vec<u8>) {
+        put::prefix(out, self.text.get(entry.1 as usize..).unwrap_or(b""), (entry.2 - entry.1) as usize);
+    }
+
+    /// The entry of exactly `value`: the first one given.
     #[inline]
-    pub(super) fn find(&self, value: u64) -> Option<&[u8]> {
-        let entry = match self.dense.get(value as usize) {
+    fn find(&self, value: u64) -> Option<(u64, u32, u32)> {
+        match self.dense.get(value as usize) {
             Some(&index) if value < 1024 => self.entries.get(usize::from(index).checked_sub(1)?),
             _ => self.entries.iter().find(|e| e.0 == value),
-        };
-        entry.map(|e| self.name(*e))
+        }
+        .copied()
     }
 }
 
@@ -54,10 +60,10 @@ pub(super) type Part<'a> = &'a dyn Fn(&mut Vec<u8>, &[u8]);
 #[inline]
 pub(super) fn symbolic(out: &mut Vec<u8>, table: &Table, value: u64, part: Option<Part<'_>>) {
     match (table.find(value), part) {
-        (Some(name), None) => out.extend_from_slice(name),
-        (Some(name), Some(part)) => part(out, name),
+        (Some(entry), None) => table.put_name(entry, out),
+        (Some(entry), Some(part)) => part(out, table.name(entry)),
         (None, _) => {
-            out.extend(*b"0x");
+            put::all(out, b"0x");
             num::hex(out, value);
         }
     }
@@ -93,7 +99,7 @@ pub(super) fn flags(
             separate(out);
             match part {
                 Some(part) => part(out, table.name(*entry)),
-                None => out.extend_from_slice(table.name(*entry)),
+                None => table.put_name(*entry, out),
             }
             value &= !mask;
         } else if semantics == Semantics::TraceCmd && value == 0 && (mask as i64) < 0 {
@@ -106,7 +112,7 @@ pub(super) fn flags(
     }
     if value != 0 {
         separate(out);
-        out.extend(*b"0x");
+        put::all(out, b"0x");
         num::hex(out, value);
     }
 }
@@ -119,7 +125,7 @@ pub(super) fn array(out: &mut Vec<u8>, data: &[u8], count: usize, size: usize, c
             if i > 0 {
                 out.push(b',');
             }
-            out.extend(*b"0x");
+            put::all(out, b"0x");
             num::hex(out, cx.abi.uint(element, 0, size).unwrap_or(0));
         }
     }
@@ -135,7 +141,7 @@ pub(super) fn hex_dump(out: &mut Vec<u8>, data: &[u8], dump: &super::text::HexDu
         out.extend_from_slice(&dump.prefix);
         if dump.offsets {
             num::hex_pad(out, (i * row) as u64, 8);
-            out.extend(*b": ");
+            put::all(out, b": ");
         }
         let start = out.len();
         for (j, word) in line.chunks(group).enumerate() {

@@ -51,7 +51,7 @@ impl Walker {
     ///
     /// # Errors
     /// [`PageError`] where an item does not fit the committed bytes; the rest of the sub-buffer cannot be walked.
-    #[inline]
+    #[inline(always)]
     pub fn step(&mut self, data: &[u8]) -> Result<Option<Item>, PageError> {
         let end = self.end.min(data.len());
         while self.pos < end {
@@ -80,7 +80,7 @@ impl Walker {
     }
 
     /// An item whose first word is not enough: a long record, or what moves time and place only.
-    #[inline]
+    #[inline(never)]
     fn two_words(
         &mut self,
         data: &[u8],
@@ -120,7 +120,7 @@ impl Walker {
         Ok(None)
     }
 
-    #[inline]
+    #[inline(always)]
     fn word(&self, data: &[u8], at: usize, end: usize) -> Option<u32> {
         let bytes = data.get(at..end)?.first_chunk::<4>()?;
         Some(self.abi.u32(*bytes))

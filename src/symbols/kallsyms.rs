@@ -1,5 +1,6 @@
 //! `/proc/kallsyms`: `ffffffff81000000 T startup_64` or `ffffffffc0201000 t ext4_map_blocks\t[ext4]`.
 
+use crate::print_fmt::put;
 use std::ops::Range;
 
 /// The kernel's symbols, ordered by address.
@@ -23,6 +24,16 @@ pub struct Symbol<'a> {
     pub address: u64,
     /// How many bytes lie between it and the next symbol; `None` for the last one.
     pub size: Option<u64>,
+    /// The name and what happens to follow it.
+    from_name: &'a [u8],
+}
+
+impl Symbol<'_> {
+    /// Appends its name.
+    #[inline(always)]
+    pub(crate) fn put_name(&self, out: &mut Vec<u8>) {
+        put::prefix(out, self.from_name, self.name.len());
+    }
 }
 
 impl Kallsyms {
@@ -106,7 +117,8 @@ impl Kallsyms {
         let (name, module) = self.names.get(index)?;
         let text = |r: &Range<u32>| self.text.get(r.start as usize..r.end as usize).unwrap_or(b"");
         let size = self.addresses.get(after).map(|next| next - address);
-        Some(Symbol { name: text(name), module: text(module), address, size })
+        let from_name = self.text.get(name.start as usize..).unwrap_or(b"");
+        Some(Symbol { name: text(name), module: text(module), address, size, from_name })
     }
 
     /// The address of the first symbol called `name`. Slow: for use before the loop only.

@@ -51,6 +51,7 @@ impl Correction {
         if self.any { self.slow(timestamp) } else { timestamp }
     }
 
+    #[inline(never)]
     fn slow(&self, mut ts: u64) -> u64 {
         if let Some(samples) = &self.shift {
             ts = to_host(samples, self.interpolate, ts);

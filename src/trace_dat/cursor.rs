@@ -36,7 +36,7 @@ impl PageCursor {
     }
 
     /// The next record in `chunk`, its time stamp uncorrected; `None` at the chunk's end.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step(&mut self, chunk: &[u8]) -> Result<Option<Head>, PageError> {
         loop {
             match self.walker.step(chunk)? {
@@ -88,6 +88,7 @@ impl PageCursor {
         }
     }
 
+    #[inline(never)]
     fn turn_page(&mut self, chunk: &[u8]) -> Result<(), PageError> {
         if self.next_page > 0 {
             self.page += 1;

@@ -134,7 +134,7 @@ impl CpuStream {
     ///
     /// # Errors
     /// [`FileError::Page`] and [`FileError::Chunk`]. The stream goes on behind the damage when called again.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
         self.swapped = false;
         loop {
@@ -214,6 +214,7 @@ impl CpuStream {
         Ok(())
     }
 
+    #[inline(never)]
     fn next_chunk(&mut self, spare: &mut Vec<u8>) -> Result<bool, FileError> {
         // After the first swap the buffer holds no record that anybody was given.
         let to = if self.swapped { &mut self.chunk } else { &mut *spare };

@@ -2,7 +2,7 @@
 
 use super::Num;
 use crate::format::EventFormat;
-use crate::print_fmt::{Context, num};
+use crate::print_fmt::{Context, num, put};
 
 #[derive(Clone, Copy)]
 pub(in crate::event) struct Hrtimer {
@@ -33,19 +33,19 @@ impl Hrtimer {
     }
 
     pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
-        out.extend(*b"hrtimer=0x");
+        put::all(out, b"hrtimer=0x");
         num::hex(out, self.timer.get(cx));
         match self.kind {
             Kind::Expire { now } => {
-                out.extend(*b" now=");
+                put::all(out, b" now=");
                 num::dec(out, now.get(cx));
                 self.function(cx, out);
             }
             Kind::Start { expires, softexpires } => {
                 self.function(cx, out);
-                out.extend(*b" expires=");
+                put::all(out, b" expires=");
                 num::dec(out, expires.get(cx));
-                out.extend(*b" softexpires=");
+                put::all(out, b" softexpires=");
                 num::dec(out, softexpires.get(cx));
             }
         }
@@ -55,15 +55,15 @@ impl Hrtimer {
     fn function(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
         let Some(function) = self.function else { return };
         let address = function.get(cx);
-        out.extend(*b" function=");
+        put::all(out, b" function=");
         match cx.symbols.kallsyms.lookup(address) {
             Some(symbol) => {
-                out.extend_from_slice(symbol.name);
-                out.extend(*b"/0x");
+                symbol.put_name(out);
+                put::all(out, b"/0x");
                 num::hex(out, symbol.address.wrapping_sub(address));
             }
             None => {
-                out.extend(*b"0x");
+                put::all(out, b"0x");
                 num::hex_pad(out, address, 8);
             }
         }

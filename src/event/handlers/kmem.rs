@@ -1,16 +1,16 @@
 //! kmem's allocations: who asked, in front of the usual text.
 
 use super::Num;
-use crate::print_fmt::{Context, num};
+use crate::print_fmt::{Context, num, put};
 
 /// `(function+0xoffset) `; nothing for an unknown address.
 pub(super) fn call_site(call_site: &Num, cx: &Context<'_>, out: &mut Vec<u8>) {
     let address = call_site.get(cx);
     if let Some(symbol) = cx.symbols.kallsyms.lookup(address) {
         out.push(b'(');
-        out.extend_from_slice(symbol.name);
-        out.extend(*b"+0x");
+        symbol.put_name(out);
+        put::all(out, b"+0x");
         num::hex(out, address - symbol.address);
-        out.extend(*b") ");
+        put::all(out, b") ");
     }
 }

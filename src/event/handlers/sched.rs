@@ -4,7 +4,7 @@ use super::{Num, TextField};
 use crate::abi::Abi;
 use crate::event::State;
 use crate::format::EventFormat;
-use crate::print_fmt::{Context, flags_of, num};
+use crate::print_fmt::{Context, flags_of, num, put};
 
 /// The letters of the task states, by bit, of kernels whose format does not say.
 const STATES: &[u8] = b"SDTtXZPI";
@@ -37,7 +37,7 @@ impl Task {
         }
         num::signed(out, pid);
         if let Some(prio) = self.prio {
-            out.extend(*b" [");
+            put::all(out, b" [");
             num::signed(out, i64::from(prio.get(cx) as i32));
             out.push(b']');
         }
@@ -84,7 +84,7 @@ impl Switch {
                 out.push(b'R');
             }
         }
-        out.extend(*b" ==> ");
+        put::all(out, b" ==> ");
         self.next.write(cx, state, out);
     }
 }
@@ -108,11 +108,11 @@ impl Wakeup {
     pub(super) fn write(&self, cx: &Context<'_>, state: &mut State, out: &mut Vec<u8>) {
         self.task.write(cx, state, out);
         if let Some(success) = self.success {
-            out.extend(*b" success=");
+            put::all(out, b" success=");
             num::signed(out, success.signed(cx));
         }
         if let Some(cpu) = self.target_cpu {
-            out.extend(*b" CPU:");
+            put::all(out, b" CPU:");
             num::dec_pad(out, cpu.get(cx), 3, b'0');
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Num;
 use crate::format::EventFormat;
-use crate::print_fmt::{Context, num};
+use crate::print_fmt::{Context, num, put};
 
 #[derive(Clone, Copy)]
 pub(in crate::event) struct Tlb {
@@ -20,12 +20,12 @@ impl Tlb {
 
     pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
         let reason = self.reason.get(cx);
-        out.extend(*b"pages=");
+        put::all(out, b"pages=");
         num::signed(out, self.pages.get(cx) as i64);
-        out.extend(*b" reason=");
+        put::all(out, b" reason=");
         let text = usize::try_from(reason).ok().and_then(|r| REASONS.get(r)).unwrap_or(&"");
         out.extend_from_slice(text.as_bytes());
-        out.extend(*b" (");
+        put::all(out, b" (");
         num::dec(out, reason);
         out.push(b')');
     }

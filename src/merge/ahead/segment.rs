@@ -28,7 +28,7 @@ impl Source for SegmentStream {
         self.cpu
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, _spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
         loop {
             let Some(chunk) = self.chunks.get(self.chunk) else { return Ok(None) };
@@ -44,12 +44,8 @@ impl Source for SegmentStream {
                     }
                     return Ok(Some(head));
                 }
-                None => {
-                    let Some(next) = self.chunks.get(self.chunk + 1) else { return Ok(None) };
-                    self.chunk += 1;
-                    self.cursor.enter(next.len());
-                    self.first_page = self.cursor.page();
-                }
+                None if self.next_chunk() => {}
+                None => return Ok(None),
             }
         }
     }
@@ -68,6 +64,16 @@ impl Source for SegmentStream {
 }
 
 impl SegmentStream {
+    /// Goes to the next chunk; `false` if there is none.
+    #[inline(never)]
+    fn next_chunk(&mut self) -> bool {
+        let Some(next) = self.chunks.get(self.chunk + 1) else { return false };
+        self.chunk += 1;
+        self.cursor.enter(next.len());
+        self.first_page = self.cursor.page();
+        true
+    }
+
     #[cold]
     fn error(&self, source: PageError) -> FileError {
         FileError::Page { buffer: String::new(), cpu: self.cpu, page: self.cursor.page(), source }
