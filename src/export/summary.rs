@@ -51,6 +51,32 @@ impl Summary {
         Summary { abi, pid_at, events: Vec::new(), cpus: Vec::new(), tasks: Vec::new(), by_pid: HashMap::new() }
     }
 
+    /// Counts nothing yet, of the same buffer.
+    pub fn of_none(&self) -> Self {
+        Summary::new(self.abi, self.pid_at)
+    }
+
+    /// Adds what was counted of records that come behind all that were counted here.
+    pub fn add_later(&mut self, later: &Summary) {
+        if self.events.len() < later.events.len() {
+            self.events.resize(later.events.len(), Tally::default());
+        }
+        self.events.iter_mut().zip(&later.events).for_each(|(all, more)| *all += *more);
+        if self.cpus.len() < later.cpus.len() {
+            self.new_cpus(later.cpus.len() - 1);
+        }
+        for (all, more) in self.cpus.iter_mut().zip(&later.cpus) {
+            all.events += more.events;
+            all.lost += more.lost;
+            all.lost_unknown += more.lost_unknown;
+            all.span = all.span.or(more.span).zip(more.span.or(all.span)).map(|(first, last)| (first.0, last.1));
+        }
+        for (pid, tally) in &later.tasks {
+            let task = self.task(*pid);
+            self.tasks[task as usize].1 += *tally;
+        }
+    }
+
     /// Counts a record by its event only.
     #[inline]
     pub fn count(&mut self, data: &[u8]) {
@@ -94,11 +120,15 @@ impl Summary {
         }
     }
 
-    fn other_task(&mut self, cpu: usize, pid: Pid, data: &[u8]) {
-        let task = *self.by_pid.entry(pid).or_insert_with(|| {
+    fn task(&mut self, pid: Pid) -> u32 {
+        *self.by_pid.entry(pid).or_insert_with(|| {
             self.tasks.push((pid, Tally::default()));
             self.tasks.len() as u32 - 1
-        });
+        })
+    }
+
+    fn other_task(&mut self, cpu: usize, pid: Pid, data: &[u8]) {
+        let task = self.task(pid);
         self.cpus[cpu].task = task;
         self.tasks[task as usize].1.add(data);
     }

@@ -1,7 +1,8 @@
 //! The events of all files, merged, one after the other.
 
 use super::input::Input;
-use super::select::Selection;
+use super::select::{Seen, Selection};
+use super::selected::Selected;
 use super::streams::{self, Source};
 use super::window::Window;
 use super::{Args, Damage, Format, formats, tally, text};
@@ -37,6 +38,7 @@ pub(super) struct Run<'a> {
     time: TimeOptions,
     window: Window,
     selection: Selection<'a>,
+    seen: Seen,
     damage: &'a mut Damage,
 }
 
@@ -46,7 +48,8 @@ pub(super) fn print(args: &Args, inputs: &[Input], damage: &mut Damage, out: &mu
     let time = streams::time_options(args);
     let window = args.window.resolve(inputs, &sources, &time)?;
     let selection = Selection::new(args, inputs, sources.len())?;
-    let mut run = Run { args, inputs, sources: &sources, time, window, selection, damage };
+    let seen = selection.nothing_seen();
+    let mut run = Run { args, inputs, sources: &sources, time, window, selection, seen, damage };
     if args.tally.any() {
         return tally::print(&mut run, out);
     }
@@ -80,7 +83,7 @@ impl Run<'_> {
             if window.is_over(record.timestamp) {
                 break;
             }
-            if !self.selection.accepts(self.sources[record.buffer].file, &record) {
+            if !self.selection.accepts(&mut self.seen, self.sources[record.buffer].file, &record) {
                 continue;
             }
             if skip > 0 {
@@ -93,25 +96,29 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Whether all events of the files are to be shown.
-    pub(super) fn is_plain(&self) -> bool {
-        self.selection.is_everything() && self.window == Window::default() && self.args.limit == LimitArgs::default()
+    /// Whether the events to be shown may lie anywhere in the files.
+    pub(super) fn is_whole(&self) -> bool {
+        self.window == Window::default() && self.args.limit == LimitArgs::default()
     }
 
-    /// Has `work` done on all events of the files, on as many threads as wanted, and writes what comes of it.
+    /// Has `work` done on all events that are to be shown, on as many threads as wanted, and writes what comes of it.
+    /// Only for the whole of the files. Gives the state that `work` leaves.
     pub(super) fn all_to<W: Work>(
         &mut self,
         work: &W,
-        state: &mut W::State,
+        state: W::State,
         out: &mut impl Write,
-    ) -> Result<(), Failure> {
+    ) -> Result<W::State, Failure> {
         let streams = streams::streams(self.inputs, self.sources, &self.time, &self.window)?;
         let threads = self.args.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
         let note = &mut |error: &MergeError| {
             let file = self.sources[error.buffer].file;
             self.damage.note(&self.inputs[file].path, &error.error);
         };
-        Ok(ahead::run(work, streams, Effort::new(threads), state, &mut |text| out.write_all(text), note)?)
+        let work = Selected { work, selection: &self.selection, sources: self.sources };
+        let mut both = (self.selection.nothing_seen(), state);
+        ahead::run(&work, streams, Effort::new(threads), &mut both, &mut |text| out.write_all(text), note)?;
+        Ok(both.1)
     }
 
     /// Like [`Run::each`], gathering what `show` appends, and writing it.
@@ -165,7 +172,8 @@ impl Run<'_> {
                 return Ok(count);
             }
             let file = self.sources[record.buffer].file;
-            count += u64::from(!window.is_before(record.timestamp) && self.selection.accepts(file, &record));
+            count +=
+                u64::from(!window.is_before(record.timestamp) && self.selection.accepts(&mut self.seen, file, &record));
         }
     }
 }

@@ -10,9 +10,12 @@ use rtrace::export::{
     Column, Csv, CsvBuffer, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, Style, schema,
 };
 use rtrace::format::EventFormat;
+use rtrace::merge::ahead::{Verdict, Work};
+use rtrace::merge::{self, Merge};
 use rtrace::syntax::did_you_mean;
 use rtrace::trace_dat::OptionId;
 use std::io::Write;
+use std::marker::PhantomData;
 
 fn all_formats(input: &Input) -> impl Iterator<Item = &EventFormat> {
     input.trace.ftrace_formats.iter().chain(&input.trace.event_formats)
@@ -35,7 +38,31 @@ pub(super) fn json(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failur
     if style == Style::Json {
         header(run).write(&mut first);
     }
+    if run.is_whole() {
+        out.write_all(&first)?;
+        return run.all_to(&Lines(PhantomData), exporter, out).map(drop);
+    }
     run.each_to(first, out, |merge, out| exporter.event(&merge.record(), out))
+}
+
+/// A line for each event, none of which depends on another: what an exporter keeps is caches.
+struct Lines<'t>(PhantomData<fn() -> &'t ()>);
+
+impl<'t> Work for Lines<'t> {
+    type State = Json<'t>;
+
+    fn fork(&self, known: &Self::State) -> Self::State {
+        known.clone()
+    }
+
+    #[inline]
+    fn record<S: merge::Source>(&self, merge: &mut Merge<S>, exporter: &mut Self::State, out: &mut Vec<u8>) {
+        exporter.event(&merge.record(), out);
+    }
+
+    fn commit(&self, _: &mut Self::State, _: Self::State) -> Verdict {
+        Verdict::Kept
+    }
 }
 
 fn instance(name: &str) -> Option<&str> {

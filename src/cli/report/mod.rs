@@ -6,6 +6,7 @@ mod filters;
 mod formats;
 mod input;
 mod select;
+mod selected;
 mod streams;
 mod tally;
 mod terminal;

@@ -4,7 +4,7 @@ use super::Args;
 use super::input::{Functions, Input};
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
-use rtrace::event::{Common, Record};
+use rtrace::event::{Common, Record, RecordHead};
 use rtrace::filter::{Filter, Program, ReportFilters, Subject};
 use rtrace::format::EventFormat;
 use rtrace::syntax::{Diagnostic, did_you_mean};
@@ -70,8 +70,6 @@ struct FileSelection<'a> {
     /// By event id; empty if there is no `--filter`.
     kernel: Vec<Verdict>,
     needs_comm: bool,
-    /// Verdicts of `--comm` by pid.
-    comms: HashMap<Pid, bool>,
 }
 
 /// What `--filter` says of an event type.
@@ -86,9 +84,55 @@ pub(super) struct Selection<'a> {
     files: Vec<FileSelection<'a>>,
     pids: Vec<Pid>,
     comms: &'a [String],
-    /// Per source and CPU: whether the event before was shown, which a stack follows.
-    shown: Vec<Vec<bool>>,
+    sources: usize,
     everything: bool,
+}
+
+/// What is learnt from the events that were decided on.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    /// Per source and CPU: whether the event before was shown, which a stack follows.
+    shown: Vec<Vec<Before>>,
+    /// What it is on a CPU of which no event was seen.
+    unseen: Before,
+    /// Whether a decision depended on that.
+    guessed: bool,
+    /// Per file, verdicts of `--comm` by pid.
+    comms: Vec<HashMap<Pid, bool>>,
+}
+
+/// What became of the event before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Hidden,
+    Shown,
+    NotKnown,
+}
+
+impl Seen {
+    /// For events that come later, while the ones before them are not all decided on.
+    pub(super) fn fork(&self) -> Self {
+        let shown = vec![Vec::new(); self.shown.len()];
+        Seen { shown, unseen: Before::NotKnown, guessed: false, comms: vec![HashMap::new(); self.comms.len()] }
+    }
+
+    /// Takes over what the fork `done` has seen; `false` if that had to know what came before.
+    pub(super) fn join(&mut self, done: Seen) -> bool {
+        if done.guessed {
+            return false;
+        }
+        for (known, done) in self.shown.iter_mut().zip(done.shown) {
+            if known.len() < done.len() {
+                known.resize(done.len(), self.unseen);
+            }
+            for (known, done) in known.iter_mut().zip(done) {
+                if done != Before::NotKnown {
+                    *known = done;
+                }
+            }
+        }
+        true
+    }
 }
 
 impl<'a> Selection<'a> {
@@ -101,36 +145,40 @@ impl<'a> Selection<'a> {
         }
         let none = args.filters.list.is_empty() && args.select.kernel.is_empty();
         let everything = none && pids.is_empty() && args.select.comm.is_empty();
-        Ok(Selection { files, pids, comms: &args.select.comm, shown: vec![Vec::new(); sources], everything })
+        Ok(Selection { files, pids, comms: &args.select.comm, sources, everything })
     }
 
-    /// Whether all events are shown.
-    pub(super) fn is_everything(&self) -> bool {
-        self.everything
+    /// What is known before the first event.
+    pub(super) fn nothing_seen(&self) -> Seen {
+        let comms = vec![HashMap::new(); self.files.len()];
+        Seen { shown: vec![Vec::new(); self.sources], unseen: Before::Hidden, guessed: false, comms }
     }
 
     /// Whether to show `record`, which is of that file.
     #[inline]
-    pub(super) fn accepts(&mut self, file: usize, record: &Record<'_>) -> bool {
-        self.everything || self.decide(file, record)
+    pub(super) fn accepts(&self, seen: &mut Seen, file: usize, record: &Record<'_>) -> bool {
+        self.everything || self.decide(seen, file, record)
     }
 
-    fn decide(&mut self, file: usize, record: &Record<'_>) -> bool {
-        let file = &mut self.files[file];
+    fn decide(&self, seen: &mut Seen, number: usize, record: &Record<'_>) -> bool {
+        let file = &self.files[number];
         let abi = file.input.trace.abi;
-        let id = file.common.event_id(abi, record.data);
-        let pid = file.common.pid(abi, record.data);
+        let RecordHead { id, pid, .. } = file.common.head(abi, record.data);
+        let verdict = file.kernel.get(usize::from(id));
+        if !file.kernel.is_empty() && matches!(verdict, None | Some(Verdict::Drop)) {
+            return false;
+        }
         if !self.pids.is_empty() && self.pids.binary_search(&pid).is_err() {
             return false;
         }
-        if !self.comms.is_empty() && !file.has_comm(pid, self.comms) {
+        if !self.comms.is_empty() && !file.has_comm(pid, self.comms, &mut seen.comms[number]) {
             return false;
         }
         let comm = if file.needs_comm { file.input.symbols.comms.name(pid) } else { &[] };
         let names = Functions(&file.input.symbols.kallsyms);
         let subject = Subject { data: record.data, cpu: record.cpu, comm, names: &names };
         if !file.kernel.is_empty() {
-            match file.kernel.get(usize::from(id)) {
+            match verdict {
                 None | Some(Verdict::Drop) => return false,
                 Some(Verdict::Keep) => {}
                 Some(Verdict::Ask(programs)) if programs.iter().any(|p| p.matches(&subject)) => {}
@@ -139,15 +187,17 @@ impl<'a> Selection<'a> {
         }
         let Some(filters) = &file.report else { return true };
         let cpu = record.cpu.0 as usize & 0xffff;
-        let shown = &mut self.shown[record.buffer];
+        let shown = &mut seen.shown[record.buffer];
         if shown.len() <= cpu {
-            shown.resize(cpu + 1, false);
+            shown.resize(cpu + 1, seen.unseen);
         }
-        if shown[cpu] && file.stack_events.contains(&Some(EventId(id))) {
+        if shown[cpu] != Before::Hidden && file.stack_events.contains(&Some(EventId(id))) {
+            seen.guessed |= shown[cpu] == Before::NotKnown;
             return true;
         }
-        shown[cpu] = filters.matches(EventId(id), &subject);
-        shown[cpu]
+        let matches = filters.matches(EventId(id), &subject);
+        shown[cpu] = if matches { Before::Shown } else { Before::Hidden };
+        matches
     }
 }
 
@@ -199,13 +249,12 @@ impl<'a> FileSelection<'a> {
             stack_events: ["kernel_stack", "user_stack"]
                 .map(|name| input.trace.ftrace_formats.iter().find(|f| f.name == name).map(|f| f.id)),
             kernel,
-            comms: HashMap::new(),
         })
     }
 
-    fn has_comm(&mut self, pid: Pid, patterns: &[String]) -> bool {
-        let comms = &{ self.input }.symbols.comms;
-        *self.comms.entry(pid).or_insert_with(|| {
+    fn has_comm(&self, pid: Pid, patterns: &[String], verdicts: &mut HashMap<Pid, bool>) -> bool {
+        let comms = &self.input.symbols.comms;
+        *verdicts.entry(pid).or_insert_with(|| {
             let name = String::from_utf8_lossy(comms.name(pid));
             patterns.iter().any(|p| glob_matches(p, &name))
         })

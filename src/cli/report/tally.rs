@@ -5,6 +5,8 @@ use super::input::Input;
 use crate::cli::exit::Failure;
 use rtrace::export::{Summary, Tally};
 use rtrace::format::EventFormat;
+use rtrace::merge::ahead::{Verdict, Work};
+use rtrace::merge::{self, Merge};
 use rtrace::units::{ByteSize, Pid};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -42,7 +44,10 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failu
     };
     let mut summaries: Vec<Summary> =
         run.sources.iter().map(|s| Summary::new(run.inputs[s.file].trace.abi, pid_at(&run.inputs[s.file]))).collect();
-    if args.count {
+    if run.is_whole() {
+        let counts = Counts { only_events: args.count };
+        summaries = run.all_to(&counts, summaries, out)?;
+    } else if args.count {
         run.each(|merge| {
             let record = merge.record();
             summaries[record.buffer].count(record.data);
@@ -61,6 +66,35 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failu
         (true, true) => numbers.count_json(out),
         (false, false) => numbers.summary_text(args.top_tasks, out),
         (false, true) => numbers.summary_json(args.top_tasks, out),
+    }
+}
+
+/// Counts of the events of each source.
+struct Counts {
+    only_events: bool,
+}
+
+impl Work for Counts {
+    type State = Vec<Summary>;
+
+    fn fork(&self, known: &Vec<Summary>) -> Vec<Summary> {
+        known.iter().map(Summary::of_none).collect()
+    }
+
+    #[inline]
+    fn record<S: merge::Source>(&self, merge: &mut Merge<S>, summaries: &mut Vec<Summary>, _: &mut Vec<u8>) {
+        let record = merge.record();
+        let summary = &mut summaries[record.buffer];
+        if self.only_events {
+            summary.count(record.data);
+        } else {
+            summary.add(&record);
+        }
+    }
+
+    fn commit(&self, known: &mut Vec<Summary>, done: Vec<Summary>) -> Verdict {
+        known.iter_mut().zip(&done).for_each(|(known, done)| known.add_later(done));
+        Verdict::Kept
     }
 }
 

@@ -36,9 +36,9 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failu
         .collect();
     let lines = Lines { sources, texts };
     let Some(terminal) = Terminal::of_stdout(args.color) else {
-        if run.is_plain() {
+        if run.is_whole() {
             out.write_all(&head(inputs))?;
-            return run.all_to(&lines, &mut states, out);
+            return run.all_to(&lines, states, out).map(drop);
         }
         return run.each_to(head(inputs), out, |merge, out| lines.record(merge, &mut states, out));
     };

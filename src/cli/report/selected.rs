@@ -1,0 +1,37 @@
+//! What is done with the events that are to be shown, when they are all gone through.
+
+use super::select::{Seen, Selection};
+use super::streams::Source;
+use rtrace::merge::ahead::{Verdict, Work};
+use rtrace::merge::{self, Merge};
+
+/// `work`, on the events of a selection only.
+pub(super) struct Selected<'a, W> {
+    pub(super) work: &'a W,
+    pub(super) selection: &'a Selection<'a>,
+    pub(super) sources: &'a [Source],
+}
+
+impl<W: Work> Work for Selected<'_, W> {
+    type State = (Seen, W::State);
+
+    fn fork(&self, (seen, state): &Self::State) -> Self::State {
+        (seen.fork(), self.work.fork(state))
+    }
+
+    #[inline]
+    fn record<S: merge::Source>(&self, merge: &mut Merge<S>, (seen, state): &mut Self::State, out: &mut Vec<u8>) {
+        let record = merge.record();
+        if self.selection.accepts(seen, self.sources[record.buffer].file, &record) {
+            self.work.record(merge, state, out);
+        }
+    }
+
+    fn commit(&self, (seen, state): &mut Self::State, (done_seen, done): Self::State) -> Verdict {
+        if !seen.join(done_seen) {
+            return Verdict::InOrder;
+        }
+        // An event that was decided on again is decided on alike: nothing that is not in `done_seen` was asked for.
+        self.work.commit(state, done)
+    }
+}
