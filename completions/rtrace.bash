@@ -55,6 +55,9 @@ _rtrace() {
             rtrace,probe)
                 cmd="rtrace__subcmd__probe"
                 ;;
+            rtrace,profile)
+                cmd="rtrace__subcmd__profile"
+                ;;
             rtrace,record)
                 cmd="rtrace__subcmd__record"
                 ;;
@@ -87,6 +90,9 @@ _rtrace() {
                 ;;
             rtrace,sqlhist)
                 cmd="rtrace__subcmd__sqlhist"
+                ;;
+            rtrace,stack)
+                cmd="rtrace__subcmd__stack"
                 ;;
             rtrace,start)
                 cmd="rtrace__subcmd__start"
@@ -160,6 +166,9 @@ _rtrace() {
             rtrace__subcmd__probe,remove)
                 cmd="rtrace__subcmd__probe__subcmd__remove"
                 ;;
+            rtrace__subcmd__profile,functions)
+                cmd="rtrace__subcmd__profile__subcmd__functions"
+                ;;
             rtrace__subcmd__snapshot,clear)
                 cmd="rtrace__subcmd__snapshot__subcmd__clear"
                 ;;
@@ -212,7 +221,7 @@ _rtrace() {
 
     case "${cmd}" in
         rtrace)
-            opts="-h -V --help --version record report recover restore convert dump extract split list check-events start set stop restart clear reset show stat filter trigger snapshot instance probe hist latency synth sqlhist generate help"
+            opts="-h -V --help --version record report recover restore convert dump extract profile stack split list check-events start set stop restart clear reset show stat filter trigger snapshot instance probe hist latency synth sqlhist generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -649,7 +658,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__help)
-            opts="-h --help add check check-events clear continue convert create dump exit-codes extract filter free help hist instance latency list pause probe record recover remove report reset restart save set show snapshot split sql start stat status stop synth take trigger"
+            opts="-h --help add check check-events clear continue convert create dump exit-codes extract filter free functions help hist instance latency list pause probe profile record recover remove report reset restart save set show snapshot split sql stack start stat status stop synth take trigger"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1367,7 +1376,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__list)
-            opts="-e -F -p -t -C -B -o -s -h --events --format --full --tracers --clocks --instances --options --systems --json --tracefs --journal-dir --help"
+            opts="-e -F -p -t -C -B -o -s -f -R -l -c -h --events --format --full --tracers --clocks --instances --options --systems --functions --triggers --filters --compressions --json --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1378,6 +1387,14 @@ _rtrace() {
                     return 0
                     ;;
                 -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --functions)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1478,6 +1495,65 @@ _rtrace() {
                 return 0
             fi
             case "${prev}" in
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --journal-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__profile)
+            opts="-h --help functions"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__profile__subcmd__functions)
+            opts="-l -v -h --function --sort --limit --json --verbose --duration --tracefs --journal-dir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -W "hits total avg deviation name" -- "${cur}"))
+                    return 0
+                    ;;
+                --limit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --tracefs)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -2599,6 +2675,31 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --journal-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__stack)
+            opts="-v -h --start --stop --reset --json --verbose --tracefs --journal-dir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --tracefs)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then

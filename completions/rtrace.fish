@@ -33,6 +33,8 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "restore" -d 'Finish a
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "convert" -d 'Write a recording in another version or compression'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "dump" -d 'Show how a trace.dat file is made, or check it'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "extract" -d 'Make a recording of what a ring buffer holds'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "profile" -d 'Measure what the kernel does'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stack" -d 'Show the deepest kernel stack so far'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "split" -d 'Cut a recording into parts by time, events or sub-buffers'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "list" -d 'List what this kernel can trace'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "check-events" -d 'Check that every event of this kernel is understood'
@@ -189,6 +191,29 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s s -l snapshot 
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s q -l quiet -d 'Print nothing but errors'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -f -a "functions" -d 'Count the kernel\'s functions and the time they take'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -s l -l function -d 'Only these functions: names or the kernel\'s globs' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l sort -d 'What comes first' -r -f -a "hits\t''
+total\t''
+avg\t''
+deviation\t''
+name\t''"
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l limit -d 'So many functions' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l duration -d 'Count for TIME (`5s`, `500ms`); CMD goes on' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l start -d 'Start the stack tracer'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l stop -d 'Stop the stack tracer'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l reset -d 'Forget the deepest stack'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -s v -l verbose -d 'Show each write as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s i -l input -d 'File to cut' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s o -l output -d 'What the parts are called, with .1, .2 behind [default: the file\'s name]' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s s -l seconds -d 'A part every N seconds (or with a unit: 1m)' -r
@@ -205,6 +230,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s t -d 'The instan
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -l top -d 'Also the top buffer, beside -B'
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s e -l events -d 'Events; PATTERN is a glob (`sched:*`), a regular expression (`^sys.*open`) or part of a name' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s f -l functions -d 'Functions that can be traced; PATTERN is a glob, a regular expression or part of a name' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s F -l format -d 'The format of each event: its fields, their places and sizes'
@@ -214,6 +240,9 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s C -l clocks -d 'T
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s B -l instances -d 'Instances'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s o -l options -d 'Trace options, with `no` before those that are off'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s s -l systems -d 'Event systems'
+complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s R -l triggers -d 'With -e: only events with triggers, and these'
+complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s l -l filters -d 'With -e: only events with a filter, and it'
+complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s c -l compressions -d 'Compressions of files'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
@@ -801,4 +830,4 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_s
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -a "kprobe kretprobe uprobe uretprobe eprobe fprobe fretprobe tprobe user"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
-complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add check check-events clear continue convert create dump exit-codes extract filter free help hist instance latency list pause probe record recover remove report reset restart save set show snapshot split sql start stat status stop synth take trigger"
+complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add check check-events clear continue convert create dump exit-codes extract filter free functions help hist instance latency list pause probe profile record recover remove report reset restart save set show snapshot split sql stack start stat status stop synth take trigger"

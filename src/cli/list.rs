@@ -3,7 +3,8 @@
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
 use regex::Regex;
-use rtrace::tracefs::{Error, EventName, EventSelection, Instance, Tracefs};
+use rtrace::syntax::nearest;
+use rtrace::tracefs::{Error, EventName, EventSelection, Instance, Tracefs, glob_matches};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
@@ -43,6 +44,18 @@ pub(crate) struct Args {
     /// Event systems
     #[arg(short = 's', long)]
     systems: bool,
+    /// Functions that can be traced; PATTERN is a glob, a regular expression or part of a name
+    #[arg(short = 'f', long, value_name = "PATTERN", num_args = 0..=1)]
+    functions: Option<Option<String>>,
+    /// With -e: only events with triggers, and these
+    #[arg(short = 'R', long)]
+    triggers: bool,
+    /// With -e: only events with a filter, and it
+    #[arg(short = 'l', long)]
+    filters: bool,
+    /// Compressions of files
+    #[arg(short = 'c', long)]
+    compressions: bool,
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
@@ -74,6 +87,10 @@ struct Lists {
     options: Option<Vec<(String, bool)>>,
     clocks: Option<(Vec<String>, String)>,
     instances: Option<Vec<String>>,
+    functions: Option<Vec<String>>,
+    triggers: Option<Vec<(EventName, Vec<String>)>>,
+    filters: Option<Vec<(EventName, Vec<String>)>>,
+    compressions: Option<Vec<&'static str>>,
 }
 
 struct Event {
@@ -85,12 +102,24 @@ impl Lists {
     fn gather(args: &Args, tracefs: &Tracefs) -> Result<Self, Failure> {
         let top = tracefs.top();
         let Args { format, full, tracers, clocks, instances, options, systems, .. } = *args;
-        let everything = args.events.is_none() && !(tracers || clocks || instances || options || systems);
+        let settings = args.triggers || args.filters;
+        let others = args.functions.is_some() || settings || args.compressions;
+        let everything = args.events.is_none() && !(tracers || clocks || instances || options || systems || others);
         let mut lists = Lists::default();
         if systems || everything {
             lists.systems = Some(top.systems()?);
         }
-        if args.events.is_some() || everything {
+        if settings {
+            let pattern = args.events.clone().flatten();
+            let names = select(pattern.as_deref(), top.events()?)?;
+            if args.triggers {
+                lists.triggers = Some(set_on(&names, |event| top.triggers(event))?);
+            }
+            if args.filters {
+                let filter = |event: &EventName| top.filter(event).map(|filter| filter.into_iter().collect());
+                lists.filters = Some(set_on(&names, filter)?);
+            }
+        } else if args.events.is_some() || everything {
             let pattern = args.events.clone().flatten();
             let names = select(pattern.as_deref(), with_ftrace(&top, top.events()?))?;
             let text = |name: &EventName| -> Result<Option<String>, Error> {
@@ -114,6 +143,12 @@ impl Lists {
             let clock = top.trace_clock()?;
             lists.clocks = Some((clock.available, clock.current));
         }
+        if let Some(pattern) = &args.functions {
+            lists.functions = Some(functions(&tracefs.functions()?, pattern.as_deref())?);
+        }
+        if args.compressions {
+            lists.compressions = Some(vec!["zstd", "zlib", "none"]);
+        }
         if instances {
             lists.instances = Some(tracefs.instances()?);
         }
@@ -129,6 +164,10 @@ impl Lists {
             self.options.is_some(),
             self.clocks.is_some(),
             self.instances.is_some(),
+            self.functions.is_some(),
+            self.triggers.is_some(),
+            self.filters.is_some(),
+            self.compressions.is_some(),
         ];
         let headings = parts.iter().filter(|part| **part).count() > 1;
         let mut first = true;
@@ -172,6 +211,22 @@ impl Lists {
             heading(out, "instances")?;
             instances.iter().try_for_each(|name| writeln!(out, "{name}"))?;
         }
+        if let Some(functions) = &self.functions {
+            heading(out, "functions")?;
+            functions.iter().try_for_each(|name| writeln!(out, "{name}"))?;
+        }
+        for (title, set) in [("triggers", &self.triggers), ("filters", &self.filters)] {
+            if let Some(set) = set {
+                heading(out, title)?;
+                for (event, texts) in set {
+                    texts.iter().try_for_each(|text| writeln!(out, "{event} {}", text.replace('\n', "\n  ")))?;
+                }
+            }
+        }
+        if let Some(names) = &self.compressions {
+            heading(out, "compressions")?;
+            names.iter().try_for_each(|name| writeln!(out, "{name}"))?;
+        }
         Ok(())
     }
 
@@ -204,6 +259,18 @@ impl Lists {
         if let Some(instances) = &self.instances {
             map.insert("instances".into(), json!(instances));
         }
+        if let Some(functions) = &self.functions {
+            map.insert("functions".into(), json!(functions));
+        }
+        for (key, set) in [("triggers", &self.triggers), ("filters", &self.filters)] {
+            if let Some(set) = set {
+                let one = |(event, texts): &(EventName, Vec<String>)| json!({"event": event.to_string(), "set": texts});
+                map.insert(key.into(), set.iter().map(one).collect());
+            }
+        }
+        if let Some(names) = &self.compressions {
+            map.insert("compressions".into(), json!(names));
+        }
         map.into()
     }
 }
@@ -235,6 +302,46 @@ fn select(pattern: Option<&str>, events: Vec<EventName>) -> Result<Vec<EventName
     Ok(found)
 }
 
+/// The events of `names` on which `what` says that something is set.
+fn set_on(
+    names: &[EventName],
+    what: impl Fn(&EventName) -> Result<Vec<String>, Error>,
+) -> Result<Vec<(EventName, Vec<String>)>, Error> {
+    let mut found = Vec::new();
+    for name in names {
+        match what(name) {
+            Ok(set) if !set.is_empty() => found.push((name.clone(), set)),
+            // Some events have no such file.
+            Ok(_) | Err(Error::Unsupported { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
+}
+
+/// The functions that `pattern` means, with their modules: a glob for the whole name, or an expression found anywhere.
+fn functions(known: &str, pattern: Option<&str>) -> Result<Vec<String>, Failure> {
+    let Some(pattern) = pattern else { return Ok(known.lines().map(str::to_owned).collect()) };
+    let name = |line: &str| line.split_whitespace().next().unwrap_or_default().to_owned();
+    let is_glob = pattern.contains(['*', '?', '['])
+        && !pattern.contains(['^', '$', '(', '|', '\\', '+', '{'])
+        && !pattern.contains(".*");
+    let found: Vec<String> = if is_glob {
+        known.lines().filter(|line| glob_matches(pattern, &name(line))).map(str::to_owned).collect()
+    } else {
+        let regex = Regex::new(pattern).map_err(|error| {
+            Failure::new(Exit::Usage, anyhow::anyhow!("failed to understand the pattern `{pattern}`: {error}"))
+        })?;
+        known.lines().filter(|line| regex.is_match(&name(line))).map(str::to_owned).collect()
+    };
+    if found.is_empty() {
+        let names: Vec<String> = known.lines().map(name).collect();
+        let nearest = nearest(pattern, names.iter().map(String::as_str)).into_iter().map(str::to_owned).collect();
+        return Err(Error::NoFunction { pattern: pattern.to_owned(), nearest }.into());
+    }
+    Ok(found)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,6 +350,18 @@ mod tests {
         let events = ["sched:sched_switch", "sched:sched_waking", "syscalls:sys_exit_sched_yield"];
         let events = events.iter().map(|e| EventName::parse(e).unwrap()).collect();
         select(Some(pattern), events).unwrap().iter().map(EventName::to_string).collect()
+    }
+
+    #[test]
+    fn functions_by_glob_expression_and_part() {
+        let known = "vfs_read\nvfs_write\next4_sync_fs [ext4]\n";
+        let found = |pattern| functions(known, Some(pattern)).unwrap();
+        assert_eq!(found("vfs_*"), ["vfs_read", "vfs_write"]);
+        assert_eq!(found("*sync*"), ["ext4_sync_fs [ext4]"]);
+        assert_eq!(found("^vfs.*e$"), ["vfs_write"]);
+        assert_eq!(found("read"), ["vfs_read"]);
+        assert_eq!(functions(known, None).unwrap().len(), 3);
+        assert!(functions(known, Some("vfs_raed")).is_err() && functions(known, Some("(")).is_err());
     }
 
     #[test]

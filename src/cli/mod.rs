@@ -17,6 +17,7 @@ mod language;
 mod latency;
 mod list;
 mod probe;
+mod profile;
 mod record;
 mod recover;
 mod report;
@@ -24,6 +25,7 @@ mod reset;
 mod show;
 mod snapshot;
 mod split;
+mod stack;
 mod start;
 mod stat;
 mod stop;
@@ -59,6 +61,8 @@ enum Command {
     Convert(convert::Args),
     Dump(dump::Args),
     Extract(extract::Args),
+    Profile(profile::Args),
+    Stack(stack::Args),
     Split(split::Args),
     List(list::Args),
     CheckEvents(check_events::Args),
@@ -92,6 +96,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Convert(args) => convert::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Extract(args) => extract::run(&args),
+        Command::Profile(args) => profile::run(&args),
+        Command::Stack(args) => stack::run(&args),
         Command::Split(args) => split::run(&args),
         Command::List(args) => list::run(&args),
         Command::CheckEvents(args) => check_events::run(&args),

@@ -106,6 +106,7 @@ pub(super) fn set_up(
     let tracefs = journal.tracefs().clone();
     let instance = place_of_tracer(journal, &tracefs, buffer)?;
     let created = journal.created(&instance);
+    journal.remember_on(&instance)?;
     if created {
         journal.set_on(&instance, false)?;
     }

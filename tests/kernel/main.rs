@@ -16,3 +16,4 @@ mod not_run;
 mod persistent;
 mod text;
 mod tracers;
+mod verbs;

@@ -11,13 +11,21 @@ impl Journal {
     /// # Errors
     /// As [`Journal::set`].
     pub fn set_on(&mut self, instance: &Instance, on: bool) -> Result<(), Error> {
-        // Noted even if it says so already: a trigger may switch it before it is set again.
-        if !self.created(instance) {
-            let said = instance.read("tracing_on")?;
-            let write = said.trim().to_owned();
-            self.note(Undo::Restore { file: instance.relative("tracing_on"), said, write })?;
-        }
         self.set(instance, "tracing_on", if on { "1" } else { "0" }).map(drop)
+    }
+
+    /// Will put back whether recording is on (`tracing_on`), whoever changes it from now on: to be called before a trigger
+    /// is set that may, since what is noted first is put back last.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn remember_on(&mut self, instance: &Instance) -> Result<(), Error> {
+        if self.created(instance) {
+            return Ok(());
+        }
+        let said = instance.read("tracing_on")?;
+        let write = said.trim().to_owned();
+        self.note(Undo::Restore { file: instance.relative("tracing_on"), said, write })
     }
 
     /// How full a ring is when its readers are woken, in per cent (`buffer_percent`, since Linux 5.0). Gives false where

@@ -1,0 +1,68 @@
+//! `rtrace stack`.
+
+use super::args::TracefsArgs;
+use super::exit::{Exit, Failure};
+use rtrace::tracefs::{Feature, StackTrace, WriteMode};
+use serde_json::json;
+use std::io::{self, Write};
+
+/// Show the deepest kernel stack so far
+///
+/// The kernel's stack tracer looks at the stack at each function and keeps the deepest. It is one for the whole machine
+/// and costs time while it is on.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace stack --start         look at every stack from now on
+  rtrace stack                 the deepest so far
+  rtrace stack --reset         forget it
+  rtrace stack --stop          stop looking")]
+pub(crate) struct Args {
+    /// Start the stack tracer
+    #[arg(long, conflicts_with_all = ["stop", "json"])]
+    start: bool,
+    /// Stop the stack tracer
+    #[arg(long, conflicts_with = "json")]
+    stop: bool,
+    /// Forget the deepest stack
+    #[arg(long)]
+    reset: bool,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    /// Show each write as a shell line
+    #[arg(short, long)]
+    verbose: bool,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let tracefs = args.tracefs.open()?;
+    tracefs.require(&Feature::StackTracer)?;
+    let top = tracefs.top();
+    let mut journal = args.tracefs.changes(&tracefs, args.verbose);
+    if args.reset {
+        journal.act(&top, "stack_max_size", "0", WriteMode::Truncate)?;
+    }
+    if args.start || args.stop {
+        journal.switch_stack_tracer(args.start)?;
+    }
+    if args.start || args.stop || args.reset {
+        return Ok(Exit::Success);
+    }
+    let stack = StackTrace::read(&tracefs)?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        let document = json!({
+            "schema": "rtrace.stack", "version": 1, "on": stack.on, "max_size": stack.max_size, "text": stack.text,
+        });
+        writeln!(out, "{document:#}")?;
+        return Ok(Exit::Success);
+    }
+    if !stack.on {
+        writeln!(out, "(the stack tracer is off)")?;
+    }
+    out.write_all(stack.text.as_bytes())?;
+    Ok(Exit::Success)
+}

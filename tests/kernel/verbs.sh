@@ -1,0 +1,82 @@
+# The daily verbs on a real kernel: each does its work, its file is read by trace-cmd, and all is as it was.
+set -u
+fail() { echo "FAIL: $*"; exit 1; }
+T=/sys/kernel/tracing
+echo 1410 > $T/buffer_size_kb
+# The profiler's tables and the deepest stack are content, not settings.
+settings() { knobs | grep -v '^./trace_stat/\|^./stack_max_size\|^./saved_cmdlines:'; }
+
+# Functions are listed and profiled.
+if [ -e $T/available_filter_functions ]; then
+  rtrace list -f 'vfs_*' > listed || fail "list -f"
+  grep -qx vfs_read listed || fail "no vfs_read among $(wc -l < listed) functions"
+  [ "$(rtrace list -f | wc -l)" = "$(wc -l < $T/available_filter_functions)" ] || fail "list -f: not all"
+  rtrace list -f vfs_raed 2> err && fail "a wrong name passes"
+  grep -q 'similar names are .*vfs_read' err || fail "no similar name: $(cat err)"
+fi
+settings > before
+if [ -e $T/function_profile_enabled ]; then
+  rtrace profile functions -l 'vfs_*' -- sh -c 'for i in 1 2 3 4 5; do cat /proc/version; done > /dev/null' > profile || fail "profile"
+  grep -q ' vfs_open$' profile || fail "no vfs_open: $(cat profile)"
+  hits=$(awk '$NF == "vfs_open" {print $1}' profile)
+  [ "$hits" -ge 5 ] || fail "vfs_open was called $hits times"
+  rtrace profile functions --limit 3 --json --duration 500ms | grep -q rtrace.profile.functions || fail "profile --json"
+  echo "profile: $hits hits of vfs_open"
+else
+  rtrace profile functions --duration 1s 2> err; [ $? = 5 ] || fail "no profiler, but"
+  grep -q CONFIG_FUNCTION_PROFILER err || fail "$(cat err)"
+  echo "profile: missing"
+fi
+if [ -e $T/stack_trace ]; then
+  rtrace stack --start || fail "stack --start"
+  ls -lR /proc/1 > /dev/null 2>&1
+  rtrace stack > stack || fail "stack"
+  grep -q 'Depth.*Size.*Location' stack || fail "no table: $(cat stack)"
+  rtrace stack --json | grep -q '"on": true' || fail "stack --json"
+  rtrace stack --stop --reset || fail "stack --stop"
+  rtrace stack | grep -q 'is off' || fail "it is still on"
+  echo "stack: $(wc -l < stack) lines"
+else
+  rtrace stack 2> err; [ $? = 5 ] || fail "no stack tracer, but"
+  grep -q CONFIG_STACK_TRACER err || fail "$(cat err)"
+  echo "stack: missing"
+fi
+settings > after
+diff before after || fail "knobs"
+
+# Filters and triggers that are set are listed.
+echo 'prev_pid > 0' > $T/events/sched/sched_switch/filter
+echo traceoff:0 > $T/events/sched/sched_process_exit/trigger 2> /dev/null || echo stacktrace > $T/events/sched/sched_process_exit/trigger
+rtrace list -e sched -l > listed || fail "list -l"
+grep -qx 'sched:sched_switch prev_pid > 0' listed || fail "list -l: $(cat listed)"
+rtrace list -R > listed || fail "list -R"
+grep -q '^sched:sched_process_exit ' listed || fail "list -R: $(cat listed)"
+rtrace reset || fail "reset"
+
+# A stopped buffer and a snapshot become files.
+rtrace start -e sched:sched_switch && ls / > /dev/null && rtrace stop || fail "start, stop"
+inside=$(grep -vc '^#' $T/trace)
+rtrace extract -q -o extracted.dat || fail "extract"
+ours=$(rtrace report extracted.dat | grep -c ' \[00'); theirs=$(trace-cmd report -i extracted.dat 2> err | grep -c ' \[00')
+[ "$ours" = "$theirs" ] && [ "$ours" -ge "$inside" ] && [ ! -s err ] || fail "extract: $inside in the ring, $ours here, $theirs in trace-cmd: $(cat err)"
+echo "extract: $ours events of $inside"
+rtrace reset
+
+# Conversions and parts are read by trace-cmd.
+rtrace record -q -o load.dat -e sched -e irq -- sh -c 'for i in 1 2 3 4 5 6 7 8; do ls / > /dev/null; done' || fail record
+whole=$(trace-cmd report -i load.dat | grep -c ' \[00')
+for how in "--file-version 6" "--compression none" "--compression zstd"; do
+  rtrace convert -i load.dat $how converted.dat || fail "convert $how"
+  [ "$(trace-cmd report -i converted.dat 2> err | grep -c ' \[00')" = "$whole" ] || fail "convert $how: $(cat err)"
+done
+rtrace split -i load.dat -o part -e 100 -r > told || fail "split"
+sum=0; n=0
+for part in part.*; do
+  count=$(trace-cmd report -i $part 2> err | grep -c ' \[00') || fail "trace-cmd: $part: $(cat err)"
+  [ "$count" -le 100 ] || fail "$part has $count events"
+  sum=$((sum + count)); n=$((n + 1))
+done
+[ $sum = $whole ] || fail "$sum events in parts, $whole in all"
+rtrace dump --validate load.dat | grep -q "$whole events in .* no defects" || fail "dump: $(rtrace dump --validate load.dat)"
+echo "split: $whole events in $n parts"
+rm -f *.dat part.*
