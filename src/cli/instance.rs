@@ -23,8 +23,8 @@ EXAMPLES:
   rtrace instance show foo
   rtrace instance set foo -O stacktrace --cpumask 3
   rtrace instance save foo foo.dat
-  rtrace instance remove foo
-  rtrace filter set -B foo sched:sched_switch 'next_pid == 1'")]
+  rtrace filter set -B foo sched:sched_switch 'next_pid == 1'
+  rtrace instance remove foo")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,

@@ -231,7 +231,14 @@ pub(super) fn store(instance: &Instance, ring: Ring, cpus: &[CpuId], file: &Path
 fn status(args: &PlainArgs) -> Result<Exit, Failure> {
     let (_, instance) = open(args)?;
     let mut out = io::stdout().lock();
-    let text = instance.read(&file(args)).map_err(|e| explain(&instance, args, e))?;
+    let tracer = instance.current_tracer()?;
+    let text = match instance.read(&file(args)) {
+        Err(_) if LATENCY.contains(&tracer.as_str()) => {
+            writeln!(out, "in use: tracer `{tracer}` keeps its longest latency there; a snapshot cannot be taken")?;
+            return Ok(Exit::Success);
+        }
+        other => other.map_err(|e| explain(&instance, args, e))?,
+    };
     if text.contains("* Snapshot is freed *") {
         writeln!(out, "free: no buffer is allocated")?;
     } else if text.contains("* Snapshot is allocated *") {
@@ -239,10 +246,6 @@ fn status(args: &PlainArgs) -> Result<Exit, Failure> {
     } else {
         let events = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).count();
         writeln!(out, "allocated, {events} lines")?;
-    }
-    let tracer = instance.current_tracer()?;
-    if LATENCY.contains(&tracer.as_str()) {
-        writeln!(out, "tracer `{tracer}` uses it: a snapshot cannot be taken")?;
     }
     Ok(Exit::Success)
 }

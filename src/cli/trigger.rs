@@ -1,7 +1,7 @@
 //! `rtrace trigger`.
 
 use super::exit::{Exit, Failure};
-use super::hist::users;
+use super::hist::{clock_note, users};
 use super::keywords::{FILTERS, TRIGGERS, words as offer};
 use super::language::{Place, format, invalid, select, warn};
 use rtrace::filter::Filter;
@@ -194,11 +194,16 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
             );
         }
     }
+    let note = match &trigger.action {
+        Action::Hist(spec) => clock_note(&instance, &[spec]),
+        _ => None,
+    };
     let mut journal = args.place.journal(&tracefs);
     for event in &events {
         journal.add_trigger(&instance, event, &text)?;
     }
     journal.keep()?;
+    note.iter().for_each(|note| eprintln!("{note}"));
     Ok(Exit::Success)
 }
 

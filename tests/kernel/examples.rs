@@ -14,7 +14,7 @@ knobs > before
 : > echoes; : > skipped
 has() { [ -e $T/events/$1 ] || { echo "$1" >> skipped; return 1; }; }
 shown() { grep -v '^#' $T/events/$1/trigger; }
-filter() {
+do_filter() {
   has $1 || return
   rtrace filter set $(echo $1 | tr / :) "$2" 2> err || fail "filter $1 $2: $(cat err)"
   case $2$1 in 0*) [ "$(cat $T/events/$1/filter)" = none ] || fail 'filter 0';;
@@ -22,11 +22,11 @@ filter() {
     *) printf 'filter\t%s\t%s\n' "$2" "$(cat $T/events/$1/filter)" >> echoes;; esac
   rtrace filter clear || fail 'filter clear'
 }
-refused() {
+do_refused() {
   rtrace filter set $(echo $1 | tr / :) "$2" 2> err; [ $? = 2 ] && grep -q 'not found' err || fail "$2 is not refused: $(cat err)"
   [ "$(cat $T/events/$1/filter)" = none ] || fail "$2 was written"
 }
-pids() {
+do_pids() {
   rtrace filter set --pid $(echo $2 | tr ' ' ,) || fail "pids $2"
   [ "$(cat $T/set_event_pid | tr '\n' ' ')" = "$(echo $2 | tr ' ' '\n' | sort -n | tr '\n' ' ')" ] || fail "pids $2 became $(cat $T/set_event_pid)"
   rtrace filter clear
@@ -39,7 +39,7 @@ basis() {
   esac
 }
 unbasis() { rtrace trigger clear 2> err || fail "trigger clear: $(cat err)"; }
-trigger() {
+do_trigger() {
   has $1 || return
   e=$(echo $1 | tr / :)
   basis $e "$2"
@@ -52,27 +52,27 @@ trigger() {
   esac
   unbasis
 }
-remove() {
+do_remove() {
   has $1 || return
   e=$(echo $1 | tr / :)
   rtrace trigger add $e "$2" 2> err || fail "trigger add $e $2: $(cat err)"
   rtrace trigger remove $e "$2" 2> err || fail "trigger remove $e $2: $(cat err)"
   [ -z "$(shown $1)" ] || fail "$e still has $(shown $1)"
 }
-function() { functions add "$2" "$3"; }
-function_remove() { functions remove "$2" "$3"; }
+do_function() { functions "$2"; }
+do_function_remove() { functions "$2"; }
 functions() {
   [ -e $T/set_ftrace_filter ] || return
-  name=${2%%:*}; action=${2#*:}
+  name=${1%%:*}; action=${1#*:}
   if ! grep -q "^$name\( \|\$\)" $T/available_filter_functions; then
     rtrace trigger add --function $name "$action" 2> err && fail "a trigger of $name, which does not exist"
     grep -q "$name" err || fail "no word about $name: $(cat err)"
     echo "$name" >> skipped; name=schedule_timeout
   fi
-  rtrace trigger add --function $name "$(echo $action | sed 's/:0$/:7/')" 2> err || fail "function $2: $(cat err)"
-  grep -q "^$name:" $T/set_ftrace_filter || fail "function $2 is not there"
-  rtrace trigger remove --function $name "$action" 2> err || fail "function $2 is not removed: $(cat err)"
-  grep -q "^$name:" $T/set_ftrace_filter && fail "function $2 is still there"
+  rtrace trigger add --function $name "$(echo $action | sed 's/:0$/:7/')" 2> err || fail "function $1: $(cat err)"
+  grep -q "^$name:" $T/set_ftrace_filter || fail "function $1 is not there"
+  rtrace trigger remove --function $name "$action" 2> err || fail "function $1 is not removed: $(cat err)"
+  grep -q "^$name:" $T/set_ftrace_filter && fail "function $1 is still there"
 }
 "#;
 
@@ -81,7 +81,7 @@ on_kernels!(the_kernels_documentation: V6_1, V6_12, AllTracers => |kernel| {
     for Example { kind, event, text } in examples() {
         let kind = kind.replace('-', "_");
         let text = if text == "$$" { "1" } else { text };
-        script.push_str(&format!("{kind} {event} '{}'\n", text.replace('\'', "'\\''")));
+        script.push_str(&format!("do_{kind} {event} '{}'\n", text.replace('\'', "'\\''")));
     }
     script.push_str("rtrace snapshot free; echo 1 > $T/tracing_on\nknobs > after; diff before after\nexit 0\n");
     let Some(guest) = Guest::run(kernel, &script, &[]) else { return };
@@ -102,11 +102,11 @@ fn commands(page: &str) -> Vec<String> {
         }
         while command.ends_with('\\') || command.matches('\'').count() % 2 == 1 {
             let Some(more) = lines.next() else { break };
-            command = format!("{}\n{more}", command.trim_end_matches('\\'));
+            command = format!("{} {}", command.trim_end_matches('\\').trim_end(), more.trim());
         }
-        let end = command.find("     ").filter(|at| !command[..*at].contains('\n')).unwrap_or(command.len());
+        let end = command.find("     ").unwrap_or(command.len());
         command.truncate(end);
-        let placeholder = ["...", "EVENT", "KIND", "NAME", "KEY", "rtrace report", "rtrace help", "rtrace show"];
+        let placeholder = ["...", "EVENT", "KIND", "NAME", "KEY", "rtrace help", "<"];
         if placeholder.iter().all(|word| !command.contains(word)) {
             found.push(command.trim_end().to_owned());
         }

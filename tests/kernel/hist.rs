@@ -188,7 +188,13 @@ run create 0 synth create wk --start sched:sched_waking --end sched:sched_switch
 run createagain 1 synth create wk --start sched:sched_waking --end sched:sched_switch --match pid=next_pid --delta usecs:lat
 run list 0 synth list; run shows 0 synth show wk
 run fired 0 hist synthetic:wk --key comm --val lat --json -- sh load.sh
-run remove 0 synth remove wk; same remove
+mkdir /sys/kernel/tracing/instances/other; echo 'hist:keys=lat' > /sys/kernel/tracing/instances/other/events/synthetic/wk/trigger
+run inuse 1 synth remove wk; run remove 0 synth remove wk --force; rmdir /sys/kernel/tracing/instances/other; same remove
+run badfilter 2 hist sched:sched_switch --key next_pid --if 'nextpid == 1' --duration 1s; same badfilter
+run bareword 0 hist sched:sched_switch --key next_comm --if 'next_comm != nosuch' --json -- sh load.sh; same bareword
+run manual 0 synth create wakeup_lat --start sched:sched_waking --end sched:sched_switch --match pid=next_pid:pid --field start.prio,end.next_comm=comm,end.prev_prio --delta usecs:delta --if-start 'prio < 100' --if-end 'next_prio < 50 || !(prev_prio >= 100)'
+run manualshow 0 synth show wakeup_lat; run manualremove 0 synth remove wakeup_lat; same manual
+run follow 0 hist sched:sched_switch --key next_comm --follow=200ms --diff --json --duration 900ms; same follow
 run max 0 synth create mx --start sched:sched_waking --end sched:sched_switch --match pid=next_pid --delta usecs:lat --max lat --trace --save next_comm,prev_pid
 run maxremove 0 synth remove --all; same max
 run sql 0 synth sql -n sq 'select end.next_pid as pid, TIMESTAMP_DELTA_USECS as lat from sched_waking as start join sched_switch as end on start.pid = end.next_pid where start.prio < 100, end.prev_prio >= 100'
@@ -231,4 +237,17 @@ on_kernels!(commands_do_their_work_and_leave_nothing: V6_1, V6_12, AllTracers =>
     assert!(guest.text("createagain.err").contains("failed to"), "{}", guest.text("createagain.err"));
     assert!(json("fired.out")["tables"][0]["hits"].as_u64().unwrap() > 10);
     assert!(guest.text("sqlbad.err").contains("sql: select pid from\n"));
+    let inuse = guest.text("inuse.err");
+    assert!(inuse.contains("has a trigger in instance other: hist:keys=lat") && inuse.contains("--force"), "{inuse}");
+    assert!(guest.text("badfilter.err").contains("did you mean `next_pid`?"), "{}", guest.text("badfilter.err"));
+    assert!(json("bareword.out")["tables"][0]["hits"].as_u64().unwrap() > 0);
+    // libtracefs' manual has this event as its example.
+    let manual = guest.text("manualshow.out");
+    assert!(manual.starts_with("wakeup_lat pid_t pid; s32 prio; char[16] comm; s32 prev_prio; u64 delta\n"), "{manual}");
+    assert!(manual.contains("if next_prio < 50 || !(prev_prio >= 100)") && manual.contains("if prio < 100"), "{manual}");
+    let readings: Vec<serde_json::Value> =
+        guest.text("follow.out").lines().filter(|l| l.starts_with("{\"")).map(|l| serde_json::from_str(l).unwrap()).collect();
+    let hits = |reading: &serde_json::Value| reading["tables"][0]["hits"].as_u64().unwrap();
+    let (whole, parts) = readings.split_last().expect("the last reading is the whole");
+    assert!(parts.len() >= 2 && parts.iter().map(hits).sum::<u64>() <= hits(whole), "{readings:?}");
 });

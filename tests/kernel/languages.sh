@@ -144,6 +144,7 @@ if grep -qw wakeup $T/available_tracers; then
   echo wakeup > $T/current_tracer
   rtrace snapshot take 2> refused && fail 'taken beside a latency tracer'
   grep -q 'tracer `wakeup` uses the spare buffer' refused || fail 'the latency tracer is not named'
+  rtrace snapshot status | grep -q '^in use: tracer `wakeup`' || fail 'the status does not name the latency tracer'
   echo nop > $T/current_tracer
   echo 0 > $T/tracing_max_latency
 fi

@@ -21,8 +21,8 @@ use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs};
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
-  rtrace synth create wakeup --start sched:sched_waking --end sched:sched_switch --match pid=next_pid \\
-      --delta usecs:lat --field start.prio --field end.next_comm=comm
+  rtrace synth create wakeup --start sched:sched_waking --end sched:sched_switch \\
+      --match pid=next_pid --delta usecs:lat --field start.prio --field end.next_comm=comm
   rtrace synth sql -n wakeup 'select end.TIMESTAMP_USECS - start.TIMESTAMP_USECS as lat
       from sched_waking as start join sched_switch as end on start.pid = end.next_pid'
   rtrace synth list
