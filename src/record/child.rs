@@ -11,7 +11,7 @@ use std::env;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -72,7 +72,16 @@ impl Command {
         let ((gate_read, gate), (status, status_write)) = (pipe()?, pipe()?);
         let pid = sys::fork_gated(&self.image, gate_read.as_fd(), status_write.as_fd(), gate.as_fd())
             .map_err(CommandError::Start)?;
-        Ok(Child { program: self.program, pid: Pid(pid), gate: Some(gate), status: File::from(status), ended: None })
+        // Only before Linux 5.3 there is none; a signal says it then.
+        let end = sys::pidfd_open(pid).ok();
+        Ok(Child {
+            program: self.program,
+            pid: Pid(pid),
+            end,
+            gate: Some(gate),
+            status: File::from(status),
+            ended: None,
+        })
     }
 }
 
@@ -113,6 +122,7 @@ fn executable(path: &Path) -> Result<(), Errno> {
 pub struct Child {
     program: PathBuf,
     pid: Pid,
+    end: Option<OwnedFd>,
     gate: Option<OwnedFd>,
     status: File,
     ended: Option<Ended>,
@@ -141,6 +151,11 @@ impl Child {
     /// The process's id: the same before and after it became the command.
     pub fn pid(&self) -> Pid {
         self.pid
+    }
+
+    /// Readable when it has ended. SIGCHLD may go to another thread of this process, this is ours.
+    pub(super) fn end(&self) -> Option<BorrowedFd<'_>> {
+        self.end.as_ref().map(AsFd::as_fd)
     }
 
     /// Lets the process become the command, and returns once it did.

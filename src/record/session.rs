@@ -374,7 +374,9 @@ impl Run<'_> {
                 tick = self.observer.live_every().map(|every| now + every);
             }
             let deadline = [end, timeout, tick].into_iter().flatten().min();
-            wait(&self.signals, watched.as_deref(), failed.as_fd(), deadline);
+            let ends = [Some(failed.as_fd()), child.as_deref().and_then(Child::end)];
+            let ends: Vec<_> = ends.into_iter().flatten().collect();
+            wait(&self.signals, watched.as_deref(), &ends, deadline);
         }
     }
 
@@ -481,7 +483,6 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// Waits for the command's end, which comes at `timeout` at the latest, and passes signals on to it.
 fn end_of(child: &mut Child, signals: &Signals, timeout: Option<Instant>, timed_out: &mut bool) -> Option<Ended> {
-    let never = EventFd::new().ok()?;
     let mut told = None;
     loop {
         if let Some(ended) = child.try_wait() {
@@ -503,7 +504,7 @@ fn end_of(child: &mut Child, signals: &Signals, timeout: Option<Instant>, timed_
             }
             Some(told) => Some(told + GRACE),
         };
-        wait(signals, None, never.as_fd(), deadline);
+        wait(signals, None, child.end().as_slice(), deadline);
         pass_on(signals, Some(child));
     }
 }

@@ -94,14 +94,15 @@ fn leader(pid: Pid) -> Pid {
     tgid.map_or(pid, Pid)
 }
 
-/// Sleeps until a signal arrives, a watched process ends, `extra` is readable or `deadline` has come.
-pub fn wait(signals: &Signals, watched: Option<&Watched>, extra: BorrowedFd<'_>, deadline: Option<Instant>) {
+/// Sleeps until a signal arrives, a watched process ends, one of `others` is readable or `deadline` has come.
+pub fn wait(signals: &Signals, watched: Option<&Watched>, others: &[BorrowedFd<'_>], deadline: Option<Instant>) {
     let timeout = deadline.map_or(PollTimeout::NONE, |deadline| {
         // Rounded up, or the last millisecond would be spent spinning.
         let left = deadline.saturating_duration_since(Instant::now()).as_micros().div_ceil(1000);
         PollTimeout::try_from(left.min(i32::MAX as u128) as i32).unwrap_or(PollTimeout::MAX)
     });
-    let mut fds = vec![PollFd::new(signals.fd.as_fd(), PollFlags::POLLIN), PollFd::new(extra, PollFlags::POLLIN)];
+    let mut fds = vec![PollFd::new(signals.fd.as_fd(), PollFlags::POLLIN)];
+    fds.extend(others.iter().map(|&fd| PollFd::new(fd, PollFlags::POLLIN)));
     fds.extend(watched.iter().flat_map(|w| &w.living).map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN)));
     let _ = poll(&mut fds, timeout); // whatever it says, the caller looks at each of them
 }
@@ -119,7 +120,7 @@ mod tests {
         assert_eq!(signals.next(), None);
         nix::sys::signal::raise(Signal::SIGTERM).unwrap();
         let never = EventFd::new().unwrap();
-        wait(&signals, None, never.as_fd(), None);
+        wait(&signals, None, &[never.as_fd()], None);
         assert_eq!(signals.next(), Some(Arrived { signal: Signal::SIGTERM, from_terminal: false }));
         nix::sys::signal::raise(Signal::SIGHUP).unwrap();
         drop(signals); // swallows SIGHUP
@@ -134,7 +135,7 @@ mod tests {
         let signals = Signals::block().unwrap();
         let never = EventFd::new().unwrap();
         while !watched.all_gone() {
-            wait(&signals, Some(&watched), never.as_fd(), Some(Instant::now() + Duration::from_secs(10)));
+            wait(&signals, Some(&watched), &[never.as_fd()], Some(Instant::now() + Duration::from_secs(10)));
             while signals.next().is_some() {}
         }
         assert!(child.wait().unwrap().success());

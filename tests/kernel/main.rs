@@ -14,6 +14,7 @@ mod languages;
 #[path = "../common/not_run.rs"]
 mod not_run;
 mod persistent;
+mod recorder;
 mod text;
 mod tracers;
 mod verbs;

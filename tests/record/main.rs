@@ -11,4 +11,5 @@ mod command_line;
 mod fake;
 mod host;
 mod limits;
+mod often;
 mod state;

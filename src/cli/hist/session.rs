@@ -67,7 +67,7 @@ impl Session {
         let mut next = every.and_then(|e| start.checked_add(e));
         loop {
             let until = [end, next].into_iter().flatten().min();
-            wait(&self.signals, None, self.idle.0.as_fd(), until);
+            wait(&self.signals, None, &[self.idle.0.as_fd()], until);
             while let Some(arrived) = self.signals.next() {
                 match arrived.signal {
                     Signal::SIGCHLD => {}
