@@ -18,7 +18,7 @@ mod value;
 
 pub use common::{Common, RecordHead};
 pub use event_type::EventType;
-pub(crate) use handlers::Next;
+pub(crate) use handlers::{Next, Num};
 pub use options::{DecodeOptions, FunctionOptions, GraphOptions};
 pub(crate) use recent::Recent;
 pub use record::{Lost, Record};

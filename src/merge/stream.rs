@@ -170,6 +170,20 @@ impl<S: Source> Merge<S> {
         }
     }
 
+    /// The record that follows the current one on the same CPU of the same buffer, as [`Merge::peek`].
+    pub fn peek_same_cpu(&self) -> Option<Record<'_>> {
+        let input = &self.streams[self.current?.stream as usize];
+        let head = input.head.as_ref()?;
+        Some(record(input, head, input.stream.bytes(head)))
+    }
+
+    /// Takes the record that [`Merge::peek_same_cpu`] shows out of the stream.
+    pub fn skip_same_cpu(&mut self) {
+        if let Some(current) = self.current {
+            self.streams[current.stream as usize].skip = true;
+        }
+    }
+
     fn peeked(&self) -> Option<u32> {
         let buffer = self.streams[self.current?.stream as usize].buffer;
         self.order.iter().find(|&s| self.streams[s as usize].buffer == buffer)

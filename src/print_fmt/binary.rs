@@ -10,6 +10,7 @@ use crate::abi::Abi;
 #[derive(Clone, Debug)]
 pub struct BinaryFormat {
     pieces: Vec<Piece>,
+    semantics: Semantics,
 }
 
 /// The packed arguments not read yet.
@@ -17,15 +18,20 @@ struct Args<'a, 'c> {
     data: &'a [u8],
     pos: usize,
     cx: &'c Context<'a>,
+    semantics: Semantics,
 }
 
 impl<'a> Args<'a, '_> {
-    /// A number of `size` bytes; everything starts at a multiple of 4.
+    /// A number of `size` bytes. For libtraceevent everything takes at least four bytes and starts at a multiple of 4;
+    /// the kernel (lib/vsprintf.c, `vbin_printf()`) packs small numbers by their size.
     fn number(&mut self, size: usize) -> u64 {
-        let at = self.pos.next_multiple_of(4);
-        self.pos = at.saturating_add(size.max(4));
-        // numbers narrower than int are stored as int
-        self.cx.abi.uint(self.data, at, size.max(4)).unwrap_or(0)
+        let (size, align) = match self.semantics {
+            Semantics::TraceCmd => (size.max(4), 4),
+            Semantics::Kernel => (size, size.clamp(1, 4)),
+        };
+        let at = self.pos.next_multiple_of(align);
+        self.pos = at.saturating_add(size);
+        self.cx.abi.uint(self.data, at, size).unwrap_or(0)
     }
 
     /// A text up to its NUL.
@@ -38,15 +44,20 @@ impl<'a> Args<'a, '_> {
 }
 
 impl BinaryFormat {
-    /// Takes `format` apart.
+    /// Takes `format` apart, to be read as libtraceevent does.
     pub fn new(format: &[u8], abi: Abi) -> Self {
-        BinaryFormat { pieces: pieces(format, abi.long_size) }
+        BinaryFormat { pieces: pieces(format, abi.long_size), semantics: Semantics::TraceCmd }
+    }
+
+    /// Takes `format` apart, to be read as the kernel does.
+    pub fn kernel(format: &[u8], abi: Abi) -> Self {
+        BinaryFormat { semantics: Semantics::Kernel, ..Self::new(format, abi) }
     }
 
     /// Appends the text with the arguments in `data`.
     pub fn render(&self, cx: &Context<'_>, data: &[u8], out: &mut Vec<u8>) {
         let cx = Context { data, ..*cx };
-        let mut args = Args { data, pos: 0, cx: &cx };
+        let mut args = Args { data, pos: 0, cx: &cx, semantics: self.semantics };
         for piece in &self.pieces {
             match piece {
                 Piece::Literal(text) => out.extend_from_slice(text),
@@ -72,7 +83,11 @@ fn conversion(spec: &Spec, args: &mut Args<'_, '_>, out: &mut Vec<u8>) {
         b'x' => Radix::Hex,
         b'X' => Radix::HexUpper,
         b'o' => Radix::Octal,
-        b'c' => return out.push(args.number(4) as u8),
+        b'c' => {
+            let size = if args.semantics == Semantics::Kernel { 1 } else { 4 };
+            let value = args.number(size) as u8;
+            return padded(out, &[value], flags.left, width);
+        }
         b's' => {
             let text = args.text();
             let text = &text[..precision.unwrap_or(text.len()).min(text.len())];
@@ -98,16 +113,22 @@ fn padded(out: &mut Vec<u8>, text: &[u8], left: bool, width: usize) {
 
 /// Addresses are stored as they are; all other extensions were rendered when the event was recorded.
 fn pointer(spec: &Spec, args: &mut Args<'_, '_>, out: &mut Vec<u8>) {
-    let (kind, used) = Pointer::parse(&spec.extension, Semantics::TraceCmd);
-    let rest = spec.extension.get(used..).unwrap_or(&[]);
-    if kind.takes_bytes() {
+    let (kind, used) = Pointer::parse(&spec.extension, args.semantics);
+    let rendered = match args.semantics {
+        Semantics::TraceCmd => kind.takes_bytes(),
+        Semantics::Kernel => !matches!(spec.extension.first(), None | Some(b'S' | b's' | b'x' | b'K' | b'e')),
+    };
+    if rendered {
         out.extend_from_slice(args.text());
     } else {
         let value = args.number(usize::from(args.cx.abi.long_size));
         let cx = *args.cx;
-        pointer::address(out, &cx, kind, value, Semantics::TraceCmd);
+        pointer::address(out, &cx, kind, value, args.semantics);
     }
-    out.extend_from_slice(rest);
+    // The kernel passes over all letters and digits behind the `p`.
+    if args.semantics == Semantics::TraceCmd {
+        out.extend_from_slice(spec.extension.get(used..).unwrap_or(&[]));
+    }
 }
 
 #[cfg(test)]

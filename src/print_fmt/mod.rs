@@ -17,6 +17,7 @@ mod bytes;
 mod compile;
 mod context;
 mod ctype;
+mod errno;
 mod error;
 mod expr;
 mod flags;

@@ -1,6 +1,7 @@
 //! `%p` and its extensions (kernel: Documentation/core-api/printk-formats.rst).
 
-use super::{Context, Semantics, num, put};
+use super::{Context, Semantics, errno, num, put};
+use crate::symbols::Symbol;
 
 /// What a `%p` conversion shows of an address or of the bytes it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +12,10 @@ pub(super) enum Pointer {
     SymbolOffset,
     /// `%ps`, `%pf`: symbol.
     Symbol,
+    /// The kernel's `%pB`: as `%pS`, of the call before a return address.
+    Backtrace,
+    /// The kernel's `%pe`: the name of an error code.
+    Error,
     /// `%px`: the address without `0x`.
     Hex,
     /// `%pM`, `%pm`: a hardware address; separator and order.
@@ -36,7 +41,9 @@ impl Pointer {
         let at = |i: usize| extension.get(i).copied().unwrap_or(0);
         match at(0) {
             b'S' | b'F' => (Pointer::SymbolOffset, if kernel && at(1) == b'R' { 2 } else { 1 }),
+            b'B' if kernel => (Pointer::Backtrace, 1),
             b'B' => (Pointer::SymbolOffset, 1),
+            b'e' if kernel => (Pointer::Error, 1),
             b's' | b'f' if at(1) != b'w' => (Pointer::Symbol, 1),
             b'x' | b'K' => (Pointer::Hex, 1),
             b'M' if at(1) == b'F' => (Pointer::Mac { separator: Some(b'-'), reversed: false }, 2),
@@ -88,7 +95,15 @@ impl Pointer {
 
     /// Whether it shows bytes, not an address.
     pub(super) fn takes_bytes(self) -> bool {
-        !matches!(self, Pointer::Plain | Pointer::SymbolOffset | Pointer::Symbol | Pointer::Hex)
+        !matches!(
+            self,
+            Pointer::Plain
+                | Pointer::SymbolOffset
+                | Pointer::Symbol
+                | Pointer::Backtrace
+                | Pointer::Error
+                | Pointer::Hex
+        )
     }
 }
 
@@ -97,6 +112,8 @@ pub(super) fn address(out: &mut Vec<u8>, cx: &Context<'_>, kind: Pointer, value:
     match kind {
         Pointer::SymbolOffset => symbol(out, cx, value, true, semantics),
         Pointer::Symbol => symbol(out, cx, value, false, semantics),
+        Pointer::Backtrace => backtrace(out, cx, value),
+        Pointer::Error => error(out, cx, value),
         Pointer::Hex if semantics == Semantics::TraceCmd => num::hex(out, value),
         // lib/vsprintf.c, pointer_string(): as wide as the kernel's words
         _ if semantics == Semantics::Kernel => num::hex_pad(out, value, 2 * usize::from(cx.abi.long_size)),
@@ -108,32 +125,67 @@ pub(super) fn address(out: &mut Vec<u8>, cx: &Context<'_>, kind: Pointer, value:
     }
 }
 
+/// `-EINVAL`, or the address if it is not an error code.
+fn error(out: &mut Vec<u8>, cx: &Context<'_>, value: u64) {
+    match errno::name(value, cx.abi.long_size) {
+        Some(name) => {
+            out.push(b'-');
+            out.extend_from_slice(name.as_bytes());
+        }
+        None => num::hex_pad(out, value, 2 * usize::from(cx.abi.long_size)),
+    }
+}
+
+/// kernel/kallsyms.c, `sprint_backtrace()`: a return address may already lie behind the calling function.
+fn backtrace(out: &mut Vec<u8>, cx: &Context<'_>, value: u64) {
+    match cx.symbols.kallsyms.lookup_first(value.wrapping_sub(1)) {
+        Some(found) => kernel_symbol(out, &found, Some(value - found.address)),
+        None => {
+            out.extend_from_slice(b"0x");
+            num::hex(out, value);
+        }
+    }
+}
+
 fn symbol(out: &mut Vec<u8>, cx: &Context<'_>, value: u64, offset: bool, semantics: Semantics) {
     let kallsyms = &cx.symbols.kallsyms;
     let found = match semantics {
         Semantics::Kernel => kallsyms.lookup_first(value),
         Semantics::TraceCmd => kallsyms.lookup(value),
     };
-    let Some(symbol) = found else {
-        put::all(out, b"0x");
-        num::hex(out, value);
-        return;
-    };
-    symbol.put_name(out);
-    if offset {
-        put::all(out, b"+0x");
-        num::hex(out, value - symbol.address);
+    match found {
+        None => {
+            put::all(out, b"0x");
+            num::hex(out, value);
+        }
+        Some(found) if semantics == Semantics::Kernel => {
+            kernel_symbol(out, &found, offset.then_some(value - found.address));
+        }
+        Some(found) => {
+            found.put_name(out);
+            if offset {
+                put::all(out, b"+0x");
+                num::hex(out, value - found.address);
+            }
+        }
     }
-    if semantics == Semantics::Kernel {
-        if let (true, Some(size)) = (offset, symbol.size) {
+}
+
+/// `name+0x10/0x80 [module]`
+fn kernel_symbol(out: &mut Vec<u8>, symbol: &Symbol<'_>, offset: Option<u64>) {
+    symbol.put_name(out);
+    if let Some(offset) = offset {
+        put::all(out, b"+0x");
+        num::hex(out, offset);
+        if let Some(size) = symbol.size {
             put::all(out, b"/0x");
             num::hex(out, size);
         }
-        if !symbol.module.is_empty() {
-            put::all(out, b" [");
-            out.extend_from_slice(symbol.module);
-            out.push(b']');
-        }
+    }
+    if !symbol.module.is_empty() {
+        put::all(out, b" [");
+        out.extend_from_slice(symbol.module);
+        out.push(b']');
     }
 }
 
@@ -172,7 +224,12 @@ pub(super) fn bytes(out: &mut Vec<u8>, kind: Pointer, data: &[u8], len: Option<u
             let data = &data[..data.len().min(bits.div_ceil(8))];
             if list { bit_list(out, data, cx) } else { bitmask(out, data, cx) }
         }
-        Pointer::Plain | Pointer::SymbolOffset | Pointer::Symbol | Pointer::Hex => {}
+        Pointer::Plain
+        | Pointer::SymbolOffset
+        | Pointer::Symbol
+        | Pointer::Backtrace
+        | Pointer::Error
+        | Pointer::Hex => {}
     }
 }
 

@@ -82,6 +82,6 @@ pub fn extract(
     let failures = symbols_error.iter().map(ToString::to_string).chain(errors).collect();
     let comms = with_saved(Vec::new(), &instance.tracefs().saved_cmdlines()?);
     let spools = vec![drained.into_iter().map(|d| d.spool).collect()];
-    let file_size = output_file.finish(&buffers, spools, &comms)?;
+    let file_size = output_file.finish(instance.tracefs(), &buffers, spools, &comms)?;
     Ok(Extracted { file_size, raw, failures })
 }

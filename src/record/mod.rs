@@ -28,6 +28,7 @@ mod start;
 mod stop;
 mod summary;
 mod user;
+mod view;
 mod worker;
 
 pub use child::{Child, Command, CommandError, Ended};

@@ -179,6 +179,7 @@ impl Output {
     /// Adds what is known only at the end and moves the spools into the file. Gives its size in bytes.
     pub(super) fn finish(
         &mut self,
+        tracefs: &Tracefs,
         buffers: &[Buffer],
         spools: Vec<Vec<Spool>>,
         comms: &[(Pid, Comm)],
@@ -194,6 +195,11 @@ impl Output {
             for (cpu, _) in buffer.cpus.iter().filter(|_| buffer.counted) {
                 let stats = buffer.instance.cpu_stats_text(*cpu)?;
                 writer.option(OptionId::CPUSTAT, with_nul(&format!("CPU: {cpu}\n{stats}")));
+            }
+            // A snapshot's entries are not counted. Without a view, only its looks are guessed, so no error is worth a
+            // recording.
+            if let (true, Ok(view)) = (buffer.counted, super::view::view(tracefs, buffer)) {
+                writer.option(OptionId::RTRACE_VIEW, with_nul(&view.to_text(&buffer.name)));
             }
         }
         let mut names = Vec::with_capacity(comms.len() * 16);

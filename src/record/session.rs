@@ -410,7 +410,7 @@ impl Run<'_> {
         }
         let spools = drained.into_iter().map(|cpus| cpus.into_iter().map(|d| d.spool).collect()).collect();
         let comms = with_saved(comms, &self.journal.tracefs().saved_cmdlines()?);
-        let file_size = self.output.finish(&self.buffers, spools, &comms)?;
+        let file_size = self.output.finish(self.journal.tracefs(), &self.buffers, spools, &comms)?;
         let undone = if self.plan.keep {
             self.journal.keep().map_err(|error| UndoError { failures: vec![error] })
         } else {

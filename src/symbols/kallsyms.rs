@@ -11,6 +11,8 @@ pub struct Kallsyms {
     /// Parallel to `addresses`: name and module within `text`.
     names: Vec<(Range<u32>, Range<u32>)>,
     text: Vec<u8>,
+    /// Where the kernel itself looks symbols up: its text, if it was built without those of its data.
+    known: Option<[Range<u64>; 2]>,
 }
 
 /// The symbol an address belongs to.
@@ -42,6 +44,7 @@ impl Kallsyms {
     pub fn parse(text: &[u8]) -> Self {
         let mut symbols: Vec<(u64, Range<u32>, Range<u32>)> = Vec::with_capacity(text.len() / 40);
         let mut kept = Vec::with_capacity(text.len());
+        let mut data = 0;
         for line in text.split(|b| *b == b'\n') {
             let mut parts = line.split(|b| matches!(b, b' ' | b'\t' | b'\r')).filter(|p| !p.is_empty());
             let (Some(address), Some(kind), Some(name)) = (parts.next(), parts.next(), parts.next()) else { continue };
@@ -51,6 +54,7 @@ impl Kallsyms {
             if matches!(kind, b"A" | b"a") || name.starts_with(b"$") {
                 continue;
             }
+            data += usize::from(matches!(kind, b"b" | b"B" | b"d" | b"D"));
             let module = parts.next().unwrap_or(b"");
             let module = module.strip_prefix(b"[").and_then(|m| m.strip_suffix(b"]")).unwrap_or(module);
             let mut keep = |bytes: &[u8]| {
@@ -62,11 +66,19 @@ impl Kallsyms {
             symbols.push((address, name, module));
         }
         symbols.sort_by_key(|s| s.0); // stable: of several names for one address the kernel's order decides
-        Kallsyms {
+        let mut found = Kallsyms {
             addresses: symbols.iter().map(|s| s.0).collect(),
             names: symbols.into_iter().map(|s| (s.1, s.2)).collect(),
             text: kept,
+            known: None,
+        };
+        // Without CONFIG_KALLSYMS_ALL there are next to none of data (kernel/kallsyms_internal.h, is_ksym_addr()).
+        if data < found.len() / 20 {
+            let range = |start: &str, end: &str| Some(found.address_of(start)?..found.address_of(end)?);
+            let text = range("_stext", "_etext");
+            found.known = text.map(|text| [text, range("_sinittext", "_einittext").unwrap_or(0..0)]);
         }
+        found
     }
 
     /// The symbol that `address` lies in: the one that starts last before it. The last one of all has no known end and is
@@ -81,7 +93,9 @@ impl Kallsyms {
     /// Like [`Kallsyms::lookup`], but of several names for one address the first, which is the one the kernel shows.
     pub fn lookup_first(&self, address: u64) -> Option<Symbol<'_>> {
         let (first, after) = self.group(address)?;
-        self.symbol(first, after)
+        let symbol = self.symbol(first, after)?;
+        let known = |ranges: &[Range<u64>; 2]| ranges.iter().any(|r| r.contains(&address));
+        (!symbol.module.is_empty() || self.known.as_ref().is_none_or(known)).then_some(symbol)
     }
 
     /// The symbols that start at the greatest address not above `address`.

@@ -3,12 +3,12 @@
 /// Constant strings by their address.
 #[derive(Clone, Debug, Default)]
 pub struct PrintkFormats {
-    /// Ascending by address.
+    /// Ascending by address; whole, with the newline that most end with.
     strings: Vec<(u64, Vec<u8>)>,
 }
 
 impl PrintkFormats {
-    /// Parses the text of `printk_formats`. Quotes and one newline at a string's end are dropped; lines that are not like
+    /// Parses the text of `printk_formats`. Quotes are dropped; lines that are not like
     /// the kernel's are left out.
     pub fn parse(text: &[u8]) -> Self {
         let mut strings: Vec<(u64, Vec<u8>)> = text.split(|b| *b == b'\n').filter_map(line).collect();
@@ -16,16 +16,30 @@ impl PrintkFormats {
         PrintkFormats { strings }
     }
 
-    /// The string at `address`.
+    /// The string at `address`, without a newline at its end.
     pub fn get(&self, address: u64) -> Option<&[u8]> {
+        self.get_whole(address).map(trimmed)
+    }
+
+    /// The string at `address`.
+    pub fn get_whole(&self, address: u64) -> Option<&[u8]> {
         let index = self.strings.binary_search_by_key(&address, |s| s.0).ok()?;
         self.strings.get(index).map(|s| s.1.as_slice())
     }
 
-    /// All strings with their addresses.
+    /// All strings with their addresses, without newlines at their ends.
     pub fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.iter_whole().map(|(address, text)| (address, trimmed(text)))
+    }
+
+    /// All strings with their addresses.
+    pub fn iter_whole(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.strings.iter().map(|s| (s.0, s.1.as_slice()))
     }
+}
+
+fn trimmed(text: &[u8]) -> &[u8] {
+    text.strip_suffix(b"\n").unwrap_or(text)
 }
 
 fn line(line: &[u8]) -> Option<(u64, Vec<u8>)> {
@@ -36,7 +50,6 @@ fn line(line: &[u8]) -> Option<(u64, Vec<u8>)> {
     let text = text.strip_prefix(b" ").unwrap_or(text);
     let text = text.strip_prefix(b"\"").unwrap_or(text);
     let text = text.strip_suffix(b"\"").unwrap_or(text);
-    let text = text.strip_suffix(b"\\n").unwrap_or(text);
     Some((address, unescape(text)))
 }
 

@@ -95,6 +95,8 @@ ids! {
         MODULES_FILE = 25, "modules_file";
         /// Ours, only in unfinished files: the spools that hold the CPUs' data ([`super::SpoolTable`]).
         RTRACE_SPOOLS = 0x7274, "rtrace_spools";
+        /// Ours: the settings that decide how the kernel shows a buffer ([`super::KernelView`]).
+        RTRACE_VIEW = 0x7275, "rtrace_view";
     }
 }
 

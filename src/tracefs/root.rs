@@ -147,6 +147,14 @@ impl Tracefs {
         self.optional("saved_tgids")
     }
 
+    /// `dynamic_events`: probes and synthetic events, one definition per line.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn dynamic_events(&self) -> Result<Vec<u8>, Error> {
+        self.optional("dynamic_events")
+    }
+
     fn optional(&self, file: &str) -> Result<Vec<u8>, Error> {
         match self.files.read(&self.root.join(file)) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),

@@ -103,10 +103,7 @@ fn compiled(text: &str, abi: Abi, symbols: &Symbols) -> BTreeMap<u64, Event> {
         let format = EventFormat::parse(system, &text).unwrap_or_else(|e| panic!("{system}:{name}: {e}"));
         // Without a program (statement expressions only) its lines differ, if there are any.
         if let Ok(program) = compile(&format, abi, symbols, Semantics::Kernel) {
-            let has_pointer = format
-                .print_fmt
-                .match_indices("%p")
-                .any(|(at, _)| !format.print_fmt[at + 2..].starts_with(|c: char| c.is_ascii_alphanumeric()));
+            let has_pointer = has_plain_pointer(&format.print_fmt);
             let event = Event { system: system.to_owned(), name: format.name.clone(), program, has_pointer };
             events.insert(u64::from(format.id.0), event);
         }
@@ -212,24 +209,51 @@ const UNKNOWABLE: &[(&str, &[&str])] = &[
     // jiffies_to_msecs(): CONFIG_HZ
     ("jbd2_run_stats", &["wait ", "request_delay ", "running ", "locked ", "flushing ", "logging "]),
     ("jbd2_checkpoint_stats", &["chp_time "]),
+    // jiffies: the time of printing, and CONFIG_HZ
+    ("writeback_single_inode", &["state=", "age="]),
+    ("writeback_single_inode_start", &["state=", "age="]),
+    // enum inode_state_flags_enum (since Linux 6.18): the names stand in the format, their values nowhere
+    ("writeback_dirty_inode", &["state=", "flags="]),
+    ("writeback_dirty_inode_start", &["state=", "flags="]),
+    ("writeback_mark_inode_dirty", &["state=", "flags="]),
+    ("writeback_dirty_inode_enqueue", &["state "]),
+    ("writeback_lazytime", &["state "]),
+    ("writeback_lazytime_iput", &["state "]),
+    ("sb_clear_inode_writeback", &["state "]),
+    ("sb_mark_inode_writeback", &["state "]),
 ];
 
 /// The line with the values behind its event's unknowable words left out.
 fn without_unknowable(line: &Line) -> Line {
-    let mut text = line.2.clone();
-    for (_, words) in UNKNOWABLE.iter().filter(|(event, _)| *event == line.1) {
+    (line.0, line.1.clone(), unknowable_left_out(&line.1, &line.2))
+}
+
+/// The text with the values behind the event's unknowable words left out.
+pub(crate) fn unknowable_left_out(event: &str, text: &str) -> String {
+    let mut text = text.to_owned();
+    for (_, words) in UNKNOWABLE.iter().filter(|(name, _)| *name == event) {
         for word in *words {
-            let value = Regex::new(&format!(r"\b{word}[0-9a-f]+")).expect("a pattern");
+            let value = Regex::new(&format!(r"\b{word}[0-9a-zA-Z_|]+")).expect("a pattern");
             text = value.replace_all(&text, *word).into_owned();
         }
     }
-    (line.0, line.1.clone(), text)
+    text
 }
 
 /// The line with each number of 16 hexadecimal digits made zero.
 fn without_pointers(line: &Line) -> Line {
+    (line.0, line.1.clone(), without_addresses(&line.2))
+}
+
+/// The text with each number of 16 hexadecimal digits made zero.
+fn without_addresses(text: &str) -> String {
     static POINTER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b[0-9a-f]{16}\b").expect("a pattern"));
-    (line.0, line.1.clone(), POINTER.replace_all(&line.2, "0000000000000000").into_owned())
+    POINTER.replace_all(text, "0000000000000000").into_owned()
+}
+
+fn has_plain_pointer(print_fmt: &str) -> bool {
+    let mut conversions = print_fmt.match_indices("%p");
+    conversions.any(|(at, _)| !print_fmt[at + 2..].starts_with(|c: char| c.is_ascii_alphanumeric()))
 }
 
 /// `fd: 3, buf: 7ffd0, count: 0x10` as names and numbers; all numbers are hexadecimal.

@@ -11,6 +11,7 @@ mod guest_machine;
 mod harness;
 mod hist;
 mod languages;
+mod load;
 #[path = "../common/not_run.rs"]
 mod not_run;
 mod persistent;
@@ -18,3 +19,5 @@ mod recorder;
 mod text;
 mod tracers;
 mod verbs;
+mod whole;
+mod whole_file;

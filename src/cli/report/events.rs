@@ -5,8 +5,9 @@ use super::select::{Seen, Selection};
 use super::selected::Selected;
 use super::streams::{self, Source};
 use super::window::Window;
-use super::{Args, Damage, Format, formats, tally, text};
+use super::{Args, Damage, Format, formats, kernel, tally, text};
 use crate::cli::exit::Failure;
+use rtrace::event::Record;
 use rtrace::merge::ahead::{self, Effort, Work};
 use rtrace::merge::{Merge, MergeError};
 use rtrace::trace_dat::TimeOptions;
@@ -55,6 +56,7 @@ pub(super) fn print(args: &Args, inputs: &[Input], damage: &mut Damage, out: &mu
     }
     match args.format {
         Format::Text => text::print(&mut run, out),
+        Format::Kernel => kernel::print(&mut run, out),
         Format::Json | Format::Raw => formats::json(&mut run, out),
         Format::Csv => formats::csv(&mut run, out),
     }
@@ -94,6 +96,18 @@ impl Run<'_> {
             show(&mut merge)?;
         }
         Ok(())
+    }
+
+    /// Calls `see` for every event of the sources, shown or not. Damage is told when they are shown.
+    pub(super) fn survey(&mut self, mut see: impl FnMut(&Record<'_>)) -> Result<(), Failure> {
+        let mut merge = streams::merge(self.inputs, self.sources, &self.time, &Window::default())?;
+        loop {
+            match merge.advance() {
+                Ok(true) => see(&merge.record()),
+                Ok(false) => return Ok(()),
+                Err(_) => {}
+            }
+        }
     }
 
     /// Whether the events to be shown may lie anywhere in the files.

@@ -5,6 +5,7 @@ mod facts;
 mod filters;
 mod formats;
 mod input;
+mod kernel;
 mod select;
 mod selected;
 mod streams;
@@ -97,6 +98,8 @@ pub(crate) enum Format {
     /// Lines as of trace-cmd report
     #[default]
     Text,
+    /// Lines as of the kernel's `trace` file
+    Kernel,
     /// One JSON object per line, every field named and typed
     Json,
     /// Comma-separated values

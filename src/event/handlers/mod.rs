@@ -13,7 +13,7 @@ mod tlb;
 
 use super::{Common, DecodeOptions, EventType, Record, State};
 use crate::abi::Abi;
-use crate::format::{EventFormat, Shape};
+use crate::format::{EventFormat, Field, Shape};
 use crate::print_fmt::{Context, put};
 use crate::symbols::Symbols;
 
@@ -159,7 +159,7 @@ pub(super) fn link(
 
 /// A number field of a record.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Num {
+pub(crate) struct Num {
     offset: usize,
     size: usize,
     signed: bool,
@@ -167,7 +167,7 @@ pub(super) struct Num {
 
 impl Num {
     /// The scalar field called `name`.
-    pub(super) fn field(event: &EventFormat, name: &str) -> Option<Num> {
+    pub(crate) fn field(event: &EventFormat, name: &str) -> Option<Num> {
         let field = event.fields.iter().find(|f| f.name == name)?;
         (field.shape == Shape::Scalar).then_some(Num {
             offset: field.offset,
@@ -176,9 +176,14 @@ impl Num {
         })
     }
 
+    /// The first word of any field: of a `__data_loc` field its location.
+    pub(crate) fn word(field: &Field) -> Num {
+        Num { offset: field.offset, size: 4, signed: false }
+    }
+
     /// The number without regard to its sign.
     #[inline]
-    pub(super) fn get(self, cx: &Context<'_>) -> u64 {
+    pub(crate) fn get(self, cx: &Context<'_>) -> u64 {
         match self.size {
             4 => cx.u32(self.offset).into(),
             8 => cx.u64(self.offset),
@@ -188,7 +193,7 @@ impl Num {
 
     /// The number by its sign.
     #[inline]
-    pub(super) fn signed(self, cx: &Context<'_>) -> i64 {
+    pub(crate) fn signed(self, cx: &Context<'_>) -> i64 {
         if self.signed { cx.abi.int(cx.data, self.offset, self.size).unwrap_or(0) } else { self.get(cx) as i64 }
     }
 }

@@ -1,0 +1,93 @@
+//! Events as the kernel's own `trace` file shows them.
+
+use super::events::Run;
+use super::input::Input;
+use super::streams::Source;
+use crate::cli::exit::Failure;
+use rtrace::event::{DecodeOptions, EventTypes, Lost};
+use rtrace::export::Kernel;
+use rtrace::print_fmt::Semantics;
+use rtrace::trace_dat::{KernelView, OptionId};
+use std::io::Write;
+
+/// Prints one buffer after the other, as each has a `trace` file of its own.
+pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
+    let (inputs, all) = (run.inputs, run.sources);
+    let decode = DecodeOptions { semantics: Semantics::Kernel, plugins: false, ..DecodeOptions::default() };
+    let types: Vec<EventTypes> = inputs.iter().map(|input| input.types(&decode)).collect();
+    let several = all.len() > 1;
+    for (number, source) in all.iter().enumerate() {
+        let input = &inputs[source.file];
+        let buffer = &input.trace.buffers[source.buffer];
+        if several {
+            let name = [input.label(), buffer.name.clone()].join(" ");
+            writeln!(out, "{}==> {} <==", if number > 0 { "\n" } else { "" }, name.trim_end())?;
+        }
+        if let Some(text) = &buffer.text {
+            out.write_all(text)?;
+            continue;
+        }
+        run.sources = &all[number..=number];
+        let types = &types[source.file];
+        let view = match input.trace.kernel_view(buffer) {
+            Some(view) => KernelView { in_ns: in_ns(input, source), ..view },
+            None => guessed(run, input, source, types)?,
+        };
+        let mut kernel = Kernel::new(types, &input.symbols, &view);
+        let mut header = Vec::new();
+        kernel.header(&mut header);
+        run.each_to(header, out, |merge, out| {
+            if kernel.event(&merge.record(), merge.peek_same_cpu().as_ref(), out) {
+                merge.skip_same_cpu();
+            }
+        })?;
+    }
+    run.sources = all;
+    Ok(())
+}
+
+/// What a file of another program leaves open: its events are counted, the tracer is the one whose entries there are,
+/// and all settings are those a kernel boots with.
+fn guessed(run: &mut Run<'_>, input: &Input, source: &Source, types: &EventTypes) -> Result<KernelView, Failure> {
+    let uname = input.trace.option(OptionId::UNAME).map(|o| o.text()).unwrap_or_default();
+    let cpus = input.trace.cpu_count;
+    let mut view = KernelView {
+        online: cpus,
+        possible: cpus,
+        release: uname.split(' ').nth(2).unwrap_or_default().to_owned(),
+        in_ns: in_ns(input, source),
+        ..KernelView::default()
+    };
+    let entries_of = |name: &str| types.iter().find(|t| t.format.system == "ftrace" && t.format.name == name);
+    let tracers: Vec<(u16, &str)> =
+        [("funcgraph_entry", "function_graph"), ("funcgraph_exit", "function_graph"), ("function", "function")]
+            .into_iter()
+            .chain([("hwlat", "hwlat"), ("osnoise", "osnoise"), ("timerlat", "timerlat")])
+            .filter_map(|(entry, tracer)| Some((entries_of(entry)?.format.id.0, tracer)))
+            .collect();
+    let mut begun = Vec::new();
+    run.survey(|record| {
+        view.entries += 1;
+        view.written += 1;
+        if !begun.contains(&record.cpu) {
+            begun.push(record.cpu);
+            view.written += match record.lost {
+                Lost::None => 0,
+                Lost::Count(count) => count,
+                Lost::Unknown => 1,
+            };
+        }
+        let id = types.common().event_id(types.abi(), record.data);
+        if view.tracer == "nop"
+            && let Some((_, tracer)) = tracers.iter().find(|t| t.0 == id)
+        {
+            view.tracer = (*tracer).to_owned();
+        }
+    })?;
+    Ok(view)
+}
+
+/// Whether the kernel takes the clock for one of nanoseconds. `uptime`, which counts jiffies in nanoseconds, it does not.
+fn in_ns(input: &Input, source: &Source) -> bool {
+    !source.in_ticks && input.trace.buffers[source.buffer].clock != "uptime"
+}

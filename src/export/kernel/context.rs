@@ -1,0 +1,106 @@
+//! The columns in front of an event (kernel/trace/trace_output.c, `trace_print_context()`).
+
+use super::put;
+use crate::event::Common;
+use crate::print_fmt::{Context, num};
+use crate::symbols::Comms;
+use crate::trace_dat::KernelView;
+use crate::units::{CpuId, Pid, Timestamp};
+
+/// The name of a task as `trace_find_cmdline()` gives it.
+pub(super) fn comm(comms: &Comms, pid: Pid) -> &[u8] {
+    if pid.0 < 0 { b"<XXX>" } else { comms.name(pid) }
+}
+
+/// `            sh-272     [000] d..2.    74.099212: `
+pub(super) fn context(
+    out: &mut Vec<u8>,
+    cx: &Context<'_>,
+    view: &KernelView,
+    common: &Common,
+    (cpu, time): (CpuId, Timestamp),
+) {
+    let pid = common.pid(cx.abi, cx.data);
+    let name = comm(&cx.symbols.comms, pid);
+    put::right(out, 16, |out| out.extend_from_slice(name));
+    out.push(b'-');
+    put::left(out, 7, |out| num::signed(out, pid.0.into()));
+    out.push(b' ');
+    if view.options.record_tgid {
+        match view.tgid(pid).filter(|tgid| tgid.0 != 0) {
+            Some(tgid) => {
+                out.push(b'(');
+                put::signed(out, tgid.0.into(), 7);
+                out.extend_from_slice(b") ");
+            }
+            None => out.extend_from_slice(b"(-------) "),
+        }
+    }
+    out.push(b'[');
+    num::dec_pad(out, cpu.0.into(), 3, b'0');
+    out.extend_from_slice(b"] ");
+    if view.options.irq_info {
+        flags(out, cx, view, common);
+    }
+    timestamp(out, view, time);
+    out.extend_from_slice(b": ");
+}
+
+/// ` %5u.%06u` or, of clocks that do not count nanoseconds, ` %12u`.
+pub(super) fn timestamp(out: &mut Vec<u8>, view: &KernelView, time: Timestamp) {
+    out.push(b' ');
+    if view.in_ns {
+        put::seconds(out, time.0, 5);
+    } else {
+        put::unsigned(out, time.0, 12);
+    }
+}
+
+const IRQS_OFF: u8 = 0x01;
+/// Since Linux 6.13; before, that a machine cannot tell whether interrupts are off.
+const NEED_RESCHED_LAZY: u8 = 0x02;
+const NEED_RESCHED: u8 = 0x04;
+const HARDIRQ: u8 = 0x08;
+const SOFTIRQ: u8 = 0x10;
+const PREEMPT_RESCHED: u8 = 0x20;
+const NMI: u8 = 0x40;
+const BH_OFF: u8 = 0x80;
+
+/// `d..2.`: interrupts, need-resched, context, preemption depth, migration (`trace_print_lat_fmt()`).
+pub(super) fn flags(out: &mut Vec<u8>, cx: &Context<'_>, view: &KernelView, common: &Common) {
+    let flags = common.flags(cx.abi, cx.data);
+    let has = |bit: u8| flags & bit != 0;
+    let lazy = !view.is_before(6, 13);
+    out.push(match (has(IRQS_OFF), has(BH_OFF)) {
+        (true, true) => b'D',
+        (true, false) => b'd',
+        (false, true) => b'b',
+        (false, false) if !lazy && has(NEED_RESCHED_LAZY) => b'X',
+        (false, false) => b'.',
+    });
+    out.push(match (has(NEED_RESCHED), lazy && has(NEED_RESCHED_LAZY), has(PREEMPT_RESCHED)) {
+        (true, true, true) => b'B',
+        (true, false, true) => b'N',
+        (false, true, true) => b'L',
+        (true, true, false) => b'b',
+        (true, false, false) => b'n',
+        (false, true, false) => b'l',
+        (false, false, true) => b'p',
+        (false, false, false) => b'.',
+    });
+    out.push(match (has(NMI), has(HARDIRQ), has(SOFTIRQ)) {
+        (true, true, _) => b'Z',
+        (true, false, _) => b'z',
+        (false, true, true) => b'H',
+        (false, true, false) => b'h',
+        (false, false, true) => b's',
+        (false, false, false) => b'.',
+    });
+    let preempt = common.preempt_count(cx.abi, cx.data);
+    for depth in [preempt & 15, preempt >> 4] {
+        match depth {
+            0 => out.push(b'.'),
+            depth => num::hex(out, depth.into()),
+        }
+    }
+}

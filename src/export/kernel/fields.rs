@@ -1,0 +1,149 @@
+//! An event as a list of its fields: user events, and all events with the option `fields`
+//! (kernel/trace/trace_output.c, `print_event_fields()`, Linux 6.4 and later).
+
+use super::put;
+use crate::abi::Abi;
+use crate::format::{EventFormat, Field, Shape};
+use crate::print_fmt::{Context, num};
+
+/// How the kernel shows a field (`enum filter_type`).
+enum Show {
+    Text {
+        rel: bool,
+    },
+    FixedText,
+    Number,
+    Bytes {
+        rel: bool,
+    },
+    /// A text in user space, whose address is all there is.
+    Address,
+    Nothing,
+}
+
+/// An event's fields in the order in which they are shown.
+pub(super) struct Fields {
+    name: String,
+    fields: Vec<(String, usize, usize, Show)>,
+}
+
+impl Fields {
+    pub(super) fn new(format: &EventFormat) -> Self {
+        let fields = format.fields.iter().map(|f| (f.name.clone(), f.offset, f.size, show(f))).collect();
+        Fields { name: format.name.clone(), fields }
+    }
+
+    pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.name.as_bytes());
+        out.push(b':');
+        if self.fields.is_empty() {
+            out.extend_from_slice(b"No fields found\n");
+            return;
+        }
+        for (name, offset, size, show) in &self.fields {
+            out.push(b' ');
+            out.extend_from_slice(name.as_bytes());
+            out.push(b'=');
+            let Some(bytes) = offset.checked_add(*size).and_then(|end| cx.data.get(*offset..end)) else {
+                out.extend_from_slice(b"<OVERFLOW>");
+                continue;
+            };
+            one(cx, bytes, *offset, show, out);
+        }
+        out.push(b'\n');
+    }
+}
+
+fn show(field: &Field) -> Show {
+    let text = field.type_name.contains("char");
+    match field.shape {
+        Shape::DataLoc { .. } if text => Show::Text { rel: false },
+        Shape::RelLoc { .. } if text => Show::Text { rel: true },
+        Shape::DataLoc { .. } => Show::Bytes { rel: false },
+        Shape::RelLoc { .. } => Show::Bytes { rel: true },
+        Shape::Array { .. } if text => Show::FixedText,
+        Shape::Scalar if matches!(field.type_name.as_str(), "char *" | "const char *") => Show::Address,
+        _ if matches!(field.size, 1 | 2 | 4 | 8) => Show::Number,
+        _ => Show::Nothing,
+    }
+}
+
+fn one(cx: &Context<'_>, bytes: &[u8], offset: usize, show: &Show, out: &mut Vec<u8>) {
+    let until_nul = |text: &[u8]| memchr::memchr(0, text).unwrap_or(text.len());
+    match show {
+        Show::FixedText => out.extend_from_slice(&bytes[..until_nul(bytes)]),
+        Show::Text { rel } => match located(cx, bytes, offset, *rel) {
+            Some(text) => out.extend_from_slice(&text[..until_nul(text)]),
+            None => out.extend_from_slice(b"<OVERFLOW>"),
+        },
+        Show::Bytes { rel } => match located(cx, bytes, offset, *rel) {
+            Some(data) => {
+                for (i, byte) in data.iter().enumerate() {
+                    if i > 0 {
+                        out.push(b',');
+                    }
+                    num::hex_byte(out, *byte);
+                }
+            }
+            None => out.extend_from_slice(b"<OVERFLOW>"),
+        },
+        Show::Address => {
+            out.extend_from_slice(b"(0x");
+            num::hex_pad(out, cx.abi.uint(bytes, 0, bytes.len()).unwrap_or(0), 2 * bytes.len());
+            out.push(b')');
+        }
+        Show::Number => number(cx.abi, bytes, out),
+        Show::Nothing => out.extend_from_slice(b"<INVALID-SIZE>"),
+    }
+}
+
+fn located<'a>(cx: &Context<'a>, word: &[u8], offset: usize, rel: bool) -> Option<&'a [u8]> {
+    let word = cx.abi.uint(word, 0, 4)?;
+    let start = (word & 0xffff) as usize + if rel { offset + 4 } else { 0 };
+    cx.data.get(start..start.checked_add((word >> 16) as usize)?)
+}
+
+fn number(abi: Abi, bytes: &[u8], out: &mut Vec<u8>) {
+    let value = abi.uint(bytes, 0, bytes.len()).unwrap_or(0);
+    match bytes.len() {
+        1 => {
+            let byte = value as u8;
+            // isprint() of the kernel's Latin-1 table, of a char
+            if (0x20..0x7f).contains(&byte) || byte >= 0xa0 {
+                out.extend_from_slice(&[b'\'', byte, b'\'']);
+            }
+            out.push(b'(');
+            num::dec(out, value);
+            out.push(b')');
+        }
+        size => {
+            out.extend_from_slice(b"0x");
+            num::hex(out, value);
+            out.extend_from_slice(b" (");
+            match size {
+                2 => num::dec(out, value),
+                4 => num::signed(out, (value as i32).into()),
+                _ => num::signed(out, value as i64),
+            }
+            out.push(b')');
+        }
+    }
+}
+
+/// A record in rows of 16 bytes, as Linux before 6.4 shows user events.
+pub(super) fn dump(cx: &Context<'_>, out: &mut Vec<u8>) {
+    for (row, bytes) in cx.data.chunks(16).enumerate() {
+        num::hex_pad(out, 16 * row as u64, 8);
+        out.extend_from_slice(b": ");
+        put::left(out, 3 * 16 + 1, |out| {
+            for (i, byte) in bytes.iter().enumerate() {
+                if i > 0 {
+                    out.push(b' ');
+                }
+                num::hex_byte(out, *byte);
+            }
+        });
+        out.extend(bytes.iter().map(|b| if (0x20..0x7f).contains(b) { *b } else { b'.' }));
+        out.push(b'\n');
+    }
+}

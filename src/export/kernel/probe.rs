@@ -1,0 +1,157 @@
+//! Probes (kernel/trace/trace_kprobe.c, trace_uprobe.c, trace_fprobe.c, trace_eprobe.c, trace_probe.c).
+
+use super::put;
+use crate::abi::Abi;
+use crate::event::Num;
+use crate::format::{EventFormat, Shape};
+use crate::print_fmt::{Context, PrintFmtError, Program, Semantics, compile, num};
+use crate::symbols::Symbols;
+use crate::trace_dat::KernelView;
+
+/// A probe's event.
+pub(super) struct Probe {
+    name: String,
+    head: Head,
+    args: Vec<Arg>,
+}
+
+enum Head {
+    At(Num),
+    /// The function, and where it returned to.
+    Return(Num, Num),
+    /// The event that an event probe sits on.
+    Event(String),
+}
+
+/// ` name=value`
+struct Arg {
+    program: Result<Program, PrintFmtError>,
+    /// What stands in front of the value, and the location of a text which, when it is empty, could not be fetched.
+    text: Option<(String, Num)>,
+}
+
+/// Addresses below belong to user space, on all machines with 64-bit words.
+const KERNEL_SPACE: u64 = 1 << 63;
+
+impl Probe {
+    /// `None` if the event is no probe's.
+    pub(super) fn new(format: &EventFormat, view: &KernelView, abi: Abi, symbols: &Symbols) -> Option<Self> {
+        let text = format.print_fmt.strip_prefix('"')?;
+        let end = text.find("\", ").or_else(|| text.strip_suffix('"').map(str::len))?;
+        let (pieces, mut args) = (&text[..end], arguments(text.get(end + 3..).unwrap_or("")));
+        let name = (format.system.clone(), format.name.clone());
+        let (head, pieces) = if let Some(rest) = pieces.strip_prefix("(%lx)") {
+            let ip = Num::field(format, "__probe_ip")?;
+            args.drain(..1.min(args.len()));
+            (Head::At(ip), rest)
+        } else if let Some(rest) = pieces.strip_prefix("(%lx <- %lx)") {
+            let (func, ret) = (Num::field(format, "__probe_func")?, Num::field(format, "__probe_ret_ip")?);
+            args.drain(..2.min(args.len()));
+            (Head::Return(func, ret), rest)
+        } else {
+            let probed = view.probed.iter().find(|p| p.0 == name);
+            let named = format.fields.iter().all(|f| pieces.contains(&format!(" {}=", f.name)));
+            if probed.is_none() && (format.system != "eprobes" || !named) {
+                return None;
+            }
+            (Head::Event(probed.map_or_else(String::new, |p| p.1.clone())), pieces)
+        };
+        Some(Probe { name: name.1, head, args: split(pieces, args, format, abi, symbols) })
+    }
+
+    pub(super) fn write(&self, cx: &Context<'_>, view: &KernelView, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.name.as_bytes());
+        out.extend_from_slice(b": (");
+        let kernel = |address: u64| cx.abi.long_size == 4 || address == 0 || address >= KERNEL_SPACE;
+        let user = |out: &mut Vec<u8>, address: u64| {
+            out.extend_from_slice(b"0x");
+            num::hex(out, address);
+        };
+        match &self.head {
+            Head::At(ip) => match ip.get(cx) {
+                address if kernel(address) => put::ip(out, cx, view, address, true),
+                address => user(out, address),
+            },
+            Head::Return(func, ret) => {
+                let (func, ret) = (func.get(cx), ret.get(cx));
+                if kernel(func) {
+                    put::ip(out, cx, view, ret, true);
+                    out.extend_from_slice(b" <- ");
+                    put::ip(out, cx, view, func, false);
+                } else {
+                    user(out, ret);
+                    out.extend_from_slice(b" <- ");
+                    user(out, func);
+                }
+            }
+            Head::Event(name) => out.extend_from_slice(name.as_bytes()),
+        }
+        out.push(b')');
+        for arg in &self.args {
+            match (&arg.text, &arg.program) {
+                (Some((lead, location)), _) if location.get(cx) >> 16 == 0 => {
+                    out.extend_from_slice(lead.as_bytes());
+                    out.extend_from_slice(b"(fault)");
+                }
+                (_, Ok(program)) => program.render(cx, out),
+                (_, Err(_)) => out.extend_from_slice(b" ?"),
+            }
+        }
+        out.push(b'\n');
+    }
+}
+
+/// Takes ` a=%u b={0x%x,0x%x} c=\"%s\"` apart, each with its arguments.
+fn split(pieces: &str, args: Vec<String>, format: &EventFormat, abi: Abi, symbols: &Symbols) -> Vec<Arg> {
+    let mut args = args.into_iter();
+    let mut done = Vec::new();
+    let mut rest = pieces;
+    while !rest.is_empty() {
+        // The next argument begins at a blank; no conversion holds one.
+        let end = rest[1..].find(' ').map_or(rest.len(), |at| at + 1);
+        let (piece, behind) = rest.split_at(end);
+        rest = behind;
+        let values: Vec<String> = args.by_ref().take(piece.matches('%').count()).collect();
+        let text = match &values[..] {
+            [value] => location(value, format).map(|at| (piece.split('=').next().unwrap_or("").to_owned() + "=", at)),
+            _ => None,
+        };
+        let print_fmt = values.iter().fold(format!("\"{piece}\""), |text, value| text + ", " + value);
+        let alone = EventFormat { print_fmt, ..format.clone() };
+        done.push(Arg { program: compile(&alone, abi, symbols, Semantics::Kernel), text });
+    }
+    done
+}
+
+/// Where the location of `__get_str(name)` lies.
+fn location(value: &str, format: &EventFormat) -> Option<Num> {
+    let name = value.strip_prefix("__get_str(")?.strip_suffix(')')?;
+    let field = format.fields.iter().find(|f| f.name == name && matches!(f.shape, Shape::DataLoc { .. }))?;
+    Some(Num::word(field))
+}
+
+/// A print format's arguments, or those of a call: what stands between commas that no parenthesis, brace or text holds.
+pub(super) fn arguments(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let (mut depth, mut quoted, mut escaped, mut start) = (0usize, false, false, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '(' | '{' | '[' => depth += 1,
+            ')' | '}' | ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                found.push(text[start..at].trim().to_owned());
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    let last = text[start..].trim();
+    if !last.is_empty() {
+        found.push(last.to_owned());
+    }
+    found
+}

@@ -1,0 +1,97 @@
+//! Pieces of lines: filled numbers, and addresses as the kernel's printf and `seq_print_ip_sym()` write them.
+
+use crate::print_fmt::{Context, num};
+use crate::trace_dat::KernelView;
+
+/// Fills what `write` appends with blanks on the left.
+pub(super) fn right(out: &mut Vec<u8>, width: usize, write: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    write(out);
+    let fill = width.saturating_sub(out.len() - start);
+    out.resize(out.len() + fill, b' ');
+    out[start..].rotate_right(fill);
+}
+
+/// Fills what `write` appends with blanks on the right.
+pub(super) fn left(out: &mut Vec<u8>, width: usize, write: impl FnOnce(&mut Vec<u8>)) {
+    let start = out.len();
+    write(out);
+    let fill = width.saturating_sub(out.len() - start);
+    out.resize(out.len() + fill, b' ');
+}
+
+/// `%Nd`
+pub(super) fn signed(out: &mut Vec<u8>, value: i64, width: usize) {
+    right(out, width, |out| num::signed(out, value));
+}
+
+/// `%Nu`
+pub(super) fn unsigned(out: &mut Vec<u8>, value: u64, width: usize) {
+    num::dec_pad(out, value, width, b' ');
+}
+
+/// `%5u.%06u` of nanoseconds, rounded to the nearest microsecond (`ns2usecs()`).
+pub(super) fn seconds(out: &mut Vec<u8>, nanos: u64, width: usize) {
+    let micros = nanos.wrapping_add(500) / 1000;
+    unsigned(out, micros / 1_000_000, width);
+    out.push(b'.');
+    num::dec_pad(out, micros % 1_000_000, 6, b'0');
+}
+
+/// What `kallsyms_lookup()` and `sprint_symbol()` find.
+fn symbol(out: &mut Vec<u8>, cx: &Context<'_>, address: u64, offset: bool, module: bool) -> bool {
+    let Some(symbol) = cx.symbols.kallsyms.lookup_first(address) else { return false };
+    out.extend_from_slice(symbol.name);
+    if offset {
+        out.extend_from_slice(b"+0x");
+        num::hex(out, address - symbol.address);
+        out.extend_from_slice(b"/0x");
+        num::hex(out, symbol.size.unwrap_or(0));
+    }
+    if module && !symbol.module.is_empty() {
+        out.extend_from_slice(b" [");
+        out.extend_from_slice(symbol.module);
+        out.push(b']');
+    }
+    true
+}
+
+/// `%ps`: the name, and its module.
+pub(super) fn name(out: &mut Vec<u8>, cx: &Context<'_>, address: u64) {
+    if !symbol(out, cx, address, false, true) {
+        out.extend_from_slice(b"0x");
+        num::hex(out, address);
+    }
+}
+
+/// `%pS`: name, offset, size, and its module.
+pub(super) fn name_offset(out: &mut Vec<u8>, cx: &Context<'_>, address: u64) {
+    if !symbol(out, cx, address, true, true) {
+        out.extend_from_slice(b"0x");
+        num::hex(out, address);
+    }
+}
+
+/// An address of the kernel's text (kernel/trace/trace_output.c, `seq_print_ip_sym()`).
+pub(super) fn ip(out: &mut Vec<u8>, cx: &Context<'_>, view: &KernelView, address: u64, offset: bool) {
+    if address == 0 {
+        out.push(b'0');
+        return;
+    }
+    // Without an offset the module is not asked for.
+    if !symbol(out, cx, address, offset, offset) {
+        out.extend_from_slice(b"0x");
+        num::hex_pad(out, address, if offset { 1 } else { 8 });
+    }
+    if view.options.sym_addr {
+        out.push(b' ');
+        bracketed(out, cx, address);
+    }
+}
+
+/// `<ffffffff81000000>`
+pub(super) fn bracketed(out: &mut Vec<u8>, cx: &Context<'_>, address: u64) {
+    out.push(b'<');
+    num::hex_pad(out, address, 2 * usize::from(cx.abi.long_size));
+    out.push(b'>');
+}

@@ -1,0 +1,29 @@
+//! The load of `load.c`, compiled here: it makes a kernel say as much as it can.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The program, as long as this lives.
+pub(crate) struct Load {
+    _dir: tempfile::TempDir,
+    pub(crate) path: PathBuf,
+}
+
+/// Compiles it; `None`, after a line on the uncaptured stderr, where there is no C compiler with a static C library.
+pub(crate) fn program() -> Option<Load> {
+    let dir = tempfile::TempDir::new().expect("a temporary folder");
+    let path = dir.path().join("load");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/load.c");
+    let built = Command::new("cc").args(["-O1", "-static", "-pthread", "-w", "-o"]).arg(&path).arg(source).output();
+    match built {
+        Ok(output) if output.status.success() => Some(Load { _dir: dir, path }),
+        Ok(output) => panic!("cc: {}", String::from_utf8_lossy(&output.stderr)),
+        Err(e) => {
+            let ci = std::env::var("CI").is_ok_and(|value| value == "true");
+            assert!(!ci, "in CI there is a C compiler: {e}");
+            let _ = std::io::stderr().write_all(format!("not run: cc: {e}\n").as_bytes());
+            None
+        }
+    }
+}

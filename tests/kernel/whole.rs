@@ -1,0 +1,115 @@
+//! Whole `trace` files: what `rtrace report --format kernel` prints of a buffer is what the kernel printed, line by line,
+//! heading and columns included.
+
+use crate::captured::unknowable_left_out;
+use crate::whole_file::both;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// What was compared.
+#[derive(Default)]
+struct Tally {
+    lines: usize,
+    events: BTreeSet<String>,
+    cases: usize,
+    /// By case and event the first line that differs, and how many do.
+    differences: BTreeMap<(String, String), (String, usize)>,
+}
+
+impl Tally {
+    fn case(&mut self, dir: &Path) {
+        let (ours, kernel) = both(dir);
+        let case = dir.file_name().expect("a name").to_string_lossy().into_owned();
+        let (ours, kernel) = (String::from_utf8_lossy(&ours), String::from_utf8_lossy(&kernel));
+        self.cases += 1;
+        let mut event = String::from("heading");
+        for (kernel, our) in kernel.lines().zip(ours.lines()) {
+            self.lines += 1;
+            if let Some(name) = event_of(kernel) {
+                event = name;
+                self.events.insert(event.clone());
+            }
+            let same = kernel == our || unknowable_left_out(&event, kernel) == unknowable_left_out(&event, our);
+            if !same {
+                let text = format!("  kernel: {kernel}\n  ours:   {our}");
+                self.differences.entry((case.clone(), event.clone())).or_insert((text, 0)).1 += 1;
+            }
+        }
+        let (theirs, mine) = (kernel.lines().count(), ours.lines().count());
+        if theirs != mine {
+            let text = format!("  kernel: {theirs} lines\n  ours:   {mine} lines");
+            self.differences.insert((case, "count".into()), (text, theirs.abs_diff(mine)));
+        }
+    }
+
+    #[track_caller]
+    fn judge(&self, where_: &str, events: usize, lines: usize) {
+        let line = format!(
+            "{where_}: {} whole trace files, {} lines of {} events compared, {} differ\n",
+            self.cases,
+            self.lines,
+            self.events.len(),
+            self.differences.values().map(|d| d.1).sum::<usize>()
+        );
+        let _ = std::io::stderr().write_all(line.as_bytes());
+        let shown: Vec<String> = self
+            .differences
+            .iter()
+            .map(|((case, event), (text, n))| format!("{case}, {event}, {n} lines:\n{text}"))
+            .collect();
+        assert!(shown.is_empty(), "{line}{}", shown.join("\n"));
+        assert!(self.events.len() >= events, "{line}only {} events, {events} wanted", self.events.len());
+        assert!(self.lines >= lines, "{line}only {} lines, {lines} wanted", self.lines);
+    }
+}
+
+/// The event that a line is of: what stands behind the time, or the comment of function_graph.
+fn event_of(line: &str) -> Option<String> {
+    let line = line.strip_suffix(" */").unwrap_or(line);
+    let text = match line.split_once("/* ") {
+        Some((_, comment)) => comment,
+        None => line.split_once(": ")?.1,
+    };
+    let word = text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len());
+    let (name, rest) = text.split_at(word);
+    match name.strip_prefix("sys_") {
+        Some(call) if rest.starts_with(" -> ") => Some(format!("sys_exit_{call}")),
+        Some(call) if rest.starts_with('(') => Some(format!("sys_enter_{call}")),
+        _ if rest.starts_with(": ") && !name.is_empty() => Some(name.to_owned()),
+        _ => None,
+    }
+}
+
+/// The folders that `guest/whole` made in `dir`.
+fn cases(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).expect("the captures").map(|e| e.expect("an entry").path());
+    let mut cases: Vec<PathBuf> = entries.filter(|path| path.join("header_page").exists()).collect();
+    cases.sort();
+    cases
+}
+
+/// This machine's own kernel: all of its events.
+#[test]
+fn on_this_machine() {
+    let tracing = Path::new("/sys/kernel/tracing");
+    if !tracing.join("events/sched").exists() {
+        let _ = std::io::stderr().write_all(b"not run: tracefs cannot be read here (not root, or not mounted)\n");
+        return;
+    }
+    let Some(load) = crate::load::program() else { return };
+    let dir = tempfile::TempDir::new().expect("a temporary folder");
+    let output = std::process::Command::new("sh")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/whole_host.sh"))
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/guest/whole"))
+        .arg(dir.path())
+        .arg(&load.path)
+        .output()
+        .expect("the script starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut tally = Tally::default();
+    for case in cases(dir.path()) {
+        tally.case(&case);
+    }
+    tally.judge("this machine", 900, 300_000);
+}

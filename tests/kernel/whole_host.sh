@@ -1,0 +1,28 @@
+#!/bin/sh
+# Whole trace files of this machine: whole_host.sh WHOLE DIR LOAD
+#
+# All events are on while the load runs, but for a few systems that would leave no room for the others; those have a
+# case of their own.
+whole=$1 dir=$2 load=$3
+tracing=/sys/kernel/tracing
+work=$dir/work
+mkdir -p "$work"
+all=$(cd $tracing/events && ls -d */ | tr -d / | grep -vxE 'ftrace|kmem|page_isolation|rcu|lock|irq_vectors|msr|raw_syscalls|preemptirq|cma|kvm|kvmmmu|xen' | sed 's/$/:*/')
+set -f
+WHOLE_KB=65536 $whole "$dir/load" nop "$load $work 1" $all || exit
+WHOLE_KB=16384 $whole "$dir/dense" nop "find /etc /usr/share/doc -name '*.conf' | sort | tail -n 1; dd if=/dev/zero of=$work/f bs=4k count=100 conv=fsync" 'kmem:*' 'raw_syscalls:*' 'rcu:*' 'irq_vectors:*' 'msr:*' || exit
+WHOLE_KB=16 $whole "$dir/overwritten" nop 'ls -lR /etc | tail -n 1; true' 'sched:*' 'syscalls:*' 'irq:*' || exit
+for clock in $(tr -d '[]' <$tracing/trace_clock); do
+  case $clock in ppc-tb | x86-tsc | counter | local | global | uptime | perf | mono* | boot | tai) ;; *) continue ;; esac
+  WHOLE_CLOCK=$clock $whole "$dir/clock-$clock" nop 'ls /' 'sched:*' 'syscalls:*' || exit
+done
+# Of a pointer to text, 6.18 prints an address of its own memory for the field's.
+WHOLE_OPTIONS=fields $whole "$dir/option-fields" nop 'ls -l / | sort' 'sched:*' 'irq:*' 'signal:*' 'timer:*' 'kmem:*' || exit
+for option in noirq-info nocontext-info verbose stacktrace 'stacktrace sym-offset sym-addr' userstacktrace noannotate; do
+  WHOLE_OPTIONS=$option $whole "$dir/option-$(echo "$option" | tr ' ' -)" nop 'ls -l / | sort' 'sched:*' 'syscalls:*' 'irq:*' 'signal:*' || exit
+done
+$whole "$dir/marker" nop 'echo hello >$instance/trace_marker; printf "two\nlines" >$instance/trace_marker
+  printf "\001\000\000\000abcdefg" >$instance/trace_marker_raw; printf "\002\000\000\000abcdefghijklmnop" >$instance/trace_marker_raw' 'sched:sched_switch' || exit
+WHOLE_OPTIONS=printk-msg-only $whole "$dir/message" nop 'echo hello >$instance/trace_marker' 'sched:sched_switch' || exit
+rm -rf "$work"
+exit 0
