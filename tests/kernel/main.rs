@@ -15,7 +15,6 @@ mod load;
 #[path = "../common/not_run.rs"]
 mod not_run;
 mod persistent;
-mod recorder;
 mod text;
 mod tracers;
 mod verbs;
