@@ -1893,7 +1893,7 @@ _rtrace() {
                     return 0
                     ;;
                 --format)
-                    COMPREPLY=($(compgen -W "text json csv raw" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "text kernel json csv raw" -- "${cur}"))
                     return 0
                     ;;
                 --fields)

@@ -128,6 +128,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l filter -d 'Only
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l pid -d 'Only what these tasks did' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l comm -d 'Only what tasks of this name did; may be a glob and be given several times' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l format -d 'What to print the events as' -r -f -a "text\t'Lines as of trace-cmd report'
+kernel\t'Lines as of the kernel\'s `trace` file'
 json\t'One JSON object per line, every field named and typed'
 csv\t'Comma-separated values'
 raw\t'`name=value` lines: every field, no print formats'"

@@ -167,6 +167,8 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
     if let Some(feature) = required(&trigger.action) {
         tracefs.require(&feature)?;
     }
+    // `pause`, `cont` and `clear` are about a histogram that is there.
+    let new = !matches!(&trigger.action, Action::Hist(spec) if spec.control.is_some());
     let events = select(&instance, on)?;
     let known: Vec<String> = instance.events()?.iter().map(EventName::to_string).collect();
     for event in &events {
@@ -187,7 +189,7 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
         }
         let set = instance.triggers(event)?;
         let other = set.iter().find(|line| line.parse::<Trigger>().is_ok_and(|set| set.same_slot(&trigger)));
-        if let Some(other) = other {
+        if let Some(other) = other.filter(|_| new) {
             let error = anyhow::anyhow!("failed to add `{text}` to {event}: it has the trigger `{other}` already");
             return Err(
                 Failure::from(error).hint(format!("`rtrace trigger remove {event} {}` removes it", trigger.action))
@@ -200,7 +202,10 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
     };
     let mut journal = args.place.journal(&tracefs);
     for event in &events {
-        journal.add_trigger(&instance, event, &text)?;
+        match new {
+            true => journal.add_trigger(&instance, event, &text)?,
+            false => journal.act(&instance, &event.file("trigger"), &text, WriteMode::Append)?,
+        }
     }
     journal.keep()?;
     note.iter().for_each(|note| eprintln!("{note}"));
@@ -273,8 +278,8 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
 fn removal(line: &str) -> String {
     match line.parse::<Trigger>() {
         Ok(trigger) if !matches!(trigger.action, Action::Hist(_)) => trigger.removal(),
-        // A hist trigger is named in full, as it is shown but for its state.
-        _ => format!("!{}", line.trim_end_matches(" [active]").trim_end_matches(" [paused]")),
+        // A hist trigger is named in full, as it is shown.
+        _ => format!("!{}", Echo::settable(line).as_deref().unwrap_or(line)),
     }
 }
 

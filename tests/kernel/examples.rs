@@ -18,7 +18,7 @@ do_filter() {
   has $1 || return
   rtrace filter set $(echo $1 | tr / :) "$2" 2> err || fail "filter $1 $2: $(cat err)"
   case $2$1 in 0*) [ "$(cat $T/events/$1/filter)" = none ] || fail 'filter 0';;
-    *sched) [ $(cat $T/events/sched/*/filter | grep -cvx none) -gt 1 ] || fail "filter of $1";;
+    *sched) [ $(cat $T/events/sched/*/filter | grep -cvx none) -ge 1 ] || fail "filter of $1";;
     *) printf 'filter\t%s\t%s\n' "$2" "$(cat $T/events/$1/filter)" >> echoes;; esac
   rtrace filter clear || fail 'filter clear'
 }

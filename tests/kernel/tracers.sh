@@ -1,6 +1,7 @@
 # Tracers recorded, reported by us and by trace-cmd, and put back. What a kernel lacks must end with 5 and its CONFIG.
 set -u
-fail() { echo "FAIL: $*"; exit 1; }
+bad=0
+fail() { echo "FAIL: $*"; bad=1; }
 T=/sys/kernel/tracing
 # A buffer that was never used says another size than one of the same size that was.
 echo 1410 > $T/buffer_size_kb
@@ -80,7 +81,7 @@ for tracer in blk mmiotrace; do
 done
 
 # Other options of record.
-check options -e sched:sched_switch -b 512 -M 1 --cmdlines-size 256 --nosplice -s 500 -T -C mono -- ls /
+check options -e sched:sched_switch -b 512 -M 1 --cmdlines-size 256 --nosplice -s 500 -T -C mono -- taskset 1 ls /
 grep -q '\[001\]' options.ours && fail "CPU 1 is masked"
 grep -q 'kernel_stack\|stack trace' options.ours || fail "no stack trace with -T"
 check instances -e sched -B one -e irq -b 256 -C global -B two -p nop -e timer -M 1 -- ls /
@@ -111,3 +112,4 @@ rtrace record -q -k -o keep.dat -e sched:sched_switch -- ls / > /dev/null || fai
 [ "$(cat $T/tracing_on)" = 0 ] || fail "-k: still on"
 rtrace reset || fail reset
 rm -f *.dat *.ours *.theirs before after *.diff
+exit $bad

@@ -23,7 +23,7 @@ use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs};
 EXAMPLES:
   rtrace synth create wakeup --start sched:sched_waking --end sched:sched_switch \\
       --match pid=next_pid --delta usecs:lat --field start.prio --field end.next_comm=comm
-  rtrace synth sql -n wakeup 'select end.TIMESTAMP_USECS - start.TIMESTAMP_USECS as lat
+  rtrace synth sql -n waited 'select end.TIMESTAMP_USECS - start.TIMESTAMP_USECS as lat
       from sched_waking as start join sched_switch as end on start.pid = end.next_pid'
   rtrace synth list
   rtrace record -e synthetic:wakeup sleep 1

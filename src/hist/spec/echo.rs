@@ -40,6 +40,17 @@ impl Echo {
         };
         Ok(Echo { spec: parse::parse(text, true)?.normal(), state })
     }
+
+    /// The text that the kernel takes for the trigger that it shows as `line`: its own words but for the state and for
+    /// the sort keys' modifiers, which it refuses. `None` if the line is no such trigger.
+    pub fn settable(line: &str) -> Option<String> {
+        let echo = Echo::parse(line).ok()?;
+        let text = line.trim_end_matches('\n').rsplit_once(" [")?.0;
+        let (head, sorted) = text.split_once(":sort=")?;
+        let rest = sorted.find(":size=").map_or("", |at| &sorted[at..]);
+        let keys: Vec<String> = echo.spec.sort.iter().map(|key| key.value.to_string()).collect();
+        Some(format!("{head}:sort={}{rest}", keys.join(",")))
+    }
 }
 
 impl HistSpec {

@@ -103,9 +103,8 @@ pub(super) fn remove_triggers(to: &mut Writer, instance: &Instance) {
 /// A trigger as it is set, from how the kernel shows it: `traceoff:unlimited` is set as `traceoff`,
 /// `stacktrace:count=3` as `stacktrace`, `hist:...:size=2048 [active]` without the brackets.
 fn settable(line: &str) -> String {
-    // A histogram's sort fields are shown with their modifiers, which the kernel refuses in what it is given.
-    if let Ok(echo) = Echo::parse(line) {
-        return echo.spec.to_string();
+    if let Some(text) = Echo::settable(line) {
+        return text;
     }
     let line = ["[active]", "[paused]"].iter().fold(line, |l, state| l.trim_end().trim_end_matches(state)).trim_end();
     let (trigger, filter) = match line.split_once(" if ") {
