@@ -220,7 +220,7 @@ fn add_function(args: &AddArgs, tracefs: &Tracefs, instance: &Instance, on: &str
     let trigger: FunctionTrigger = whole.parse().map_err(|e| invalid("trigger", e))?;
     tracefs.require(&Feature::FunctionFilter)?;
     let mut journal = args.place.journal(tracefs);
-    journal.append(instance, FUNCTIONS, &trigger.to_string(), &trigger.removal())?;
+    journal.add_function_command(instance, &trigger)?;
     journal.keep()?;
     Ok(Exit::Success)
 }

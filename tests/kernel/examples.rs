@@ -48,7 +48,9 @@ do_trigger() {
     *:pause) shown $1 | grep -q '\[paused\]' || fail "$2 does not pause: $(shown $1)";;
     *:cont) shown $1 | grep -q '\[active\]' || fail "$2 does not go on: $(shown $1)";;
     *:clear) grep -q 'Hits: 0' $T/events/$1/hist || fail "$2 does not clear";;
-    *) printf 'trigger\t%s\t%s\n' "$2" "$(shown $1 | sed 's/:count=[0-9]* /&/')" >> echoes;;
+    *) # It counts down with each event from the start.
+      n=$(echo "${2%% if *}" | sed -n 's/.*:\([0-9][0-9]*\)$/\1/p')
+      printf 'trigger\t%s\t%s\n' "$2" "$(shown $1 | sed "s/:count=[0-9]*/:count=${n:-0}/")" >> echoes;;
   esac
   unbasis
 }
@@ -83,7 +85,8 @@ on_kernels!(the_kernels_documentation: V6_1, V6_12, AllTracers => |kernel| {
         let text = if text == "$$" { "1" } else { text };
         script.push_str(&format!("do_{kind} {event} '{}'\n", text.replace('\'', "'\\''")));
     }
-    script.push_str("rtrace snapshot free; echo 1 > $T/tracing_on\nknobs > after; diff before after\nexit 0\n");
+    // What an enable_event trigger has enabled stays so when the trigger goes.
+    script.push_str("rtrace snapshot free; echo 1 > $T/tracing_on; echo 0 > $T/events/enable\nknobs > after; diff before after\nexit 0\n");
     let Some(guest) = Guest::run(kernel, &script, &[]) else { return };
     assert_eq!(guest.text("stdout"), "", "{kernel:?}: {}", guest.text("stderr"));
     let seen = echoes::compare(&guest.text("echoes"));

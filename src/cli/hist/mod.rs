@@ -34,7 +34,7 @@ EXAMPLES:
   rtrace hist sched:sched_switch --key next_comm --duration 5s
   rtrace hist kmem:kmalloc --key bytes_req.log2 --val bytes_alloc -- make -j8
   rtrace hist raw_syscalls:sys_enter --key id.syscall --if 'common_pid != 1' -- ls -l
-  rtrace hist sched:sched_switch --key common_stacktrace --folded -- ls | flamegraph.pl
+  rtrace hist sched:sched_switch --key stacktrace --folded -- ls | flamegraph.pl
   rtrace hist sched:sched_switch 'hist:keys=next_pid:vals=next_prio' --duration 1s
   rtrace hist start sched:sched_switch --key next_pid; rtrace hist show; rtrace hist stop
 `rtrace help hist` explains keys, modifiers, variables and actions."

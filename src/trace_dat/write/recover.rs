@@ -35,11 +35,16 @@ pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
     let file = File::options().read(true).write(true).open(path).map_err(WriteError::Open)?;
     let held = FileLock::take(&file)?;
     let mut trace = Trace::open(file.try_clone().map_err(opened)?)?;
-    let Some(table) = trace.spools.clone() else { return Ok(Recovered::WasComplete) };
+    let Some(table) = trace.spools.clone() else {
+        remove_leftovers(path);
+        return Ok(Recovered::WasComplete);
+    };
     let dir = path.parent().unwrap_or(Path::new(""));
     let writer = Writer::resume(file, held, &trace)?;
     if table.finishing {
-        return resume_finishing(&writer, &table, dir);
+        let finished = resume_finishing(&writer, &table, dir)?;
+        remove_leftovers(path);
+        return Ok(finished);
     }
     let count = if trace.prefix.codec == Codec::None { 0 } else { COUNT };
     for entry in &table.entries {
@@ -96,6 +101,21 @@ pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
         let _ = std::fs::remove_file(comms);
     }
     Ok(Recovered::Finished { written, dropped })
+}
+
+/// Removes what a recorder killed after its last write to the file had still to remove: the emptied spools, and the
+/// names learnt, which are in the file. A spool that holds anything stays.
+fn remove_leftovers(path: &Path) {
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else { return };
+    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        let file = entry.file_name();
+        let spool = file.to_str().and_then(|file| file.strip_prefix(name)?.strip_suffix(".spool"));
+        let done = |spool: &str| spool == ".comms" || entry.metadata().is_ok_and(|metadata| metadata.len() == 0);
+        if spool.is_some_and(|spool| spool.starts_with('.') && done(spool)) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// The second half of [`Writer::finish`], from wherever it was when its process was killed.
