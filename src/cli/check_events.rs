@@ -38,11 +38,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let checked = formats.len() + bad.len();
     let abi = tracefs.header_page()?.1.abi(Abi::HOST.endian);
     let options = DecodeOptions { semantics: Semantics::Kernel, plugins: !args.no_plugins, ..DecodeOptions::default() };
-    let types = EventTypes::new(&formats, abi, &Symbols::default(), &options);
+    let symbols = Symbols::default();
+    let types = EventTypes::new(&formats, abi, &symbols, &options);
     for (kind, error) in types.failed() {
         let name = EventName::new(kind.format.system.clone(), kind.format.name.clone());
         bad.insert(name, format!("print format: {error}"));
     }
+    drop(types);
     let mut out = io::BufWriter::new(io::stdout().lock());
     if args.verbose {
         let mut good: Vec<EventName> = formats.into_iter().map(|f| EventName::new(f.system, f.name)).collect();

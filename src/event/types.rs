@@ -1,51 +1,86 @@
 //! All event types of a file, by id.
 
+use super::handlers::{Handler, graph_exit};
 use super::{Common, DecodeOptions, EventType};
 use crate::abi::Abi;
 use crate::format::EventFormat;
 use crate::print_fmt::PrintFmtError;
 use crate::symbols::Symbols;
+use std::sync::OnceLock;
 
-/// Event types by id: a dense table, built once, immutable.
-pub struct EventTypes {
-    table: Vec<Option<Box<EventType>>>,
+/// Event types by id. Each is compiled when it is first asked for: a kernel has some two thousand of them, a recording
+/// rarely a hundred, and compiling all takes longer than printing a hundred thousand lines.
+pub struct EventTypes<'a> {
+    table: Vec<OnceLock<Box<EventType>>>,
+    /// As long as `table`.
+    formats: Vec<Option<&'a EventFormat>>,
+    /// The format of the events that have no format file.
+    blk: Option<EventFormat>,
     common: Common,
     abi: Abi,
+    symbols: &'a Symbols,
+    options: DecodeOptions,
 }
 
-impl EventTypes {
-    /// Compiles `formats`. Of two formats with one id the later one counts. `symbols` are asked for the addresses of
-    /// kernel variables that print formats name.
-    pub fn new<'f>(
-        formats: impl IntoIterator<Item = &'f EventFormat>,
+impl<'a> EventTypes<'a> {
+    /// The types of these formats. Of two formats with one id the later one counts. `symbols` are asked for the addresses
+    /// of kernel variables that print formats name.
+    pub fn new(
+        formats: impl IntoIterator<Item = &'a EventFormat>,
         abi: Abi,
-        symbols: &Symbols,
+        symbols: &'a Symbols,
         options: &DecodeOptions,
     ) -> Self {
-        let formats: Vec<&EventFormat> = formats.into_iter().collect();
-        let blk = super::blk::format(formats.iter().copied());
-        let mut table: Vec<Option<Box<EventType>>> = Vec::new();
-        for format in formats.into_iter().chain(&blk) {
-            let id = usize::from(format.id.0);
-            if table.len() <= id {
-                table.resize_with(id + 1, || None);
-            }
-            table[id] = Some(Box::new(EventType::new(format, abi, symbols, options)));
+        let given: Vec<&EventFormat> = formats.into_iter().collect();
+        let blk = super::blk::format(given.iter().copied());
+        let ids = given.iter().copied().chain(&blk).map(|f| usize::from(f.id.0) + 1).max().unwrap_or(0);
+        let mut formats = vec![None; ids];
+        for format in given {
+            formats[usize::from(format.id.0)] = Some(format);
         }
-        let common = table.iter().flatten().next().map(|first| Common::of(&first.format)).unwrap_or_default();
-        super::handlers::link(&mut table, &common, abi, symbols, options);
-        EventTypes { table, common, abi }
+        let common = formats.iter().flatten().copied().chain(&blk).next();
+        let common = common.map(Common::of).unwrap_or_default();
+        let table = std::iter::repeat_with(OnceLock::new).take(ids).collect();
+        EventTypes { table, formats, blk, common, abi, symbols, options: *options }
     }
 
     /// The type of events with this id.
     #[inline]
     pub fn get(&self, id: u16) -> Option<&EventType> {
-        self.table.get(usize::from(id))?.as_deref()
+        let slot = self.table.get(usize::from(id))?;
+        match slot.get() {
+            Some(event) => Some(event),
+            None => self.compile(id, slot),
+        }
     }
 
-    /// All types, by rising id.
+    #[cold]
+    fn compile<'s>(&'s self, id: u16, slot: &'s OnceLock<Box<EventType>>) -> Option<&'s EventType> {
+        let format = self.format(id)?;
+        let compiled = slot.get_or_init(|| {
+            let mut event = EventType::new(format, self.abi, self.symbols, &self.options);
+            if matches!(event.handler, Handler::GraphEntry(_)) {
+                event.handler.link_exit(graph_exit(self.formats(), self.abi, &self.options), &self.common);
+            }
+            event.handler.link_symbols(self.abi, self.symbols);
+            Box::new(event)
+        });
+        Some(compiled)
+    }
+
+    fn format(&self, id: u16) -> Option<&EventFormat> {
+        let given = self.formats.get(usize::from(id)).copied().flatten();
+        given.or_else(|| self.blk.as_ref().filter(|blk| blk.id.0 == id))
+    }
+
+    /// The formats of all types, by rising id.
+    pub fn formats(&self) -> impl Iterator<Item = &EventFormat> {
+        (0..self.table.len()).filter_map(|id| self.format(id as u16))
+    }
+
+    /// All types, by rising id: compiles those that were not asked for yet.
     pub fn iter(&self) -> impl Iterator<Item = &EventType> {
-        self.table.iter().flatten().map(|b| &**b)
+        (0..self.table.len()).filter_map(|id| self.get(id as u16))
     }
 
     /// Where the fields lie that all events have.

@@ -39,14 +39,14 @@ pub struct TextOptions {
 
 /// Lays events out as trace-cmd 3.4 does.
 pub struct Text<'a> {
-    types: &'a EventTypes,
+    types: &'a EventTypes<'a>,
     symbols: &'a Symbols,
     options: TextOptions,
 }
 
 impl<'a> Text<'a> {
     /// An exporter for a file with these types and symbols.
-    pub fn new(types: &'a EventTypes, symbols: &'a Symbols, options: TextOptions) -> Self {
+    pub fn new(types: &'a EventTypes<'a>, symbols: &'a Symbols, options: TextOptions) -> Self {
         Text { types, symbols, options }
     }
 

@@ -2,17 +2,51 @@
 
 use crate::print_fmt::put;
 use std::ops::Range;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The kernel's symbols, ordered by address.
+/// The kernel's symbols, ordered by address. The text is parsed when the first symbol is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Kallsyms {
+    text: Vec<u8>,
+    table: OnceLock<Table>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Table {
     /// Ascending; searched on its own so that a search touches few cache lines.
     addresses: Vec<u64>,
-    /// Parallel to `addresses`: name and module within `text`.
+    /// Parallel to `addresses`: name and module within the text.
     names: Vec<(Range<u32>, Range<u32>)>,
-    text: Vec<u8>,
     /// Where the kernel itself looks symbols up: its text, if it was built without those of its data.
     known: Option<[Range<u64>; 2]>,
+    recent: Recent,
+}
+
+/// Symbols found lately, by a hash of the address: indices, to be checked against the addresses before use, so that
+/// threads need not agree on them.
+#[derive(Debug)]
+struct Recent(Box<[AtomicU32; RECENT]>);
+
+const RECENT: usize = 512;
+
+impl Default for Recent {
+    fn default() -> Self {
+        Recent(Box::new([const { AtomicU32::new(0) }; RECENT]))
+    }
+}
+
+impl Clone for Recent {
+    fn clone(&self) -> Self {
+        Recent::default()
+    }
+}
+
+impl Recent {
+    #[inline(always)]
+    fn slot(&self, address: u64) -> &AtomicU32 {
+        &self.0[(address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55) as usize % RECENT]
+    }
 }
 
 /// The symbol an address belongs to.
@@ -38,64 +72,84 @@ impl Symbol<'_> {
     }
 }
 
-impl Kallsyms {
-    /// Parses the text of `/proc/kallsyms`. Absolute symbols and ARM's mapping symbols (`$x`, `$d`) are left out, as are
-    /// lines that are not like the kernel's.
-    pub fn parse(text: &[u8]) -> Self {
+/// One line: address, kind, name, module.
+type Line = (u64, u8, Range<u32>, Range<u32>);
+
+/// Splits `line`, which starts at `at` of the text.
+fn split(line: &[u8], at: u32) -> Option<Line> {
+    let is_blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\r');
+    let mut next = 0;
+    let mut part = || {
+        let start = next + line.get(next..)?.iter().position(|b| !is_blank(b))?;
+        let rest = line.get(start..)?;
+        let end = start + rest.iter().position(is_blank).unwrap_or(rest.len());
+        next = end;
+        Some(start..end)
+    };
+    let (address, kind, name) = (part()?, part()?, part()?);
+    let address = hex(line.get(address)?)?;
+    let module = part().unwrap_or(0..0);
+    let place = |r: Range<usize>| at + r.start as u32..at + r.end as u32;
+    let kind = line.get(kind)?;
+    let kind = if let [kind] = kind { *kind } else { 0 };
+    let module = match line.get(module.clone())? {
+        [b'[', .., b']'] => module.start + 1..module.end - 1,
+        _ => module,
+    };
+    Some((address, kind, place(name), place(module)))
+}
+
+fn hex(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() || digits.len() > 16 {
+        return None;
+    }
+    let mut value = 0;
+    for digit in digits {
+        let nibble = match digit {
+            b'0'..=b'9' => digit - b'0',
+            b'a'..=b'f' => digit - b'a' + 10,
+            b'A'..=b'F' => digit - b'A' + 10,
+            _ => return None,
+        };
+        value = value << 4 | u64::from(nibble);
+    }
+    Some(value)
+}
+
+impl Table {
+    fn parse(text: &[u8]) -> Self {
         let mut symbols: Vec<(u64, Range<u32>, Range<u32>)> = Vec::with_capacity(text.len() / 40);
-        let mut kept = Vec::with_capacity(text.len());
-        let mut data = 0;
-        for line in text.split(|b| *b == b'\n') {
-            let mut parts = line.split(|b| matches!(b, b' ' | b'\t' | b'\r')).filter(|p| !p.is_empty());
-            let (Some(address), Some(kind), Some(name)) = (parts.next(), parts.next(), parts.next()) else { continue };
-            let Some(address) = std::str::from_utf8(address).ok().and_then(|a| u64::from_str_radix(a, 16).ok()) else {
-                continue;
-            };
-            if matches!(kind, b"A" | b"a") || name.starts_with(b"$") {
+        let (mut data, mut start, mut sorted, mut last) = (0, 0, true, 0);
+        let text = &text[..text.len().min(u32::MAX as usize)];
+        for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
+            let line = text.get(start..end).unwrap_or(b"");
+            let at = start as u32;
+            start = end + 1;
+            let Some((address, kind, name, module)) = split(line, at) else { continue };
+            if matches!(kind, b'A' | b'a') || text.get(name.start as usize) == Some(&b'$') {
                 continue;
             }
-            data += usize::from(matches!(kind, b"b" | b"B" | b"d" | b"D"));
-            let module = parts.next().unwrap_or(b"");
-            let module = module.strip_prefix(b"[").and_then(|m| m.strip_suffix(b"]")).unwrap_or(module);
-            let mut keep = |bytes: &[u8]| {
-                let start = u32::try_from(kept.len()).ok()?;
-                kept.extend_from_slice(bytes);
-                Some(start..u32::try_from(kept.len()).ok()?)
-            };
-            let (Some(name), Some(module)) = (keep(name), keep(module)) else { break };
+            data += usize::from(matches!(kind, b'b' | b'B' | b'd' | b'D'));
+            sorted &= address >= last;
+            last = address;
             symbols.push((address, name, module));
         }
-        symbols.sort_by_key(|s| s.0); // stable: of several names for one address the kernel's order decides
-        let mut found = Kallsyms {
+        if !sorted {
+            symbols.sort_by_key(|s| s.0); // stable: of several names for one address the kernel's order decides
+        }
+        let mut found = Table {
             addresses: symbols.iter().map(|s| s.0).collect(),
             names: symbols.into_iter().map(|s| (s.1, s.2)).collect(),
-            text: kept,
             known: None,
+            recent: Recent::default(),
         };
         // Without CONFIG_KALLSYMS_ALL there are next to none of data (kernel/kallsyms_internal.h, is_ksym_addr()).
-        if data < found.len() / 20 {
-            let range = |start: &str, end: &str| Some(found.address_of(start)?..found.address_of(end)?);
-            let text = range("_stext", "_etext");
-            found.known = text.map(|text| [text, range("_sinittext", "_einittext").unwrap_or(0..0)]);
+        if data < found.addresses.len() / 20 {
+            let range = |start: &str, end: &str| Some(found.address_of(start, text)?..found.address_of(end, text)?);
+            let known = range("_stext", "_etext");
+            found.known = known.map(|known| [known, range("_sinittext", "_einittext").unwrap_or(0..0)]);
         }
         found
-    }
-
-    /// The symbol that `address` lies in: the one that starts last before it. The last one of all has no known end and is
-    /// found by its very address only. Of several names for one address this is the one that trace-cmd shows.
-    pub fn lookup(&self, address: u64) -> Option<Symbol<'_>> {
-        let (first, after) = self.group(address)?;
-        let exact = self.addresses.get(first) == Some(&address);
-        let index = if exact && after - first > 1 { self.bisected(address, first, after) } else { first };
-        self.symbol(index, after)
-    }
-
-    /// Like [`Kallsyms::lookup`], but of several names for one address the first, which is the one the kernel shows.
-    pub fn lookup_first(&self, address: u64) -> Option<Symbol<'_>> {
-        let (first, after) = self.group(address)?;
-        let symbol = self.symbol(first, after)?;
-        let known = |ranges: &[Range<u64>; 2]| ranges.iter().any(|r| r.contains(&address));
-        (!symbol.module.is_empty() || self.known.as_ref().is_none_or(known)).then_some(symbol)
     }
 
     /// The symbols that start at the greatest address not above `address`.
@@ -112,6 +166,16 @@ impl Kallsyms {
         Some((first, after))
     }
 
+    /// The only symbol that starts at the greatest address not above `address`, if it was found lately.
+    #[inline(always)]
+    fn found_lately(&self, address: u64) -> Option<usize> {
+        let index = self.recent.slot(address).load(Ordering::Relaxed) as usize;
+        match self.addresses.get(index.wrapping_sub(1)..index.wrapping_add(2)) {
+            Some([before, start, next]) if before < start && *start <= address && address < *next => Some(index),
+            _ => None,
+        }
+    }
+
     /// Which of the names between `first` and `after` a binary search hits, in a list where they stand in reverse order.
     fn bisected(&self, address: u64, first: usize, after: usize) -> usize {
         let (mut low, mut high) = (0, self.addresses.len());
@@ -126,32 +190,86 @@ impl Kallsyms {
         first
     }
 
-    fn symbol(&self, index: usize, after: usize) -> Option<Symbol<'_>> {
+    #[inline]
+    fn symbol<'a>(&self, index: usize, after: usize, text: &'a [u8]) -> Option<Symbol<'a>> {
         let address = *self.addresses.get(index)?;
         let (name, module) = self.names.get(index)?;
-        let text = |r: &Range<u32>| self.text.get(r.start as usize..r.end as usize).unwrap_or(b"");
+        let part = |r: &Range<u32>| text.get(r.start as usize..r.end as usize).unwrap_or(b"");
         let size = self.addresses.get(after).map(|next| next - address);
-        let from_name = self.text.get(name.start as usize..).unwrap_or(b"");
-        Some(Symbol { name: text(name), module: text(module), address, size, from_name })
+        let from_name = text.get(name.start as usize..).unwrap_or(b"");
+        Some(Symbol { name: part(name), module: part(module), address, size, from_name })
+    }
+
+    fn address_of(&self, name: &str, text: &[u8]) -> Option<u64> {
+        let is = |of: &Range<u32>| text.get(of.start as usize..of.end as usize) == Some(name.as_bytes());
+        let index = self.names.iter().position(|(of, _)| is(of))?;
+        self.addresses.get(index).copied()
+    }
+}
+
+impl Kallsyms {
+    /// The symbols of the text of `/proc/kallsyms`. Absolute symbols and ARM's mapping symbols (`$x`, `$d`) are left out,
+    /// as are lines that are not like the kernel's.
+    pub fn new(text: Vec<u8>) -> Self {
+        Kallsyms { text, table: OnceLock::new() }
+    }
+
+    /// Like [`Kallsyms::new`], of a text that is kept elsewhere.
+    pub fn parse(text: &[u8]) -> Self {
+        Self::new(text.to_vec())
+    }
+
+    #[inline]
+    fn table(&self) -> &Table {
+        self.table.get_or_init(|| Table::parse(&self.text))
+    }
+
+    /// The symbol that `address` lies in: the one that starts last before it. The last one of all has no known end and is
+    /// found by its very address only. Of several names for one address this is the one that trace-cmd shows.
+    #[inline]
+    pub fn lookup(&self, address: u64) -> Option<Symbol<'_>> {
+        let table = self.table();
+        match table.found_lately(address) {
+            Some(index) => table.symbol(index, index + 1, &self.text),
+            None => self.search(table, address),
+        }
+    }
+
+    #[inline(never)]
+    fn search(&self, table: &Table, address: u64) -> Option<Symbol<'_>> {
+        let (first, after) = table.group(address)?;
+        if after - first == 1 {
+            table.recent.slot(address).store(first as u32, Ordering::Relaxed);
+        }
+        let exact = table.addresses.get(first) == Some(&address);
+        let index = if exact && after - first > 1 { table.bisected(address, first, after) } else { first };
+        table.symbol(index, after, &self.text)
+    }
+
+    /// Like [`Kallsyms::lookup`], but of several names for one address the first, which is the one the kernel shows.
+    pub fn lookup_first(&self, address: u64) -> Option<Symbol<'_>> {
+        let table = self.table();
+        let (first, after) = table.group(address)?;
+        let symbol = table.symbol(first, after, &self.text)?;
+        let known = |ranges: &[Range<u64>; 2]| ranges.iter().any(|r| r.contains(&address));
+        (!symbol.module.is_empty() || table.known.as_ref().is_none_or(known)).then_some(symbol)
     }
 
     /// The address of the first symbol called `name`. Slow: for use before the loop only.
     pub fn address_of(&self, name: &str) -> Option<u64> {
         // most names that are asked for are enum constants, which nothing contains
         memchr::memmem::find(&self.text, name.as_bytes())?;
-        (0..self.addresses.len())
-            .find(|i| self.symbol(*i, *i + 1).is_some_and(|s| s.name == name.as_bytes()))
-            .and_then(|i| self.addresses.get(i).copied())
+        self.table().address_of(name, &self.text)
     }
 
     /// How many symbols there are.
     pub fn len(&self) -> usize {
-        self.addresses.len()
+        self.table().addresses.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.addresses.is_empty()
+        self.len() == 0
     }
 }
 

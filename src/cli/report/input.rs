@@ -43,16 +43,15 @@ impl Input {
             }
         }
         let symbols = Symbols {
-            kallsyms: Kallsyms::parse(&trace.kallsyms),
+            kallsyms: Kallsyms::new(std::mem::take(&mut trace.kallsyms)),
             printk: PrintkFormats::parse(&trace.printk_formats),
             comms: Comms::parse(&comms),
         };
-        trace.kallsyms = Vec::new(); // from here on its parsed form counts
         Ok(Input { path: path.to_owned(), trace, symbols })
     }
 
-    /// All event types, compiled.
-    pub(super) fn types(&self, options: &DecodeOptions) -> EventTypes {
+    /// All event types.
+    pub(super) fn types(&self, options: &DecodeOptions) -> EventTypes<'_> {
         let formats = self.trace.ftrace_formats.iter().chain(&self.trace.event_formats);
         EventTypes::new(formats, self.trace.abi, &self.symbols, options)
     }

@@ -14,7 +14,7 @@ use std::io::Write;
 pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
     let (inputs, all) = (run.inputs, run.sources);
     let decode = DecodeOptions { semantics: Semantics::Kernel, plugins: false, ..DecodeOptions::default() };
-    let types: Vec<EventTypes> = inputs.iter().map(|input| input.types(&decode)).collect();
+    let types: Vec<EventTypes<'_>> = inputs.iter().map(|input| input.types(&decode)).collect();
     let several = all.len() > 1;
     for (number, source) in all.iter().enumerate() {
         let input = &inputs[source.file];
@@ -48,7 +48,7 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failu
 
 /// What a file of another program leaves open: its events are counted, the tracer is the one whose entries there are,
 /// and all settings are those a kernel boots with.
-fn guessed(run: &mut Run<'_>, input: &Input, source: &Source, types: &EventTypes) -> Result<KernelView, Failure> {
+fn guessed(run: &mut Run<'_>, input: &Input, source: &Source, types: &EventTypes<'_>) -> Result<KernelView, Failure> {
     let uname = input.trace.option(OptionId::UNAME).map(|o| o.text()).unwrap_or_default();
     let cpus = input.trace.cpu_count;
     let mut view = KernelView {
@@ -58,12 +58,12 @@ fn guessed(run: &mut Run<'_>, input: &Input, source: &Source, types: &EventTypes
         in_ns: in_ns(input, source),
         ..KernelView::default()
     };
-    let entries_of = |name: &str| types.iter().find(|t| t.format.system == "ftrace" && t.format.name == name);
+    let entries_of = |name: &str| types.formats().find(|f| f.system == "ftrace" && f.name == name);
     let tracers: Vec<(u16, &str)> =
         [("funcgraph_entry", "function_graph"), ("funcgraph_exit", "function_graph"), ("function", "function")]
             .into_iter()
             .chain([("hwlat", "hwlat"), ("osnoise", "osnoise"), ("timerlat", "timerlat")])
-            .filter_map(|(entry, tracer)| Some((entries_of(entry)?.format.id.0, tracer)))
+            .filter_map(|(entry, tracer)| Some((entries_of(entry)?.id.0, tracer)))
             .collect();
     let mut begun = Vec::new();
     run.survey(|record| {

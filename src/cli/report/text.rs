@@ -14,7 +14,7 @@ use std::io::Write;
 pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
     let (args, inputs, sources) = (run.args, run.inputs, run.sources);
     let decode = DecodeOptions { plugins: !args.layout.no_plugins, ..DecodeOptions::default() };
-    let types: Vec<EventTypes> = inputs.iter().map(|input| input.types(&decode)).collect();
+    let types: Vec<EventTypes<'_>> = inputs.iter().map(|input| input.types(&decode)).collect();
     let mut states: Vec<State> = inputs.iter().map(|i| State::new(i.symbols.comms.clone())).collect();
     let labels = labels(inputs, sources);
     let texts: Vec<Text<'_>> = sources

@@ -11,7 +11,7 @@ mod sched;
 mod stack;
 mod tlb;
 
-use super::{Common, DecodeOptions, EventType, Record, State};
+use super::{Common, DecodeOptions, Record, State};
 use crate::abi::Abi;
 use crate::format::{EventFormat, Field, Shape};
 use crate::print_fmt::{Context, put};
@@ -100,6 +100,23 @@ impl Handler {
         })
     }
 
+    /// Gives the handler of calls that of the returns; without one, calls are printed by their print format.
+    pub(super) fn link_exit(&mut self, exit: Option<(u16, graph::Exit)>, common: &Common) {
+        if let Handler::GraphEntry(entry) = self {
+            match exit {
+                Some((id, exit)) => entry.link(id, exit, *common),
+                None => *self = Handler::Program,
+            }
+        }
+    }
+
+    /// Gives handlers what they need of the symbols.
+    pub(super) fn link_symbols(&mut self, abi: Abi, symbols: &Symbols) {
+        if let Handler::Bprint(bprint) = self {
+            bprint.link(abi, symbols);
+        }
+    }
+
     /// Appends the text.
     pub(super) fn write(
         &self,
@@ -133,28 +150,17 @@ impl Handler {
     }
 }
 
-/// Gives handlers what they need of other events and of the symbols.
-pub(super) fn link(
-    table: &mut [Option<Box<EventType>>],
-    common: &Common,
+/// The handler of the returns from functions, with the id of their event.
+pub(super) fn graph_exit<'f>(
+    formats: impl Iterator<Item = &'f EventFormat>,
     abi: Abi,
-    symbols: &Symbols,
-    _options: &DecodeOptions,
-) {
-    let exit = table.iter().flatten().find_map(|t| match &t.handler {
-        Handler::GraphExit(exit) => Some((t.format.id.0, (**exit).clone())),
+    options: &DecodeOptions,
+) -> Option<(u16, graph::Exit)> {
+    let mut named = formats.filter(|f| f.system == "ftrace" && f.name == "funcgraph_exit");
+    named.find_map(|format| match Handler::of(format, abi, options) {
+        Handler::GraphExit(exit) => Some((format.id.0, *exit)),
         _ => None,
-    });
-    for event in table.iter_mut().flatten() {
-        match &mut event.handler {
-            Handler::GraphEntry(entry) => match &exit {
-                Some((id, exit)) => entry.link(*id, exit.clone(), *common),
-                None => event.handler = Handler::Program,
-            },
-            Handler::Bprint(bprint) => bprint.link(abi, symbols),
-            _ => {}
-        }
-    }
+    })
 }
 
 /// A number field of a record.

@@ -10,7 +10,7 @@ use crate::trace_dat::KernelView;
 
 /// Lays the events of one buffer out as the kernel does. They are to come in order.
 pub struct Kernel<'a> {
-    types: &'a EventTypes,
+    types: &'a EventTypes<'a>,
     symbols: &'a Symbols,
     view: &'a KernelView,
     kinds: Vec<Option<Kind>>,
@@ -22,14 +22,14 @@ pub struct Kernel<'a> {
 impl<'a> Kernel<'a> {
     /// An exporter for a buffer of a file with these types, which are to be compiled with
     /// [`Semantics::Kernel`](crate::print_fmt::Semantics::Kernel) and without plugins.
-    pub fn new(types: &'a EventTypes, symbols: &'a Symbols, view: &'a KernelView) -> Self {
+    pub fn new(types: &'a EventTypes<'a>, symbols: &'a Symbols, view: &'a KernelView) -> Self {
         let mut kinds: Vec<Option<Kind>> = Vec::new();
-        for event in types.iter() {
-            let id = usize::from(event.format.id.0);
+        for format in types.formats() {
+            let id = usize::from(format.id.0);
             if kinds.len() <= id {
                 kinds.resize_with(id + 1, || None);
             }
-            kinds[id] = Some(Kind::new(&event.format, view, types.abi(), symbols));
+            kinds[id] = Some(Kind::new(format, view, types.abi(), symbols));
         }
         let exit = kinds.iter().enumerate().find_map(|(id, kind)| match kind {
             Some(Kind::Exit(exit)) => Some((id as u16, *exit)),
