@@ -32,6 +32,7 @@ mod scsi;
 mod spec;
 mod table;
 mod text;
+mod time;
 
 #[cfg(test)]
 mod tests;

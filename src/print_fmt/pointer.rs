@@ -1,6 +1,6 @@
 //! `%p` and its extensions (kernel: Documentation/core-api/printk-formats.rst).
 
-use super::{Context, Semantics, errno, num, put};
+use super::{Context, Semantics, errno, num, put, time};
 use crate::symbols::Symbol;
 
 /// What a `%p` conversion shows of an address or of the bytes it stands for.
@@ -21,17 +21,41 @@ pub(super) enum Pointer {
     /// `%pM`, `%pm`: a hardware address; separator and order.
     Mac { separator: Option<u8>, reversed: bool },
     /// `%pI4`, `%pi4`.
-    Ipv4 { padded: bool, reversed: bool },
+    Ipv4 { padded: bool, order: Order },
     /// `%pI6`, `%pi6`, `%pI6c`.
     Ipv6 { colons: bool, compressed: bool },
-    /// `%pIS`: a socket address; `p`: with port.
-    Sockaddr { padded: bool, compressed: bool, port: bool },
+    /// `%pIS`: a socket address.
+    Sockaddr(Sockaddr),
     /// `%pU`.
     Uuid { upper: bool, guid: bool },
     /// `%*ph`: bytes.
     Bytes { separator: Option<u8> },
     /// `%*pb`, `%*pbl`: a bitmap.
     Bitmap { list: bool },
+    /// The kernel's `%ptT` and `%ptR`: a time.
+    Time(time::Time),
+    /// The kernel's `%pGv`: flags of a memory area.
+    VmaFlags,
+}
+
+/// In which order the bytes of an IPv4 address lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    Network,
+    /// As numbers of the recorded machine.
+    Host,
+    Reversed,
+}
+
+/// What to show of a socket address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sockaddr {
+    padded: bool,
+    compressed: bool,
+    port: bool,
+    flow: bool,
+    scope: bool,
+    order: Order,
 }
 
 impl Pointer {
@@ -51,7 +75,11 @@ impl Pointer {
             b'M' => (Pointer::Mac { separator: Some(b':'), reversed: false }, 1),
             b'm' if at(1) == b'R' => (Pointer::Mac { separator: None, reversed: true }, 2),
             b'm' => (Pointer::Mac { separator: None, reversed: false }, 1),
-            b'I' | b'i' => Self::parse_ip(extension),
+            b'I' | b'i' => Self::parse_ip(extension, semantics),
+            b't' if kernel => {
+                time::Time::parse(extension).map_or((Pointer::Plain, 0), |t| (Pointer::Time(t), extension.len()))
+            }
+            b'G' if kernel && at(1) == b'v' => (Pointer::VmaFlags, 2),
             b'U' => match at(1) {
                 b'b' => (Pointer::Uuid { upper: false, guid: false }, 2),
                 b'B' => (Pointer::Uuid { upper: true, guid: false }, 2),
@@ -71,26 +99,48 @@ impl Pointer {
         }
     }
 
-    fn parse_ip(extension: &[u8]) -> (Pointer, usize) {
+    fn parse_ip(extension: &[u8], semantics: Semantics) -> (Pointer, usize) {
         let at = |i: usize| extension.get(i).copied().unwrap_or(0);
         let padded = at(0) == b'i';
         match at(1) {
             b'4' => match at(2) {
-                b'h' | b'l' => (Pointer::Ipv4 { padded, reversed: true }, 3),
-                b'n' | b'b' => (Pointer::Ipv4 { padded, reversed: false }, 3),
-                _ => (Pointer::Ipv4 { padded, reversed: false }, 2),
+                b'h' => (Pointer::Ipv4 { padded, order: Order::Host }, 3),
+                b'l' => (Pointer::Ipv4 { padded, order: Order::Reversed }, 3),
+                b'n' | b'b' => (Pointer::Ipv4 { padded, order: Order::Network }, 3),
+                _ => (Pointer::Ipv4 { padded, order: Order::Network }, 2),
             },
-            b'6' if at(2) == b'c' => (Pointer::Ipv6 { colons: true, compressed: true }, 3),
+            b'6' if at(2) == b'c' && (!padded || semantics == Semantics::TraceCmd) => {
+                (Pointer::Ipv6 { colons: true, compressed: true }, 3)
+            }
             b'6' => (Pointer::Ipv6 { colons: !padded, compressed: false }, 2),
             b'S' => {
-                let options =
-                    extension[2..].iter().take_while(|b| matches!(b, b'p' | b'f' | b's' | b'c' | b'h' | b'n'));
-                let options: Vec<u8> = options.copied().collect();
-                let (compressed, port) = (options.contains(&b'c'), options.contains(&b'p'));
-                (Pointer::Sockaddr { padded, compressed, port }, 2 + options.len())
+                let known = |b: &&u8| matches!(b, b'p' | b'f' | b's' | b'c' | b'h' | b'n' | b'l' | b'b');
+                let options: Vec<u8> = extension[2..].iter().take_while(known).copied().collect();
+                let has = |option: u8| options.contains(&option);
+                let order = options.iter().rev().find_map(|option| match option {
+                    b'h' => Some(Order::Host),
+                    b'l' => Some(Order::Reversed),
+                    b'n' | b'b' => Some(Order::Network),
+                    _ => None,
+                });
+                let kernel = semantics == Semantics::Kernel;
+                let shown = Sockaddr {
+                    padded,
+                    compressed: has(b'c') && !(kernel && padded),
+                    port: has(b'p'),
+                    flow: kernel && has(b'f'),
+                    scope: kernel && has(b's'),
+                    order: order.filter(|_| kernel).unwrap_or(Order::Network),
+                };
+                (Pointer::Sockaddr(shown), 2 + options.len())
             }
             _ => (Pointer::Plain, 0),
         }
+    }
+
+    /// Whether a number behind the `%` says how much to show, not how wide to make it.
+    pub(super) fn counts(self) -> bool {
+        matches!(self, Pointer::Bytes { .. } | Pointer::Bitmap { .. })
     }
 
     /// Whether it shows bytes, not an address.
@@ -132,7 +182,11 @@ fn error(out: &mut Vec<u8>, cx: &Context<'_>, value: u64) {
             out.push(b'-');
             out.extend_from_slice(name.as_bytes());
         }
-        None => num::hex_pad(out, value, 2 * usize::from(cx.abi.long_size)),
+        // lib/vsprintf.c, err_ptr(): an error that has no name
+        None => match if cx.abi.long_size == 4 { i64::from(value as i32) } else { value as i64 } {
+            number @ -4095..0 => num::signed(out, number),
+            _ => num::hex_pad(out, value, 2 * usize::from(cx.abi.long_size)),
+        },
     }
 }
 
@@ -190,7 +244,14 @@ fn kernel_symbol(out: &mut Vec<u8>, symbol: &Symbol<'_>, offset: Option<u64>) {
 }
 
 /// Writes bytes. `len` is the width given with `*`: bytes for `%*ph`, bits for `%*pb`.
-pub(super) fn bytes(out: &mut Vec<u8>, kind: Pointer, data: &[u8], len: Option<usize>, cx: &Context<'_>) {
+pub(super) fn bytes(
+    out: &mut Vec<u8>,
+    kind: Pointer,
+    data: &[u8],
+    len: Option<usize>,
+    cx: &Context<'_>,
+    semantics: Semantics,
+) {
     match kind {
         Pointer::Mac { separator, reversed } => match data.first_chunk::<6>() {
             Some(mac) => {
@@ -202,27 +263,36 @@ pub(super) fn bytes(out: &mut Vec<u8>, kind: Pointer, data: &[u8], len: Option<u
             }
             None => put::all(out, b"INVALIDMAC"),
         },
-        Pointer::Ipv4 { padded, reversed } => match data.first_chunk::<4>() {
-            Some(ip) => ipv4(out, *ip, padded, reversed && cx.abi.endian == crate::abi::Endian::Little),
+        Pointer::Ipv4 { padded, order } => match data.first_chunk::<4>() {
+            Some(ip) => ipv4(out, *ip, padded, order.is_reversed(cx)),
             None => put::all(out, b"INVALIDIPv4"),
         },
         Pointer::Ipv6 { colons, compressed } => match data.first_chunk::<16>() {
             Some(ip) => ipv6(out, ip, colons, compressed),
             None => put::all(out, b"INVALIDIPv6"),
         },
-        Pointer::Sockaddr { padded, compressed, port } => sockaddr(out, data, padded, compressed, port, cx),
+        Pointer::Sockaddr(shown) => sockaddr(out, data, shown, cx, semantics),
+        Pointer::Time(time) => time.write(out, data, cx.abi),
+        Pointer::VmaFlags => vma_flags(out, cx.abi.uint(data, 0, usize::from(cx.abi.long_size)).unwrap_or(0)),
         Pointer::Uuid { upper, guid } => match data.first_chunk::<16>() {
             Some(id) => uuid(out, id, upper, guid),
             None => put::all(out, b"INVALIDUUID"),
         },
         Pointer::Bytes { separator } => {
-            let len = len.unwrap_or(1).min(data.len());
+            let most = if semantics == Semantics::Kernel { 64 } else { usize::MAX };
+            let len = len.unwrap_or(1).min(data.len()).min(most);
             separated(out, &data[..len], separator);
         }
         Pointer::Bitmap { list } => {
             let bits = len.unwrap_or(0);
-            let data = &data[..data.len().min(bits.div_ceil(8))];
-            if list { bit_list(out, data, cx) } else { bitmask(out, data, cx) }
+            match (list, semantics) {
+                (true, Semantics::Kernel) => bit_list(out, data, bits.min(data.len() * 8), cx),
+                (false, Semantics::Kernel) => bitmask(out, data, bits.min(data.len() * 8), cx),
+                (list, Semantics::TraceCmd) => {
+                    let bits = data.len().min(bits.div_ceil(8)) * 8;
+                    if list { bit_list(out, data, bits, cx) } else { bitmask(out, data, bits, cx) }
+                }
+            }
         }
         Pointer::Plain
         | Pointer::SymbolOffset
@@ -239,6 +309,70 @@ pub(super) fn separated(out: &mut Vec<u8>, data: &[u8], separator: Option<u8>) {
             out.push(separator);
         }
         num::hex_byte(out, *byte);
+    }
+}
+
+impl Order {
+    fn is_reversed(self, cx: &Context<'_>) -> bool {
+        match self {
+            Order::Network => false,
+            Order::Host => cx.abi.endian == crate::abi::Endian::Little,
+            Order::Reversed => true,
+        }
+    }
+}
+
+/// `read|write|mayread`, and what has no name in hexadecimal (lib/vsprintf.c, `format_flags()`; the names are those of
+/// include/trace/events/mmflags.h).
+fn vma_flags(out: &mut Vec<u8>, mut flags: u64) {
+    const NAMES: [&str; 32] = [
+        "read",
+        "write",
+        "exec",
+        "shared",
+        "mayread",
+        "maywrite",
+        "mayexec",
+        "mayshare",
+        "growsdown",
+        "uffd_missing",
+        "pfnmap",
+        "",
+        "uffd_wp",
+        "locked",
+        "io",
+        "seqread",
+        "randread",
+        "dontcopy",
+        "dontexpand",
+        "lockonfault",
+        "account",
+        "noreserve",
+        "hugetlb",
+        "sync",
+        "pat",
+        "wipeonfork",
+        "dontdump",
+        "softdirty",
+        "mixedmap",
+        "hugepage",
+        "nohugepage",
+        "mergeable",
+    ];
+    for (number, name) in NAMES.iter().enumerate() {
+        let mask = 1 << number;
+        if flags & mask == 0 || name.is_empty() {
+            continue;
+        }
+        out.extend_from_slice(name.as_bytes());
+        flags &= !mask;
+        if flags != 0 {
+            out.push(b'|');
+        }
+    }
+    if flags != 0 {
+        out.extend_from_slice(b"0x");
+        num::hex(out, flags);
     }
 }
 
@@ -304,7 +438,8 @@ fn ipv6(out: &mut Vec<u8>, ip: &[u8; 16], colons: bool, compressed: bool) {
     }
 }
 
-fn sockaddr(out: &mut Vec<u8>, data: &[u8], padded: bool, compressed: bool, port: bool, cx: &Context<'_>) {
+fn sockaddr(out: &mut Vec<u8>, data: &[u8], shown: Sockaddr, cx: &Context<'_>, semantics: Semantics) {
+    let Sockaddr { padded, compressed, port, flow, scope, order } = shown;
     let family = cx.abi.uint(data, 0, 2);
     let number = |out: &mut Vec<u8>| {
         out.push(b':');
@@ -316,21 +451,35 @@ fn sockaddr(out: &mut Vec<u8>, data: &[u8], padded: bool, compressed: bool, port
     let ip6 = data.get(8..).and_then(|d| d.first_chunk::<16>());
     match (family, ip4, ip6) {
         (Some(2), Some(ip), _) => {
-            ipv4(out, *ip, padded, false);
+            ipv4(out, *ip, padded, order.is_reversed(cx));
             if port {
                 number(out);
             }
         }
         (Some(10), _, Some(ip)) => {
-            if port {
+            let more = port || flow || scope;
+            if more {
                 out.push(b'[');
             }
             ipv6(out, ip, !padded, compressed);
-            if port {
+            if more {
                 out.push(b']');
+            }
+            if port {
                 number(out);
             }
+            if flow {
+                out.push(b'/');
+                let flow = data.get(4..).and_then(|d| d.first_chunk()).map_or(0, |f| u32::from_be_bytes(*f));
+                num::dec(out, u64::from(flow & 0x0fff_ffff));
+            }
+            if scope {
+                out.push(b'%');
+                num::dec(out, cx.abi.uint(data, 24, 4).unwrap_or(0));
+            }
         }
+        // lib/vsprintf.c, ip_addr_string()
+        _ if semantics == Semantics::Kernel => put::all(out, b"(einval)"),
         _ => put::all(out, b"INVALIDSOCKADDR"),
     }
 }
@@ -364,12 +513,12 @@ fn bit(data: &[u8], index: usize, cx: &Context<'_>) -> bool {
 }
 
 /// `%*pb`: hexadecimal, most significant first, a comma every 32 bits.
-pub(super) fn bitmask(out: &mut Vec<u8>, data: &[u8], cx: &Context<'_>) {
-    let bits = data.len() * 8;
-    let mut nibble = bits / 4;
+pub(super) fn bitmask(out: &mut Vec<u8>, data: &[u8], bits: usize, cx: &Context<'_>) {
+    let mut nibble = bits.div_ceil(4);
     while nibble > 0 {
         nibble -= 1;
-        let value = (0..4).fold(0u8, |v, i| v | (u8::from(bit(data, nibble * 4 + i, cx)) << i));
+        let set = |at: usize| at < bits && bit(data, at, cx);
+        let value = (0..4).fold(0u8, |v, i| v | (u8::from(set(nibble * 4 + i)) << i));
         out.push(b"0123456789abcdef"[usize::from(value)]);
         if nibble > 0 && nibble.is_multiple_of(8) {
             out.push(b',');
@@ -378,8 +527,7 @@ pub(super) fn bitmask(out: &mut Vec<u8>, data: &[u8], cx: &Context<'_>) {
 }
 
 /// `%*pbl`: `0-3,7`.
-pub(super) fn bit_list(out: &mut Vec<u8>, data: &[u8], cx: &Context<'_>) {
-    let bits = data.len() * 8;
+pub(super) fn bit_list(out: &mut Vec<u8>, data: &[u8], bits: usize, cx: &Context<'_>) {
     let mut first = true;
     let mut i = 0;
     while i < bits {

@@ -90,9 +90,17 @@ pub(super) struct IntSpec {
 #[derive(Clone, Debug)]
 pub(super) struct AddressSpec {
     pub(super) value: Ex,
-    pub(super) kind: Pointer,
+    pub(super) kind: Shown,
     pub(super) left: bool,
     pub(super) width: Ex,
+}
+
+/// What is filled to a width.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shown {
+    Char,
+    Pointer(Pointer),
+    Bytes(Pointer, Bytes),
 }
 
 impl Program {
@@ -159,12 +167,20 @@ impl Program {
             Op::Symbol(ex, kind) => pointer::address(out, cx, *kind, ex.eval(cx), self.semantics),
             Op::Address(spec) => {
                 let start = out.len();
-                pointer::address(out, cx, spec.kind, spec.value.eval(cx), self.semantics);
+                match spec.kind {
+                    Shown::Char => out.push(spec.value.eval(cx) as u8),
+                    // lib/vsprintf.c, pointer_string(): no zeros where a width is given
+                    Shown::Pointer(Pointer::Hex | Pointer::Plain) if self.semantics == Semantics::Kernel => {
+                        num::hex(out, spec.value.eval(cx));
+                    }
+                    Shown::Pointer(kind) => pointer::address(out, cx, kind, spec.value.eval(cx), self.semantics),
+                    Shown::Bytes(kind, bytes) => pointer::bytes(out, kind, bytes.get(cx), None, cx, self.semantics),
+                }
                 pad(out, start, spec.left, spec.width.eval(cx) as i32);
             }
             Op::Bytes(of) => {
                 let len = of.2.as_ref().map(|ex| (ex.eval(cx) as u32 as usize).min(MAX_WIDTH));
-                pointer::bytes(out, of.0, of.1.get(cx), len, cx);
+                pointer::bytes(out, of.0, of.1.get(cx), len, cx, self.semantics);
             }
         }
     }

@@ -110,7 +110,7 @@ fn spec(format: &[u8], mut pos: usize, long_size: u8) -> Option<(Spec, usize)> {
     pos += 1;
     let mut extension = Vec::new();
     if conversion == b'p' {
-        let len = format[pos..].iter().take(4).take_while(|b| b.is_ascii_alphanumeric()).count();
+        let len = format[pos..].iter().take_while(|b| b.is_ascii_alphanumeric()).count();
         extension = format[pos..pos + len].to_vec();
         pos += len;
     }

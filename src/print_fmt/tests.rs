@@ -226,3 +226,60 @@ fn errors_name_their_cause() {
     assert_eq!(fails(r#""%d", "text""#), PrintFmtError::Unfit(1));
     assert!(matches!(fails(r#""%d", REC->a +"#), PrintFmtError::Syntax { expected: "an expression", .. }));
 }
+
+/// Widths of pointers (lib/vsprintf.c, `pointer_string()`, `string()`), and `%c`'s.
+#[test]
+fn widths_of_pointers() {
+    let kernel = |print_fmt: &str, payload: &[u8]| text("u64 a:8;u8 b[6]:6", print_fmt, payload, Semantics::Kernel);
+    let payload = [&0x1234u64.to_le_bytes()[..], &[0x52, 0x54, 0, 0x12, 0x34, 0xab]].concat();
+    assert_eq!(kernel(r#""[%px]", REC->a"#, &payload), "[0000000000001234]");
+    assert_eq!(kernel(r#""[%8px] [%-8px]", REC->a, REC->a"#, &payload), "[    1234] [1234    ]");
+    assert_eq!(
+        kernel(r#""[%20pM] [%-20pM]", REC->b, REC->b"#, &payload),
+        "[   52:54:00:12:34:ab] [52:54:00:12:34:ab   ]"
+    );
+    assert_eq!(kernel(r#""[%3ph]", REC->b"#, &payload), "[52 54 00]");
+    assert_eq!(both("int a:4", r#""[%5c] [%-5c]", 'a', 'b'"#, &[0; 4]), "[    a] [b    ]");
+}
+
+/// `format_decode()` passes over all letters and digits behind the `p`; libtraceevent prints what it does not know.
+#[test]
+fn letters_behind_a_pointer() {
+    assert_eq!(text("u64 a:8", r#""%pxyz1 %d", REC->a, 1"#, &[0; 8], Semantics::Kernel), "0000000000000000 1");
+}
+
+/// `ip_addr_string()` with all its options.
+#[test]
+fn socket_addresses() {
+    let kernel = |print_fmt: &str, payload: &[u8]| text("u8 a[28]:28", print_fmt, payload, Semantics::Kernel);
+    let mut v4 = [0u8; 28];
+    v4[..8].copy_from_slice(&[2, 0, 0x1f, 0x90, 192, 168, 1, 5]);
+    assert_eq!(
+        kernel(r#""%pIS %pISp %piS %pISh", REC->a, REC->a, REC->a, REC->a"#, &v4),
+        "192.168.1.5 192.168.1.5:8080 192.168.001.005 5.1.168.192"
+    );
+    let mut v6 = [0u8; 28];
+    v6[..10].copy_from_slice(&[10, 0, 1, 0xbb, 0, 1, 0x23, 0x45, 0xfe, 0x80]);
+    (v6[23], v6[24]) = (1, 3);
+    assert_eq!(
+        kernel(r#""%pISc %pISpc %pISpfsc", REC->a, REC->a, REC->a"#, &v6),
+        "fe80::1 [fe80::1]:443 [fe80::1]:443/74565%3"
+    );
+    assert_eq!(kernel(r#""%pISfs", REC->a"#, &v6), "[fe80:0000:0000:0000:0000:0000:0000:0001]/74565%3");
+    assert_eq!(kernel(r#""%pIS", REC->a"#, &[1; 28]), "(einval)");
+}
+
+/// `bitmap_string()`: only the bits asked for; `err_ptr()`, `flags_string()`.
+#[test]
+fn bitmaps_errors_and_flags() {
+    let kernel = |print_fmt: &str, payload: &[u8]| text("u64 a[2]:16", print_fmt, payload, Semantics::Kernel);
+    let bits = [&0xf000_0000_0000_00e7u64.to_le_bytes()[..], &0xffu64.to_le_bytes()].concat();
+    assert_eq!(kernel(r#""%*pb %*pbl", 70, REC->a, 70, REC->a"#, &bits), "3f,f0000000,000000e7 0-2,5-7,60-69");
+    let error = |value: i64| text("s64 a:8", r#""%pe", REC->a"#, &value.to_le_bytes(), Semantics::Kernel);
+    assert_eq!((error(-22).as_str(), error(-4000).as_str()), ("-EINVAL", "-4000"));
+    let flags = |value: u64| text("u64 a:8", r#""%pGv", &REC->a"#, &value.to_le_bytes(), Semantics::Kernel);
+    assert_eq!(
+        (flags(0x15).as_str(), flags(0).as_str(), flags(1 << 63 | 2).as_str()),
+        ("read|exec|mayread", "", "write|0x8000000000000000")
+    );
+}

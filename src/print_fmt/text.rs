@@ -69,8 +69,14 @@ impl Text {
                 let data = bytes.get(cx);
                 table::hex_dump(out, &data[..data.len().min(len.eval(cx) as usize)], dump, cx);
             }
-            Text::Bitmask(bytes) => pointer::bitmask(out, bytes.get(cx), cx),
-            Text::CpuList(bytes) => pointer::bit_list(out, bytes.get(cx), cx),
+            Text::Bitmask(bytes) => {
+                let data = bytes.get(cx);
+                pointer::bitmask(out, data, data.len() * 8, cx);
+            }
+            Text::CpuList(bytes) => {
+                let data = bytes.get(cx);
+                pointer::bit_list(out, data, data.len() * 8, cx);
+            }
             Text::Stack(bytes) => stack(out, bytes.get(cx), cx, semantics),
             Text::Choice(of) => {
                 let chosen = if of.0.eval(cx) != 0 { &of.1 } else { &of.2 };

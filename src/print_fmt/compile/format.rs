@@ -9,7 +9,7 @@ use crate::print_fmt::expr::{Ex, Load};
 use crate::print_fmt::num::{Flags, Radix};
 use crate::print_fmt::parse::parse;
 use crate::print_fmt::pointer::Pointer;
-use crate::print_fmt::program::{AddressSpec, FieldOp, IntSpec, Op, Step, TextSpec};
+use crate::print_fmt::program::{AddressSpec, FieldOp, IntSpec, Op, Shown, Step, TextSpec};
 use crate::print_fmt::put::Literal;
 use crate::print_fmt::spec::{Count, Piece, Spec, pieces};
 use crate::print_fmt::text::Text;
@@ -99,7 +99,13 @@ impl Builder<'_> {
         let op = match spec.conversion {
             b's' => self.text(spec, &arg, width, precision)?,
             b'p' => self.pointer(spec, &arg, width)?,
-            b'c' => Op::Char(self.number(&arg)?),
+            b'c' if width.constant() == Some(0) => Op::Char(self.number(&arg)?),
+            b'c' => Op::Address(Box::new(AddressSpec {
+                value: self.number(&arg)?,
+                kind: Shown::Char,
+                left: spec.flags.left,
+                width,
+            })),
             _ => self.integer(spec, &arg, width, precision)?,
         };
         let index = self.program.steps.len() as u32;
@@ -108,7 +114,9 @@ impl Builder<'_> {
         }
         self.step(op);
         if spec.conversion == b'p' {
-            let used = Pointer::parse(&spec.extension, self.compiler.semantics).1;
+            // The kernel passes over all letters and digits behind the `p`.
+            let parsed = Pointer::parse(&spec.extension, self.compiler.semantics).1;
+            let used = if self.compiler.kernel() { spec.extension.len() } else { parsed };
             self.literal.extend_from_slice(&spec.extension[used.min(spec.extension.len())..]);
         }
         Ok(())
@@ -177,8 +185,13 @@ impl Builder<'_> {
         if kind.takes_bytes()
             && let Some(place) = self.compiler.place(arg, true)?
         {
-            let len = matches!(spec.width, Count::Argument).then_some(width);
-            return Ok(Op::Bytes(Box::new((kind, place.bytes, len))));
+            let given = matches!(spec.width, Count::Argument) || self.compiler.kernel() && width.constant() != Some(0);
+            if self.compiler.kernel() && !kind.counts() && given {
+                let kind = Shown::Bytes(kind, place.bytes);
+                let value = Ex::Const(0);
+                return Ok(Op::Address(Box::new(AddressSpec { value, kind, left: spec.flags.left, width })));
+            }
+            return Ok(Op::Bytes(Box::new((kind, place.bytes, given.then_some(width)))));
         }
         let value = match self.compiler.number(arg)? {
             Some((value, _)) => value,
@@ -189,6 +202,6 @@ impl Builder<'_> {
         if width.constant() == Some(0) {
             return Ok(Op::Symbol(value, kind));
         }
-        Ok(Op::Address(Box::new(AddressSpec { value, kind, left: spec.flags.left, width })))
+        Ok(Op::Address(Box::new(AddressSpec { value, kind: Shown::Pointer(kind), left: spec.flags.left, width })))
     }
 }
