@@ -7,6 +7,7 @@ mod graph;
 mod hrtimer;
 mod kmem;
 mod kvm;
+mod mac80211;
 mod sched;
 mod stack;
 mod tlb;
@@ -32,6 +33,7 @@ pub(super) enum Handler {
     Kmem(Num),
     Kvm(Box<kvm::Kvm>),
     Tlb(tlb::Tlb),
+    BssInfo(Box<mac80211::BssInfo>),
     GraphEntry(Box<graph::Entry>),
     GraphExit(Box<graph::Exit>),
     Bprint(Box<bprint::Bprint>),
@@ -95,6 +97,7 @@ impl Handler {
                 "kfree" | "kmalloc" | "kmalloc_node" | "kmem_cache_alloc" | "kmem_cache_alloc_node" | "kmem_cache_free",
             ) => Handler::Kmem(Num::field(event, "call_site")?),
             ("kvm", _) => Handler::Kvm(kvm::Kvm::new(event)?.into()),
+            ("mac80211", "drv_bss_info_changed") => Handler::BssInfo(mac80211::BssInfo::new(event)?.into()),
             ("tlb", "tlb_flush") => Handler::Tlb(tlb::Tlb::new(event)?),
             _ => return None,
         })
@@ -142,6 +145,7 @@ impl Handler {
             }
             Handler::Kvm(h) => return h.write(cx, out),
             Handler::Tlb(h) => h.write(cx, out),
+            Handler::BssInfo(h) => h.write(cx, out),
             Handler::GraphEntry(h) => return Done { complete: true, next: h.write(cx, record, next, out) },
             Handler::GraphExit(h) => h.write(cx, out),
             Handler::Bprint(h) => h.write(cx, out),
