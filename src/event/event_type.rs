@@ -61,11 +61,11 @@ impl EventType {
         out: &mut Vec<u8>,
     ) -> Next {
         match &self.handler {
-            Handler::Program => self.program_text(cx, out),
+            Handler::Program => self.program_text(cx, state, out),
             handler => {
                 let done = handler.write(cx, record, next, state, out);
                 if !done.complete {
-                    self.program_text(cx, out);
+                    self.program_text(cx, state, out);
                 }
                 return done.next;
             }
@@ -74,10 +74,11 @@ impl EventType {
     }
 
     #[inline]
-    fn program_text(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
+    fn program_text(&self, cx: &Context<'_>, state: &mut State, out: &mut Vec<u8>) {
         match &self.program {
             Ok(program) => program.render(cx, out),
             Err(_) => {
+                state.note_undecoded(self.format.id.0);
                 out.extend_from_slice(b"[FAILED TO PARSE]");
                 self.raw(cx, out);
             }

@@ -3,6 +3,7 @@
 use super::recent::Recent;
 use crate::symbols::Comms;
 use crate::units::Pid;
+use std::collections::BTreeMap;
 
 /// What is learnt while events are printed in order. Small and explicit, so that parts of a file could be printed apart.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,8 @@ pub struct State {
     nameless: Vec<i32>,
     /// Whether something was printed that takes more from the events before than task names.
     in_order: bool,
+    /// How many events were not printed as they are meant to be, by event id.
+    undecoded: BTreeMap<u16, u64>,
 }
 
 /// What became of a fork.
@@ -57,6 +60,9 @@ impl State {
         if self.comms.learn_from(&done.comms) {
             self.recent.forget_tasks();
         }
+        for (id, count) in &done.undecoded {
+            *self.undecoded.entry(*id).or_default() += count;
+        }
         Joined::Sound
     }
 
@@ -64,6 +70,18 @@ impl State {
     #[inline]
     pub fn depends_on_order(&mut self) {
         self.in_order = true;
+    }
+
+    /// Takes note that an event of this id was printed as a list of its fields, or as unknown.
+    #[cold]
+    pub(crate) fn note_undecoded(&mut self, id: u16) {
+        *self.undecoded.entry(id).or_default() += 1;
+    }
+
+    /// The ids of the events that were printed as lists of their fields, as their print format could not be compiled
+    /// ([`EventType::failure`](super::EventType::failure)), or as unknown, and how many there were.
+    pub fn undecoded(&self) -> impl Iterator<Item = (u16, u64)> {
+        self.undecoded.iter().map(|(id, count)| (*id, *count))
     }
 
     /// The name of a task, to be printed.

@@ -1,8 +1,22 @@
 //! The columns in front of an event's text.
 
 use crate::abi::Abi;
-use crate::event::{Common, Recent, RecordHead};
+use crate::event::{Common, Lost, Recent, Record, RecordHead};
 use crate::print_fmt::{num, put};
+
+/// `CPU:3 [12 EVENTS DROPPED]`: how many are missing, if that is known, between two words.
+pub(super) fn lost(out: &mut Vec<u8>, record: &Record<'_>, before: &[u8], behind: &[u8]) {
+    out.extend_from_slice(b"CPU:");
+    num::dec(out, record.cpu.0.into());
+    out.extend_from_slice(b" [");
+    out.extend_from_slice(before);
+    if let Lost::Count(count) = record.lost {
+        num::dec(out, count);
+        out.push(b' ');
+    }
+    out.extend_from_slice(behind);
+    out.extend_from_slice(b"]\n");
+}
 
 /// `comm` to the right of 16 columns, never cut.
 #[inline]

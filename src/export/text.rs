@@ -80,6 +80,7 @@ impl<'a> Text<'a> {
         self.time(record, state, out);
         let Some(event) = self.types.get(head.id) else {
             out.extend_from_slice(b" [UNKNOWN EVENT]\n");
+            state.note_undecoded(head.id);
             return false;
         };
         event.name_column.put(out);
@@ -140,14 +141,7 @@ impl<'a> Text<'a> {
     #[cold]
     fn lost(&self, record: &Record<'_>, out: &mut Vec<u8>) {
         self.label(record, out);
-        out.extend_from_slice(b"CPU:");
-        num::dec(out, record.cpu.0.into());
-        out.extend_from_slice(b" [");
-        if let Lost::Count(count) = record.lost {
-            num::dec(out, count);
-            out.push(b' ');
-        }
-        out.extend_from_slice(b"EVENTS DROPPED]\n");
+        columns::lost(out, record, b"", b"EVENTS DROPPED");
     }
 
     #[inline]

@@ -18,8 +18,10 @@ struct Table {
     addresses: Vec<u64>,
     /// Parallel to `addresses`: name and module within the text.
     names: Vec<(Range<u32>, Range<u32>)>,
-    /// Where the kernel itself looks symbols up: its text, if it was built without those of its data.
-    known: Option<[Range<u64>; 2]>,
+    /// The kernel's own code, and that of its start.
+    code: Option<[Range<u64>; 2]>,
+    /// Whether the kernel looks symbols up in its code only: it was built without those of its data.
+    code_only: bool,
     recent: Recent,
 }
 
@@ -140,16 +142,20 @@ impl Table {
         let mut found = Table {
             addresses: symbols.iter().map(|s| s.0).collect(),
             names: symbols.into_iter().map(|s| (s.1, s.2)).collect(),
-            known: None,
+            code: None,
+            code_only: false,
             recent: Recent::default(),
         };
         // Without CONFIG_KALLSYMS_ALL there are next to none of data (kernel/kallsyms_internal.h, is_ksym_addr()).
-        if data < found.addresses.len() / 20 {
-            let range = |start: &str, end: &str| Some(found.address_of(start, text)?..found.address_of(end, text)?);
-            let known = range("_stext", "_etext");
-            found.known = known.map(|known| [known, range("_sinittext", "_einittext").unwrap_or(0..0)]);
-        }
+        found.code_only = data < found.addresses.len() / 20;
+        let range = |start: &str, end: &str| Some(found.address_of(start, text)?..found.address_of(end, text)?);
+        let code = range("_stext", "_etext");
+        found.code = code.map(|code| [code, range("_sinittext", "_einittext").unwrap_or(0..0)]);
         found
+    }
+
+    fn is_own_code(&self, address: u64) -> bool {
+        self.code.iter().flatten().any(|range| range.contains(&address))
     }
 
     /// The symbols that start at the greatest address not above `address`.
@@ -251,8 +257,13 @@ impl Kallsyms {
         let table = self.table();
         let (first, after) = table.group(address)?;
         let symbol = table.symbol(first, after, &self.text)?;
-        let known = |ranges: &[Range<u64>; 2]| ranges.iter().any(|r| r.contains(&address));
-        (!symbol.module.is_empty() || table.known.as_ref().is_none_or(known)).then_some(symbol)
+        let known = !symbol.module.is_empty() || !table.code_only || table.code.is_none() || table.is_own_code(address);
+        known.then_some(symbol)
+    }
+
+    /// Whether `address` lies in the kernel's code or in a module (kernel/extable.c, `kernel_text_address()`).
+    pub fn is_code(&self, address: u64) -> bool {
+        self.table().is_own_code(address) || self.lookup_first(address).is_some_and(|symbol| !symbol.module.is_empty())
     }
 
     /// The address of the first symbol called `name`. Slow: for use before the loop only.

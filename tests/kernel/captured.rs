@@ -246,7 +246,7 @@ fn without_pointers(line: &Line) -> Line {
 }
 
 /// The text with each number of 16 hexadecimal digits made zero.
-fn without_addresses(text: &str) -> String {
+pub(crate) fn without_addresses(text: &str) -> String {
     static POINTER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b[0-9a-f]{16}\b").expect("a pattern"));
     POINTER.replace_all(text, "0000000000000000").into_owned()
 }

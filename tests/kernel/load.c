@@ -147,8 +147,10 @@ static void *thread(void *arg) {
     return 0;
 }
 
+/* How much memory to work on; at least 12 MiB. */
+static size_t size = 64 << 20;
+
 static void memory(void) {
-    size_t size = 64 << 20;
     char *map = mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     madvise(map, size, MADV_HUGEPAGE);
     memset(map, 1, size);
@@ -558,10 +560,22 @@ static void calls(void) {
     }
 }
 
+/* All that a ring buffer's file holds now; cat(1) would wait for more. */
+static int drain(const char *from, const char *to) {
+    static char page[65536];
+    int in = open(from, O_RDONLY | O_NONBLOCK), out = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    ssize_t n;
+    while ((n = read(in, page, sizeof page)) > 0)
+        if (write(out, page, n) != n) return 1;
+    return in < 0 || out < 0 || (n < 0 && errno != EAGAIN);
+}
+
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "--nothing") == 0) return 0;
+    if (argc > 3 && strcmp(argv[1], "--drain") == 0) return drain(argv[2], argv[3]);
     if (argc > 1 && chdir(argv[1])) return 1;
     int rounds = argc > 2 ? atoi(argv[2]) : 1;
+    if (argc > 3) size = (size_t)atoi(argv[3]) << 20;
     setvbuf(stdout, 0, _IONBF, 0);
     for (int i = 0; i < rounds; i++) {
         in_child(files, 60);

@@ -6,6 +6,7 @@
 whole=$1 dir=$2 load=$3
 tracing=/sys/kernel/tracing
 work=$dir/work
+export WHOLE_DRAIN="$load --drain"
 mkdir -p "$work"
 all=$(cd $tracing/events && ls -d */ | tr -d / | grep -vxE 'ftrace|kmem|page_isolation|rcu|lock|irq_vectors|msr|raw_syscalls|preemptirq|cma|kvm|kvmmmu|xen' | sed 's/$/:*/')
 set -f
@@ -16,9 +17,8 @@ for clock in $(tr -d '[]' <$tracing/trace_clock); do
   case $clock in ppc-tb | x86-tsc | counter | local | global | uptime | perf | mono* | boot | tai) ;; *) continue ;; esac
   WHOLE_CLOCK=$clock $whole "$dir/clock-$clock" nop 'ls /' 'sched:*' 'syscalls:*' || exit
 done
-# Of a pointer to text, 6.18 prints an address of its own memory for the field's.
-# Numbers that are addresses of code, which it shows by name there, are not told from other numbers yet: no kmem, timer.
-WHOLE_OPTIONS=fields $whole "$dir/option-fields" nop 'ls -l / | sort' 'sched:*' 'irq:*' 'signal:*' || exit
+WHOLE_KB=4096 WHOLE_OPTIONS=fields $whole "$dir/option-fields" nop 'ls -lR /etc | sort | tail -n 1' 'sched:*' 'irq:*' 'signal:*' 'kmem:*' 'timer:*' 'workqueue:*' \
+  'exceptions:*' 'ext4:*' 'block:*' 'writeback:*' 'syscalls:*' 'task:*' 'skb:*' 'rcu:*' || exit
 for option in noirq-info nocontext-info verbose stacktrace 'stacktrace sym-offset sym-addr' userstacktrace noannotate; do
   WHOLE_OPTIONS=$option $whole "$dir/option-$(echo "$option" | tr ' ' -)" nop 'ls -l / | sort' 'sched:*' 'syscalls:*' 'irq:*' 'signal:*' || exit
 done

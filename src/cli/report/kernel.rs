@@ -3,6 +3,7 @@
 use super::events::Run;
 use super::input::Input;
 use super::streams::Source;
+use super::undecoded;
 use crate::cli::exit::Failure;
 use rtrace::event::{DecodeOptions, EventTypes, Lost};
 use rtrace::export::Kernel;
@@ -41,6 +42,7 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failu
                 merge.skip_same_cpu();
             }
         })?;
+        undecoded::tell(input, types, kernel.state());
     }
     run.sources = all;
     Ok(())

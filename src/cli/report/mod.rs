@@ -12,6 +12,7 @@ mod streams;
 mod tally;
 mod terminal;
 mod text;
+mod undecoded;
 mod window;
 
 use super::exit::{Exit, Failure};

@@ -4,6 +4,7 @@ use super::events::Run;
 use super::input::Input;
 use super::streams::Source;
 use super::terminal::Terminal;
+use super::undecoded;
 use crate::cli::exit::Failure;
 use rtrace::event::{DecodeOptions, EventTypes, Joined, State};
 use rtrace::export::{Text, TextOptions, TimeColumn};
@@ -35,22 +36,28 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failu
         })
         .collect();
     let lines = Lines { sources, texts };
-    let Some(terminal) = Terminal::of_stdout(args.color) else {
-        if run.is_whole() {
+    match Terminal::of_stdout(args.color) {
+        None if run.is_whole() => {
             out.write_all(&head(inputs))?;
-            return run.all_to(&lines, states, out).map(drop);
+            states = run.all_to(&lines, states, out)?;
         }
-        return run.each_to(head(inputs), out, |merge, out| lines.record(merge, &mut states, out));
-    };
-    let mut plain = Vec::new();
-    run.each_to(head(inputs), out, |merge, out| {
-        plain.clear();
-        let record = merge.record();
-        let types = &types[sources[record.buffer].file];
-        let event = types.get(types.common().event_id(types.abi(), record.data));
-        lines.record(merge, &mut states, &mut plain);
-        terminal.show(&plain, event.map_or("", |e| &e.format.name), out);
-    })
+        None => run.each_to(head(inputs), out, |merge, out| lines.record(merge, &mut states, out))?,
+        Some(terminal) => {
+            let mut plain = Vec::new();
+            run.each_to(head(inputs), out, |merge, out| {
+                plain.clear();
+                let record = merge.record();
+                let types = &types[sources[record.buffer].file];
+                let event = types.get(types.common().event_id(types.abi(), record.data));
+                lines.record(merge, &mut states, &mut plain);
+                terminal.show(&plain, event.map_or("", |e| &e.format.name), out);
+            })?;
+        }
+    }
+    for ((input, types), state) in inputs.iter().zip(&types).zip(&states) {
+        undecoded::tell(input, types, state);
+    }
+    Ok(())
 }
 
 /// The lines of all sources. What one leaves for the next is kept per file.

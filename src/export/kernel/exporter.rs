@@ -4,6 +4,7 @@ use super::graph::{At, Graph};
 use super::kind::Kind;
 use super::{blk, context, fields, header};
 use crate::event::{EventType, EventTypes, Lost, Record, State};
+use crate::export::columns;
 use crate::print_fmt::{Context, num};
 use crate::symbols::Symbols;
 use crate::trace_dat::KernelView;
@@ -16,7 +17,8 @@ pub struct Kernel<'a> {
     kinds: Vec<Option<Kind>>,
     graph: Graph,
     parts: Parts,
-    unused: State,
+    /// Counts what could not be decoded; the kernel's layout needs nothing else of it.
+    state: State,
 }
 
 impl<'a> Kernel<'a> {
@@ -38,7 +40,12 @@ impl<'a> Kernel<'a> {
         let graph = Graph::new(view, symbols, exit);
         let annotate = view.options.annotate && view.written > view.entries;
         let parts = Parts { annotate, ..Parts::default() };
-        Kernel { types, symbols, view, kinds, graph, parts, unused: State::default() }
+        Kernel { types, symbols, view, kinds, graph, parts, state: State::default() }
+    }
+
+    /// What was learnt so far: [`State::undecoded`] is the part of it that this layout has.
+    pub fn state(&self) -> &State {
+        &self.state
     }
 
     /// Appends the lines above the first event.
@@ -65,10 +72,10 @@ impl<'a> Kernel<'a> {
                 // neither stacks nor functions are comments
                 Kind::Builtin(b) if b.is_call() => {}
                 kind => {
-                    let (event, unused) = (self.types.get(id), &mut self.unused);
+                    let (event, state) = (self.types.get(id), &mut self.state);
                     self.graph.comment(at, out, |out| match kind {
                         Kind::Builtin(builtin) if builtin.is_message() => builtin.message(&cx, out),
-                        kind => text(kind, event, at, unused, out),
+                        kind => text(kind, event, at, state, out),
                     });
                     return false;
                 }
@@ -106,8 +113,9 @@ impl<'a> Kernel<'a> {
         match kind {
             Some(Kind::Entry(entry)) => return self.graph.entry(at, entry, next, out),
             Some(Kind::Exit(exit)) => self.graph.exit(at, exit, out),
-            Some(kind) => text(kind, self.types.get(id), at, &mut self.unused, out),
+            Some(kind) => text(kind, self.types.get(id), at, &mut self.state, out),
             None => {
+                self.state.note_undecoded(id);
                 out.extend_from_slice(b"Unknown type ");
                 num::dec(out, id.into());
                 out.push(b'\n');
@@ -142,14 +150,7 @@ impl Parts {
             _ if first && self.annotate => return,
             _ => {}
         }
-        out.extend_from_slice(b"CPU:");
-        num::dec(out, record.cpu.0.into());
-        out.extend_from_slice(b" [LOST ");
-        if let Lost::Count(count) = record.lost {
-            num::dec(out, count);
-            out.push(b' ');
-        }
-        out.extend_from_slice(b"EVENTS]\n");
+        columns::lost(out, record, b"LOST ", b"EVENTS");
     }
 
     /// `##### CPU 1 buffer started ####` (kernel/trace/trace.c, `test_cpu_buff_start()`)
@@ -166,12 +167,17 @@ impl Parts {
     }
 }
 
-fn text(kind: &Kind, event: Option<&EventType>, at: At<'_, '_>, unused: &mut State, out: &mut Vec<u8>) {
+fn text(kind: &Kind, event: Option<&EventType>, at: At<'_, '_>, state: &mut State, out: &mut Vec<u8>) {
     let At { cx, view, common, record } = at;
     match kind {
         Kind::Builtin(builtin) => builtin.write(cx, view, record, out),
         Kind::Syscall(syscall) => syscall.write(cx, view, out),
-        Kind::Probe(probe) => probe.write(cx, view, out),
+        Kind::Probe(probe) => {
+            probe.write(cx, view, out);
+            if let (false, Some(event)) = (probe.is_whole(), event) {
+                state.note_undecoded(event.format.id.0);
+            }
+        }
         Kind::Synth(synth) => synth.write(cx, out),
         Kind::Fields(fields) => fields.write(cx, out),
         Kind::Dump => fields::dump(cx, out),
@@ -181,7 +187,7 @@ fn text(kind: &Kind, event: Option<&EventType>, at: At<'_, '_>, unused: &mut Sta
             let Some(event) = event else { return };
             out.extend_from_slice(event.format.name.as_bytes());
             out.extend_from_slice(b": ");
-            event.text(cx, record, None, unused, out);
+            event.text(cx, record, None, state, out);
             out.push(b'\n');
         }
     }

@@ -5,6 +5,7 @@ use super::put;
 use crate::abi::Abi;
 use crate::format::{EventFormat, Field, Shape};
 use crate::print_fmt::{Context, num};
+use crate::trace_dat::KernelView;
 
 /// How the kernel shows a field (`enum filter_type`).
 enum Show {
@@ -24,13 +25,15 @@ enum Show {
 /// An event's fields in the order in which they are shown.
 pub(super) struct Fields {
     name: String,
+    /// Whether an address of code is shown by name (Linux 6.15 and later).
+    names_code: bool,
     fields: Vec<(String, usize, usize, Show)>,
 }
 
 impl Fields {
-    pub(super) fn new(format: &EventFormat) -> Self {
+    pub(super) fn new(format: &EventFormat, view: &KernelView) -> Self {
         let fields = format.fields.iter().map(|f| (f.name.clone(), f.offset, f.size, show(f))).collect();
-        Fields { name: format.name.clone(), fields }
+        Fields { name: format.name.clone(), names_code: !view.is_before(6, 15), fields }
     }
 
     pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
@@ -48,6 +51,16 @@ impl Fields {
                 out.extend_from_slice(b"<OVERFLOW>");
                 continue;
             };
+            if self.names_code && matches!(show, Show::Number) && *size == usize::from(cx.abi.long_size) {
+                let value = cx.abi.uint(bytes, 0, *size).unwrap_or(0);
+                if cx.symbols.kallsyms.is_code(value) {
+                    put::name_offset(out, cx, value);
+                    out.extend_from_slice(b" (");
+                    num::signed(out, if *size == 4 { (value as i32).into() } else { value as i64 });
+                    out.push(b')');
+                    continue;
+                }
+            }
             one(cx, bytes, *offset, show, out);
         }
         out.push(b'\n');

@@ -42,14 +42,14 @@ impl Kind {
             ("ftrace", "funcgraph_exit") => Kind::Exit(Exit::new(format)?),
             ("ftrace", "mmiotrace_rw" | "mmiotrace_map") => Kind::Mmio(Mmio::new(format)?),
             ("ftrace", _) => Kind::Builtin(Builtin::new(format, symbols, abi)?.into()),
-            _ if view.options.fields => Kind::Fields(Fields::new(format)),
+            _ if view.options.fields => Kind::Fields(Fields::new(format, view)),
             ("syscalls", _) => Kind::Syscall(Syscall::new(format)?),
             ("synthetic", _) => Kind::Synth(Synth::new(format, abi, symbols)),
             (system, _) if system.starts_with("user_events") => {
                 if view.is_before(6, 4) {
                     Kind::Dump
                 } else {
-                    Kind::Fields(Fields::new(format))
+                    Kind::Fields(Fields::new(format, view))
                 }
             }
             _ => Kind::Probe(Probe::new(format, view, abi, symbols)?.into()),

@@ -59,6 +59,11 @@ impl Probe {
         Some(Probe { name: name.1, head, args: split(pieces, args, format, abi, symbols) })
     }
 
+    /// Whether all of its arguments can be shown.
+    pub(super) fn is_whole(&self) -> bool {
+        self.args.iter().all(|arg| arg.program.is_ok())
+    }
+
     pub(super) fn write(&self, cx: &Context<'_>, view: &KernelView, out: &mut Vec<u8>) {
         out.extend_from_slice(self.name.as_bytes());
         out.extend_from_slice(b": (");

@@ -1,0 +1,27 @@
+//! Events that were not shown as they are meant to be: how many, and why.
+
+use super::input::Input;
+use rtrace::event::{EventTypes, State};
+
+/// No more event types than this are told of.
+const MOST_LINES: usize = 20;
+
+/// Says on stderr what became of a file's events that have no text.
+pub(super) fn tell(input: &Input, types: &EventTypes, state: &State) {
+    let path = input.path.display();
+    for (id, count) in state.undecoded().take(MOST_LINES) {
+        let events = if count == 1 { "event" } else { "events" };
+        match types.get(id) {
+            Some(event) => {
+                let name = format!("{}:{}", event.format.system, event.format.name);
+                let reason = event.failure().map_or_else(String::new, |error| format!(": {error}"));
+                eprintln!("rtrace: {path}: {count} {events} of {name} shown as raw fields{reason}");
+            }
+            None => eprintln!("rtrace: {path}: {count} {events} with the id {id}, which no format describes"),
+        }
+    }
+    let types = state.undecoded().count();
+    if types > MOST_LINES {
+        eprintln!("rtrace: {path}: events of {} more types shown as raw fields", types - MOST_LINES);
+    }
+}
