@@ -1573,7 +1573,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__record)
-            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -o -P -F -c -i -a -q -r -k -K -s -d -D -h --event --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --output --pid --follow --children --ignore-unknown --all-formats --quiet --duration --timeout --top --self --max-lost --summary-json --max-size --min-free --ring --ring-time --priority --compression --date --verbose --user --ts-offset --keep --keep-all --nosplice --dry-run --sleep --poll --stderr --temp --debug --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --help"
+            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -o -P -F -c -i -a -q -r -k -K -m -s -d -D -h --event --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --output --pid --follow --children --ignore-unknown --all-formats --quiet --duration --timeout --top --self --max-lost --summary-json --max-size --min-free --ring --ring-time --priority --compression --date --verbose --user --ts-offset --keep --keep-all --nosplice --dry-run --max-per-cpu --poll --sleep --proc-map --tsc2nsec --file-version --daemonize --pid-file --daemonized --device --stderr --temp --debug --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1751,11 +1751,31 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max-per-cpu)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -m)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --sleep)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file-version)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pid-file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --device)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1998,7 +2018,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__set)
-            opts="-f -R -b -C -p -l -n -g -O -T -M -e -B -v -P -c -i -d -D -h --filter --trigger --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --event --instance --pid --children --ignore-unknown --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --verbose --tracefs --journal-dir --help"
+            opts="-f -R -b -p -l -n -g -O -T -M -e -B -C -v -P -c -i -d -D -h --filter --trigger --buffer-size --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --event --instance --clock --pid --children --ignore-unknown --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --verbose --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2025,14 +2045,6 @@ _rtrace() {
                     return 0
                     ;;
                 -b)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --clock)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2105,6 +2117,14 @@ _rtrace() {
                     return 0
                     ;;
                 -B)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2719,7 +2739,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__start)
-            opts="-f -R -b -C -p -l -n -g -O -T -M -e -B -v -P -c -i -d -D -h --filter --trigger --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --event --instance --pid --children --ignore-unknown --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --verbose --tracefs --journal-dir --help"
+            opts="-f -R -b -p -l -n -g -O -T -M -e -B -C -v -P -c -i -d -D -h --filter --trigger --buffer-size --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --event --instance --clock --pid --children --ignore-unknown --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --verbose --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2746,14 +2766,6 @@ _rtrace() {
                     return 0
                     ;;
                 -b)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --clock)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2826,6 +2838,14 @@ _rtrace() {
                     return 0
                     ;;
                 -B)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -62,7 +62,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s f -l filter -d 
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s R -l trigger -d 'Set a trigger on the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s B -l instance -d 'Record in this instance too; options after it belong to it (made and removed if absent)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C), or tsc2nsec' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s l -l function -d 'Trace only these functions (name, glob, regular expression), or FUNC:COMMAND' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
@@ -82,10 +82,14 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l min-free -d 'En
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ring -d 'Keep only the newest events: SIZE on the disk, in equal parts for all CPUs' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ring-time -d 'Keep only the newest events: those of the last TIME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s r -l priority -d 'Give the recording threads real-time priority PRIO (1 to 99)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l compression -d 'Compress with zstd[:LEVEL], or none' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l compression -d 'Compress with zstd[:LEVEL], zlib[:LEVEL] or any (zstd), or none; zstd without it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ts-offset -d 'Store a number to be added to every time stamp' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s s -l sleep -d 'Taken for trace-cmd\'s sake: readers sleep until the kernel wakes them' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s m -l max-per-cpu -d 'Keep only the newest events of each CPU: SIZE on the disk for each (KiB, or with K, M, G)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s s -l sleep -d 'With --poll: look so often; without it readers sleep until the kernel wakes them' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l file-version -d 'Version of the file: 7, or 6 for old readers, uncompressed and for a moment twice on the disk' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l pid-file -d 'With --daemonize: where the number of the recording process is to be found' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l device -d '-p blk: record this block device only; all disks without it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l temp -d 'Taken for trace-cmd\'s sake: there are no temporary files, the spools become the file' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
@@ -108,7 +112,11 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s k -l keep -d 'L
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s K -l keep-all -d 'As -k; trace-cmd also needs it to keep what was set before, which rtrace always does'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l nosplice -d 'Read the ring buffers instead of splicing them'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l dry-run -d 'Print every write to tracefs in order, as lines of shell, and do none of them'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l poll -d 'Taken for trace-cmd\'s sake: readers sleep until the kernel wakes them'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l poll -d 'Do not wait for the ring buffers, look at them: fewer interrupts on the traced CPUs, more work on the others'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l proc-map -d 'Store which files the processes of -P and CMD have mapped where'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tsc2nsec -d 'Store what makes nanoseconds of the clock x86-tsc; -C tsc2nsec does both'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l daemonize -d 'Return as soon as recording runs, and record in the background until a signal or the end of CMD'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l daemonized -d 'The process that --daemonize starts'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l stderr -d 'Taken for trace-cmd\'s sake: what rtrace itself says always goes to stderr'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l debug -d 'Taken for trace-cmd\'s sake'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
@@ -254,7 +262,6 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s h -l help
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s f -l filter -d 'Filter for the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s R -l trigger -d 'Set a trigger on the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s l -l function -d 'Trace only these functions (name, glob, regular expression), or FUNC:COMMAND' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
@@ -265,6 +272,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s M -l cpumask -d 
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s e -l event -d 'Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s P -l pid -d 'Trace only events of these processes' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
@@ -283,7 +291,6 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s h -l help -d 'Pr
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s f -l filter -d 'Filter for the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s R -l trigger -d 'Set a trigger on the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s l -l function -d 'Trace only these functions (name, glob, regular expression), or FUNC:COMMAND' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
@@ -294,6 +301,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s M -l cpumask -d 'O
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s e -l event -d 'Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s P -l pid -d 'Trace only events of these processes' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r

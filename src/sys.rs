@@ -1,7 +1,7 @@
 //! The system calls that no safe wrapper offers: the one file of this crate with unsafe code.
 #![expect(
     unsafe_code,
-    reason = "fork, sched_setscheduler, pidfd_open, perf_event_open and stores of constant size into a vector have no safe form; each block says why it is sound"
+    reason = "fork, sched_setscheduler, pidfd_open, PTRACE_LISTEN, perf_event_open and stores of constant size into a vector have no safe form; each block says why it is sound"
 )]
 
 use nix::libc;
@@ -153,6 +153,16 @@ pub(crate) fn real_time(priority: i32) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Lets the task `pid`, which this thread traces (`PTRACE_SEIZE`) and a signal has stopped, stay stopped until SIGCONT.
+///
+/// # Errors
+/// `ESRCH` if it is not stopped so.
+pub(crate) fn ptrace_listen(pid: i32) -> io::Result<()> {
+    // SAFETY: the request takes two null pointers and changes nothing in this process.
+    let done = unsafe { libc::ptrace(libc::PTRACE_LISTEN, pid, ptr::null_mut::<u8>(), ptr::null_mut::<u8>()) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// A descriptor that becomes readable when the process `pid` has ended (since Linux 5.3).
 ///
 /// # Errors
@@ -234,6 +244,33 @@ impl TaskEvents {
             return Err(io::Error::last_os_error());
         }
         Ok(TaskEvents { fd, map: map.cast(), map_len, data_len })
+    }
+
+    /// How this CPU's time stamp counter becomes nanoseconds, as `(counter * multiplier) >> shift`; `None` where the kernel
+    /// does not keep time by it.
+    pub(crate) fn tsc_conversion(&self) -> Option<(u32, u16)> {
+        const LOCK: usize = 8;
+        const CAPABILITIES: usize = 40;
+        const TIME_SHIFT: usize = 50;
+        const TIME_MULT: usize = 52;
+        const USER_TIME: u64 = 1 << 3;
+        let user_time = if cfg!(target_endian = "big") { USER_TIME.reverse_bits() } else { USER_TIME };
+        // SAFETY: all four lie in the mapped first page, aligned to their size, and are only read. The kernel writes them
+        // at any time, hence volatile; its lock word says when the others belong together.
+        unsafe {
+            let lock = || self.map.add(LOCK).cast::<u32>().read_volatile();
+            loop {
+                let before = lock();
+                std::sync::atomic::fence(Ordering::Acquire);
+                let capabilities = self.map.add(CAPABILITIES).cast::<u64>().read_volatile();
+                let shift = self.map.add(TIME_SHIFT).cast::<u16>().read_volatile();
+                let multiplier = self.map.add(TIME_MULT).cast::<u32>().read_volatile();
+                std::sync::atomic::fence(Ordering::Acquire);
+                if before == lock() {
+                    return (capabilities & user_time != 0 && multiplier != 0).then_some((multiplier, shift));
+                }
+            }
+        }
     }
 
     /// Appends what the kernel wrote since the last call: whole records, one after the other.

@@ -1,5 +1,6 @@
 //! `rtrace record`: arguments to a plan, the plan to a file, the outcome to an exit code.
 
+mod daemon;
 pub(crate) mod events;
 mod live;
 mod more;
@@ -60,7 +61,7 @@ pub(crate) struct Args {
     #[arg(long)]
     top: bool,
     /// Record events of the recorder's own threads too
-    #[arg(long = "self")]
+    #[arg(long = "self", alias = "no-filter")]
     own_threads: bool,
     /// Exit with 4 if more than N events were lost
     #[arg(long, value_name = "N")]
@@ -75,7 +76,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", help_heading = "Disk")]
     min_free: Option<ByteSize>,
     /// Keep only the newest events: SIZE on the disk, in equal parts for all CPUs
-    #[arg(long, value_name = "SIZE", help_heading = "Disk")]
+    #[arg(long, value_name = "SIZE", help_heading = "Disk", conflicts_with = "max_size")]
     ring: Option<ByteSize>,
     /// Keep only the newest events: those of the last TIME
     #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Disk")]
@@ -83,9 +84,9 @@ pub(crate) struct Args {
     /// Give the recording threads real-time priority PRIO (1 to 99)
     #[arg(short = 'r', long, value_name = "PRIO", value_parser = clap::value_parser!(i32).range(1..=99))]
     priority: Option<i32>,
-    /// Compress with zstd[:LEVEL], or none
-    #[arg(long, value_name = "HOW", default_value = "zstd", value_parser = parse_compression)]
-    compression: Compression,
+    /// Compress with zstd[:LEVEL], zlib[:LEVEL] or any (zstd), or none; zstd without it
+    #[arg(long, value_name = "HOW", value_parser = parse_compression)]
+    compression: Option<Compression>,
     /// Store the wall clock's time, which reports then show
     #[arg(long)]
     date: bool,
@@ -116,28 +117,40 @@ Examples:
   What would be written, without writing it:
     rtrace record --dry-run -e sched -p function -l 'tcp_*' -- ./client";
 
-/// `none`, `zstd`, `zstd:3`.
+/// `none`, `zstd`, `zstd:3`, `zlib`, `zlib:9`, `any`.
 pub(crate) fn parse_compression(text: &str) -> Result<Compression, String> {
-    let levels = zstd::compression_level_range();
-    match text.split_once(':') {
-        None if text == "none" => Ok(Compression::None),
-        None if text == "zstd" => Ok(Compression::default()),
-        Some(("zstd", level)) => match level.parse() {
-            Ok(level) if levels.contains(&level) => Ok(Compression::Zstd(level)),
-            _ => Err(format!("a zstd level lies between {} and {}", levels.start(), levels.end())),
-        },
-        _ => Err("expected zstd, zstd:LEVEL or none".to_owned()),
+    let (name, level) = match text.split_once(':') {
+        Some((name, level)) => (name, Some(level)),
+        None => (text, None),
+    };
+    match (name, level) {
+        ("none", None) => Ok(Compression::None),
+        ("any" | "zstd", None) => Ok(Compression::default()),
+        ("zlib", None) => Ok(Compression::Zlib(1)),
+        ("zstd", Some(level)) => {
+            let levels = zstd::compression_level_range();
+            let wrong = || format!("a zstd level lies between {} and {}", levels.start(), levels.end());
+            level.parse().ok().filter(|level| levels.contains(level)).map(Compression::Zstd).ok_or_else(wrong)
+        }
+        ("zlib", Some(level)) => {
+            let wrong = || "a zlib level lies between 1 and 9".to_owned();
+            level.parse().ok().filter(|level| (1..=9).contains(level)).map(Compression::Zlib).ok_or_else(wrong)
+        }
+        _ => Err("expected zstd, zstd:LEVEL, zlib, zlib:LEVEL, any or none".to_owned()),
     }
 }
 
 impl Args {
     fn plan(&self) -> Result<Plan, clap::Error> {
         let main = if self.top || self.more.keeps() { Place::Top } else { Place::Private };
+        let version6 = self.more.file_version == 6;
+        let compression = self.compression.unwrap_or(if version6 { Compression::None } else { Compression::default() });
+        let (buffers, tsc) = self.in_order.buffers_and_tsc(main)?;
         let user = self.more.user().map_err(|e| clap::Error::raw(ErrorKind::ValueValidation, format!("{e}\n")))?;
         Ok(Plan {
             output: self.output.clone(),
-            compression: self.compression,
-            buffers: self.in_order.buffers(main)?,
+            compression,
+            buffers,
             allow_unknown_events: self.ignore_unknown,
             all_formats: self.all_formats,
             tasks: Tasks {
@@ -155,6 +168,7 @@ impl Args {
                 max_size: self.max_size,
                 min_free: self.min_free,
                 ring_size: self.ring,
+                ring_per_cpu: self.more.max_per_cpu,
                 ring_time: self.ring_time,
             },
             priority: self.priority,
@@ -164,6 +178,11 @@ impl Args {
             environment: self.more.environment(),
             keep: self.more.keeps(),
             no_splice: self.more.nosplice,
+            poll_every: self.more.poll_every(),
+            proc_map: self.more.proc_map,
+            tsc2nsec: self.more.tsc2nsec || tsc,
+            version6,
+            block_devices: self.more.devices.clone(),
         })
     }
 }
@@ -177,10 +196,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if let Err(error) = plan.check() {
         return super::exit::print_clap(&clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{error}\n")));
     }
+    if args.more.daemonize && !args.more.daemonized {
+        return daemon::start();
+    }
+    let daemon = if args.more.daemonized { Some(daemon::Daemon::new(&args.more.pid_file)?) } else { None };
     let with_command = plan.command.is_some();
     // What goes wrong before or beside the command must not look like the command's own status.
     let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
-    let mut screen = Screen::new(args.quiet);
+    let mut screen = Screen::new(args.quiet, daemon);
     let tracefs = args.tracefs.open().map_err(|failure| failure.with_exit(own))?;
     if args.more.dry_run {
         return more::show_writes(&plan, &tracefs);
@@ -227,10 +250,13 @@ fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure {
     match error {
         RecordError::Command(CommandError::NotFound(_)) => Failure::new(Exit::Command(127), error),
         RecordError::Command(CommandError::NotRunnable(..)) => Failure::new(Exit::Command(126), error),
-        RecordError::Plan(PlanError::NoClock { .. } | PlanError::NoOption { .. }) => {
+        RecordError::Plan(PlanError::NoClock { .. } | PlanError::NoOption { .. } | PlanError::NoDevice { .. }) => {
             super::start::failure(error).with_exit(own)
         }
-        RecordError::Plan(PlanError::NoEvents) => Failure::new(Exit::Usage, error),
+        RecordError::Plan(PlanError::NoEvents | PlanError::NotTsc { .. } | PlanError::PerCpuSize(_)) => {
+            Failure::new(Exit::Usage, error)
+        }
+        RecordError::Version6 { .. } => Failure::new(Exit::Incomplete, error),
         // By itself, so that its own exit code and hints are found.
         RecordError::Tracefs(error) => Failure::from(error).with_exit(own),
         RecordError::Unfinished { ref path, .. } => {

@@ -108,7 +108,8 @@ pub(crate) fn failure(error: RecordError) -> Failure {
         RecordError::Tracefs(error) => Failure::from(error),
         RecordError::Plan(PlanError::NoParents) => Failure::new(Exit::Usage, error),
         RecordError::Plan(PlanError::NoClock { ref name, ref available })
-        | RecordError::Plan(PlanError::NoOption { ref name, ref available }) => {
+        | RecordError::Plan(PlanError::NoOption { ref name, ref available })
+        | RecordError::Plan(PlanError::NoDevice { ref name, ref available }) => {
             let hint = did_you_mean(name, available.iter().map(String::as_str));
             let failure = Failure::new(Exit::Failed, error);
             match hint {
@@ -131,6 +132,7 @@ impl clap::Args for Lasting {
                 arg.help("Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half")
             })
             .mut_arg("instance", |arg| arg.help("Options after it belong to this instance (made if absent)"))
+            .mut_arg("clock", |arg| arg.help("Trace clock: local, global, mono, boot, ... (rtrace list -C)"))
             .mut_arg("invert", |arg| arg.help("Disable the events of every -e that follows"))
     }
 

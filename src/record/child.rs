@@ -1,9 +1,12 @@
 //! The traced command: found before anything is set up, forked early, held at a gate until tracing is armed.
 
+use super::proc_maps::ProcMaps;
 use super::user::User;
 use crate::sys::{self, ExecImage, Identity};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, poll};
+use nix::sys::ptrace;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{AccessFlags, Pid as NixPid, access, pipe2};
@@ -81,6 +84,8 @@ impl Command {
             gate: Some(gate),
             status: File::from(status),
             ended: None,
+            traced: false,
+            maps: None,
         })
     }
 }
@@ -126,6 +131,9 @@ pub struct Child {
     gate: Option<OwnedFd>,
     status: File,
     ended: Option<Ended>,
+    /// Its memory map is kept, for which it is traced, to be looked at once more before it is gone.
+    traced: bool,
+    maps: Option<ProcMaps>,
 }
 
 /// How the command ended.
@@ -158,6 +166,33 @@ impl Child {
         self.end.as_ref().map(AsFd::as_fd)
     }
 
+    /// Will know the command's memory map when it ends. Only the thread that calls this may ask how it ended.
+    ///
+    /// # Errors
+    /// [`CommandError::Start`] if it may not be traced.
+    pub(super) fn keep_maps(&mut self) -> Result<(), CommandError> {
+        ptrace::seize(NixPid::from_raw(self.pid.0), ptrace::Options::PTRACE_O_TRACEEXIT)
+            .map_err(|e| CommandError::Start(e.into()))?;
+        self.traced = true;
+        Ok(())
+    }
+
+    /// Its memory map: the one it has, or the one it had when it ended.
+    pub(super) fn maps(&mut self) -> Option<&ProcMaps> {
+        if self.ended.is_none() {
+            self.look_at_maps();
+        }
+        self.maps.as_ref()
+    }
+
+    fn look_at_maps(&mut self) {
+        if self.traced
+            && let Some(now) = ProcMaps::read(self.pid)
+        {
+            self.maps = Some(now);
+        }
+    }
+
     /// Lets the process become the command, and returns once it did.
     ///
     /// # Errors
@@ -165,10 +200,16 @@ impl Child {
     pub fn open_gate(&mut self) -> Result<(), CommandError> {
         let Some(gate) = self.gate.take() else { return Ok(()) };
         File::from(gate).write_all(&[1]).map_err(CommandError::Start)?;
+        while self.traced && !readable_soon(&self.status) {
+            self.try_wait(); // a signal may have stopped it before the exec
+        }
         let mut errno = [0; 4];
         // End of file: the exec closed the other end.
         match self.status.read_exact(&mut errno) {
-            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
+            Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
+                self.look_at_maps();
+                Ok(())
+            }
             Err(e) => Err(CommandError::Start(e)),
             Ok(()) => Err(match Errno::from_raw(i32::from_ne_bytes(errno)) {
                 Errno::ENOENT => CommandError::NotFound(self.program.clone()),
@@ -192,11 +233,28 @@ impl Child {
             match waitpid(NixPid::from_raw(self.pid.0), flags) {
                 Ok(WaitStatus::Exited(_, status)) => self.ended = Some(Ended::Status(status as u8)),
                 Ok(WaitStatus::Signaled(_, signal, _)) => self.ended = Some(Ended::Signal(signal as i32 as u8)),
+                Ok(WaitStatus::PtraceEvent(_, signal, event)) => self.go_on_after(signal, event),
+                Ok(WaitStatus::Stopped(_, signal)) if self.traced => self.go_on(Some(signal)),
                 Ok(WaitStatus::StillAlive) | Err(Errno::ECHILD) => break,
                 Ok(_) | Err(_) => {}
             }
         }
         self.ended
+    }
+
+    /// It is traced, and something happened to it.
+    fn go_on_after(&mut self, signal: Signal, event: i32) {
+        if event == ptrace::Event::PTRACE_EVENT_EXIT as i32 {
+            self.look_at_maps();
+        } else if matches!(signal, Signal::SIGSTOP | Signal::SIGTSTP | Signal::SIGTTIN | Signal::SIGTTOU) {
+            let _ = sys::ptrace_listen(self.pid.0); // it was stopped, and stays so
+            return;
+        }
+        self.go_on(None);
+    }
+
+    fn go_on(&self, signal: Option<Signal>) {
+        let _ = ptrace::cont(NixPid::from_raw(self.pid.0), signal); // ESRCH: it was killed meanwhile
     }
 
     /// Sends it a signal, if it still runs.
@@ -206,6 +264,12 @@ impl Child {
             let _ = kill(NixPid::from_raw(self.pid.0), signal);
         }
     }
+}
+
+/// Whether something can be read from `file` within a twentieth of a second.
+fn readable_soon(file: &File) -> bool {
+    let mut fds = [PollFd::new(file.as_fd(), PollFlags::POLLIN)];
+    matches!(poll(&mut fds, 50u8), Ok(1..))
 }
 
 impl Drop for Child {
@@ -287,5 +351,31 @@ mod tests {
         let mut child = start(&[script.to_str().unwrap(), "9"]);
         child.open_gate().unwrap();
         assert_eq!(child.wait().map(Ended::code), Some(9));
+    }
+
+    #[test]
+    fn the_map_at_its_end_is_known() {
+        let mut child = start(&["sh", "-c", "kill -USR1 $$; exit 3"]);
+        child.keep_maps().unwrap();
+        child.open_gate().unwrap();
+        // USR1 ends it: a signal reaches the command although it is traced.
+        assert_eq!(child.wait(), Some(Ended::Signal(10)));
+        let maps = String::from_utf8(child.maps().unwrap().option()).unwrap();
+        assert!(maps.contains("libc"), "the loader has done its work by then: {maps}");
+    }
+
+    #[test]
+    fn a_traced_command_can_be_stopped_and_continued() {
+        let mut child = start(&["sh", "-c", "kill -STOP $$; exit 4"]);
+        child.keep_maps().unwrap();
+        child.open_gate().unwrap();
+        let state = |pid: Pid| fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        for _ in 0..200 {
+            assert_eq!(child.try_wait(), None);
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert!(state(child.pid()).contains(") t "), "{}", state(child.pid()));
+        child.signal(Signal::SIGCONT);
+        assert_eq!(child.wait(), Some(Ended::Status(4)));
     }
 }

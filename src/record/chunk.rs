@@ -1,7 +1,10 @@
 //! From raw sub-buffers to the bytes of a trace.dat section: whole chunks, compressed one by one.
 
 use super::effort::Effort;
+use crate::trace_dat::Codec;
 use crate::units::ByteSize;
+use flate2::{Compress, FlushCompress, Status};
+use std::io;
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::CParameter;
 
@@ -12,6 +15,19 @@ pub enum Compression {
     None,
     /// Chunks of zstd frames of this level (negative levels are faster than 1).
     Zstd(i32),
+    /// Chunks of zlib streams of this level (1 to 9), for readers without zstd.
+    Zlib(u32),
+}
+
+impl Compression {
+    /// How the file says it.
+    pub fn codec(self) -> Codec {
+        match self {
+            Compression::None => Codec::None,
+            Compression::Zstd(_) => Codec::Zstd,
+            Compression::Zlib(_) => Codec::Zlib,
+        }
+    }
 }
 
 impl Default for Compression {
@@ -39,7 +55,14 @@ pub(crate) struct ChunkWriter {
     filled: usize,
     /// `[compressed size u32][size u32][frame]`, in this machine's byte order.
     packed: Vec<u8>,
-    compressor: Compressor<'static>,
+    packer: Packer,
+}
+
+/// What makes frames, with its tables kept from one to the next.
+enum Packer {
+    Zstd(Compressor<'static>),
+    /// At the level asked for, and one that only stores.
+    Zlib(Compress, Compress),
 }
 
 const HEADER: usize = 8;
@@ -48,17 +71,28 @@ const HEADER: usize = 8;
 const HASH_LOG: u32 = 13;
 
 impl ChunkWriter {
-    /// A writer of chunks of `size` bytes.
+    /// A writer of chunks of `size` bytes; `None` if nothing is to be compressed.
     ///
     /// # Errors
     /// When zstd has no such level or the machine no memory.
-    pub(crate) fn new(size: usize, level: i32) -> std::io::Result<Self> {
-        let mut compressor = Compressor::new(level)?;
-        if level == 1 {
-            compressor.set_parameter(CParameter::HashLog(HASH_LOG))?;
-        }
-        let packed = vec![0; HEADER + zstd::zstd_safe::compress_bound(size)];
-        Ok(ChunkWriter { raw: vec![0; size], filled: 0, packed, compressor })
+    pub(crate) fn new(size: usize, compression: Compression) -> io::Result<Option<Self>> {
+        let (packer, bound) = match compression {
+            Compression::None => return Ok(None),
+            Compression::Zstd(level) => {
+                let mut compressor = Compressor::new(level)?;
+                if level == 1 {
+                    compressor.set_parameter(CParameter::HashLog(HASH_LOG))?;
+                }
+                (Packer::Zstd(compressor), zstd::zstd_safe::compress_bound(size))
+            }
+            Compression::Zlib(level) => {
+                let packer = |level| Compress::new(level, true);
+                // Stored blocks of any length that a deflate may choose, and the stream's head and sum.
+                let bound = size + size / 64 + 1024;
+                (Packer::Zlib(packer(flate2::Compression::new(level)), packer(flate2::Compression::none())), bound)
+            }
+        };
+        Ok(Some(ChunkWriter { raw: vec![0; size], filled: 0, packed: vec![0; HEADER + bound], packer }))
     }
 
     /// The part of the chunk that is still free; [`Self::advance`] says how much of it was filled.
@@ -95,18 +129,31 @@ impl ChunkWriter {
     /// Makes a frame of what is filled and empties the chunk. The bytes are ready for the section, header included.
     ///
     /// # Errors
-    /// What zstd says; it has nothing to complain of with a buffer of the bound's size.
-    pub(crate) fn pack(&mut self, effort: Effort) -> std::io::Result<&[u8]> {
+    /// What the codec says; it has nothing to complain of with a buffer of the bound's size.
+    pub(crate) fn pack(&mut self, effort: Effort) -> io::Result<&[u8]> {
         let (header, frame) = self.packed.split_at_mut(HEADER);
         let raw = &self.raw[..self.filled];
-        let len = match effort {
-            Effort::Full => self.compressor.compress_to_buffer(raw, frame)?,
-            Effort::Stored => stored_frame(raw, frame),
+        let len = match (&mut self.packer, effort) {
+            (Packer::Zstd(packer), Effort::Full) => packer.compress_to_buffer(raw, frame)?,
+            (Packer::Zstd(_), Effort::Stored) => stored_frame(raw, frame),
+            (Packer::Zlib(packer, _), Effort::Full) | (Packer::Zlib(_, packer), Effort::Stored) => {
+                deflate(packer, raw, frame)?
+            }
         };
         header[..4].copy_from_slice(&(len as u32).to_ne_bytes());
         header[4..].copy_from_slice(&(self.filled as u32).to_ne_bytes());
         self.filled = 0;
         Ok(&self.packed[..HEADER + len])
+    }
+}
+
+/// Writes `raw` to `out` as one zlib stream.
+fn deflate(packer: &mut Compress, raw: &[u8], out: &mut [u8]) -> io::Result<usize> {
+    packer.reset();
+    match packer.compress(raw, out, FlushCompress::Finish) {
+        Ok(Status::StreamEnd) => Ok(packer.total_out() as usize),
+        Ok(_) => Err(io::Error::other("zlib needs more room than it may")),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -150,7 +197,7 @@ mod tests {
     #[test]
     fn a_stored_chunk_is_a_zstd_frame() {
         for size in [4096, 128 << 10, 132 << 10, 1 << 20] {
-            let mut chunk = ChunkWriter::new(size, 1).unwrap();
+            let mut chunk = ChunkWriter::new(size, Compression::Zstd(1)).unwrap().unwrap();
             let raw: Vec<u8> = (0..size).map(|i| ((i * i) >> 5) as u8).collect();
             chunk.free().copy_from_slice(&raw);
             chunk.advance(size);
@@ -163,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_packed_chunk_unpacks() {
-        let mut chunk = ChunkWriter::new(8192, 1).unwrap();
+        let mut chunk = ChunkWriter::new(8192, Compression::Zstd(1)).unwrap().unwrap();
         chunk.free()[..5000].fill(7);
         chunk.advance(5000);
         chunk.pad(4096);
@@ -174,5 +221,29 @@ mod tests {
         let raw = zstd::bulk::decompress(&packed[8..], 8192).unwrap();
         assert_eq!((raw[4999], raw[5000], raw.len()), (7, 0, 8192));
         assert_eq!(chunk.len(), 0);
+    }
+
+    #[test]
+    fn a_chunk_of_zlib_unpacks_whatever_is_in_it() {
+        let mut noise = 1u32;
+        let mut next = || {
+            noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (noise >> 24) as u8
+        };
+        for (level, effort) in [(1, Effort::Full), (9, Effort::Full), (1, Effort::Stored)] {
+            for size in [4096, 300 << 10] {
+                let mut chunk = ChunkWriter::new(size, Compression::Zlib(level)).unwrap().unwrap();
+                for noisy in [true, false, true] {
+                    chunk.free().fill_with(|| if noisy { next() } else { 7 });
+                    chunk.advance(size);
+                    let raw = chunk.raw.clone();
+                    let packed = chunk.pack(effort).unwrap();
+                    let mut to = Vec::new();
+                    crate::trace_dat::Unpacker::new(Codec::Zlib).unpack(&packed[8..], size, &mut to).unwrap();
+                    assert!(to == raw, "{level} {effort:?} {size} {noisy}");
+                }
+            }
+        }
+        assert!(ChunkWriter::new(4096, Compression::None).unwrap().is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! What time the trace clock calls zero: `--date`.
 
 use super::error::RecordError;
-use crate::tracefs::{Instance, Journal};
+use crate::tracefs::{Instance, Journal, WriteMode};
 use nix::time::{ClockId, clock_gettime};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -26,6 +26,13 @@ pub(super) fn wall_clock_at_zero(journal: &mut Journal, clock: &str) -> Result<O
         .zip(brackets)
         .min_by_key(|(_, (before, after))| after - before);
     Ok(closest.map(|(trace, (before, after))| ((before + after) / 2000).saturating_sub(trace)))
+}
+
+/// The writes of [`wall_clock_at_zero`], where none is done: the first stamp stands for all.
+pub(super) fn show_writes(journal: &mut Journal, clock: &str) -> Result<(), RecordError> {
+    let instance = journal.create_instance(&format!("rtrace-{}-date", std::process::id()))?;
+    journal.set_clock(&instance, clock)?;
+    Ok(journal.act(&instance, "trace_marker", STAMP, WriteMode::Truncate)?)
 }
 
 /// Writes stamps, and gives the wall clock's nanoseconds before and after each.

@@ -8,6 +8,8 @@ use crate::units::Pid;
 
 /// The id that stands for the command's process, which there is not.
 pub const COMMAND_PID: Pid = Pid(i32::MAX);
+/// The id that stands for the recorder's own threads, which are not to be recorded.
+pub const OWN_PID: Pid = Pid(i32::MAX - 1);
 
 /// Carries `plan` out but for recording and running the command: `journal` writes to a
 /// [`DryRun`](crate::tracefs::DryRun) and shows each write. `between` is called where the command would run.
@@ -24,6 +26,14 @@ pub fn dry_run(plan: &Plan, mut journal: Journal, between: impl FnOnce()) -> Res
         let chosen = choose(plan.allow_unknown_events, buffer, &existing, &mut unknown)?;
         if index > 0 || buffer.traces() {
             buffers.push(set_up(&mut journal, plan, buffer, chosen, index == 0, Some(COMMAND_PID))?);
+        }
+    }
+    if let (true, Some(main)) = (plan.date, buffers.first()) {
+        super::date::show_writes(&mut journal, &main.clock.current)?;
+    }
+    if plan.leaves_itself_out() {
+        for buffer in &buffers {
+            buffer.leave_out(&mut journal, &[OWN_PID])?;
         }
     }
     for buffer in &buffers {

@@ -61,6 +61,14 @@ pub enum RecordError {
         /// Why not.
         source: Box<WriteError>,
     },
+    /// Everything was recorded, and the file is complete, but not of version 6.
+    #[error("failed to write {} as version 6, it is of version 7: {source}", path.display())]
+    Version6 {
+        /// Which file.
+        path: PathBuf,
+        /// Why not.
+        source: Box<WriteError>,
+    },
     /// A recording thread could not be started.
     #[error(transparent)]
     Worker(#[from] WorkerError),
@@ -85,6 +93,42 @@ pub enum PlanError {
     /// A stack trace with every function there is.
     #[error("--func-stack takes a stack trace with each function, and -l names none")]
     StackOfEverything,
+    /// `--func-stack` is an option of the function tracer.
+    #[error("--func-stack is about -p function; -p function_graph takes no stack traces, -T takes them with events")]
+    StackInGraph,
+    /// A list of functions for a tracer that traces none.
+    #[error("-l, -n and -g are about functions, and tracer `{0}` traces none: use -p function or -p function_graph")]
+    NoFunctionsIn(String),
+    /// `-g` without a graph.
+    #[error("-g is about -p function_graph; the functions that -p function shall trace are named with -l")]
+    NoGraph,
+    /// `-P` beside a command that is not to be recorded.
+    #[error("-P records other processes than the command: add -F to record the command too, or leave one of them out")]
+    OthersThanCommand,
+    /// A file of version 6 has no room for it.
+    #[error(
+        "a file of version 6 has no room for {0}: leave out --file-version 6, `rtrace convert` may write one later"
+    )]
+    Version6(&'static str),
+    /// `--tsc2nsec` with another clock.
+    #[error("--tsc2nsec is about the clock x86-tsc, and the clock of {buffer} is `{clock}`: -C tsc2nsec sets both")]
+    NotTsc {
+        /// The instance.
+        buffer: String,
+        /// Its clock.
+        clock: String,
+    },
+    /// A device that is not there, or not a block device.
+    #[error("no block device is called `{name}`")]
+    NoDevice {
+        /// The name.
+        name: String,
+        /// Those there are.
+        available: Vec<String>,
+    },
+    /// `-m` is too little.
+    #[error("-m is too small: a CPU needs {} at least", crate::units::ByteSize(*.0))]
+    PerCpuSize(u64),
     /// A pattern of functions that is no regular expression.
     #[error("failed to understand the functions `{pattern}`: {source}")]
     FunctionPattern {

@@ -3,7 +3,7 @@
 use super::chunk::{Compression, chunk_size};
 use super::comms::with_saved;
 use super::error::RecordError;
-use super::output::Output;
+use super::output::{ClockFacts, Output};
 use super::plan::Plan;
 use super::setup::Buffer;
 use super::worker::{Drain, Drained, Progress, Worker, WorkerError};
@@ -68,7 +68,8 @@ pub fn extract(
     }
     let plan = Plan::of_what_is_there(output, compression);
     let buffers = [buffer];
-    let (writer, symbols_error) = output_file.begin(instance.tracefs(), &plan, &buffers, None)?.write();
+    let (writer, symbols_error) =
+        output_file.begin(instance.tracefs(), &plan, &buffers, ClockFacts::default())?.write();
     // There is nothing to wait for: told to stop from the start, a worker takes what is there.
     let stop = EventFd::from_value(1).map_err(|e| RecordError::Start(e.into()))?;
     let drained: Vec<Drained> = thread::scope(|scope| {
@@ -82,6 +83,6 @@ pub fn extract(
     let failures = symbols_error.iter().map(ToString::to_string).chain(errors).collect();
     let comms = with_saved(Vec::new(), &instance.tracefs().saved_cmdlines()?);
     let spools = vec![drained.into_iter().map(|d| d.spool).collect()];
-    let file_size = output_file.finish(instance.tracefs(), &buffers, spools, &comms)?;
+    let file_size = output_file.finish(instance.tracefs(), &buffers, spools, (&comms, &[]))?;
     Ok(Extracted { file_size, raw, failures })
 }

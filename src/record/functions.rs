@@ -8,6 +8,9 @@ use regex::Regex;
 /// More names than this are written as numbers, which the kernel finds without comparing texts (since Linux 5.1).
 const MANY: usize = 64;
 
+/// Tracers that trace no functions.
+const WITHOUT_FUNCTIONS: [&str; 6] = ["nop", "hwlat", "osnoise", "timerlat", "blk", "mmiotrace"];
+
 /// Functions to trace, or not to. Patterns are names, the kernel's globs or regular expressions, each with `:mod:MODULE`
 /// behind it where only that module's are meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,9 +33,24 @@ impl Functions {
         *self == Functions::default()
     }
 
-    /// Refuses what would bring the machine to its knees.
-    pub(super) fn check(&self) -> Result<(), PlanError> {
-        if self.stack && self.trace.is_empty() { Err(PlanError::StackOfEverything) } else { Ok(()) }
+    /// Refuses what would bring the machine to its knees, and what `tracer` would not heed.
+    pub(super) fn check(&self, tracer: Option<&str>) -> Result<(), PlanError> {
+        if self.stack && tracer == Some("function_graph") {
+            return Err(PlanError::StackInGraph);
+        }
+        if self.stack && self.trace.is_empty() {
+            return Err(PlanError::StackOfEverything);
+        }
+        let Some(tracer) = tracer else { return Ok(()) };
+        let lists = !(self.trace.is_empty() && self.leave_out.is_empty() && self.graph.is_empty());
+        if lists && WITHOUT_FUNCTIONS.contains(&tracer) {
+            return Err(PlanError::NoFunctionsIn(tracer.to_owned()));
+        }
+        // The latency tracers draw a graph with the option display-graph.
+        if !self.graph.is_empty() && tracer == "function" {
+            return Err(PlanError::NoGraph);
+        }
+        Ok(())
     }
 
     /// Writes the lists, before the tracer is set.

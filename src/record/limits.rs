@@ -17,6 +17,8 @@ pub struct Limits {
     pub min_free: Option<ByteSize>,
     /// `--ring`: of what was recorded, the newest is kept, at most so much on the disk, in equal parts for all CPUs.
     pub ring_size: Option<ByteSize>,
+    /// `-m`: of what each CPU recorded, the newest is kept, at most so much on the disk.
+    pub ring_per_cpu: Option<ByteSize>,
     /// `--ring-time`: of what was recorded, the newest is kept, at least this long.
     pub ring_time: Option<Duration>,
 }
@@ -24,7 +26,7 @@ pub struct Limits {
 impl Limits {
     /// True if what was recorded may be dropped again for what comes later.
     pub fn is_ring(&self) -> bool {
-        self.ring_size.is_some() || self.ring_time.is_some()
+        self.ring_size.is_some() || self.ring_per_cpu.is_some() || self.ring_time.is_some()
     }
 }
 

@@ -5,12 +5,14 @@ use super::comms::Comm;
 use super::error::RecordError;
 use super::metadata::Metadata;
 use super::plan::Plan;
+use super::proc_maps::ProcMaps;
 use super::setup::Buffer;
 use super::spool::{Keep, Spool};
 use crate::abi::Abi;
 use crate::sys;
+use crate::trace_dat::write::{Version, convert};
 use crate::trace_dat::{
-    Codec, FileLock, FinishedSpool, OptionId, SpoolEntry, SpoolTable, WriteError, Writer, spool_name,
+    FileLock, FinishedSpool, OptionId, SpoolEntry, SpoolTable, Trace, WriteError, Writer, spool_name,
 };
 use crate::tracefs::{EventName, Tracefs};
 use crate::units::{CpuId, Pid};
@@ -29,6 +31,15 @@ pub(super) struct Output {
     made: Vec<PathBuf>,
     writer: Option<Writer>,
     table: SpoolTable,
+}
+
+/// What a file says about its clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ClockFacts {
+    /// The wall clock when the trace clock was zero, in microseconds.
+    pub(super) date: Option<u64>,
+    /// Multiplier and shift that make nanoseconds of it.
+    pub(super) tsc: Option<(u32, u32)>,
 }
 
 /// A trace file that waits for the symbols, which take a while to read.
@@ -125,7 +136,7 @@ impl Output {
         tracefs: &Tracefs,
         plan: &Plan,
         buffers: &[Buffer],
-        date: Option<u64>,
+        time: ClockFacts,
     ) -> Result<Symbols, RecordError> {
         let Some(main) = buffers.first() else { return Err(super::PlanError::NoEvents.into()) };
         let mut events: Vec<EventName> = buffers.iter().flat_map(|b| b.events.iter().cloned()).collect();
@@ -136,10 +147,7 @@ impl Output {
         let metadata = Metadata::read(tracefs, (!all).then_some(&events))?;
         let file = self.any_file()?;
         file.set_len(0).map_err(self.error("write"))?;
-        let codec = match plan.compression {
-            Compression::None => Codec::None,
-            Compression::Zstd(_) => Codec::Zstd,
-        };
+        let codec = plan.compression.codec();
         let clock = |name: &String| if *name == main.clock.current { format!("[{name}]") } else { name.clone() };
         let clocks = main.clock.available.iter().map(clock).collect::<Vec<_>>().join(" ") + "\n";
         let systems: Vec<_> = metadata.formats.into_iter().collect();
@@ -151,7 +159,7 @@ impl Output {
             writer.ftrace_formats(&metadata.ftrace_formats)?;
             writer.event_formats(&systems)?;
             writer.printk_formats(&metadata.printk_formats)?;
-            if let Some(micros) = date {
+            if let Some(micros) = time.date {
                 writer.option(OptionId::DATE, with_nul(&format!("{micros:#x}")));
             }
             if let Some(offset) = plan.ts_offset {
@@ -161,6 +169,9 @@ impl Output {
             writer.option(OptionId::UNAME, with_nul(&sys::uname()));
             writer.option(OptionId::VERSION, with_nul(concat!("rtrace ", env!("CARGO_PKG_VERSION"))));
             writer.option_u64(OptionId::TRACEID, trace_id());
+            if let Some(conversion) = time.tsc {
+                writer.option(OptionId::TSC2NSEC, super::tsc::option(conversion));
+            }
             writer.option_u32(OptionId::CPUCOUNT, main.cpus.len() as u32);
             writer.publish(&self.table)?;
             Ok(writer)
@@ -182,7 +193,7 @@ impl Output {
         tracefs: &Tracefs,
         buffers: &[Buffer],
         spools: Vec<Vec<Spool>>,
-        comms: &[(Pid, Comm)],
+        (comms, maps): (&[(Pid, Comm)], &[&ProcMaps]),
     ) -> Result<u64, RecordError> {
         let Some(mut writer) = self.writer.take() else { return Ok(0) };
         for (index, buffer) in buffers.iter().enumerate() {
@@ -201,6 +212,9 @@ impl Output {
             if let (true, Ok(view)) = (buffer.counted, super::view::view(tracefs, buffer)) {
                 writer.option(OptionId::RTRACE_VIEW, with_nul(&view.to_text(&buffer.name)));
             }
+        }
+        for map in maps {
+            writer.option(OptionId::PROCMAPS, map.option());
         }
         let mut names = Vec::with_capacity(comms.len() * 16);
         for (pid, comm) in comms {
@@ -237,6 +251,38 @@ impl Output {
             let _ = fs::remove_file(dir.join(file)); // those with data are gone already
         }
         Ok(written.file_size)
+    }
+}
+
+impl Output {
+    /// Makes a file of version 6 of the finished one, beside it and then in its place. Gives its size in bytes.
+    ///
+    /// # Errors
+    /// [`RecordError::Version6`]; the file stays as it was.
+    pub(super) fn rewrite_as_version6(&self) -> Result<u64, RecordError> {
+        let path = self.path.with_file_name(format!("{}.{}.tmp", self.name(), std::process::id()));
+        let written = self.write_version6(&path).and_then(|size| {
+            fs::rename(&path, &self.path).map_err(|source| WriteError::Write { what: "the file", source })?;
+            Ok(size)
+        });
+        written.map_err(|source| {
+            let _ = fs::remove_file(&path);
+            RecordError::Version6 { path: self.path.clone(), source: Box::new(source) }
+        })
+    }
+
+    fn write_version6(&self, path: &Path) -> Result<u64, WriteError> {
+        let failed = |source| WriteError::Write { what: "the file", source };
+        let trace = Trace::open(File::open(&self.path).map_err(failed)?)?;
+        let new = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(failed)?;
+        let mut damaged = None;
+        let size = convert(&trace, new, Version::V6, &mut |error| {
+            damaged.get_or_insert(error);
+        })?;
+        match damaged {
+            None => Ok(size),
+            Some(error) => Err(error.into()),
+        }
     }
 }
 

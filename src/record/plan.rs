@@ -55,6 +55,16 @@ pub struct Plan {
     pub keep: bool,
     /// `--nosplice`: the ring buffers are read, not spliced.
     pub no_splice: bool,
+    /// `--poll`: the ring buffers are looked at this often, instead of when the kernel says so.
+    pub poll_every: Option<Duration>,
+    /// `--proc-map`: the memory maps of the processes of [`Tasks::pids`] and of the command are stored.
+    pub proc_map: bool,
+    /// `--tsc2nsec`: what turns the clock `x86-tsc` into nanoseconds is stored.
+    pub tsc2nsec: bool,
+    /// `--file-version 6`.
+    pub version6: bool,
+    /// Block devices that the `blk` tracer shall see; all disks if empty.
+    pub block_devices: Vec<String>,
 }
 
 impl Plan {
@@ -81,6 +91,11 @@ impl Plan {
             environment: Vec::new(),
             keep: false,
             no_splice: false,
+            poll_every: None,
+            proc_map: false,
+            tsc2nsec: false,
+            version6: false,
+            block_devices: Vec::new(),
         }
     }
 
@@ -93,7 +108,7 @@ impl Plan {
             return Err(PlanError::NoEvents);
         }
         for buffer in &self.buffers {
-            buffer.functions.check()?;
+            buffer.functions.check(buffer.tracer.as_deref())?;
         }
         if self.user.is_some() && self.command.is_none() {
             return Err(PlanError::NoUse { option: "--user", of: "the command" });
@@ -110,7 +125,38 @@ impl Plan {
         if self.timeout.is_some() && self.command.is_none() {
             return Err(PlanError::NothingToTimeOut);
         }
-        Ok(())
+        if self.proc_map && self.command.is_none() && self.tasks.pids.is_empty() {
+            return Err(PlanError::NoUse { option: "--proc-map", of: "the command or the processes of -P" });
+        }
+        if !self.tasks.pids.is_empty() && self.command.is_some() && !self.tasks.command {
+            return Err(PlanError::OthersThanCommand);
+        }
+        if !self.block_devices.is_empty() && !self.buffers.iter().any(BufferPlan::traces_block_devices) {
+            return Err(PlanError::NoUse { option: "--device", of: "the blk tracer (-p blk)" });
+        }
+        if self.version6 { self.check_version6() } else { Ok(()) }
+    }
+
+    /// Whether the recorder's threads are to be left out: a restriction to some tasks does that already, and what stays
+    /// set afterwards must not be about them.
+    pub(super) fn leaves_itself_out(&self) -> bool {
+        !self.own_threads && !self.tasks.is_restricted() && !self.keep
+    }
+
+    /// Version 6 has one size of sub-buffers, no compression, and a text or data.
+    fn check_version6(&self) -> Result<(), PlanError> {
+        let used = || self.buffers.iter().filter(|buffer| buffer.traces());
+        let first = used().next().and_then(|buffer| buffer.sub_buffer);
+        let what = if self.compression != Compression::None {
+            "compressed data"
+        } else if used().any(BufferPlan::is_of_latency_tracer) && used().count() > 1 {
+            "a latency tracer's text beside other buffers"
+        } else if used().any(|buffer| buffer.sub_buffer != first) {
+            "buffers with sub-buffers of different sizes"
+        } else {
+            return Ok(());
+        };
+        Err(PlanError::Version6(what))
     }
 }
 
@@ -198,6 +244,10 @@ impl BufferPlan {
     /// Whether anything fills it.
     pub fn traces(&self) -> bool {
         self.tracer.is_some() || self.events.iter().any(|event| event.enable)
+    }
+
+    pub(super) fn traces_block_devices(&self) -> bool {
+        self.tracer.as_deref() == Some("blk")
     }
 
     /// Whether what it records is the text of a latency tracer.

@@ -5,12 +5,14 @@ use super::chunk::chunk_size;
 use super::comms::{Comm, CommLearner, with_saved};
 use super::error::{PlanError, RecordError};
 use super::limits::{Budget, MIN_RING_SHARE, Reached};
-use super::output::Output;
+use super::output::{ClockFacts, Output};
 use super::plan::Plan;
+use super::proc_maps::ProcMaps;
 use super::setup::{Buffer, Chosen, choose, set_up};
 use super::spool::Keep;
 use super::stop::{Signals, Watched, wait};
 use super::summary::{BufferSummary, CpuSummary, Summary};
+use super::tsc;
 use super::worker::{Drain, Drained, Progress, Worker, WorkerError, thread_time};
 use crate::sys;
 use crate::trace_dat::Writer;
@@ -86,6 +88,9 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
     };
     // Before this process lists its own threads as not to be traced, which children would inherit.
     let mut child = command.map(Command::fork).transpose()?;
+    if let Some(child) = child.as_mut().filter(|_| plan.proc_map) {
+        child.keep_maps()?;
+    }
 
     plan.machine.set(&mut journal)?;
     let mut buffers = Vec::new();
@@ -103,11 +108,13 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
     if plan.date && date.is_none() {
         observer.warn("--date has no effect: the clock does not count time");
     }
+    let tsc = if plan.tsc2nsec { Some(tsc_of(&buffers)?) } else { None };
     let mut run = Run {
         plan,
         journal,
         buffers,
-        date,
+        time: ClockFacts { date, tsc },
+        maps: Vec::new(),
         output,
         observer,
         signals,
@@ -138,13 +145,24 @@ fn choose_events(plan: &Plan, tracefs: &Tracefs, observer: &mut dyn Observer) ->
     Ok(chosen)
 }
 
+/// What turns the time stamp counter into nanoseconds, if that is what all `buffers` count.
+fn tsc_of(buffers: &[Buffer]) -> Result<(u32, u32), RecordError> {
+    if let Some(other) = buffers.iter().find(|buffer| buffer.clock.current != tsc::CLOCK) {
+        let buffer = other.instance.name().filter(|_| !other.name.is_empty());
+        let buffer = buffer.map_or("the recording".to_owned(), |name| format!("instance {name}"));
+        return Err(PlanError::NotTsc { buffer, clock: other.clock.current.clone() }.into());
+    }
+    tsc::conversion(buffers.iter().flat_map(|buffer| buffer.cpus.iter().map(|(cpu, _)| *cpu)))
+}
+
 /// A recording that is set up.
 struct Run<'a> {
     plan: &'a Plan,
     journal: Journal,
     buffers: Vec<Buffer>,
-    /// The wall clock when the trace clock was zero, in microseconds.
-    date: Option<u64>,
+    time: ClockFacts,
+    /// Of the processes that were there before.
+    maps: Vec<ProcMaps>,
     output: Output,
     observer: &'a mut dyn Observer,
     signals: Signals,
@@ -232,7 +250,7 @@ impl Run<'_> {
             Err(_) => None,
         };
         let mut symbols =
-            Symbols::Waiting(self.output.begin(self.journal.tracefs(), self.plan, &self.buffers, self.date)?);
+            Symbols::Waiting(self.output.begin(self.journal.tracefs(), self.plan, &self.buffers, self.time)?);
         if let Some(max_size) = self.plan.limits.max_size {
             // All that is not events must be known before the first of them.
             symbols = symbols.write();
@@ -271,13 +289,10 @@ impl Run<'_> {
             };
             let writing = thread::Builder::new().name("rtrace/symbols".to_owned());
             let writing = writing.spawn_scoped(scope, || timed(|| symbols.write())).map_err(spawn_failed)?;
-            if !self.plan.own_threads && !self.plan.tasks.is_restricted() && !self.plan.keep {
+            if self.plan.leaves_itself_out() {
                 let tids = own_threads();
                 for buffer in &self.buffers {
-                    self.journal.leave_out(&buffer.instance, &tids)?;
-                    if buffer.has_tracer {
-                        self.journal.leave_out_functions(&buffer.instance, &tids)?;
-                    }
+                    buffer.leave_out(&mut self.journal, &tids)?;
                 }
             }
 
@@ -287,6 +302,9 @@ impl Run<'_> {
             }
             if let Some(child) = child {
                 child.open_gate()?;
+            }
+            if self.plan.proc_map {
+                self.maps = self.plan.tasks.pids.iter().filter_map(|pid| ProcMaps::read(*pid)).collect();
             }
             let granted: Vec<_> = self.buffers.iter().map(|b| (b.name.clone(), b.kib_per_cpu)).collect();
             self.observer.started(&granted);
@@ -315,6 +333,11 @@ impl Run<'_> {
         if share.is_some_and(|share| share < MIN_RING_SHARE.0) {
             return Err(PlanError::RingSize { cpus: rings, least: MIN_RING_SHARE.0 * rings as u64 }.into());
         }
+        let share = share.or(limits.ring_per_cpu.map(|size| size.0));
+        let least = self.buffers.iter().map(|buffer| 2 * buffer.sub_buffer as u64).max().unwrap_or(0);
+        if share.is_some_and(|share| share < least) {
+            return Err(PlanError::PerCpuSize(least).into());
+        }
         let keep = limits.is_ring().then_some(Keep { size: share, time: limits.ring_time });
         let mut workers = Vec::new();
         for buffer in &self.buffers {
@@ -326,6 +349,7 @@ impl Run<'_> {
                 ready_at_wake: buffer.ready_at_wake,
                 ring: buffer.kib_per_cpu.map_or(0, |kib| kib as usize * 1024),
                 priority: self.plan.priority,
+                poll_every: self.plan.poll_every,
             };
             let mut of_buffer = Vec::new();
             for &(cpu, _) in buffer.cpus.iter().filter(|_| !buffer.is_text) {
@@ -356,7 +380,8 @@ impl Run<'_> {
                 return false;
             }
             if child.as_deref_mut().is_some_and(|child| child.try_wait().is_some())
-                || watched.as_deref_mut().is_some_and(Watched::all_gone)
+                // A command that is followed as well has the last word.
+                || watched.as_deref_mut().is_some_and(Watched::all_gone) && child.is_none()
             {
                 return false;
             }
@@ -410,7 +435,12 @@ impl Run<'_> {
         }
         let spools = drained.into_iter().map(|cpus| cpus.into_iter().map(|d| d.spool).collect()).collect();
         let comms = with_saved(comms, &self.journal.tracefs().saved_cmdlines()?);
-        let file_size = self.output.finish(self.journal.tracefs(), &self.buffers, spools, &comms)?;
+        self.maps.iter_mut().for_each(ProcMaps::update);
+        let maps: Vec<&ProcMaps> = self.maps.iter().chain(child.as_mut().and_then(Child::maps)).collect();
+        let mut file_size = self.output.finish(self.journal.tracefs(), &self.buffers, spools, (&comms, &maps))?;
+        if self.plan.version6 {
+            file_size = self.output.rewrite_as_version6()?;
+        }
         let undone = if self.plan.keep {
             self.journal.keep().map_err(|error| UndoError { failures: vec![error] })
         } else {

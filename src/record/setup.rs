@@ -125,6 +125,9 @@ pub(super) fn set_up(
     let names: Vec<EventName> = chosen.events.keys().cloned().collect();
     journal.enable_events(&instance, &names)?;
     plan.machine.set_tracer(journal, &instance, buffer)?;
+    if buffer.traces_block_devices() {
+        set_block_devices(journal, &plan.block_devices)?;
+    }
     let mut events = names;
     if !created {
         journal.disable_events(&instance, &chosen.left_out)?;
@@ -187,6 +190,24 @@ pub(super) fn set_buffer(journal: &mut Journal, instance: &Instance, buffer: &Bu
         journal.set_option(instance, name, *on)?;
     }
     Ok(())
+}
+
+/// Lets the blk tracer see `wanted`, as names or paths of devices, or else every disk.
+fn set_block_devices(journal: &mut Journal, wanted: &[String]) -> Result<(), RecordError> {
+    let there = journal.tracefs().block_devices()?;
+    let mut names: Vec<&str> = Vec::new();
+    for name in wanted {
+        let bare = name.strip_prefix("/dev/").unwrap_or(name);
+        if !there.iter().any(|(known, _)| known == bare) {
+            let available = there.into_iter().map(|(known, _)| known).collect();
+            return Err(PlanError::NoDevice { name: name.clone(), available }.into());
+        }
+        names.push(bare);
+    }
+    if wanted.is_empty() {
+        names.extend(there.iter().filter(|(_, disk)| *disk).map(|(name, _)| name.as_str()));
+    }
+    names.into_iter().try_for_each(|name| journal.trace_block_device(name)).map_err(RecordError::from)
 }
 
 /// Sets the filters. One that came with a pattern for several events applies to those that have its fields, as the
@@ -263,12 +284,27 @@ impl Buffer {
         })
     }
 
+    /// Leaves out what the tasks `tids` do.
+    pub(super) fn leave_out(&self, journal: &mut Journal, tids: &[Pid]) -> Result<(), Error> {
+        journal.leave_out(&self.instance, tids)?;
+        if self.has_tracer {
+            journal.leave_out_functions(&self.instance, tids)?;
+        }
+        Ok(())
+    }
+
     /// Sets its triggers, then switches it on.
     pub(super) fn switch_on(&self, journal: &mut Journal) -> Result<(), Error> {
         for (event, trigger) in &self.triggers {
             journal.add_trigger(&self.instance, event, trigger)?;
         }
-        journal.set_on(&self.instance, true)
+        journal.set_on(&self.instance, true)?;
+        if self.is_text && self.instance.has("tracing_max_latency") {
+            // The tracer watches from the moment it is set, whether its ring is on or off. A longer latency than any that
+            // will come may lie behind us, and nothing of it is in the ring.
+            journal.forget_max_latency(&self.instance)?;
+        }
+        Ok(())
     }
 
     /// Switches it off; what is in its rings stays.

@@ -32,7 +32,7 @@ pub fn start(
         return Err(PlanError::NoParents.into());
     }
     for buffer in buffers {
-        buffer.functions.check()?;
+        buffer.functions.check(buffer.tracer.as_deref())?;
     }
     // The top level's events are those of every instance; a wrong name is found before anything is changed.
     let existing = journal.tracefs().top().events()?;

@@ -189,10 +189,7 @@ impl Summary {
             self.output.display(),
             counted(totals.events, "event"),
             seconds(self.tracing_on),
-            self.buffers
-                .first()
-                .and_then(|b| b.kib_per_cpu)
-                .map_or(String::new(), |kib| format!(" through {} per CPU", ByteSize(kib << 10))),
+            self.sizes(),
             ByteSize(totals.bytes_raw),
             ByteSize(self.file_size),
             if totals.lost == 0 { "none".to_owned() } else { grouped(totals.lost) },
@@ -223,6 +220,23 @@ impl Summary {
             let _ = writeln!(text, "  Hint: {hint}.");
         }
         text
+    }
+
+    /// ` through 1.4 MiB per CPU`: of each ring buffer where there are several.
+    fn sizes(&self) -> String {
+        let size =
+            |b: &BufferSummary| b.kib_per_cpu.map_or("various sizes".to_owned(), |kib| ByteSize(kib << 10).to_string());
+        match self.buffers.as_slice() {
+            [] => String::new(),
+            [one] if one.kib_per_cpu.is_none() => String::new(),
+            [one] => format!(" through {} per CPU", size(one)),
+            many => {
+                let named = |b: &BufferSummary| {
+                    if b.name.is_empty() { size(b) } else { format!("{} ({})", size(b), b.name) }
+                };
+                format!(" through {} per CPU", many.iter().map(named).collect::<Vec<_>>().join(", "))
+            }
+        }
     }
 
     /// For programs: one JSON object, schema `rtrace.record.summary`, version 1.
@@ -326,6 +340,15 @@ mod tests {
             "; 1,200 lost\n  cpu 1: 1,200 events lost (overrun 1,200)\n  \
              Hint: a ring buffer of 8M per CPU (-b 8M) holds four times as much until it is read.\n"
         ));
+    }
+
+    #[test]
+    fn each_buffer_has_its_size() {
+        let mut summary = summary(0);
+        let mut one = summary.buffers[0].clone();
+        (one.name, one.kib_per_cpu, one.cpus) = ("one".to_owned(), Some(64), Vec::new());
+        summary.buffers.push(one);
+        assert!(summary.text().contains(" through 1.4 MiB, 64.0 KiB (one) per CPU, "), "{}", summary.text());
     }
 
     #[test]

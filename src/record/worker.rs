@@ -12,7 +12,7 @@ use crate::sys;
 use crate::units::CpuId;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, fcntl, splice};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll, ppoll};
 use nix::time::{ClockId, clock_gettime};
 use nix::unistd::pipe2;
 use std::fs::File;
@@ -39,13 +39,25 @@ pub struct Drain {
     pub ring: usize,
     /// The thread's real-time priority, if it shall have one (SCHED_FIFO, 1 to 99).
     pub priority: Option<i32>,
+    /// The ring is looked at this often, and its reader never waits for it: the kernel then sends no wake-ups, which
+    /// interrupt the traced CPU. Without it the kernel says when the ring is full enough.
+    pub poll_every: Option<Duration>,
 }
 
 impl Drain {
     /// Chunks of `chunk` bytes, compressed as by default; nothing special.
     pub fn new(sub_buffer: usize, chunk: usize) -> Self {
         let compression = Compression::default();
-        Drain { sub_buffer, chunk, compression, no_splice: false, ready_at_wake: 1, ring: 0, priority: None }
+        Drain {
+            sub_buffer,
+            chunk,
+            compression,
+            no_splice: false,
+            ready_at_wake: 1,
+            ring: 0,
+            priority: None,
+            poll_every: None,
+        }
     }
 }
 
@@ -154,10 +166,7 @@ impl<'a> Worker<'a> {
         let pipe = pipe2(OFlag::O_CLOEXEC).map_err(|e| start(e.into()))?;
         // A smaller pipe works as well, it only takes more calls.
         let _ = fcntl(&pipe.1, FcntlArg::F_SETPIPE_SZ(PIPE as i32));
-        let chunk = match drain.compression {
-            Compression::None => None,
-            Compression::Zstd(level) => Some(ChunkWriter::new(drain.chunk, level).map_err(start)?),
-        };
+        let chunk = ChunkWriter::new(drain.chunk, drain.compression).map_err(start)?;
         Ok(Worker {
             cpu,
             ring,
@@ -233,6 +242,13 @@ impl<'a> Worker<'a> {
 
     /// Sleeps until the ring is full enough, or [`QUIET`]; says whether the ring reported data, and whether to stop.
     fn wait(&self, stop: BorrowedFd<'_>, empty_wakes: u32) -> Result<(bool, bool), WorkerError> {
+        if let Some(every) = self.drain.poll_every.filter(|_| !self.by_read) {
+            let mut fds = [PollFd::new(stop, PollFlags::POLLIN)];
+            return match ppoll(&mut fds, Some(every.into()), None) {
+                Ok(_) | Err(Errno::EINTR) => Ok((false, fds[0].any().unwrap_or(false))),
+                Err(errno) => Err(WorkerError::Ring(self.cpu, errno.into())),
+            };
+        }
         let resting = empty_wakes > 2;
         let timeout = PollTimeout::try_from(if resting { QUIET / 10 } else { QUIET }).unwrap_or(PollTimeout::MAX);
         let mut fds = [PollFd::new(stop, PollFlags::POLLIN), PollFd::new(self.ring.as_fd(), PollFlags::POLLIN)];

@@ -19,9 +19,37 @@ fn contradictions_are_usage_errors() {
     refused(&["-e", "sched", "-b", "1x"], 2, "invalid size `1x`");
     refused(&["-e", "sched", "--duration", "1 day"], 2, "invalid time `1 day`");
     refused(&["-e", "sched", "--compression", "zstd:99"], 2, "a zstd level lies between");
-    refused(&["-e", "sched", "--compression", "lzma"], 2, "expected zstd, zstd:LEVEL or none");
+    refused(&["-e", "sched", "--compression", "lzma"], 2, "expected zstd, zstd:LEVEL, zlib, zlib:LEVEL, any or none");
+    refused(&["-e", "sched", "--compression", "zlib:10"], 2, "a zlib level lies between 1 and 9");
     refused(&["-e", "sched", "-P", "0"], 2, "0 is not in");
     refused(&["-e", "sched", "-B", "a", "-B", "a"], 2, "instance `a` is named twice");
+}
+
+#[test]
+fn impossible_mixes_say_what_to_type() {
+    refused(&["-e", "sched", "-P", "1", "--", "true"], 2, "add -F to record the command too");
+    refused(&["-e", "sched", "--device", "sda", "--", "true"], 2, "--device is about the blk tracer (-p blk)");
+    refused(&["-p", "function", "-g", "schedule", "--", "true"], 2, "-g is about -p function_graph");
+    refused(&["-p", "function_graph", "-l", "schedule", "--func-stack"], 2, "--func-stack is about -p function");
+    refused(&["-p", "function", "--func-stack"], 2, "-l names none");
+    refused(&["-p", "nop", "-l", "schedule"], 2, "tracer `nop` traces none: use -p function or");
+    refused(&["-l", "schedule", "-e", "sched"], 2, "add -p function or");
+    refused(&["-e", "sched", "--ring", "10M", "--max-size", "10M"], 2, "cannot be used with");
+    refused(&["-e", "sched", "-m", "100", "--ring", "10M"], 2, "cannot be used with");
+    refused(&["-e", "sched", "--poll", "--nosplice"], 2, "cannot be used with");
+    refused(&["-e", "sched", "--date", "--ts-offset", "1"], 2, "cannot be used with");
+    refused(&["-e", "sched", "--proc-map"], 2, "--proc-map is about the command or the processes of -P");
+    refused(&["-e", "sched", "--user", "root"], 2, "required");
+}
+
+#[test]
+fn a_file_of_version_6_has_its_limits() {
+    refused(&["-e", "sched", "--file-version", "5"], 2, "5 is not in 6..=7");
+    refused(&["-e", "sched", "--file-version", "6", "--compression", "zstd"], 2, "no room for compressed data");
+    let mixed = ["-p", "irqsoff", "-B", "one", "-e", "sched", "--file-version", "6"];
+    refused(&mixed, 2, "no room for a latency tracer's text beside other buffers");
+    let sizes = ["-e", "sched", "-B", "one", "--subbuf-size", "8", "-e", "sched", "--file-version", "6"];
+    refused(&sizes, 2, "no room for buffers with sub-buffers of different sizes");
 }
 
 #[test]

@@ -96,7 +96,7 @@ fn pages_of(file: &Path, cpus: usize) -> Vec<Vec<u8>> {
     found
 }
 
-fn record_through_fifos(cpus: usize, times: usize, compression: &str) {
+fn record_through_fifos(cpus: usize, times: usize, how: &[&str]) {
     let env = TestEnvironment::new();
     let root = env.path().join("tracing");
     let mut fake = FakeTracefs::new(&root, cpus);
@@ -104,7 +104,7 @@ fn record_through_fifos(cpus: usize, times: usize, compression: &str) {
     let journal = env.path().join("journal");
     // The command ends when all was sent, so the recorder must drain everything after that.
     let wait = "while [ ! -e sent ]; do sleep 0.01; done; exit 5";
-    let args = [
+    let common = [
         "record",
         "--tracefs",
         "tracing",
@@ -113,17 +113,12 @@ fn record_through_fifos(cpus: usize, times: usize, compression: &str) {
         "--top",
         "-e",
         "sched",
-        "--compression",
-        compression,
         "--summary-json",
         "summary.json",
         "-o",
         "out.dat",
-        "--",
-        "sh",
-        "-c",
-        wait,
     ];
+    let args = [&common[..], how, &["--", "sh", "-c", wait]].concat();
     let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
     let running = command.args(args).stderr(std::process::Stdio::piped()).spawn().unwrap();
     while fs::read_to_string(root.join("tracing_on")).unwrap().trim() != "1" {
@@ -156,14 +151,20 @@ fn record_through_fifos(cpus: usize, times: usize, compression: &str) {
 
 #[test]
 fn all_that_flows_through_the_rings_is_in_the_file() {
-    for compression in ["zstd", "zstd:3", "none"] {
-        record_through_fifos(2, 40, compression);
+    for compression in ["zstd", "zstd:3", "zlib", "zlib:9", "none"] {
+        record_through_fifos(2, 40, &["--compression", compression]);
     }
 }
 
 #[test]
+fn also_in_a_file_of_version_6_and_with_readers_that_do_not_wait() {
+    record_through_fifos(2, 40, &["--file-version", "6"]);
+    record_through_fifos(2, 40, &["--poll", "-s", "200"]);
+}
+
+#[test]
 fn a_hundred_and_twenty_eight_cpus() {
-    record_through_fifos(128, 1, "zstd");
+    record_through_fifos(128, 1, &[]);
 }
 
 #[test]

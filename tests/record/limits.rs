@@ -46,6 +46,23 @@ fn a_file_is_no_larger_than_allowed() {
 }
 
 #[test]
+fn each_cpu_keeps_its_newest_events() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let load = kills(100_000) + "; kill -0 $$";
+    let args = ["-F", "-m", "256", "--compression", "none", "-e", "syscalls:sys_enter_kill", "--", "bash", "-c", &load];
+    record(&env, &args).exits(0);
+    let summary = summary(&env);
+    assert!(summary["totals"]["bytes_discarded"].as_u64().unwrap() > 0);
+    for cpu in summary["buffers"][0]["cpus"].as_array().unwrap() {
+        assert!(cpu["bytes_written"].as_u64().unwrap() <= 256 << 10, "{cpu}");
+    }
+    let lines = report(&env);
+    assert!(kills_in(&lines) > 256 << 10 >> 6, "half of what fits, or more: {}", kills_in(&lines));
+    assert!(lines.last().is_some_and(|line| line.contains("sig: 0x00000000")), "{:?}", lines.last());
+}
+
+#[test]
 fn free_space_is_left_to_others() {
     let Some(_kernel) = kernel() else { return };
     let env = TestEnvironment::new();

@@ -121,6 +121,11 @@ fn two_hundred_recordings_leave_nothing_behind() {
         environment: Vec::new(),
         keep: false,
         no_splice: false,
+        poll_every: None,
+        proc_map: false,
+        tsc2nsec: false,
+        version6: false,
+        block_devices: Vec::new(),
     };
     let once = || record::record(&plan, Journal::in_memory(&tracefs), &mut Silent).unwrap();
     once();

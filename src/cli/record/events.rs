@@ -82,7 +82,10 @@ impl clap::Args for InOrder {
                 each("buffer-size", 'b', "SIZE")
                     .help("Ring buffer per CPU: KiB, or with K, M, G; the kernel's default is 1408K"),
             )
-            .arg(each("clock", 'C', "CLOCK").help("Trace clock: local, global, mono, boot, ... (rtrace list -C)"));
+            .arg(
+                each("clock", 'C', "CLOCK")
+                    .help("Trace clock: local, global, mono, boot, ... (rtrace list -C), or tsc2nsec"),
+            );
         super::tracers::augment(command)
     }
 
@@ -112,6 +115,17 @@ impl FromArgMatches for InOrder {
 }
 
 impl InOrder {
+    /// As [`InOrder::buffers`], with trace-cmd's clock `tsc2nsec`: the time stamp counter, and its conversion stored.
+    pub(super) fn buffers_and_tsc(&self, main: Place) -> Result<(Vec<BufferPlan>, bool), clap::Error> {
+        let mut buffers = self.buffers(main)?;
+        let mut clocks: Vec<&mut String> = buffers.iter_mut().filter_map(|buffer| buffer.clock.as_mut()).collect();
+        let tsc = clocks.iter().any(|clock| *clock == "tsc2nsec");
+        for clock in clocks.iter_mut().filter(|clock| **clock == "tsc2nsec") {
+            **clock = "x86-tsc".to_owned();
+        }
+        Ok((buffers, tsc))
+    }
+
     /// The ring buffers these words ask for; the main one, which lies at `main`, comes first.
     pub(crate) fn buffers(&self, main: Place) -> Result<Vec<BufferPlan>, clap::Error> {
         let usage = |text: String| clap::Error::raw(ErrorKind::ValueValidation, text + "\n");
@@ -153,7 +167,9 @@ impl InOrder {
                 Kind::Module => (module, alone) = (Some(text.as_str()), true),
                 Kind::FuncStack => buffer.functions.stack = true,
                 Kind::CpuMask => {
-                    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+                    // All that may be there, not those that this process may run on.
+                    let cpus = nix::unistd::sysconf(nix::unistd::SysconfVar::_NPROCESSORS_CONF);
+                    let cpus = cpus.ok().flatten().and_then(|n| usize::try_from(n).ok()).unwrap_or(1);
                     buffer.cpu_mask = Some(super::tracers::cpu_mask(text, cpus).map_err(usage)?);
                 }
                 Kind::SubBuffer => {
@@ -276,6 +292,18 @@ mod tests {
         assert_eq!(all[1].functions.trace, ["*:mod:xfs"]);
         assert_eq!((all[1].options[0].0.as_str(), all[1].cpu_mask.as_deref()), ("stacktrace", Some("3")));
         assert!(buffers(&["-l", "a"]).unwrap_err().to_string().contains("add -p function"));
+    }
+
+    #[test]
+    fn tsc2nsec_is_a_clock_and_its_conversion() {
+        let command = <InOrder as clap::Args>::augment_args(clap::Command::new("record"));
+        let parse = |words: &[&str]| {
+            let matches = command.clone().try_get_matches_from(words).unwrap();
+            InOrder::from_arg_matches(&matches).unwrap().buffers_and_tsc(Place::Private).unwrap()
+        };
+        let (buffers, tsc) = parse(&["record", "-C", "tsc2nsec", "-B", "one", "-C", "x86-tsc"]);
+        assert_eq!((buffers[0].clock.as_deref(), buffers[1].clock.as_deref()), (Some("x86-tsc"), Some("x86-tsc")));
+        assert!(tsc && !parse(&["record", "-C", "x86-tsc"]).1);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a person sees while recording: one line on a terminal, nothing of the kind elsewhere.
 
+use super::daemon::Daemon;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rtrace::record::{Live, Observer};
 use rtrace::units::ByteSize;
@@ -11,19 +12,21 @@ pub(crate) struct Screen {
     quiet: bool,
     line: Option<ProgressBar>,
     last: Option<Live>,
+    daemon: Option<Daemon>,
 }
 
 const EVERY: Duration = Duration::from_millis(250);
 
 impl Screen {
     /// A line only if stderr is a terminal; with `quiet` not even warnings.
-    pub(crate) fn new(quiet: bool) -> Self {
-        let line = (!quiet && std::io::stderr().is_terminal()).then(|| {
+    /// A process in the background says to its parent when recording runs.
+    pub(crate) fn new(quiet: bool, daemon: Option<Daemon>) -> Self {
+        let line = (!quiet && daemon.is_none() && std::io::stderr().is_terminal()).then(|| {
             let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
             line.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar()));
             line
         });
-        Screen { quiet, line, last: None }
+        Screen { quiet, line, last: None, daemon }
     }
 
     /// Takes the line away.
@@ -49,6 +52,9 @@ impl Observer for Screen {
     }
 
     fn started(&mut self, buffers: &[(String, Option<u64>)]) {
+        if let Some(daemon) = &mut self.daemon {
+            daemon.running();
+        }
         let Some(line) = &self.line else { return };
         let sizes: Vec<String> = buffers
             .iter()

@@ -1,12 +1,15 @@
 //! The options of `record` that are about how it records, not what.
 
 use super::super::exit::{Exit, Failure};
-use rtrace::record::{COMMAND_PID, Plan, User, UserError, dry_run};
+use super::daemon;
+use rtrace::record::{COMMAND_PID, OWN_PID, Plan, User, UserError, dry_run};
 use rtrace::tracefs::{DryRun, Journal, Tracefs};
+use rtrace::units::ByteSize;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How to record.
 #[derive(clap::Args)]
@@ -29,12 +32,37 @@ pub(crate) struct More {
     /// Print every write to tracefs in order, as lines of shell, and do none of them
     #[arg(long, conflicts_with = "verbose")]
     pub(super) dry_run: bool,
-    /// Taken for trace-cmd's sake: readers sleep until the kernel wakes them
-    #[arg(short = 's', long = "sleep", value_name = "MICROSECONDS", hide = true)]
-    _sleep: Option<u64>,
-    /// Taken for trace-cmd's sake: readers sleep until the kernel wakes them
-    #[arg(long = "poll", hide = true)]
-    _poll: bool,
+    /// Keep only the newest events of each CPU: SIZE on the disk for each (KiB, or with K, M, G)
+    #[arg(short = 'm', long = "max-per-cpu", value_name = "SIZE", value_parser = kib, help_heading = "Disk",
+          conflicts_with_all = ["ring", "max_size"])]
+    pub(super) max_per_cpu: Option<ByteSize>,
+    /// Do not wait for the ring buffers, look at them: fewer interrupts on the traced CPUs, more work on the others
+    #[arg(long, conflicts_with = "nosplice")]
+    poll: bool,
+    /// With --poll: look so often; without it readers sleep until the kernel wakes them
+    #[arg(short = 's', long, value_name = "MICROSECONDS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    sleep: u64,
+    /// Store which files the processes of -P and CMD have mapped where
+    #[arg(long)]
+    pub(super) proc_map: bool,
+    /// Store what makes nanoseconds of the clock x86-tsc; -C tsc2nsec does both
+    #[arg(long)]
+    pub(super) tsc2nsec: bool,
+    /// Version of the file: 7, or 6 for old readers, uncompressed and for a moment twice on the disk
+    #[arg(long, value_name = "VERSION", default_value_t = 7, value_parser = clap::value_parser!(u8).range(6..=7))]
+    pub(super) file_version: u8,
+    /// Return as soon as recording runs, and record in the background until a signal or the end of CMD
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(super) daemonize: bool,
+    /// With --daemonize: where the number of the recording process is to be found
+    #[arg(long, value_name = "FILE", default_value = daemon::PID_FILE, requires = "daemonize")]
+    pub(super) pid_file: PathBuf,
+    /// The process that --daemonize starts
+    #[arg(long, hide = true)]
+    pub(super) daemonized: bool,
+    /// -p blk: record this block device only; all disks without it
+    #[arg(long = "device", value_name = "DEVICE", help_heading = "Tracers")]
+    pub(super) devices: Vec<String>,
     /// Taken for trace-cmd's sake: what rtrace itself says always goes to stderr
     #[arg(long = "stderr", hide = true)]
     _stderr: bool,
@@ -46,9 +74,18 @@ pub(crate) struct More {
     _debug: bool,
 }
 
+/// A size in KiB unless it has a unit.
+fn kib(text: &str) -> Result<ByteSize, String> {
+    ByteSize::parse_with_unit(text, 1024).map_err(|error| error.to_string())
+}
+
 impl More {
     pub(super) fn keeps(&self) -> bool {
         self.keep || self.keep_all
+    }
+
+    pub(super) fn poll_every(&self) -> Option<Duration> {
+        self.poll.then_some(Duration::from_micros(self.sleep))
     }
 
     pub(super) fn user(&self) -> Result<Option<User>, UserError> {
@@ -64,8 +101,13 @@ impl More {
 /// `--dry-run`: the writes on stdout.
 pub(super) fn show_writes(plan: &Plan, tracefs: &Tracefs) -> Result<Exit, Failure> {
     let dry = Tracefs::with_files(tracefs.root(), Arc::new(DryRun::default()))?;
-    let pid = COMMAND_PID.to_string();
-    let show = move |line: &str| drop(writeln!(std::io::stdout(), "{}", line.replace(&pid, "$PID_OF_CMD")));
+    let (command, own) = (COMMAND_PID.to_string(), OWN_PID.to_string());
+    let show = move |line: &str| {
+        let line = line.replace(&command, "$PID_OF_CMD").replace(&own, "$PIDS_OF_RTRACE");
+        // The numbers may stand among others, in single quotes, where a shell would leave the names as they are.
+        let line = if line.contains("$PID") { line.replace('\'', "\"") } else { line };
+        drop(writeln!(std::io::stdout(), "{line}"));
+    };
     let between = || match &plan.command {
         Some(words) => {
             let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();

@@ -13,6 +13,7 @@ const DRAIN: Drain = Drain {
     ready_at_wake: 1,
     ring: 0,
     priority: None,
+    poll_every: None,
 };
 
 fn page(n: u32) -> Vec<u8> {

@@ -1,7 +1,25 @@
 //! Knobs of which there is one for all instances, or that shape a ring buffer.
 
 use super::core::Journal;
-use crate::tracefs::{Error, Feature, Instance};
+use super::undo::Undo;
+use crate::tracefs::{Error, Feature, Instance, Tracefs, WriteMode};
+
+/// One directory for each disk and each partition.
+const BLOCK_DEVICES: &str = "/sys/class/block";
+
+impl Tracefs {
+    /// The block devices that the blk tracer could see, sorted: disks and partitions, without those of no size (loop
+    /// devices that are not in use). True for a whole disk.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn block_devices(&self) -> Result<Vec<(String, bool)>, Error> {
+        let says = |name: &str, file: &str| self.read_bytes(&format!("{BLOCK_DEVICES}/{name}/{file}"));
+        let names = self.list(BLOCK_DEVICES)?.into_iter().map(|(name, _)| name);
+        let in_use = names.filter(|name| says(name, "size").is_ok_and(|size| size.trim_ascii() != b"0"));
+        Ok(in_use.map(|name| (says(&name, "partition").is_err(), name)).map(|(disk, name)| (name, disk)).collect())
+    }
+}
 
 impl Journal {
     /// How deep function_graph follows calls (`max_graph_depth`); 0 for no limit.
@@ -31,12 +49,19 @@ impl Journal {
         self.set(&top, "tracing_thresh", &micros.to_string()).map(drop)
     }
 
-    /// Forgets the longest latency so far (`tracing_max_latency`).
+    /// Forgets the longest latency so far (`tracing_max_latency`). The kernel changes it from then on, so it is put back
+    /// whatever it says now.
     ///
     /// # Errors
     /// As [`Journal::set`].
     pub fn forget_max_latency(&mut self, instance: &Instance) -> Result<(), Error> {
-        self.set(instance, "tracing_max_latency", "0").map(drop)
+        let file = instance.relative("tracing_max_latency");
+        if !self.created(instance) {
+            let said = instance.read("tracing_max_latency")?;
+            let write = said.trim().to_owned();
+            self.note(Undo::Restore { file: file.clone(), said, write })?;
+        }
+        self.writer.write(&file, "0", WriteMode::Truncate)
     }
 
     /// Records events of these CPUs only (`tracing_cpumask`): hexadecimal, a comma every 8 digits.
@@ -55,6 +80,15 @@ impl Journal {
     pub fn set_sub_buffer_size(&mut self, instance: &Instance, kib: u64) -> Result<(), Error> {
         self.tracefs().require(&Feature::SubBufferSize)?;
         self.set(instance, "buffer_subbuf_size_kb", &kib.to_string()).map(drop)
+    }
+
+    /// Lets the blk tracer see a disk or partition (`/sys/class/block/NAME/trace/enable`).
+    ///
+    /// # Errors
+    /// As [`Journal::set`]; `EBUSY` while blktrace(8) traces it.
+    pub fn trace_block_device(&mut self, name: &str) -> Result<(), Error> {
+        let top = self.tracefs().top();
+        self.set(&top, &format!("{BLOCK_DEVICES}/{name}/trace/enable"), "1").map(drop)
     }
 
     /// Sets the tracer (`current_tracer`).

@@ -1,0 +1,80 @@
+//! `--daemonize`: the same command in the background, and a parent that returns when it records.
+//!
+//! The child's standard input is the pipe on which it says so. It has nothing to read there anyway.
+
+use super::super::exit::{Exit, Failure};
+use anyhow::{Context, anyhow};
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Where scripts written for trace-cmd look.
+pub(super) const PID_FILE: &str = "/run/trace-cmd-record.pid";
+
+/// Starts this very command once more, and returns when it records, or with its exit code if it ended before.
+pub(super) fn start() -> Result<Exit, Failure> {
+    let failed = "failed to start the recording process";
+    let program = std::env::current_exe().context(failed)?;
+    let mut words: Vec<_> = std::env::args_os().skip(1).collect();
+    // The first one is ours: options end where the traced command begins.
+    let ours = words.iter().position(|word| word.to_str().is_some_and(|word| word.starts_with("--daemon")));
+    words.insert(ours.unwrap_or(0), "--daemonized".into());
+    let (mut running, pipe) = std::io::pipe().context(failed)?;
+    let mut child =
+        Command::new(program).args(words).stdin(Stdio::from(OwnedFd::from(pipe))).spawn().context(failed)?;
+    let mut said = Vec::new();
+    // Whoever it hands the pipe's end to, it says something first or closes it.
+    let read = running.by_ref().take(1).read_to_end(&mut said).context(failed)?;
+    if read == 1 {
+        return Ok(Exit::Success);
+    }
+    let status = child.wait().context(failed)?;
+    match status.code() {
+        // It has recorded all there was, or has said why not.
+        Some(code) => Ok(u8::try_from(code).map_or(Exit::Failed, Exit::Command)),
+        None => Err(anyhow!("{failed}: {status}").into()),
+    }
+}
+
+/// The recording process of `--daemonize`.
+#[derive(Debug)]
+pub(crate) struct Daemon {
+    parent: Option<File>,
+    pid_file: PathBuf,
+    written: bool,
+}
+
+impl Daemon {
+    /// Leaves the terminal's session; what is read from standard input from now on is nothing.
+    pub(super) fn new(pid_file: &Path) -> Result<Self, Failure> {
+        let failed = "failed to go to the background";
+        let parent = std::io::stdin().as_fd().try_clone_to_owned().context(failed)?;
+        let nothing = File::open("/dev/null").context(failed)?;
+        nix::unistd::dup2_stdin(nothing).context(failed)?;
+        // EPERM: it leads one already.
+        let _ = nix::unistd::setsid();
+        Ok(Daemon { parent: Some(parent.into()), pid_file: pid_file.to_owned(), written: false })
+    }
+
+    /// Recording runs: the parent may go.
+    pub(super) fn running(&mut self) {
+        match fs::write(&self.pid_file, format!("{}\n", std::process::id())) {
+            Ok(()) => self.written = true,
+            Err(error) => eprintln!("rtrace: warning: failed to write {}: {error}", self.pid_file.display()),
+        }
+        if let Some(mut parent) = self.parent.take() {
+            let _ = parent.write_all(b"+"); // a parent that was killed need not know
+        }
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let ours = || fs::read_to_string(&self.pid_file).is_ok_and(|pid| pid.trim() == std::process::id().to_string());
+        if self.written && ours() {
+            let _ = fs::remove_file(&self.pid_file);
+        }
+    }
+}
