@@ -11,6 +11,11 @@ const MANY: usize = 64;
 /// Tracers that trace no functions.
 const WITHOUT_FUNCTIONS: [&str; 6] = ["nop", "hwlat", "osnoise", "timerlat", "blk", "mmiotrace"];
 
+/// Whether `tracer` traces functions.
+pub(super) fn are_traced_by(tracer: &str) -> bool {
+    !WITHOUT_FUNCTIONS.contains(&tracer)
+}
+
 /// Functions to trace, or not to. Patterns are names, the kernel's globs or regular expressions, each with `:mod:MODULE`
 /// behind it where only that module's are meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,7 +48,7 @@ impl Functions {
         }
         let Some(tracer) = tracer else { return Ok(()) };
         let lists = !(self.trace.is_empty() && self.leave_out.is_empty() && self.graph.is_empty());
-        if lists && WITHOUT_FUNCTIONS.contains(&tracer) {
+        if lists && !are_traced_by(tracer) {
             return Err(PlanError::NoFunctionsIn(tracer.to_owned()));
         }
         // The latency tracers draw a graph with the option display-graph.

@@ -1,7 +1,7 @@
 //! What a recording shall do, as data: nothing here opens or asks anything.
 
 use super::chunk::Compression;
-use super::functions::Functions;
+use super::functions::{self, Functions};
 use super::limits::Limits;
 use super::machine::Machine;
 use super::user::User;
@@ -244,6 +244,11 @@ impl BufferPlan {
     /// Whether anything fills it.
     pub fn traces(&self) -> bool {
         self.tracer.is_some() || self.events.iter().any(|event| event.enable)
+    }
+
+    /// Whether its tracer traces functions, so that lists of functions and `set_ftrace_pid` mean something.
+    pub(super) fn traces_functions(&self) -> bool {
+        self.tracer.as_deref().is_some_and(functions::are_traced_by)
     }
 
     pub(super) fn traces_block_devices(&self) -> bool {

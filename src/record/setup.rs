@@ -90,8 +90,8 @@ pub(super) struct Buffer {
     pub(super) last_boot: Option<String>,
     /// What it records is the text of a latency tracer, there is nothing to drain.
     pub(super) is_text: bool,
-    /// A tracer runs in it.
-    pub(super) has_tracer: bool,
+    /// A tracer of functions runs in it.
+    pub(super) traces_functions: bool,
 }
 
 /// Carries out `buffer`; `main` is the one that is the file's top buffer.
@@ -117,7 +117,7 @@ pub(super) fn set_up(
         let command = command.filter(|_| plan.tasks.command);
         let pids: Vec<Pid> = plan.tasks.pids.iter().copied().chain(command).collect();
         journal.trace_only(&instance, &pids, plan.tasks.children)?;
-        if buffer.tracer.is_some() && instance.has("set_ftrace_pid") {
+        if buffer.traces_functions() && instance.has("set_ftrace_pid") {
             journal.trace_functions_only(&instance, &pids, plan.tasks.children)?;
         }
     }
@@ -158,7 +158,7 @@ pub(super) fn set_up(
         counted: true,
         last_boot: None,
         is_text: buffer.is_of_latency_tracer(),
-        has_tracer: buffer.tracer.is_some(),
+        traces_functions: buffer.traces_functions(),
         instance,
     })
 }
@@ -279,7 +279,7 @@ impl Buffer {
             last_boot: instance.last_boot()?,
             held_before: 0,
             is_text: false,
-            has_tracer: false,
+            traces_functions: false,
             instance: instance.clone(),
         })
     }
@@ -287,7 +287,7 @@ impl Buffer {
     /// Leaves out what the tasks `tids` do.
     pub(super) fn leave_out(&self, journal: &mut Journal, tids: &[Pid]) -> Result<(), Error> {
         journal.leave_out(&self.instance, tids)?;
-        if self.has_tracer {
+        if self.traces_functions {
             journal.leave_out_functions(&self.instance, tids)?;
         }
         Ok(())

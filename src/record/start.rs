@@ -57,7 +57,7 @@ pub fn start(
         set_buffer(&mut journal, &instance, buffer)?;
         if !tasks.pids.is_empty() {
             journal.trace_only(&instance, &tasks.pids, tasks.children)?;
-            if buffer.tracer.is_some() && instance.has("set_ftrace_pid") {
+            if buffer.traces_functions() && instance.has("set_ftrace_pid") {
                 journal.trace_functions_only(&instance, &tasks.pids, tasks.children)?;
             }
         }
