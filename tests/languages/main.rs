@@ -13,4 +13,5 @@ mod filter;
 mod filter_agrees;
 mod probe;
 mod reference;
+mod round_trip;
 mod trigger;

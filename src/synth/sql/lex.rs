@@ -13,7 +13,7 @@ pub(super) enum Token {
     Sign(&'static str),
 }
 
-const WORDS: [&str; 8] = ["SELECT", "FROM", "JOIN", "ON", "WHERE", "AS", "CAST", "SYM-OFFSET"];
+pub(super) const WORDS: [&str; 8] = ["SELECT", "FROM", "JOIN", "ON", "WHERE", "AS", "CAST", "SYM-OFFSET"];
 /// Longer ones first.
 const SIGNS: [&str; 18] =
     ["&&", "||", "<=", ">=", "==", "!=", "(", ")", ",", "+", "-", "<", ">", "=", "!", "&", "~", "*"];

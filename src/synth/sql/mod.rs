@@ -9,6 +9,7 @@ mod ast;
 mod lex;
 mod lower;
 mod parse;
+mod print;
 
 pub use ast::{Condition, Item, Join, Query, SelectExpr, Selection, Test, TestValue};
 pub use lower::{Find, Lowered, lower};

@@ -1,0 +1,110 @@
+//! The tree as text that parses to the same tree.
+
+use super::lex::WORDS;
+use super::{Condition, Item, Query, SelectExpr, Selection, Test, TestValue};
+use std::fmt::{self, Display, Formatter};
+
+impl Display for Query {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("SELECT ")?;
+        list(f, &self.select)?;
+        write!(f, " FROM {}", self.from)?;
+        if let Some(join) = &self.join {
+            write!(f, " JOIN {} ON ", join.item)?;
+            let pairs: Vec<_> =
+                join.on.iter().map(|(left, right)| format!("{} = {}", Name(left), Name(right))).collect();
+            list(f, &pairs)?;
+        }
+        if !self.conditions.is_empty() {
+            f.write_str(" WHERE ")?;
+            let conditions: Vec<_> = self.conditions.iter().map(|c| Top(&c.value)).collect();
+            list(f, &conditions)?;
+        }
+        Ok(())
+    }
+}
+
+fn list<T: Display>(f: &mut Formatter<'_>, items: &[T]) -> fmt::Result {
+    for (at, item) in items.iter().enumerate() {
+        write!(f, "{}{item}", if at > 0 { ", " } else { "" })?;
+    }
+    Ok(())
+}
+
+/// A name; what would be read as a keyword has a backslash before it.
+struct Name<'a>(&'a str);
+
+impl Display for Name<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let keyword = WORDS.iter().any(|word| word.eq_ignore_ascii_case(self.0));
+        let plain = self.0.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        write!(f, "{}{}", if keyword || !plain { "\\" } else { "" }, self.0)
+    }
+}
+
+impl Display for Item {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        Name(&self.name).fmt(f)?;
+        self.label.iter().try_for_each(|label| write!(f, " AS {}", Name(label)))
+    }
+}
+
+impl Display for Selection {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match &self.expr {
+            SelectExpr::Field(field) => Name(field).fmt(f)?,
+            SelectExpr::Minus(left, right) => write!(f, "({} - {})", Name(left), Name(right))?,
+            SelectExpr::Plus(left, right) => write!(f, "({} + {})", Name(left), Name(right))?,
+            // The only name with a `-` in it, and a keyword of its own.
+            SelectExpr::Cast(field, ty) if ty.value == "sym-offset" => {
+                write!(f, "CAST({} AS sym-offset)", Name(field))?
+            }
+            SelectExpr::Cast(field, ty) => write!(f, "CAST({} AS {})", Name(field), Name(ty))?,
+        }
+        self.label.iter().try_for_each(|label| write!(f, " AS {}", Name(label)))
+    }
+}
+
+/// A condition between the commas, where `&&` separates as they do.
+struct Top<'a>(&'a Condition);
+
+impl Display for Top<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Condition::And(..) => write!(f, "({})", self.0),
+            other => other.fmt(f),
+        }
+    }
+}
+
+impl Display for Condition {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Condition::Test(test) => test.fmt(f),
+            Condition::Not(inner) => write!(f, "!{}", Operand(inner)),
+            Condition::And(left, right) => write!(f, "{} && {}", Operand(left), Operand(right)),
+            Condition::Or(left, right) => write!(f, "{} || {}", Operand(left), Operand(right)),
+        }
+    }
+}
+
+struct Operand<'a>(&'a Condition);
+
+impl Display for Operand<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Condition::And(..) | Condition::Or(..) => write!(f, "({})", self.0),
+            other => other.fmt(f),
+        }
+    }
+}
+
+impl Display for Test {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} ", Name(&self.field), self.op)?;
+        match &self.value {
+            TestValue::Number(number) => f.write_str(number),
+            TestValue::Text(text) => write!(f, "\"{text}\""),
+        }
+    }
+}

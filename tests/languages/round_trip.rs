@@ -1,0 +1,283 @@
+//! parse(print(tree)) == tree, for generated trees of the languages: all that can be meant can be written.
+//! (That of histograms is next to its parser, whose tree it builds of private parts.)
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use rtrace::filter::{CpuList, Expr, Filter, Modifier, Op, Predicate, Value};
+use rtrace::probe::{Arg, Fetch, KernelPlace, Kind, Probe};
+use rtrace::syntax::{Span, Spanned};
+use rtrace::synth::sql::{Condition, Item, Join, Query, SelectExpr, Selection, Test, TestValue};
+use rtrace::synth::{FieldType, SynthDef, SynthField};
+use rtrace::trigger::{Action, EventRef, FunctionAction, FunctionTrigger, Trigger};
+
+fn name() -> impl Strategy<Value = String> {
+    "[a-z_][a-zA-Z0-9_]{0,8}"
+}
+
+fn spanned<T: std::fmt::Debug>(items: impl Strategy<Value = T>) -> impl Strategy<Value = Spanned<T>> {
+    items.prop_map(Spanned::from)
+}
+
+fn filter_value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        any::<i64>().prop_map(|n| Value::Number { value: n.into(), hex: false }),
+        any::<u64>().prop_map(|n| Value::Number { value: n.into(), hex: true }),
+        (1u32..).prop_map(|n| Value::Number { value: -i128::from(n), hex: true }),
+        // A text holds one kind of quotes at most.
+        "[ -!#-~é]{0,20}".prop_map(Value::Text),
+        "[ -&(-~é]{0,20}".prop_map(Value::Text),
+        proptest::collection::btree_set(0u32..300, 1..6).prop_map(|cpus| Value::Cpus(CpuList::new(cpus))),
+    ]
+}
+
+fn predicate() -> impl Strategy<Value = Expr> {
+    let plain =
+        (name(), option::of(Just(Modifier::UserString)), prop::sample::select(Op::ALL.to_vec()), filter_value());
+    let function = ("[a-z_][a-z0-9_.$]{0,8}", any::<bool>())
+        .prop_map(|(text, equal)| (Modifier::Function, if equal { Op::Equal } else { Op::NotEqual }, text));
+    let function =
+        (name(), function).prop_map(|(field, (modifier, op, text))| (field, Some(modifier), op, Value::Function(text)));
+    prop_oneof![4 => plain, 1 => function].prop_map(|(field, modifier, op, value)| {
+        let modifier = modifier.map(Spanned::from);
+        Expr::Predicate(Predicate {
+            field: field.into(),
+            modifier,
+            op: op.into(),
+            value: value.into(),
+            span: Span::default(),
+        })
+    })
+}
+
+fn filter() -> impl Strategy<Value = Expr> {
+    predicate().prop_recursive(4, 24, 3, |inner| {
+        prop_oneof![
+            inner.clone().prop_map(|e| Expr::Not(Box::new(e))),
+            vec(inner.clone(), 2..4).prop_map(Expr::And),
+            vec(inner, 2..4).prop_map(Expr::Or),
+        ]
+    })
+}
+
+fn event_ref() -> impl Strategy<Value = EventRef> {
+    (name(), name()).prop_map(|(system, event)| EventRef { system, event })
+}
+
+fn trigger() -> impl Strategy<Value = Trigger> {
+    let action = prop_oneof![
+        Just(Action::TraceOn),
+        Just(Action::TraceOff),
+        Just(Action::Snapshot),
+        Just(Action::StackTrace),
+        event_ref().prop_map(Action::EnableEvent),
+        event_ref().prop_map(Action::DisableEvent),
+        event_ref().prop_map(Action::EnableHist),
+        event_ref().prop_map(Action::DisableHist),
+    ];
+    (action, option::of(any::<u64>()), option::of(filter())).prop_map(|(action, count, filter)| {
+        let filter = filter.map(|f| Filter::parse(&f.to_string()).expect("a filter"));
+        Trigger { action, count, filter }
+    })
+}
+
+fn function_trigger() -> impl Strategy<Value = FunctionTrigger> {
+    let action = prop_oneof![
+        Just(FunctionAction::TraceOn),
+        Just(FunctionAction::TraceOff),
+        Just(FunctionAction::Snapshot),
+        Just(FunctionAction::StackTrace),
+        Just(FunctionAction::Dump),
+        Just(FunctionAction::CpuDump),
+        event_ref().prop_map(FunctionAction::EnableEvent),
+        event_ref().prop_map(FunctionAction::DisableEvent),
+    ];
+    ("[a-z_*?][a-zA-Z0-9_.*?]{0,12}", action, option::of(any::<u64>()))
+        .prop_map(|(function, action, count)| FunctionTrigger { function, action, count })
+}
+
+fn fetch(of_event: bool, returns: bool) -> impl Strategy<Value = Fetch> {
+    let leaf = if of_event {
+        name().prop_filter("it has its own meaning", |n| n != "comm").prop_map(Fetch::EventField).boxed()
+    } else {
+        prop_oneof![
+            prop::sample::select(vec!["di", "ax", "orig_ax", "r15"]).prop_map(|r| Fetch::Register(r.to_owned())),
+            Just(Fetch::Stack),
+            (0u32..4096).prop_map(Fetch::StackEntry),
+            (1u32..=128).prop_map(Fetch::Argument),
+            Just(Fetch::Arguments),
+            Just(if returns { Fetch::ReturnValue } else { Fetch::Stack }),
+        ]
+        .boxed()
+    };
+    let leaf = prop_oneof![
+        4 => leaf,
+        1 => Just(Fetch::Comm),
+        1 => "(0x[0-9a-f]{1,16}|[a-z_]{1,8}([+-][0-9]{1,3})?|\\+[0-9]{1,4})".prop_map(Fetch::Memory),
+        1 => "(-?[1-9][0-9]{0,8}|0x[0-9a-f]{1,8})".prop_map(Fetch::Immediate),
+        1 => "[a-z :=]{0,12}".prop_map(Fetch::Text),
+        1 => "[a-z_]{1,6}((->|\\.)[a-z_]{1,6}){0,2}".prop_map(Fetch::Variable),
+    ];
+    leaf.prop_recursive(3, 6, 1, |inner| {
+        (any::<bool>(), -99999i64..99999, inner).prop_map(|(user, offset, address)| Fetch::Deref {
+            user,
+            offset,
+            address: Box::new(address),
+        })
+    })
+}
+
+fn args(of_event: bool, returns: bool) -> impl Strategy<Value = Vec<Arg>> {
+    let kinds = ["u8", "s64", "x32[7]", "b4@2/32", "symbol", "char", "u16[64]"];
+    let one = (option::of(Just(())), fetch(of_event, returns), option::of(prop::sample::select(kinds.to_vec())));
+    vec(one, 0..4).prop_map(|all| {
+        let named = |(at, (name, fetch, kind)): (usize, (Option<()>, Fetch, Option<&str>))| Arg {
+            name: name.map(|()| format!("v{at}")),
+            fetch,
+            kind: kind.map(str::to_owned),
+        };
+        all.into_iter().enumerate().map(named).collect()
+    })
+}
+
+fn kernel_place() -> impl Strategy<Value = KernelPlace> {
+    let symbol = prop_oneof![4 => name(), 1 => any::<u64>().prop_map(|n| format!("{n:#x}"))];
+    (option::of("[a-z]{1,5}"), symbol, 0u64..999).prop_map(|(module, symbol, offset)| KernelPlace {
+        module,
+        symbol,
+        offset,
+        span: Span::default(),
+    })
+}
+
+fn probe() -> impl Strategy<Value = Probe> {
+    let kind = prop_oneof![
+        kernel_place().prop_map(Kind::Kprobe),
+        (option::of(1u32..=4096), kernel_place()).prop_map(|(max_active, at)| Kind::Kretprobe { max_active, at }),
+        ("(/[a-z.0-9]{1,6}){1,3}", any::<u64>(), option::of(any::<u64>()), any::<bool>())
+            .prop_map(|(path, offset, counter, returns)| Kind::Uprobe { path, offset, counter, returns }),
+        (name(), name()).prop_map(|(system, event)| Kind::Event { system, event }),
+        (name(), option::of(1u32..=4096)).prop_map(|(symbol, max_active)| Kind::Function {
+            symbol,
+            returns: max_active.is_some(),
+            max_active
+        }),
+        name().prop_map(|symbol| Kind::Function { symbol, returns: true, max_active: None }),
+        name().prop_map(|name| Kind::Tracepoint { name }),
+        "(u32 [a-z]{1,4}(; char\\[20\\] [a-z]{1,4})?)?".prop_map(|fields| Kind::User { fields }),
+    ];
+    kind.prop_flat_map(|kind| {
+        let user = matches!(kind, Kind::User { .. });
+        let of_event = matches!(kind, Kind::Event { .. });
+        let returns = match &kind {
+            Kind::Kretprobe { .. } => true,
+            Kind::Uprobe { returns, .. } | Kind::Function { returns, .. } => *returns,
+            _ => false,
+        };
+        let args = if user { Just(Vec::new()).boxed() } else { args(of_event, returns).boxed() };
+        let filter = if of_event { option::of("[a-z]{1,4} == [0-9]").boxed() } else { Just(None).boxed() };
+        let group = if user { Just(None).boxed() } else { option::of(name()).boxed() };
+        let event = if user { name().prop_map(Some).boxed() } else { option::of(name()).boxed() };
+        (Just(kind), group, event, args, filter).prop_map(|(kind, group, event, args, filter)| Probe {
+            kind,
+            group,
+            event,
+            args,
+            filter,
+        })
+    })
+}
+
+fn definition() -> impl Strategy<Value = SynthDef> {
+    let number = prop::sample::select(vec!["u64", "s8", "pid_t", "unsigned int", "long long", "gfp_t", "bool", "char"]);
+    let ty = prop_oneof![
+        number.prop_map(|ty| FieldType::Number(ty.to_owned())),
+        option::of(1u32..=256).prop_map(FieldType::Text),
+        any::<bool>().prop_map(|signed| FieldType::Stack { signed }),
+    ];
+    let fields = vec((ty, name()), 1..12).prop_map(|fields| {
+        let numbered = |(at, (ty, name)): (usize, (FieldType, String))| SynthField { ty, name: format!("{name}{at}") };
+        fields.into_iter().enumerate().map(numbered).collect()
+    });
+    (name(), fields).prop_map(|(name, fields)| SynthDef { name, fields })
+}
+
+/// Names of SQL: with dots, keywords, and what needs a backslash to be a name.
+fn word() -> impl Strategy<Value = Spanned<String>> {
+    let odd = prop::sample::select(vec!["from", "AS", "Select", "cast", "sym", "9lives", ".x", "TIMESTAMP"]);
+    spanned(prop_oneof![6 => "[a-z_]{1,6}(\\.[a-zA-Z_0-9]{1,5})?", 1 => odd.prop_map(str::to_owned)])
+}
+
+fn condition() -> impl Strategy<Value = Condition> {
+    let op = prop::sample::select(vec!["==", "!=", "<", "<=", ">", ">=", "&"]);
+    let number = prop_oneof![any::<u64>().prop_map(|n| n.to_string()), any::<u64>().prop_map(|n| format!("{n:#x}"))];
+    let text = "[ -!#-~é]{0,12}".prop_map(TestValue::Text).boxed();
+    let value = prop_oneof![number.prop_map(TestValue::Number), text.clone()];
+    let test = prop_oneof![
+        4 => (word(), op, value).prop_map(|(field, op, value)| Test { field, op, value }),
+        1 => (word(), text).prop_map(|(field, value)| Test { field, op: "~", value }),
+    ];
+    test.prop_map(Condition::Test).prop_recursive(4, 12, 2, |inner| {
+        let side = || inner.clone().prop_map(|c| Box::new(Spanned::from(c)));
+        prop_oneof![
+            side().prop_map(Condition::Not),
+            (side(), side()).prop_map(|(a, b)| Condition::And(a, b)),
+            (side(), side()).prop_map(|(a, b)| Condition::Or(a, b)),
+        ]
+    })
+}
+
+fn query() -> impl Strategy<Value = Query> {
+    let ty = prop_oneof![word(), Just(Spanned::from("sym-offset".to_owned()))];
+    let expr = prop_oneof![
+        word().prop_map(SelectExpr::Field),
+        (word(), word()).prop_map(|(a, b)| SelectExpr::Minus(a, b)),
+        (word(), word()).prop_map(|(a, b)| SelectExpr::Plus(a, b)),
+        (word(), ty).prop_map(|(field, ty)| SelectExpr::Cast(field, ty)),
+    ];
+    let selection = (expr, option::of(word())).prop_map(|(expr, label)| Selection { expr, label });
+    let item = || (word(), option::of(word())).prop_map(|(name, label)| Item { name, label });
+    let join = (item(), vec((word(), word()), 1..3)).prop_map(|(item, on)| Join { item, on });
+    (vec(spanned(selection), 1..4), item(), option::of(join), vec(spanned(condition()), 0..3))
+        .prop_map(|(select, from, join, conditions)| Query { select, from, join, conditions })
+}
+
+proptest! {
+    #[test]
+    fn filters(expr in filter()) {
+        let text = expr.to_string();
+        prop_assume!(text.len() < 4000);
+        prop_assert_eq!(text.parse(), Ok(expr), "{}", text);
+    }
+
+    #[test]
+    fn triggers(trigger in trigger()) {
+        let text = trigger.to_string();
+        prop_assume!(text.len() < 4000);
+        prop_assert_eq!(text.parse(), Ok(trigger), "{}", text);
+    }
+
+    #[test]
+    fn function_triggers(trigger in function_trigger()) {
+        let text = trigger.to_string();
+        prop_assert_eq!(text.parse(), Ok(trigger), "{}", text);
+    }
+
+    #[test]
+    fn probes(probe in probe()) {
+        let text = probe.to_string();
+        prop_assert_eq!(text.parse(), Ok(probe), "{}", text);
+    }
+
+    #[test]
+    fn synthetic_events(definition in definition()) {
+        let text = definition.to_string();
+        prop_assert_eq!(SynthDef::parse(&text), Ok(definition), "{}", text);
+    }
+
+    #[test]
+    fn statements(query in query()) {
+        let text = query.to_string();
+        prop_assert_eq!(Query::parse(&text), Ok(query), "{}", text);
+    }
+}
