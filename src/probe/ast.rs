@@ -62,7 +62,7 @@ pub enum Kind {
         /// The tracepoint.
         name: String,
     },
-    /// `u:name u32 count; char msg[16]` (`CONFIG_USER_EVENTS`): an event that programs write.
+    /// `u:name u32 count; char[16] msg` (`CONFIG_USER_EVENTS`): an event that programs write.
     User {
         /// The fields, as in C, separated by `;`.
         fields: String,

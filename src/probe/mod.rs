@@ -9,6 +9,7 @@ mod ast;
 mod elf;
 mod parse;
 mod print;
+mod user;
 
 pub use arg::{Arg, Fetch};
 pub use ast::{KernelPlace, Kind, Probe};

@@ -58,6 +58,7 @@ impl<'a> Parser<'a> {
             if event.is_none() {
                 return Err(self.error(head_span, "a user event needs a name: `u:NAME FIELDS`"));
             }
+            super::user::check(self.text, head_span.end)?;
             return Ok(Probe { kind: Kind::User { fields }, group: None, event, args: Vec::new(), filter: None });
         }
         if !matches!(kind, 'p' | 'r' | 'e' | 'f' | 't') {
@@ -248,7 +249,7 @@ mod tests {
                 "p vfs_read a=\\5:u8 b=\\\"two words\" c=@jiffies:u64 d=%di:b4@2/32 e=$arg2:x8[4]",
                 "p vfs_read a=\\5:u8 b=\\\"two words\" c=@jiffies:u64 d=%di:b4@2/32 e=$arg2:x8[4]",
             ),
-            ("u:test u32 count; char msg[16]", "u:test u32 count; char msg[16]"),
+            ("u:test u32 count; char[16] msg", "u:test u32 count; char[16] msg"),
             ("p 0xffffffff81000000", "p 0xffffffff81000000"),
         ] {
             let probe: Probe = text.parse().unwrap_or_else(|e| panic!("{e}"));

@@ -48,6 +48,10 @@ pub(super) fn line(words: &[String], name: Option<&str>) -> Result<String, Failu
         return Ok(format!("u:{place} {}", args.join(separator)).trim_end().to_owned());
     }
     if let Some(name) = name {
+        if name.contains(char::is_whitespace) || name.is_empty() {
+            return Err(usage(format!("`{name}` cannot be the name of an event"))
+                .hint("names are letters, digits and `_`, no digit first: EVENT or SYSTEM/EVENT"));
+        }
         line.push_str(&format!(":{}", name.replacen(':', "/", 1)));
     }
     let place = match *kind {
