@@ -2,6 +2,7 @@
 
 use super::args::{ListArgs, WriteArgs};
 use super::exit::{Exit, Failure};
+use super::holders::holders;
 use super::language::select;
 use super::snapshot::store;
 use rtrace::record::Ring;
@@ -9,7 +10,7 @@ use rtrace::tracefs::{Instance, Journal, Tracefs};
 use rtrace::units::ByteSize;
 use serde_json::json;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Create, show, change and remove instances
 ///
@@ -185,7 +186,7 @@ fn apply(args: &Settings, instance: &Instance, journal: &mut Journal) -> Result<
         };
         if !named(name) {
             let near = rtrace::syntax::did_you_mean(name, known.iter().map(|(option, _)| option.as_str()));
-            let failure = Failure::new(Exit::Usage, anyhow::anyhow!("there is no trace option `{name}`"));
+            let failure = Failure::new(Exit::Usage, anyhow::anyhow!("there is no trace option `{word}`"));
             return Err(near.into_iter().fold(failure, Failure::hint));
         }
         journal.set_option(instance, name, on)?;
@@ -294,7 +295,7 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     if let serde_json::Value::String(text) = &about["last_boot_info"] {
         writeln!(out, "persistent    {}", persistence(text))?;
     }
-    for holder in holders(&instance) {
+    for holder in held_by(&instance) {
         writeln!(out, "held by       {holder}")?;
     }
     Ok(Exit::Success)
@@ -374,23 +375,14 @@ fn remove_one(tracefs: &Tracefs, journal: &mut Journal, name: &str, force: bool)
     journal.remove_instance(name).map_err(|e| {
         let busy = e.errno() == Some(nix::errno::Errno::EBUSY);
         let failure = Failure::from(e);
-        let holders = if busy { holders(&instance) } else { Vec::new() };
+        let holders = if busy { held_by(&instance) } else { Vec::new() };
         holders.into_iter().fold(failure, |failure, holder| failure.hint(format!("held by {holder}")))
     })
 }
 
-/// The processes that have one of the instance's files open: `process 1234 (cat): per_cpu/cpu0/trace_pipe_raw`.
-fn holders(instance: &Instance) -> Vec<String> {
+/// Who has files of the instance open: `process 1234 (cat): per_cpu/cpu0/trace_pipe_raw`.
+fn held_by(instance: &Instance) -> Vec<String> {
     let root = instance.path("");
-    let Ok(processes) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let pids = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    pids.filter_map(|pid| {
-        let open = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
-        let file =
-            open.flatten().filter_map(|fd| std::fs::read_link(fd.path()).ok()).find(|to| to.starts_with(&root))?;
-        let comm = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-        let below = file.strip_prefix(&root).unwrap_or(Path::new("")).display().to_string();
-        Some(format!("process {pid} ({}): {below}", comm.trim()))
-    })
-    .collect()
+    let holders = holders(|file| file.starts_with(&root)).into_iter();
+    holders.map(|(who, file)| format!("{who}: {}", file.strip_prefix(&root).unwrap_or(&file).display())).collect()
 }

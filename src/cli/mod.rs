@@ -11,6 +11,7 @@ mod filter;
 mod generate;
 mod help;
 mod hist;
+mod holders;
 mod instance;
 mod keywords;
 mod language;

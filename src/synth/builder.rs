@@ -1,6 +1,6 @@
 //! A synthetic event from its parts, by libtracefs' rules.
 
-use super::def::valid_name;
+use super::def::{start_variable, valid_name, variable};
 use super::{FieldType, Plan, SynthDef, SynthError, SynthField};
 use crate::filter::Filter;
 use crate::format::{EventFormat, Field};
@@ -259,13 +259,15 @@ impl Builder {
             let var = |name: &String| Arg::Var(VarRef { event: None, name: name.clone() }).into();
             self.args.iter().map(var).collect()
         };
-        let trace = || Do::Trace { event: self.name.clone().into(), args: args(), keyword: true };
+        // As an argument of trace() the kernel takes no name of one letter; as the action's own name it does.
+        let keyword = self.name.len() > 1;
+        let trace = || Do::Trace { event: self.name.clone().into(), args: args(), keyword };
         if self.tracked.is_empty() {
             let event = (self.start.system.clone(), self.start.name.clone()).into();
             end.actions.push(Action { when: Reaction::OnMatch { event }, what: trace() }.into());
         }
         for (when, name, deed) in &self.tracked {
-            let variable = self.variable(name).into();
+            let variable = variable(&self.name, name).into();
             let when = match when {
                 Tracking::Max => Reaction::OnMax(variable),
                 Tracking::Change => Reaction::OnChange(variable),
@@ -285,14 +287,8 @@ impl Builder {
         })
     }
 
-    /// The variable of the end trigger that holds the field `name`. Synthetic events are named once in a system, so
-    /// these names are, too.
-    fn variable(&self, name: &str) -> String {
-        format!("__{}_{name}", self.name)
-    }
-
     fn start_variable(&mut self, name: &str, value: Expr) -> String {
-        let variable = format!("__{}_start_{name}", self.name);
+        let variable = start_variable(&self.name, name);
         self.start_vars.push(Assign { name: variable.clone().into(), value: value.into() });
         variable
     }
@@ -304,7 +300,7 @@ impl Builder {
         if self.fields.iter().any(|f| f.name == name) {
             return Err(SynthError::Duplicate(name.to_owned()));
         }
-        let variable = self.variable(name);
+        let variable = variable(&self.name, name);
         self.end_vars.push(Assign { name: variable.clone().into(), value: value.into() });
         self.fields.push(SynthField { ty, name: name.to_owned() });
         self.args.push(variable);

@@ -142,6 +142,23 @@ impl SynthDef {
         }
         Ok(SynthDef { name: name.to_owned(), fields })
     }
+
+    /// Whether a variable of that name is one that a [`Builder`](super::Builder) made for this event.
+    pub fn has_variable(&self, name: &str) -> bool {
+        let made = |field: &str| name == variable(&self.name, field) || name == start_variable(&self.name, field);
+        self.fields.iter().any(|field| made(&field.name))
+    }
+}
+
+/// The variable of the end trigger that holds a field of an event. Synthetic events are named once in a system, so these
+/// names are, too.
+pub(super) fn variable(event: &str, field: &str) -> String {
+    format!("__{event}_{field}")
+}
+
+/// The variable of the start trigger that holds a field of an event, or what it is calculated from.
+pub(super) fn start_variable(event: &str, field: &str) -> String {
+    format!("__{event}_start_{field}")
 }
 
 impl SynthField {

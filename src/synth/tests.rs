@@ -1,7 +1,7 @@
 use super::sql::{Lowered, Query, lower};
 use super::*;
 use crate::format::EventFormat;
-use crate::hist::spec::HistSpec;
+use crate::hist::spec::{Features, HistSpec, SpecErrorKind, Surroundings};
 use proptest::prelude::*;
 
 fn format(system: &str, event: &str) -> Option<EventFormat> {
@@ -168,6 +168,26 @@ fn handlers() {
         ),
         "{text}"
     );
+}
+
+/// trace() takes no argument of one letter, and so no event of such a name; an action may be called so.
+#[test]
+fn names_of_one_letter() {
+    let mut b = Builder::new("q", waking(), switch(), "pid", "next_pid", None).unwrap();
+    b.compare(TIMESTAMP, TIMESTAMP, Calc::DeltaEnd, "d").unwrap();
+    let end = b.plan().unwrap().end.1;
+    assert!(end.to_string().ends_with(":onmatch(sched.sched_waking).q($__q_d)"), "{end}");
+    let text = end.to_string().replace(".q(", ".trace(q,");
+    let (format, spec) = (switch(), HistSpec::parse(&text).unwrap());
+    let around = Surroundings { event: &format, features: Features::ALL, neighbours: None, lookup: None };
+    assert_eq!(spec.check(&around).unwrap_err()[0].kind, SpecErrorKind::ShortArgument("q".to_owned()));
+}
+
+#[test]
+fn variables_tell_whose_they_are() {
+    let def = SynthDef::parse("wk pid_t pid; u64 lat").unwrap();
+    assert!(def.has_variable("__wk_pid") && def.has_variable("__wk_start_lat"));
+    assert!(!def.has_variable("__wk_prio") && !def.has_variable("__wks_pid") && !def.has_variable("lat"));
 }
 
 fn lowered(text: &str) -> Result<String, String> {

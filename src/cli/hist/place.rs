@@ -2,9 +2,10 @@
 
 use crate::cli::args::{WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
-use rtrace::hist::spec::{Echo, HistSpec};
+use crate::cli::language::select;
+use rtrace::hist::spec::{Do, Echo, HistSpec};
 use rtrace::syntax::Diagnostic;
-use rtrace::tracefs::{Error, EventName, EventSelection, Instance, Journal, Tracefs, WriteMode};
+use rtrace::tracefs::{Error, EventName, Instance, Journal, Tracefs, WriteMode};
 
 /// The instance of histograms that outlive the command which started them.
 pub(crate) const LONG_LIVED: &str = "rtrace-hist";
@@ -109,7 +110,7 @@ pub(crate) fn event(instance: &Instance, text: &str) -> Result<EventName, Failur
     {
         return Ok(event);
     }
-    let mut events = EventSelection::new(text).select(&instance.events()?)?;
+    let mut events = select(instance, text)?;
     if events.len() > 1 {
         let names: Vec<_> = events.iter().take(4).map(ToString::to_string).collect();
         let error = anyhow::anyhow!("failed to choose an event: `{text}` means {} events", events.len());
@@ -152,8 +153,29 @@ pub(crate) fn add_trigger(
         journal.set_clock(instance, clock_of(spec))?;
     }
     let undo = HistSpec { control: None, ..spec.clone() };
-    journal.append(instance, &event.file("trigger"), &spec.to_string(), &format!("!{undo}"))?;
-    Ok(())
+    let added = journal.append(instance, &event.file("trigger"), &spec.to_string(), &format!("!{undo}"));
+    added.map_err(|error| {
+        let busy = error.errno() == Some(nix::errno::Errno::EBUSY) && takes_snapshots(spec);
+        let failure = Failure::from(error);
+        if busy { failure.hint(snapshot_user(instance)) } else { failure }
+    })
+}
+
+fn takes_snapshots(spec: &HistSpec) -> bool {
+    spec.actions.iter().any(|action| action.value.what == Do::Snapshot)
+}
+
+/// Who has the one snapshot() action that an instance can have, or the buffer that it needs.
+fn snapshot_user(instance: &Instance) -> String {
+    let at = called(instance);
+    for event in events_with_hists(instance).unwrap_or_default() {
+        let echoes = hist_triggers(instance, &event).unwrap_or_default();
+        if let Some(other) = echoes.iter().find(|echo| takes_snapshots(&echo.spec)) {
+            return format!("{at} can have one snapshot() action; {event} has it: {}", other.spec);
+        }
+    }
+    let tracer = instance.current_tracer().unwrap_or_default();
+    format!("snapshot() needs the spare buffer of {at}, which is in use (its tracer is `{tracer}`)")
 }
 
 /// The trace clock that the use of `common_timestamp` sets.

@@ -263,5 +263,6 @@ fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
 /// What keeps the event busy.
 fn users(tracefs: &Tracefs, probe: &Probe) -> Vec<String> {
     let name = EventName::new(probe.group_or_default(), probe.event.clone().unwrap_or_default());
-    super::synth::users_of(&super::synth::instances(tracefs).unwrap_or_default(), &name)
+    let users = super::synth::users_of(&super::synth::instances(tracefs).unwrap_or_default(), &name);
+    if users.is_empty() { super::holders::of_event(&name) } else { users }
 }

@@ -92,7 +92,9 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
             .iter()
             .map(|d| serde_json::json!({ "name": d.name, "fields": d.fields.iter().map(field).collect::<Vec<_>>() }))
             .collect();
-        text = serde_json::to_string_pretty(&serde_json::json!({ "synthetic_events": events }))? + "\n";
+        text = serde_json::to_string_pretty(
+            &serde_json::json!({ "schema": "rtrace-synth-1", "synthetic_events": events }),
+        )? + "\n";
     } else {
         for definition in definitions {
             text.push_str(&format!("{definition}\n"));
@@ -107,7 +109,7 @@ fn show(args: &NameArgs) -> Result<Exit, Failure> {
     let mut text = format!("{definition}\n");
     for instance in instances(&tracefs)? {
         let place = instance.name().map_or(String::new(), |name| format!(" in instance {name}"));
-        for (event, spec) in remove::triggers_of(&instance, &definition.name)? {
+        for (event, spec) in remove::triggers_of(&instance, &definition)? {
             text.push_str(&format!("{event}{place}: {spec}\n"));
         }
         let event = EventName::new("synthetic", &definition.name);

@@ -4,6 +4,7 @@ use super::{able, definitions, instances};
 use crate::cli::args::{WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{events_with_hists, hist_triggers, remove_all};
+use crate::cli::holders::of_event;
 use anyhow::anyhow;
 use rtrace::hist::spec::{Do, HistSpec};
 use rtrace::syntax::did_you_mean;
@@ -29,27 +30,21 @@ pub(super) struct Args {
 /// Removes, in every instance, what fires the event, and then the event.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let tracefs = able(args.write.open()?)?;
-    let names: Vec<String> =
-        if args.all { definitions(&tracefs)?.into_iter().map(|d| d.name).collect() } else { args.name.clone() };
-    for name in &names {
-        definition(&tracefs, name)?;
-    }
+    let doomed = match args.all {
+        true => definitions(&tracefs)?,
+        false => args.name.iter().map(|name| definition(&tracefs, name)).collect::<Result<_, _>>()?,
+    };
     let instances = instances(&tracefs)?;
     if !args.force {
-        names.iter().try_for_each(|name| unused(&instances, name))?;
+        doomed.iter().try_for_each(|def| unused(&instances, &def.name))?;
     }
     let mut journal = args.write.journal(&tracefs);
-    for name in names {
+    for def in doomed {
+        let mut own = Vec::new();
         for instance in &instances {
-            end_use(&mut journal, instance, &name)?;
-            let left = triggers_of(instance, &name)?;
-            remove_all(&mut journal, instance, left)?;
+            own.extend(triggers_of(instance, &def)?.into_iter().map(|(event, spec)| (instance, event, spec)));
         }
-        let removed = journal.act(&tracefs.top(), "synthetic_events", &format!("!{name}"), WriteMode::Append);
-        removed.map_err(|error| {
-            // Nothing in tracefs is left that could use it.
-            Failure::from(error).hint(format!("perf uses it, or a process has a file of synthetic:{name} open"))
-        })?;
+        remove_one(&mut journal, &instances, &def).map_err(|failure| put_back(&mut journal, own, failure))?;
     }
     if let Ok(instance) = tracefs.instance(super::LONG_LIVED)
         && events_with_hists(&instance)?.is_empty()
@@ -70,6 +65,39 @@ fn unused(instances: &[Instance], name: &str) -> Result<(), Failure> {
     let failure = Failure::from(anyhow!("failed to remove `{name}`: it is in use"));
     let failure = users.into_iter().fold(failure, Failure::hint);
     Err(failure.hint("`--force` ends that, too"))
+}
+
+fn remove_one(journal: &mut Journal, instances: &[Instance], def: &SynthDef) -> Result<(), Failure> {
+    let name = &def.name;
+    for instance in instances {
+        end_use(journal, instance, name)?;
+        let left = triggers_of(instance, def)?;
+        remove_all(journal, instance, left)?;
+    }
+    let top = journal.tracefs().top();
+    journal.act(&top, "synthetic_events", &format!("!{name}"), WriteMode::Append).map_err(|error| {
+        // Nothing in tracefs is left that could use it.
+        let users = of_event(&EventName::new("synthetic", name));
+        users.into_iter().fold(Failure::from(error), Failure::hint)
+    })
+}
+
+/// An event that cannot be removed stays what it was: its triggers come back, those with the variables first.
+fn put_back(journal: &mut Journal, own: Vec<(&Instance, EventName, HistSpec)>, failure: Failure) -> Failure {
+    let mut gone = own;
+    gone.retain(|(instance, event, spec)| {
+        !hist_triggers(instance, event).is_ok_and(|now| now.iter().any(|echo| echo.spec == *spec))
+    });
+    loop {
+        let before = gone.len();
+        gone.retain(|(instance, event, spec)| {
+            journal.act(instance, &event.file("trigger"), &spec.to_string(), WriteMode::Append).is_err()
+        });
+        if gone.is_empty() || gone.len() == before {
+            let lost = gone.into_iter().map(|(_, event, spec)| format!("this trigger of {event} is lost: {spec}"));
+            return lost.fold(failure, Failure::hint);
+        }
+    }
 }
 
 /// Where an event is enabled or has triggers of its own: what keeps it busy.
@@ -113,15 +141,16 @@ pub(super) fn definition(tracefs: &Tracefs, name: &str) -> Result<SynthDef, Fail
     if let Some(found) = all.iter().find(|d| d.name == name) {
         return Ok(found.clone());
     }
-    let failure = Failure::new(Exit::Failed, anyhow!("failed to find `{name}`: there is no such synthetic event"));
+    let failure = Failure::new(Exit::Usage, anyhow!("failed to find `{name}`: there is no such synthetic event"));
     Err(match did_you_mean(name, all.iter().map(|d| d.name.as_str())) {
         Some(hint) => failure.hint(hint),
         None => failure.hint("`rtrace synth list` shows them."),
     })
 }
 
-/// The triggers that fire an event, and those whose variables they use and nobody else.
-pub(super) fn triggers_of(instance: &Instance, name: &str) -> Result<Vec<(EventName, HistSpec)>, Failure> {
+/// The triggers that fire an event, those that `rtrace synth` made for it, and those whose variables they use and
+/// nobody else.
+pub(super) fn triggers_of(instance: &Instance, def: &SynthDef) -> Result<Vec<(EventName, HistSpec)>, Failure> {
     let mut all = Vec::new();
     for event in events_with_hists(instance)? {
         for echo in hist_triggers(instance, &event)? {
@@ -129,15 +158,18 @@ pub(super) fn triggers_of(instance: &Instance, name: &str) -> Result<Vec<(EventN
         }
     }
     let fires = |spec: &HistSpec| {
-        spec.actions.iter().any(|a| matches!(&a.value.what, Do::Trace { event, .. } if event.value == name))
+        spec.actions.iter().any(|a| matches!(&a.value.what, Do::Trace { event, .. } if event.value == def.name))
     };
+    // One that only saves or takes snapshots does not name the event; its variables do.
+    let made = |spec: &HistSpec| !spec.vars.is_empty() && spec.vars.iter().all(|v| def.has_variable(&v.name.value));
     let uses = |spec: &HistSpec, other: &HistSpec| {
         let text = spec.to_string();
         other.vars.iter().any(|v| text.contains(&format!("${}", v.name.value)))
     };
-    // A trigger of ours that keeps values for the one that fires, and that no third one reads.
+    // A trigger that keeps values for the one that fires, and that no third one reads.
     let own = |spec: &HistSpec| {
         fires(spec)
+            || made(spec)
             || (all.iter().any(|(_, s)| fires(s) && uses(s, spec))
                 && all.iter().filter(|(_, s)| uses(s, spec)).all(|(_, s)| fires(s)))
     };

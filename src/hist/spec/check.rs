@@ -359,7 +359,10 @@ impl Check<'_> {
             }
         }
         match &action.value.what {
-            Do::Trace { event, args, .. } => {
+            Do::Trace { event, args, keyword } => {
+                if *keyword && event.len() < 2 {
+                    self.report(Kind::ShortArgument(event.value.clone()), event.span);
+                }
                 if let Some(lookup) = self.around.lookup {
                     match lookup("synthetic", event) {
                         None => self.report(Kind::UnknownSynthetic(event.value.clone()), event.span),

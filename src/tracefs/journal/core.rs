@@ -189,7 +189,11 @@ impl Writer {
         let bytes = format!("{text}\n");
         let path = self.tracefs.root().join(file);
         self.tracefs.files().write(&path, bytes.as_bytes(), mode).map_err(|cause| {
-            let action = if mode == WriteMode::Append { "add to" } else { "set" };
+            let action = match mode {
+                WriteMode::Append if text.starts_with(['!', '-']) => "remove from",
+                WriteMode::Append => "add to",
+                WriteMode::Truncate => "set",
+            };
             let mut error = Error::file(action, file, Some(text), cause);
             if let Error::File { kernel, .. } = &mut error {
                 *kernel = self.complaint(file, text).map(Box::new);
