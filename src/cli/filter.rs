@@ -2,10 +2,10 @@
 
 use super::exit::{Exit, Failure};
 use super::keywords::{FILTERS, words};
-use super::language::{Place, format, invalid, select, warn};
+use super::language::{Place, format, invalid, select, select_or_all, warn};
 use rtrace::filter::Filter;
 use rtrace::syntax::Diagnostic;
-use rtrace::tracefs::{EventName, Instance, Journal, Tracefs};
+use rtrace::tracefs::{EventName, Instance, Journal};
 use serde_json::json;
 use std::io::{self, Write};
 
@@ -218,12 +218,8 @@ fn check(args: &CheckArgs) -> Result<Exit, Failure> {
 
 /// The events among `event` (or all) that have a filter, with it.
 fn filters(instance: &Instance, event: Option<&str>) -> Result<Vec<(EventName, String)>, Failure> {
-    let events = match event {
-        Some(event) => select(instance, event)?,
-        None => instance.events()?,
-    };
     let mut found = Vec::new();
-    for event in events {
+    for event in select_or_all(instance, event)? {
         // Events of the system `ftrace` have none.
         if let Ok(Some(filter)) = instance.filter(&event) {
             found.push((event, filter));
@@ -272,7 +268,7 @@ fn clear(args: &ClearArgs) -> Result<Exit, Failure> {
     let mut journal = args.place.journal(&tracefs);
     clear_filters(&mut journal, &instance, args.event.as_deref())?;
     if args.event.is_none() {
-        clear_pids(&tracefs, &instance, &mut journal)?;
+        clear_pids(&instance, &mut journal)?;
     }
     journal.keep()?;
     Ok(Exit::Success)
@@ -285,11 +281,17 @@ fn clear_filters(journal: &mut Journal, instance: &Instance, event: Option<&str>
     Ok(())
 }
 
-fn clear_pids(_: &Tracefs, instance: &Instance, journal: &mut Journal) -> Result<(), Failure> {
+/// Empties the lists of processes; what children do about lists goes with the last one.
+fn clear_pids(instance: &Instance, journal: &mut Journal) -> Result<(), Failure> {
+    let mut listed = false;
     for file in ["set_event_pid", "set_event_notrace_pid"] {
         if instance.read(file).is_ok_and(|text| !text.trim().is_empty()) {
             journal.set(instance, file, "")?;
+            listed = true;
         }
+    }
+    if listed && instance.options()?.iter().any(|(name, on)| name == "event-fork" && *on) {
+        journal.set_option(instance, "event-fork", false)?;
     }
     Ok(())
 }

@@ -41,6 +41,11 @@ pub(crate) fn select(instance: &Instance, text: &str) -> Result<Vec<EventName>, 
     })
 }
 
+/// The events that `text` selects; without it, all.
+pub(crate) fn select_or_all(instance: &Instance, text: Option<&str>) -> Result<Vec<EventName>, Failure> {
+    text.map_or_else(|| Ok(instance.events()?), |text| select(instance, text))
+}
+
 /// The format of an event.
 pub(crate) fn format(instance: &Instance, event: &EventName) -> Result<EventFormat, Failure> {
     let text = instance.event_format(event)?;

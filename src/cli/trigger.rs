@@ -3,10 +3,10 @@
 use super::exit::{Exit, Failure};
 use super::hist::{clock_note, users};
 use super::keywords::{FILTERS, TRIGGERS, words as offer};
-use super::language::{Place, format, invalid, select, warn};
+use super::language::{Place, format, invalid, select, select_or_all, warn};
 use rtrace::filter::Filter;
 use rtrace::hist::spec::{Echo, Features, Surroundings};
-use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs, WriteMode};
+use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs, WriteMode, glob_matches};
 use rtrace::trigger::{Action, FunctionTrigger, Trigger};
 use serde_json::json;
 use std::io::{self, Write};
@@ -220,7 +220,11 @@ fn add_function(args: &AddArgs, tracefs: &Tracefs, instance: &Instance, on: &str
     let trigger: FunctionTrigger = whole.parse().map_err(|e| invalid("trigger", e))?;
     tracefs.require(&Feature::FunctionFilter)?;
     let mut journal = args.place.journal(tracefs);
-    journal.add_function_command(instance, &trigger)?;
+    journal.add_function_command(instance, &trigger).map_err(|error| {
+        // The kernel's words for one that is there are `Invalid argument`.
+        let there = like(instance, &trigger);
+        there.iter().fold(Failure::from(error), |failure, set| failure.hint(format!("there is `{set}` already")))
+    })?;
     journal.keep()?;
     Ok(Exit::Success)
 }
@@ -234,14 +238,52 @@ fn function_triggers(instance: &Instance) -> Vec<String> {
     text.lines().filter(|line| line.parse::<FunctionTrigger>().is_ok()).map(str::to_owned).collect()
 }
 
+/// Those of the wanted action on the wanted function or glob of functions, whatever is left of their counts.
+fn like(instance: &Instance, wanted: &FunctionTrigger) -> Vec<FunctionTrigger> {
+    let set = function_triggers(instance).into_iter().filter_map(|line| line.parse::<FunctionTrigger>().ok());
+    let like = |set: &FunctionTrigger| {
+        set.action == wanted.action
+            && (set.function == wanted.function || glob_matches(&wanted.function, &set.function))
+    };
+    set.filter(like).collect()
+}
+
+fn remove_function(mut journal: Journal, instance: &Instance, wanted: &FunctionTrigger) -> Result<Exit, Failure> {
+    let mut removals = match instance.read(FUNCTIONS) {
+        // Where the list cannot be read, what was asked for is all there is to go by.
+        Err(_) => vec![wanted.removal()],
+        // The kernel wants to be told whether there is a count, not which.
+        Ok(_) => like(instance, wanted)
+            .into_iter()
+            .map(|set| FunctionTrigger { count: set.count, ..wanted.clone() }.removal())
+            .collect(),
+    };
+    removals.sort();
+    removals.dedup();
+    if removals.is_empty() {
+        let error = anyhow::anyhow!("failed to remove `{wanted}`: there is no such trigger");
+        let set = function_triggers(instance);
+        let hint = if set.is_empty() {
+            "no function has a trigger".to_owned()
+        } else {
+            format!("there is {}", set.join("; "))
+        };
+        return Err(Failure::from(error).hint(hint));
+    }
+    for removal in &removals {
+        journal.act(instance, FUNCTIONS, removal, WriteMode::Append)?;
+    }
+    journal.keep()?;
+    match like(instance, wanted).first() {
+        Some(left) => Err(anyhow::anyhow!("failed to remove `{left}`: it is still there").into()),
+        None => Ok(Exit::Success),
+    }
+}
+
 /// The events among `event` (or all) that have triggers, with them.
 fn triggers(instance: &Instance, event: Option<&str>) -> Result<Vec<(EventName, Vec<String>)>, Failure> {
-    let events = match event {
-        Some(event) => select(instance, event)?,
-        None => instance.events()?,
-    };
     let mut found = Vec::new();
-    for event in events {
+    for event in select_or_all(instance, event)? {
         match instance.triggers(&event) {
             Ok(lines) if !lines.is_empty() => found.push((event, lines)),
             _ => {}
@@ -336,13 +378,7 @@ fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
     if args.function.is_some() {
         let trigger: FunctionTrigger = format!("{on}:{text}").parse().map_err(|e| invalid("trigger", e))?;
         tracefs.require(&Feature::FunctionFilter)?;
-        journal.act(&instance, FUNCTIONS, &trigger.removal(), WriteMode::Append)?;
-        journal.keep()?;
-        let left = function_triggers(&instance);
-        if left.iter().any(|line| line.parse() == Ok(trigger.clone())) {
-            return Err(anyhow::anyhow!("failed to remove `{trigger}`: it is still there").into());
-        }
-        return Ok(Exit::Success);
+        return remove_function(journal, &instance, &trigger);
     }
     let wanted: Trigger = text.parse().map_err(|e| invalid("trigger", e))?;
     // `snapshot` must not remove what only shares its place: traceon is no traceoff.

@@ -261,7 +261,14 @@ fn with_histograms(tracefs: Tracefs) -> Result<Tracefs, Failure> {
 /// The event named, or all with a histogram.
 fn chosen(instance: &Instance, name: Option<&str>) -> Result<Vec<EventName>, Failure> {
     match name {
-        Some(name) => Ok(vec![event(instance, name)?]),
+        Some(name) => {
+            let event = event(instance, name)?;
+            if hist_triggers(instance, &event)?.is_empty() {
+                let place = called(instance);
+                return Err(anyhow::anyhow!("failed to find a histogram: {event} has none in {place}").into());
+            }
+            Ok(vec![event])
+        }
         None => match events_with_hists(instance)? {
             events if events.is_empty() => {
                 Err(anyhow::anyhow!("failed to find a histogram: no event of {} has one", called(instance)).into())

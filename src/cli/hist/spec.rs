@@ -3,9 +3,11 @@
 use super::place::{event, events_with_hists, hist_triggers, syntax_failure};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::keywords::{ACTIONS, FILTERS, KEYS, SORTS, words};
+use crate::cli::language::warn;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
 use rtrace::hist::spec::{Expr, Features, HistSpec, Modifier, Neighbour, SortKey, Surroundings};
+use rtrace::syntax::Diagnostic;
 use rtrace::tracefs::{EventName, Instance, Tracefs};
 
 /// What to count, and how.
@@ -80,6 +82,7 @@ impl SpecArgs {
         let around = Surroundings { event: &format, features, neighbours: Some(&neighbours), lookup: Some(&lookup) };
         match spec.check(&around) {
             Ok(()) => {
+                warn(&summed_texts(&spec, &format, &text));
                 // In our printing bare words are text, as the kernel wants it.
                 if let Some(filter) = &mut spec.filter
                     && let Ok(parsed) = Filter::parse(&filter.value)
@@ -149,6 +152,19 @@ impl SpecArgs {
             text.push_str(&format!(":{action}"));
         }
     }
+}
+
+/// The kernel takes a text for a value, and sums up its bytes as if they were a number.
+fn summed_texts(spec: &HistSpec, format: &EventFormat, text: &str) -> Vec<Diagnostic> {
+    let name = |value: &Expr| match value {
+        Expr::Field { name, .. } => format.field(name).filter(|field| field.is_string()).map(|_| name.clone()),
+        _ => None,
+    };
+    let told = |name: String, span| {
+        Diagnostic::new("trigger", text, span, format!("`{name}` is text: a sum of it means nothing"))
+            .hint("a text can be a key")
+    };
+    spec.vals.iter().filter_map(|value| name(&value.value).map(|name| told(name, value.span))).collect()
 }
 
 /// Classes in their order, everything else by what is most frequent.

@@ -75,6 +75,11 @@ impl TrackingArgs {
         TrackingArgs { max, change, save, snapshot, trace }
     }
 
+    /// Whether anything is asked for.
+    pub(super) fn any(&self) -> bool {
+        self.max.is_some() || self.change.is_some() || !self.save.is_empty() || self.snapshot || self.trace
+    }
+
     /// Adds the actions: save, trace, snapshot, in this order.
     pub(super) fn apply(&self, builder: &mut Builder) -> Result<(), Failure> {
         let (when, field) = match (&self.max, &self.change) {

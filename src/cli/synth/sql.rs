@@ -127,9 +127,17 @@ fn understand(tracefs: &Tracefs, text: &str, name: Option<&str>, tracking: &Trac
         read_format(&top, &event).ok()
     };
     let mut lowered = lower(text, name, &find).map_err(|e| syntax_failure("statement", &e))?;
-    if let Lowered::Synth(builder) = &mut lowered {
-        tracking.apply(builder)?;
-        builder.plan().map_err(builder_failure)?;
+    match &mut lowered {
+        Lowered::Synth(builder) => {
+            tracking.apply(builder)?;
+            builder.plan().map_err(builder_failure)?;
+        }
+        Lowered::Hist(..) if tracking.any() => {
+            let error =
+                anyhow::anyhow!("only a statement with JOIN makes an event that can be fired, saved or compared");
+            return Err(Failure::new(Exit::Usage, error).hint("this one makes a histogram, which has no actions"));
+        }
+        Lowered::Hist(..) => {}
     }
     Ok(lowered)
 }
