@@ -1,7 +1,7 @@
 //! The system calls that no safe wrapper offers: the one file of this crate with unsafe code.
 #![expect(
     unsafe_code,
-    reason = "fork, sched_setscheduler, pidfd_open, PTRACE_LISTEN, perf_event_open and stores of constant size into a vector have no safe form; each block says why it is sound"
+    reason = "fork, sched_setscheduler, setpriority, pidfd_open, PTRACE_LISTEN, perf_event_open and stores of constant size into a vector have no safe form; each block says why it is sound"
 )]
 
 use nix::libc;
@@ -160,6 +160,16 @@ pub(crate) fn real_time(priority: i32) -> io::Result<()> {
 pub(crate) fn ptrace_listen(pid: i32) -> io::Result<()> {
     // SAFETY: the request takes two null pointers and changes nothing in this process.
     let done = unsafe { libc::ptrace(libc::PTRACE_LISTEN, pid, ptr::null_mut::<u8>(), ptr::null_mut::<u8>()) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Gives the calling thread the nice value `nice` (-20, the most favoured, to 19); new threads and children inherit it.
+///
+/// # Errors
+/// `EACCES` without `CAP_SYS_NICE`, where it would be favoured more than now.
+pub(crate) fn nice_thread(nice: i32) -> io::Result<()> {
+    // SAFETY: both calls take numbers and change nothing but this thread's scheduling; for Linux a "process" is a thread.
+    let done = unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::syscall(libc::SYS_gettid) as libc::id_t, nice) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

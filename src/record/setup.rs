@@ -9,6 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How full a ring is when its reader is woken, in per cent. The kernel's default of 50 leaves a reader half a ring of
 /// time, 2.5 ms for the default size under full load; 10 leaves it nine tenths.
 const BUFFER_PERCENT: usize = 10;
+/// The sub-buffers of a ring that was made for this recording, in KiB. What the kernel does per sub-buffer (a fresh one
+/// for the ring, a pipe slot) costs with those of one page more than copying what is in them. Larger ones are worth
+/// little, and the kernel calls allocations beyond this costly (`PAGE_ALLOC_COSTLY_ORDER`): they may fail.
+const SUB_BUFFER_KIB: u64 = 32;
+/// How many sub-buffers a ring has at least, or its reader could not be woken when it is [`BUFFER_PERCENT`] full.
+const LEAST_SUB_BUFFERS: u64 = 32;
 
 /// What one buffer shall record, event by event.
 #[derive(Debug, Default)]
@@ -110,6 +116,9 @@ pub(super) fn set_up(
     if created {
         journal.set_on(&instance, false)?;
     }
+    if created && buffer.sub_buffer.is_none() {
+        enlarge_sub_buffers(journal, &instance, buffer)?;
+    }
     set_buffer(journal, &instance, buffer)?;
     journal.set_buffer_percent(&instance, BUFFER_PERCENT)?;
     let has_markers = instance.name().is_none() || !main || journal.copy_trace_marker(&instance)?;
@@ -161,6 +170,29 @@ pub(super) fn set_up(
         traces_functions: buffer.traces_functions(),
         instance,
     })
+}
+
+/// Gives a new instance larger sub-buffers (since Linux 6.8), where its ring has room for enough of them.
+fn enlarge_sub_buffers(journal: &mut Journal, instance: &Instance, buffer: &BufferPlan) -> Result<(), Error> {
+    if !instance.has("buffer_subbuf_size_kb") {
+        return Ok(());
+    }
+    let ring = match buffer.size {
+        Some(size) => Some(size.0 >> 10),
+        None => instance.buffer_size()?.kib(),
+    };
+    let kib = largest_sub_buffer(ring.unwrap_or(0));
+    if kib << 10 > instance.sub_buffer_size()? as u64 {
+        // A kernel that has no room for them goes on with its own.
+        let _ = journal.set_sub_buffer_size(instance, kib);
+    }
+    Ok(())
+}
+
+/// The sub-buffer size for a ring of `ring` KiB: a power of two, all in KiB.
+fn largest_sub_buffer(ring: u64) -> u64 {
+    let most = (ring / LEAST_SUB_BUFFERS).clamp(1, SUB_BUFFER_KIB);
+    1 << most.ilog2()
 }
 
 /// Sets a buffer's clock, size and options.
@@ -310,5 +342,16 @@ impl Buffer {
     /// Switches it off; what is in its rings stays.
     pub(super) fn switch_off(&self, journal: &mut Journal) -> Result<(), Error> {
         journal.set_on(&self.instance, false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ring_has_enough_sub_buffers() {
+        let sizes = [0, 4, 63, 128, 256, 512, 1408, 1410, 65536].map(largest_sub_buffer);
+        assert_eq!(sizes, [1, 1, 1, 4, 8, 16, 32, 32, 32]);
     }
 }

@@ -122,6 +122,8 @@ pub(super) fn thread_time() -> Duration {
 
 /// How long a quiet ring is left alone before its whole sub-buffers are fetched all the same.
 const QUIET: Duration = Duration::from_millis(500);
+/// The nice value of a draining thread.
+const FAVOURED: i32 = -20;
 /// What one splice may move: the pipe's size, which is the most that the kernel gives anybody unasked.
 const PIPE: usize = 1 << 20;
 
@@ -133,6 +135,8 @@ pub struct Worker<'a> {
     spool: Spool,
     pipe: (OwnedFd, OwnedFd),
     chunk: Option<ChunkWriter>,
+    /// For what has no chunk to go to: one sub-buffer.
+    page: Vec<u8>,
     chunk_since: Instant,
     progress: &'a Progress,
     raw: u64,
@@ -173,6 +177,7 @@ impl<'a> Worker<'a> {
             drain,
             spool,
             pipe,
+            page: if chunk.is_none() { vec![0; drain.sub_buffer] } else { Vec::new() },
             chunk,
             chunk_since: Instant::now(),
             progress,
@@ -191,7 +196,12 @@ impl<'a> Worker<'a> {
     pub fn run(mut self, stop: BorrowedFd<'_>) -> Drained {
         let prioritized = match self.drain.priority {
             Some(priority) => sys::real_time(priority).map_err(|e| WorkerError::Priority(self.cpu, e)),
-            None => Ok(()),
+            None => {
+                // It sleeps nearly always, and when it is woken a ring overflows within milliseconds. Without the right to
+                // be favoured it works as well, until others want the CPU too.
+                let _ = sys::nice_thread(FAVOURED);
+                Ok(())
+            }
         };
         let error = prioritized.and_then(|()| self.drain_all(stop)).err();
         Drained {
@@ -338,7 +348,6 @@ impl<'a> Worker<'a> {
     /// read(2)s one sub-buffer, partly filled or not; 0 when there is none.
     fn read_one(&mut self) -> Result<usize, WorkerError> {
         let sub_buffer = self.drain.sub_buffer;
-        let mut page = Vec::new();
         let target = match &mut self.chunk {
             Some(chunk) => {
                 if chunk.len() == 0 {
@@ -348,10 +357,7 @@ impl<'a> Worker<'a> {
                 let len = free.len().min(sub_buffer);
                 &mut free[..len]
             }
-            None => {
-                page.resize(sub_buffer, 0);
-                &mut page[..]
-            }
+            None => &mut self.page[..],
         };
         let read = loop {
             match self.ring.read(target) {
@@ -370,12 +376,13 @@ impl<'a> Worker<'a> {
                 }
             }
             None if read > 0 => {
-                if !self.may_write(page.len()) {
+                if !self.may_write(sub_buffer) {
                     self.discarded += read as u64;
                     return Ok(read);
                 }
-                self.spool.append(&page, read as u64).map_err(|e| WorkerError::Spool(self.cpu, e))?;
-                self.progress.written.fetch_add(page.len() as u64, Ordering::Relaxed);
+                self.page[read..].fill(0); // of the sub-buffer before
+                self.spool.append(&self.page, read as u64).map_err(|e| WorkerError::Spool(self.cpu, e))?;
+                self.progress.written.fetch_add(sub_buffer as u64, Ordering::Relaxed);
             }
             None => {}
         }
@@ -390,11 +397,11 @@ impl<'a> Worker<'a> {
         self.limit.is_none()
     }
 
-    fn drop_pipe(&self, len: usize) -> Result<(), WorkerError> {
-        let mut nowhere = vec![0; len];
+    fn drop_pipe(&mut self, len: usize) -> Result<(), WorkerError> {
         let mut left = len;
         while left > 0 {
-            match nix::unistd::read(&self.pipe.0, &mut nowhere[..left]) {
+            let most = left.min(self.page.len());
+            match nix::unistd::read(&self.pipe.0, &mut self.page[..most]) {
                 Ok(0) => break,
                 Ok(read) => left -= read,
                 Err(Errno::EINTR) => {}

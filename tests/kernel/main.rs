@@ -15,6 +15,7 @@ mod load;
 #[path = "../common/not_run.rs"]
 mod not_run;
 mod persistent;
+mod recorder;
 mod text;
 mod tracers;
 mod verbs;

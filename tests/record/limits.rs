@@ -159,11 +159,14 @@ fn a_flight_recorder_of_the_last_moments() {
 fn threads_get_the_priority_asked_for() {
     let Some(_kernel) = kernel() else { return };
     let env = TestEnvironment::new();
-    // Fields 40 and 41 of stat: rt_priority and policy (1: SCHED_FIFO; the flag for forks is not shown).
+    // Fields 40, 41 and 19 of stat: rt_priority, policy (1: SCHED_FIFO; the flag for forks is not shown), nice.
     let look = "for t in /proc/$PPID/task/*; do read -r name < $t/comm; set -- $(sed 's/.*) //' $t/stat); \
-                echo \"$name ${38} ${39}\"; done > tasks; set -- $(sed 's/.*) //' /proc/$$/stat); echo own ${38} ${39} >> tasks";
-    record(&env, &["-r", "7", "-e", "sched:sched_process_exit", "--", "bash", "-c", look]).exits(0);
-    let tasks = fs::read_to_string(env.path().join("tasks")).unwrap();
-    assert!(tasks.contains("rtrace/0 7 1") && tasks.contains("own 0 0"), "{tasks}");
+                echo \"$name ${38} ${39} ${17}\"; done > tasks; set -- $(sed 's/.*) //' /proc/$$/stat); \
+                echo own ${38} ${39} ${17} >> tasks";
+    for (more, expected) in [(&["-r", "7"][..], "rtrace/0 7 1 "), (&[], "rtrace/0 0 0 -20\n")] {
+        record(&env, &[more, &["-e", "sched:sched_process_exit", "--", "bash", "-c", look]].concat()).exits(0);
+        let tasks = fs::read_to_string(env.path().join("tasks")).unwrap();
+        assert!(tasks.contains(expected) && tasks.contains("own 0 0 0\n"), "{more:?}: {tasks}");
+    }
     record(&env, &["-r", "100", "-e", "sched", "--", "true"]).exits(2);
 }

@@ -7,6 +7,7 @@ mod knobs;
 #[path = "../common/not_run.rs"]
 mod not_run;
 
+mod allocations;
 mod command_line;
 mod fake;
 mod host;

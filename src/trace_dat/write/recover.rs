@@ -104,14 +104,15 @@ pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
 }
 
 /// Removes what a recorder killed after its last write to the file had still to remove: the emptied spools, and the
-/// names learnt, which are in the file. A spool that holds anything stays.
+/// names learnt, which are in the file. So is what one leaves that was killed before its file named the spools. A spool
+/// that holds more than the place for its number of chunks stays.
 fn remove_leftovers(path: &Path) {
     let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else { return };
     let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let file = entry.file_name();
         let spool = file.to_str().and_then(|file| file.strip_prefix(name)?.strip_suffix(".spool"));
-        let done = |spool: &str| spool == ".comms" || entry.metadata().is_ok_and(|metadata| metadata.len() == 0);
+        let done = |spool: &str| spool == ".comms" || entry.metadata().is_ok_and(|metadata| metadata.len() <= COUNT);
         if spool.is_some_and(|spool| spool.starts_with('.') && done(spool)) {
             let _ = std::fs::remove_file(entry.path());
         }
