@@ -112,7 +112,8 @@ fn switch_off(journal: &mut Journal, instance: &Instance, existing: &[EventName]
             journal.set_filter(instance, event, "0")?;
         }
     }
-    if instance.read("set_event_pid").is_ok_and(|pids| !pids.is_empty()) {
+    if instance.has("set_event_pid") {
+        // Whatever it says: an empty list is in force as well.
         journal.set(instance, "set_event_pid", "")?;
     }
     Ok(())

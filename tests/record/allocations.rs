@@ -66,7 +66,7 @@ fn allocations(compression: Compression, no_splice: bool, chunks: usize) -> u64 
         });
         let mut feed = File::from(feed);
         for n in 0..chunks {
-            feed.write_all(&(0..CHUNK).map(|i| (i * n >> 3) as u8).collect::<Vec<_>>()).unwrap();
+            feed.write_all(&(0..CHUNK).map(|i| ((i * n) >> 3) as u8).collect::<Vec<_>>()).unwrap();
         }
         stop.write(1).unwrap();
         running.join().unwrap()

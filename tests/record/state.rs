@@ -118,6 +118,20 @@ fn knobs_are_the_same_after_every_kind_of_end() {
     }
 }
 
+#[test]
+fn no_empty_list_of_tasks_is_left_in_force() {
+    let Some((_tracefs, _guard)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let events = |args: &[&str]| {
+        let all = [&["record", "--top", "--summary-json", "s.json", "-e", "sched"], args, &["--", "true"]].concat();
+        env.rtrace(&all).exits(0);
+        crate::host::summary(&env)["totals"]["events"].as_u64().unwrap()
+    };
+    // The command has ended, and with it the list of tasks is empty, which nothing shows.
+    assert!(events(&["-F", "-c"]) > 0);
+    assert!(events(&[]) > 0, "nothing is recorded any more");
+}
+
 /// Whether a CPU's spool beside the recording holds a chunk.
 fn has_spooled(dir: &std::path::Path) -> bool {
     let files = std::fs::read_dir(dir).unwrap().flatten();

@@ -1,7 +1,7 @@
 //! Setting one knob: what it said is noted, what the kernel granted is read back.
 
 use super::core::Journal;
-use super::restore::value_to_write;
+use super::restore::{may_hide_a_list, value_to_write, was_refused};
 use super::undo::Undo;
 use crate::tracefs::{BufferSize, Error, EventName, Instance, WriteMode};
 use nix::errno::Errno;
@@ -29,7 +29,8 @@ impl Journal {
             Err(e) => return Err(e),
         };
         let old = value_to_write(file, &said);
-        if old.as_deref() == Some(value) && !said.contains("(expanded") && !super::restore::was_refused(file, &said) {
+        let is_so = old.as_deref() == Some(value) && !said.contains("(expanded");
+        if is_so && !was_refused(file, &said) && !may_hide_a_list(file, &said) {
             return Ok(said.trim().to_owned());
         }
         if !created || is_of_tracer(file) {

@@ -1,6 +1,7 @@
 //! Putting an instance into the state after boot, whoever changed it. Not to be undone.
 
 use super::core::Journal;
+use super::restore::may_hide_a_list;
 use super::undo::{UndoError, remove_triggers};
 use crate::tracefs::defaults;
 use crate::tracefs::status::{LISTS, is_partial, list, page_kib, unusual_options};
@@ -109,7 +110,8 @@ impl Reset<'_> {
             let command = command.split_once(":count=").map_or(command, |(command, _)| command);
             self.write(file, &format!("!{command}"), WriteMode::Append);
         }
-        if entries.iter().any(|entry| !entry.contains(':')) {
+        let hidden = entries.is_empty() && may_hide_a_list(file, "") && self.instance.has(file);
+        if hidden || entries.iter().any(|entry| !entry.contains(':')) {
             self.write(file, "", WriteMode::Truncate);
         }
     }
