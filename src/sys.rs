@@ -27,6 +27,64 @@ pub(crate) fn append_piece<const N: usize>(out: &mut Vec<u8>, piece: &[u8; N], l
     }
 }
 
+/// Room behind a vector's end that pieces of text are stored to. Where the next one goes is kept here rather than in the
+/// vector, so that it can stay in a register from piece to piece; each call consumes the value and gives it back for
+/// that reason. What was stored belongs to the vector after [`Tail::done`].
+#[must_use = "what was written is lost without `done`"]
+pub(crate) struct Tail<'a> {
+    out: &'a mut Vec<u8>,
+    /// Between the vector's end and the end of its capacity, behind what was stored.
+    at: *mut u8,
+    end: *mut u8,
+}
+
+impl<'a> Tail<'a> {
+    #[inline(always)]
+    pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
+        let room = out.spare_capacity_mut().as_mut_ptr_range();
+        Tail { at: room.start.cast(), end: room.end.cast(), out }
+    }
+
+    /// Appends the first `len` bytes of `piece` by storing all of it.
+    #[inline(always)]
+    pub(crate) fn piece<const N: usize>(self, piece: &[u8; N], len: usize) -> Self {
+        let mut tail = if self.end.addr() - self.at.addr() < N { self.grow(N) } else { self };
+        // SAFETY: there are at least N bytes of the vector's capacity behind `at`: that is what was checked, and `grow`
+        // ensures it. All N are written, so that the at most N by which `at` moves are initialised.
+        unsafe {
+            tail.at.cast::<[u8; N]>().write_unaligned(*piece);
+            tail.at = tail.at.add(len.min(N));
+        }
+        tail
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(self, more: usize) -> Self {
+        let out = self.done();
+        out.reserve(more);
+        Tail::new(out)
+    }
+
+    /// Has something appended to the vector itself.
+    #[inline(always)]
+    pub(crate) fn with(self, append: impl FnOnce(&mut Vec<u8>)) -> Self {
+        let out = self.done();
+        append(out);
+        Tail::new(out)
+    }
+
+    /// The vector, with all that was appended.
+    #[inline(always)]
+    pub(crate) fn done(self) -> &'a mut Vec<u8> {
+        let len = self.at.addr() - self.out.as_ptr().addr();
+        // SAFETY: `at` lies between the vector's old end and the end of its capacity, and every byte before it has been
+        // written by `piece`.
+        unsafe { self.out.set_len(len) };
+        self.out
+    }
+}
+
 /// What a gated child will become: everything it needs, allocated before the fork.
 #[derive(Debug)]
 pub(crate) struct ExecImage {

@@ -70,6 +70,11 @@ impl Common {
         Common { usual: found == extra, ..found }
     }
 
+    /// Whether records begin with their event's id, in two bytes.
+    pub fn id_is_first(&self) -> bool {
+        self.kind == Common::default().kind
+    }
+
     /// The four fields that all kernels have, at once.
     #[inline(always)]
     pub fn head(&self, abi: Abi, data: &[u8]) -> RecordHead {

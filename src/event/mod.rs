@@ -20,7 +20,7 @@ pub use common::{Common, RecordHead};
 pub use event_type::EventType;
 pub(crate) use handlers::{Next, Num};
 pub use options::{DecodeOptions, FunctionOptions, GraphOptions};
-pub(crate) use recent::Recent;
+pub(crate) use recent::{FrontKey, Recent};
 pub use record::{Lost, Record};
 pub use state::{Joined, State};
 pub use typed::{Kind, Place, TypedEvent, TypedField, until_nul};

@@ -1,14 +1,18 @@
 //! Columns that one event after the other has in common, as they were written last.
 
+use super::RecordHead;
 use crate::print_fmt::put;
 
-/// The columns of tasks that ran lately, and of the second that passes. They say nothing that is not known otherwise:
+/// The columns of tasks that ran lately, and of the second and the millisecond that pass. They say nothing that is not known otherwise:
 /// forks and clones begin without any.
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
     /// [`SLOTS`] of them, or none yet.
     tasks: Vec<Task>,
     second: Second,
+    /// [`SLOTS`] of them, or none yet.
+    fronts: Vec<Front>,
+    milli: Milli,
 }
 
 const SLOTS: usize = 64;
@@ -33,6 +37,45 @@ struct Second {
     text: [u8; 16],
 }
 
+/// A task's columns with the flags behind them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Front {
+    key: FrontKey,
+    len: u8,
+    text: [u8; ROOM],
+}
+
+/// Task, CPU, flags and depths, which are all that such columns tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FrontKey(u64);
+
+/// The start of the time column.
+#[derive(Clone, Copy, Debug, Default)]
+struct Milli {
+    /// Where it starts, in microseconds.
+    start: u64,
+    /// 0: none yet.
+    len: u8,
+    text: [u8; 16],
+}
+
+impl FrontKey {
+    /// No record has it.
+    const NONE: FrontKey = FrontKey(u64::MAX);
+
+    #[inline(always)]
+    pub(crate) fn new(head: &RecordHead, cpu: u32) -> Option<FrontKey> {
+        let cpu = u16::try_from(cpu).ok().filter(|cpu| *cpu < u16::MAX)?;
+        let (flags, depths) = (u64::from(head.flags), u64::from(head.preempt_count));
+        Some(FrontKey(u64::from(cpu) << 48 | depths << 40 | flags << 32 | u64::from(head.pid.0 as u32)))
+    }
+
+    #[inline(always)]
+    fn slot(self) -> usize {
+        (self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize % SLOTS
+    }
+}
+
 impl Clone for Recent {
     fn clone(&self) -> Self {
         Recent::default()
@@ -49,6 +92,45 @@ impl Recent {
     #[cold]
     pub(crate) fn forget_tasks(&mut self) {
         self.tasks.clear();
+        self.fronts.clear();
+    }
+
+    /// The columns of a task with its flags, and how many bytes of them count, if they are known.
+    #[inline(always)]
+    pub(crate) fn front(&self, key: FrontKey) -> Option<(&[u8; ROOM], usize)> {
+        let front = self.fronts.get(key.slot())?;
+        (front.key == key).then_some((&front.text, usize::from(front.len)))
+    }
+
+    /// Remembers them, if they are of the usual size.
+    #[cold]
+    pub(crate) fn keep_front(&mut self, key: FrontKey, columns: &[u8]) {
+        let mut front = Front { key, len: columns.len() as u8, text: [0; ROOM] };
+        let Some(text) = front.text.get_mut(..columns.len()) else { return };
+        text.copy_from_slice(columns);
+        if self.fronts.is_empty() {
+            self.fronts.resize(SLOTS, Front { key: FrontKey::NONE, ..front });
+        }
+        self.fronts[key.slot()] = front;
+    }
+
+    /// The time column up to the millisecond in which `micros` lies, how many bytes of it count, and the microseconds
+    /// that remain, below 1000; `None` if it is not known.
+    #[inline(always)]
+    pub(crate) fn milli(&self, micros: u64) -> Option<(&[u8; 16], usize, usize)> {
+        let rest = micros.wrapping_sub(self.milli.start);
+        (rest < 1000 && self.milli.len > 0).then_some((&self.milli.text, usize::from(self.milli.len), rest as usize))
+    }
+
+    /// Remembers the time column of `micros`, which ends with three digits of microseconds and a colon.
+    #[cold]
+    pub(crate) fn keep_milli(&mut self, micros: u64, column: &[u8]) {
+        self.milli = Milli::default();
+        let column = column.get(..column.len().saturating_sub(4)).unwrap_or_default();
+        if let Some(text) = self.milli.text.get_mut(..column.len()) {
+            text.copy_from_slice(column);
+            self.milli = Milli { start: micros - micros % 1000, len: column.len() as u8, ..self.milli };
+        }
     }
 
     /// Appends a task's columns as they are in that layout; `false` if they are not known.
@@ -117,8 +199,19 @@ mod tests {
         assert_eq!(recent.put_second(5_999_999_999, &mut out), Some(999_999_999));
         assert_eq!((recent.put_second(6_000_000_000, &mut out), recent.put_second(4, &mut out)), (None, None));
         assert_eq!(out, b"one 5.");
+        let head = |pid, flags| RecordHead { id: 1, flags, preempt_count: 0, pid: crate::units::Pid(pid) };
+        let key = |pid, flags, cpu| FrontKey::new(&head(pid, flags), cpu).unwrap();
+        recent.keep_front(key(1, 2, 3), b"one d");
+        assert_eq!(recent.front(key(1, 2, 3)).map(|(text, len)| &text[..len]), Some(&b"one d"[..]));
+        for other in [key(2, 2, 3), key(1, 1, 3), key(1, 2, 2), key(-1, 255, 65534)] {
+            assert!(recent.front(other).is_none());
+        }
+        assert!(FrontKey::new(&head(1, 1), 65535).is_none());
+        recent.keep_milli(5_001_234, b"     5.001234:");
+        assert_eq!(recent.milli(5_001_999), Some((b"     5.001\0\0\0\0\0\0", 10, 999)));
+        assert!(recent.milli(5_002_000).is_none() && recent.milli(5_000_999).is_none());
         assert!(!recent.clone().put_task(1, 0, 0, &mut out));
         recent.forget_tasks();
-        assert!(!recent.put_task(1, 0, 0, &mut out));
+        assert!(!recent.put_task(1, 0, 0, &mut out) && recent.front(key(1, 2, 3)).is_none());
     }
 }

@@ -4,6 +4,8 @@
 //! line those calls are most of the time. Here every piece is stored as whole 8- or 32-byte blocks, whose surplus the
 //! next piece overwrites, and the finished line is appended to the output once.
 
+use crate::print_fmt::num;
+
 /// The block that literals are copied by.
 const BLOCK: usize = 32;
 
@@ -138,8 +140,8 @@ impl Line {
     #[inline]
     pub fn dec(&mut self, value: u64) {
         const E8: u64 = 100_000_000;
-        if value < 10 {
-            self.byte(b'0' + value as u8);
+        if value < 1_000_000 {
+            self.up_to_six(value as u32);
         } else if value < E8 {
             self.leading(value as u32);
         } else {
@@ -152,6 +154,18 @@ impl Line {
             }
             self.store8(digits(low), 8);
         }
+    }
+
+    #[inline]
+    fn up_to_six(&mut self, value: u32) {
+        let (high, low) = (value as usize / 1000, value as usize % 1000);
+        if high == 0 {
+            let text = &num::UP_TO_THREE[low];
+            return self.short(text, usize::from(text[3]));
+        }
+        let text = &num::UP_TO_THREE[high];
+        self.short(text, usize::from(text[3]));
+        self.short(&num::THREE[low], 3);
     }
 
     /// Appends `value`, below 10^8 and not 0, without zeros in front.

@@ -80,7 +80,7 @@ impl Summary {
     /// Counts a record by its event only.
     #[inline]
     pub fn count(&mut self, data: &[u8]) {
-        let id = self.abi.uint(data, 0, 2).unwrap_or(0) as usize;
+        let id = usize::from(data.first_chunk().map_or(0, |id| self.abi.u16(*id)));
         if self.events.len() <= id {
             self.events.resize(id + 1, Tally::default());
         }

@@ -5,9 +5,10 @@
 //! ```
 
 use super::columns;
-use crate::event::{EventTypes, Lost, Record, State};
-use crate::print_fmt::{Context, num};
+use crate::event::{EventTypes, FrontKey, Lost, Record, RecordHead, State};
+use crate::print_fmt::{Context, num, put};
 use crate::symbols::Symbols;
+use crate::sys::Tail;
 use crate::units::Pid;
 
 /// What the time column shows.
@@ -42,12 +43,17 @@ pub struct Text<'a> {
     types: &'a EventTypes<'a>,
     symbols: &'a Symbols,
     options: TextOptions,
+    /// Whether the columns are those that most want: what comes before an event's text can be put together of three
+    /// pieces then.
+    usual: bool,
 }
 
 impl<'a> Text<'a> {
     /// An exporter for a file with these types and symbols.
     pub fn new(types: &'a EventTypes<'a>, symbols: &'a Symbols, options: TextOptions) -> Self {
-        Text { types, symbols, options }
+        let TextOptions { time, latency, raw, time_diff, ref labels } = options;
+        let usual = time == TimeColumn::Micros && !latency && !raw && !time_diff && labels.is_empty();
+        Text { types, symbols, usual: usual && !types.common().has_more(), options }
     }
 
     /// Appends the lines of `record`. `next` is asked for the record that follows it in its buffer if they depend on
@@ -60,24 +66,15 @@ impl<'a> Text<'a> {
         state: &mut State,
         out: &mut Vec<u8>,
     ) -> bool {
-        if record.lost != Lost::None {
-            self.lost(record, out);
-        } else {
-            self.label(record, out);
-        }
         let abi = self.types.abi();
-        let common = self.types.common();
-        let head = common.head(abi, record.data);
-        if !state.recent.put_task(head.pid.0, record.cpu.0, self.layout(), out) {
-            self.task(record, head.pid, state, out);
-        }
-        if self.options.raw {
-            out.extend_from_slice(b"-0x");
-            num::hex(out, head.flags.into());
-        } else {
-            columns::flags(out, &head, common, abi, record.data);
-        }
-        self.time(record, state, out);
+        let head = self.types.common().head(abi, record.data);
+        let out = match FrontKey::new(&head, record.cpu.0) {
+            Some(key) if self.usual && record.lost == Lost::None => self.usual_front(record, &head, key, state, out),
+            _ => {
+                self.any_front(record, &head, state, out);
+                out
+            }
+        };
         let Some(event) = self.types.get(head.id) else {
             out.extend_from_slice(b" [UNKNOWN EVENT]\n");
             state.note_undecoded(head.id);
@@ -99,9 +96,66 @@ impl<'a> Text<'a> {
             event.text(&cx, record, next.as_ref(), state, out) == crate::event::Next::Told
         };
         if out.len() == text || out.last() != Some(&b'\n') {
-            out.push(b'\n');
+            put::all(out, b"\n");
         }
         told
+    }
+
+    /// The columns in front of the event's name, of pieces that were written before.
+    #[inline(always)]
+    fn usual_front<'o>(
+        &self,
+        record: &Record<'_>,
+        head: &RecordHead,
+        key: FrontKey,
+        state: &mut State,
+        out: &'o mut Vec<u8>,
+    ) -> &'o mut Vec<u8> {
+        let mut tail = Tail::new(out);
+        tail = match state.recent.front(key) {
+            Some((text, len)) => tail.piece(text, len),
+            None => tail.with(|out| {
+                let start = out.len();
+                self.task_and_flags(record, head, state, out);
+                state.recent.keep_front(key, &out[start..]);
+            }),
+        };
+        // The last 500 ns of all time are rounded elsewhere.
+        let micros = record.timestamp.0.checked_add(500).map(|nanos| nanos / 1000);
+        match micros.and_then(|micros| state.recent.milli(micros)) {
+            Some((text, len, rest)) => tail.piece(text, len).all(&num::THREE[rest]),
+            None => tail.with(|out| {
+                let start = out.len();
+                columns::micros(out, record.timestamp.0, &mut state.recent);
+                if let Some(micros) = micros {
+                    state.recent.keep_milli(micros, &out[start..]);
+                }
+            }),
+        }
+        .done()
+    }
+
+    /// The columns in front of the event's name, whatever they are to be.
+    fn any_front(&self, record: &Record<'_>, head: &RecordHead, state: &mut State, out: &mut Vec<u8>) {
+        if record.lost != Lost::None {
+            self.lost(record, out);
+        } else {
+            self.label(record, out);
+        }
+        self.task_and_flags(record, head, state, out);
+        self.time(record, state, out);
+    }
+
+    fn task_and_flags(&self, record: &Record<'_>, head: &RecordHead, state: &mut State, out: &mut Vec<u8>) {
+        if !state.recent.put_task(head.pid.0, record.cpu.0, self.layout(), out) {
+            self.task(record, head.pid, state, out);
+        }
+        if self.options.raw {
+            out.extend_from_slice(b"-0x");
+            num::hex(out, head.flags.into());
+        } else {
+            columns::flags(out, head, self.types.common(), self.types.abi(), record.data);
+        }
     }
 
     /// What distinguishes the columns of one task.

@@ -34,6 +34,18 @@ impl Order {
         }
     }
 
+    /// The first stream, and the time up to which it stays the first, whatever its next record is.
+    #[inline]
+    pub(super) fn run(&self) -> Option<(u32, u64)> {
+        let (first, others) = self.keys.split_last()?;
+        let first = *first as u32;
+        let limit = others.last().map_or(u64::MAX, |&second| {
+            let (time, stream) = ((second >> 32) as u64, second as u32);
+            if first < stream { time.saturating_add(1) } else { time }
+        });
+        Some((first, limit))
+    }
+
     /// The streams, first to last.
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
         self.keys.iter().rev().map(|&k| k as u32)

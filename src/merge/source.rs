@@ -14,6 +14,9 @@ pub trait Source {
     /// [`FileError`] where data is damaged; calling again goes on behind it.
     fn next(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError>;
 
+    /// The next record, if it is at hand and earlier than `limit`: then the bytes of the one before stay where they are.
+    fn ready(&mut self, limit: u64) -> Option<Head>;
+
     /// Whether the last [`Source::next`] changed buffers with `spare`, where the record before it is found since.
     fn swapped(&self) -> bool;
 
@@ -30,6 +33,11 @@ impl Source for CpuStream {
     #[inline(always)]
     fn next(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
         self.next(spare)
+    }
+
+    #[inline(always)]
+    fn ready(&mut self, limit: u64) -> Option<Head> {
+        self.ready(limit)
     }
 
     #[inline]

@@ -30,6 +30,16 @@ pub struct Merge<S = CpuStream> {
     /// The buffer that the current record's stream gave up, if it did.
     spare: Vec<u8>,
     failed: Option<MergeError>,
+    run: Run,
+}
+
+/// A stream that is first, and stays so while its next record is earlier than `limit`: until then `order` has the right
+/// order, though not the stream's time.
+#[derive(Clone, Copy, Default)]
+struct Run {
+    stream: u32,
+    /// 0: there is no run.
+    limit: u64,
 }
 
 /// Damage in one of the merged streams.
@@ -65,6 +75,7 @@ impl<S> Default for Merge<S> {
             current: None,
             spare: Vec::new(),
             failed: None,
+            run: Run::default(),
         }
     }
 }
@@ -72,6 +83,7 @@ impl<S> Default for Merge<S> {
 impl<S: Source> Merge<S> {
     /// Adds a stream. Its records will say that they are of `buffer`.
     pub fn add(&mut self, stream: S, buffer: usize) {
+        self.run = Run::default();
         self.pending.push(self.streams.len() as u32);
         self.streams.push(Input { stream, buffer, head: None, skip: false });
     }
@@ -82,6 +94,23 @@ impl<S: Source> Merge<S> {
     /// [`MergeError`] where data is damaged; calling again goes on behind it.
     #[inline]
     pub fn advance(&mut self) -> Result<bool, MergeError> {
+        let Run { stream, limit } = self.run;
+        if let Some(input) = self.streams.get_mut(stream as usize)
+            && let Some(head) = input.head
+            && !input.skip
+            && let Some(next) = input.stream.ready(limit)
+        {
+            input.head = Some(next);
+            self.current = Some(Current { stream, head, in_spare: false });
+            return Ok(true);
+        }
+        self.advance_slowly()
+    }
+
+    /// Where another stream may be next, or data must be read.
+    #[inline(never)]
+    fn advance_slowly(&mut self) -> Result<bool, MergeError> {
+        self.run = Run::default();
         if self.failed.is_some() || !self.pending.is_empty() {
             self.catch_up()?;
         }
@@ -110,6 +139,11 @@ impl<S: Source> Merge<S> {
             let in_spare = self.streams[first as usize].stream.swapped();
             self.current = Some(Current { stream: first, head, in_spare });
             if !skip {
+                if self.failed.is_none()
+                    && let Some((stream, limit)) = self.order.run()
+                {
+                    self.run = Run { stream, limit };
+                }
                 return Ok(true);
             }
             if self.failed.is_some() {

@@ -72,10 +72,11 @@ pub(super) enum Bin {
 
 impl Load {
     /// The number, extended to 64 bits; what lies beyond the record counts as 0.
-    #[inline]
+    #[inline(always)]
     pub(super) fn get(self, cx: &Context<'_>) -> u64 {
         let offset = self.offset as usize;
         match (self.size, self.signed) {
+            (1, false) => cx.data.get(offset).map_or(0, |byte| u64::from(*byte)),
             (4, false) => u64::from(cx.u32(offset)),
             (4, true) => cx.u32(offset) as i32 as u64,
             (8, _) => cx.u64(offset),

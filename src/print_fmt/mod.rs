@@ -31,6 +31,7 @@ pub(crate) mod put;
 mod scsi;
 mod spec;
 mod table;
+mod tail;
 mod text;
 mod time;
 

@@ -6,6 +6,33 @@ use super::put::{all, piece};
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 const SHORT: u64 = 100_000_000;
 
+/// The three digits of each number below 1000, and a colon.
+pub(crate) static THREE: [[u8; 4]; 1000] = {
+    let mut table = [[b':'; 4]; 1000];
+    let mut n = 0;
+    while n < 1000 {
+        table[n] = [b'0' + (n / 100) as u8, b'0' + (n / 10 % 10) as u8, b'0' + (n % 10) as u8, b':'];
+        n += 1;
+    }
+    table
+};
+
+/// Each number below 1000 without zeros in front, and how many digits that makes.
+pub(crate) static UP_TO_THREE: [[u8; 4]; 1000] = {
+    let mut table = [[0; 4]; 1000];
+    let mut n = 0;
+    while n < 1000 {
+        let [a, b, c, _] = THREE[n];
+        table[n] = match n {
+            0..10 => [c, 0, 0, 1],
+            10..100 => [b, c, 0, 2],
+            _ => [a, b, c, 3],
+        };
+        n += 1;
+    }
+    table
+};
+
 /// The eight decimal digits of a number below 10^8, as bytes 0 to 9, the most significant one lowest. All eight are made
 /// at once, by multiplications within one word.
 #[inline(always)]
@@ -76,7 +103,7 @@ pub(crate) fn six(value: u32) -> [u8; 8] {
 
 /// The eight hexadecimal digits of a number, the most significant one lowest.
 #[inline(always)]
-fn eight_hex(value: u32) -> u64 {
+pub(super) fn eight_hex(value: u32) -> u64 {
     let mut x = u64::from(value);
     x = (x | x << 16) & 0x0000_ffff_0000_ffff;
     x = (x | x << 8) & 0x00ff_00ff_00ff_00ff;
@@ -101,7 +128,7 @@ pub fn hex_pad(out: &mut Vec<u8>, value: u64, width: usize) {
 }
 
 #[inline(always)]
-fn hex_len(value: u64) -> usize {
+pub(super) fn hex_len(value: u64) -> usize {
     (67 - (value | 1).leading_zeros() as usize) / 4
 }
 
@@ -156,45 +183,34 @@ pub(super) fn printf(
     width: usize,
     precision: Option<usize>,
 ) {
-    let mut digits = Vec::with_capacity(24);
     let (negative, magnitude) = match radix {
         Radix::Signed => ((value as i64) < 0, (value as i64).unsigned_abs()),
         _ => (false, value),
     };
+    // The digits first; what belongs in front of them is turned there.
+    let start = out.len();
     match radix {
         _ if precision == Some(0) && magnitude == 0 => {}
-        Radix::Signed | Radix::Unsigned => dec(&mut digits, magnitude),
-        Radix::Hex => hex(&mut digits, magnitude),
+        Radix::Signed | Radix::Unsigned => dec(out, magnitude),
+        Radix::Hex => hex(out, magnitude),
         Radix::HexUpper => {
-            hex(&mut digits, magnitude);
-            digits.make_ascii_uppercase();
+            hex(out, magnitude);
+            out[start..].make_ascii_uppercase();
         }
-        Radix::Octal => {
-            let mut shift = 66 - 3;
-            while shift > 0 && (magnitude >> shift) & 7 == 0 {
-                shift -= 3;
-            }
-            loop {
-                digits.push(b'0' + ((magnitude >> shift) & 7) as u8);
-                if shift == 0 {
-                    break;
-                }
-                shift -= 3;
-            }
-        }
+        Radix::Octal => octal(out, magnitude),
     }
+    let digits = out.len() - start;
     let prefix: &[u8] = match radix {
         Radix::Signed if negative => b"-",
         Radix::Signed if flags.plus => b"+",
         Radix::Signed if flags.space => b" ",
         Radix::Hex if flags.alt && (magnitude != 0 || flags.alt_zero) => b"0x",
         Radix::HexUpper if flags.alt && (magnitude != 0 || flags.alt_zero) => b"0X",
-        Radix::Octal if flags.alt && digits.first() != Some(&b'0') => b"0",
+        Radix::Octal if flags.alt && out.get(start) != Some(&b'0') => b"0",
         _ => b"",
     };
-    let mut zeros = precision.unwrap_or(0).saturating_sub(digits.len());
-    let used = prefix.len() + zeros + digits.len();
-    let mut blanks = width.saturating_sub(used);
+    let mut zeros = precision.unwrap_or(0).saturating_sub(digits);
+    let mut blanks = width.saturating_sub(prefix.len() + zeros + digits);
     if flags.zero && !flags.left && precision.is_none() {
         zeros += blanks;
         blanks = 0;
@@ -204,9 +220,25 @@ pub(super) fn printf(
     }
     out.extend_from_slice(prefix);
     out.resize(out.len() + zeros, b'0');
-    out.extend_from_slice(&digits);
+    if out.len() - start > digits {
+        out[start..].rotate_left(digits);
+    }
     if flags.left {
         out.resize(out.len() + blanks, b' ');
+    }
+}
+
+fn octal(out: &mut Vec<u8>, value: u64) {
+    let mut shift = 66 - 3;
+    while shift > 0 && (value >> shift) & 7 == 0 {
+        shift -= 3;
+    }
+    loop {
+        out.push(b'0' + ((value >> shift) & 7) as u8);
+        if shift == 0 {
+            break;
+        }
+        shift -= 3;
     }
 }
 

@@ -9,6 +9,7 @@ use super::spec::MAX_WIDTH;
 use super::table::{self, Table};
 use super::text::Text;
 use super::{Context, Semantics};
+use crate::sys::Tail;
 
 /// What one event prints.
 #[derive(Clone, Debug)]
@@ -107,10 +108,30 @@ impl Program {
     /// Appends the event's text.
     #[inline]
     pub fn render(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
+        let mut tail = Tail::new(out);
         for step in &self.steps {
-            step.literal.put(out);
-            self.run(&step.op, cx, out);
+            tail = tail.literal(&step.literal);
+            tail = match &step.op {
+                Op::Nothing => tail,
+                Op::DecI32(offset) => tail.signed((cx.u32(*offset as usize) as i32).into()),
+                Op::DecU32(offset) => tail.dec(cx.u32(*offset as usize).into()),
+                Op::DecU64(offset) => tail.dec(cx.u64(*offset as usize)),
+                Op::Dec(Ex::Load(load)) => tail.dec(load.get(cx)),
+                Op::DecSigned(Ex::Load(load)) => tail.signed(load.get(cx) as i64),
+                Op::Hex64(offset) => tail.hex(cx.u64(*offset as usize)),
+                Op::Hex(Ex::Load(load)) => tail.hex(load.get(cx)),
+                Op::HexPad { value, width: width @ ..=16 } => {
+                    let value = value.get(cx);
+                    tail.hex_digits(value, num::hex_len(value).max(usize::from(*width)))
+                }
+                Op::Comm(offset) => match cx.data.get(*offset as usize..).and_then(|d| d.first_chunk()) {
+                    Some(field) => tail.text16(field),
+                    None => tail.with(|out| self.run(&step.op, cx, out)),
+                },
+                op => tail.with(|out| self.run(op, cx, out)),
+            };
         }
+        tail.done();
     }
 
     /// Appends the field that starts at `offset` as this program prints it; `false` if it prints it nowhere by itself.
@@ -142,7 +163,7 @@ impl Program {
         true
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn run(&self, op: &Op, cx: &Context<'_>, out: &mut Vec<u8>) {
         match op {
             Op::Nothing => {}

@@ -46,6 +46,15 @@ impl Literal {
         literal
     }
 
+    /// The block and how many of its bytes count; else all of them.
+    #[inline(always)]
+    pub(crate) fn block(&self) -> Result<(&[u8; 32], usize), &[u8]> {
+        match &self.long {
+            None => Ok((&self.block, self.len)),
+            Some(text) => Err(text),
+        }
+    }
+
     /// Appends them.
     #[inline(always)]
     pub(crate) fn put(&self, out: &mut Vec<u8>) {
@@ -58,7 +67,7 @@ impl Literal {
 
 /// Where the first NUL of `bytes` is; 16 if there is none.
 #[inline(always)]
-fn nul_in(bytes: &[u8; 16]) -> usize {
+pub(super) fn nul_in(bytes: &[u8; 16]) -> usize {
     const LOW: u128 = u128::MAX / 255;
     let word = u128::from_le_bytes(*bytes);
     // the lowest marked byte is right; ones above it may be marked by a borrow

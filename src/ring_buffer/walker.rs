@@ -79,6 +79,69 @@ impl Walker {
         Ok(None)
     }
 
+    /// Gives the records that follow to `see`, at most `most`, as [`Walker::step`] would: in one go, with the position in
+    /// registers. `false` if there may be more.
+    ///
+    /// # Errors
+    /// [`PageError`] as [`Walker::step`], after the records before the damage.
+    #[inline(always)]
+    pub fn walk(&mut self, data: &[u8], most: usize, see: impl FnMut(Item)) -> Result<bool, PageError> {
+        match self.abi.endian {
+            Endian::Little => self.walk_as::<false>(data, most, see),
+            Endian::Big => self.walk_as::<true>(data, most, see),
+        }
+    }
+
+    #[inline(always)]
+    fn walk_as<const BIG: bool>(
+        &mut self,
+        data: &[u8],
+        most: usize,
+        mut see: impl FnMut(Item),
+    ) -> Result<bool, PageError> {
+        let end = self.end.min(data.len());
+        let (mut pos, mut now) = (self.pos, self.now);
+        let mut left = most;
+        while left > 0 {
+            let Some(&bytes) = data.get(pos..end).and_then(|rest| rest.first_chunk::<4>()) else {
+                (self.pos, self.now) = (pos, now);
+                return match self.step(data)? {
+                    Some(item) => {
+                        see(item); // not to be expected of what has no first word
+                        Ok(false)
+                    }
+                    None => Ok(true),
+                };
+            };
+            let (type_len, delta) = if BIG {
+                let word = u32::from_be_bytes(bytes);
+                (word >> 27, word & ((1 << 27) - 1))
+            } else {
+                let word = u32::from_le_bytes(bytes);
+                (word & 31, word >> 5)
+            };
+            let (start, len) = (pos + 4, 4 * type_len as usize);
+            if (1..PADDING).contains(&type_len) && len <= end - start {
+                now = now.wrapping_add(u64::from(delta));
+                pos = start + len;
+                see(Item { timestamp: now, start, len });
+                left -= 1;
+                continue;
+            }
+            (self.pos, self.now) = (pos, now);
+            match self.step(data)? {
+                Some(item) => {
+                    see(item);
+                    left -= 1;
+                }
+                None => return Ok(true),
+            }
+            (pos, now) = (self.pos, self.now);
+        }
+        (self.pos, self.now) = (pos, now);
+        Ok(false)
+    }
+
     /// An item whose first word is not enough: a long record, or what moves time and place only.
     #[inline(never)]
     fn two_words(

@@ -2,6 +2,7 @@
 
 use super::{FileError, OptionId, RawOption, Trace};
 use crate::abi::Abi;
+use crate::ring_buffer::Item;
 use crate::units::CpuId;
 use std::sync::Arc;
 
@@ -49,6 +50,13 @@ impl Correction {
     #[inline]
     pub fn apply(&self, timestamp: u64) -> u64 {
         if self.any { self.slow(timestamp) } else { timestamp }
+    }
+
+    /// Applies it to the times of records.
+    pub(crate) fn apply_to(&self, items: &mut [Item]) {
+        if self.any {
+            items.iter_mut().for_each(|item| item.timestamp = self.slow(item.timestamp));
+        }
     }
 
     #[inline(never)]

@@ -1,6 +1,7 @@
 //! A place among a CPU's sub-buffers, and the step to the next record.
 
-use super::Head;
+use super::batch::Batch;
+use super::{Head, Sieve};
 use crate::event::Lost;
 use crate::ring_buffer::{PageError, PageLayout, Walker};
 
@@ -46,6 +47,42 @@ impl PageCursor {
                 }
                 None if self.next_page >= chunk.len() => return Ok(None),
                 None => self.turn_page(chunk)?,
+            }
+        }
+    }
+
+    /// Puts the records that follow in the sub-buffer being walked, or in the next one that has any, into `batch`: those
+    /// that pass the sieve, their time stamps uncorrected. Gives the first of them; `None` at the chunk's end.
+    pub(crate) fn fill(
+        &mut self,
+        chunk: &[u8],
+        sieve: Option<&Sieve>,
+        batch: &mut Batch,
+    ) -> Result<Option<Head>, PageError> {
+        batch.clear();
+        loop {
+            let (lost, items) = (&mut self.lost, &mut batch.items);
+            items.reserve(Batch::MOST);
+            let walked = match sieve {
+                None => self.walker.walk(chunk, Batch::MOST, |item| items.push(item)),
+                Some(sieve) => self.walker.walk(chunk, Batch::MOST, |item| {
+                    if sieve.passes(chunk.get(item.start..item.start + item.len)) {
+                        items.push(item);
+                    } else if items.is_empty() {
+                        *lost = Lost::None; // told with the record that is dropped
+                    }
+                }),
+            };
+            if !batch.items.is_empty() {
+                batch.set_page(self.page);
+                batch.error = walked.err();
+                return Ok(batch.first(std::mem::take(&mut self.lost)));
+            }
+            if walked? {
+                if self.next_page >= chunk.len() {
+                    return Ok(None);
+                }
+                self.turn_page(chunk)?;
             }
         }
     }

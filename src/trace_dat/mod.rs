@@ -12,6 +12,7 @@
 //! Nothing that a file says is believed before it is checked: lengths against the file's end and against limits, so
 //! that a damaged file costs neither a panic nor memory.
 //!
+mod batch;
 mod buffer;
 mod chunks;
 mod codec;
@@ -28,6 +29,7 @@ mod read_at;
 mod salvage;
 mod scan;
 mod seek;
+mod sieve;
 mod spool_table;
 mod stream;
 mod trace;
@@ -35,6 +37,7 @@ mod v6;
 mod v7;
 pub mod write;
 
+pub(crate) use batch::Batch;
 pub use buffer::{Buffer, BufferOption, CpuData, DataLayout};
 pub use chunks::Chunk;
 pub(crate) use chunks::{Mark, Packed};
@@ -48,6 +51,7 @@ pub use options::RawOption;
 pub use prefix::Prefix;
 pub use read_at::ReadAt;
 pub use seek::Seek;
+pub use sieve::Sieve;
 pub use spool_table::{SpoolEntry, SpoolTable};
 pub use stream::{CpuStream, Head, RawPages};
 pub use trace::Trace;

@@ -1,18 +1,23 @@
 //! One CPU's records, in order, with one chunk in memory.
 
+use super::batch::Batch;
 use super::chunks::{Chunk, ChunkReader, Damaged, Mark, Packed};
 use super::cursor::PageCursor;
-use super::{Buffer, Codec, Correction, FileError, TimeOptions, Trace};
+use super::{Buffer, Codec, Correction, FileError, Sieve, TimeOptions, Trace};
 use crate::event::Lost;
 use crate::ring_buffer::{Item, PageError};
 use crate::units::CpuId;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A CPU's records from the file. It needs nothing of the [`Trace`] it came from, so streams can be read on any thread.
 pub struct CpuStream {
     name: String,
     cpu: CpuId,
     cursor: PageCursor,
+    /// What the cursor has passed and nobody has asked for yet.
+    batch: Batch,
+    sieve: Option<Arc<Sieve>>,
     correction: Correction,
     chunks: ChunkReader,
     chunk: Vec<u8>,
@@ -68,6 +73,8 @@ impl Trace {
             name: buffer.name.clone(),
             cpu: data.cpu,
             cursor: PageCursor::new(self.page_layout(buffer)),
+            batch: Batch::default(),
+            sieve: None,
             correction: self.correction(data.cpu, time)?,
             chunks: self.chunk_reader(buffer, cpu),
             chunk: Vec::new(),
@@ -136,12 +143,33 @@ impl CpuStream {
     /// [`FileError::Page`] and [`FileError::Chunk`]. The stream goes on behind the damage when called again.
     #[inline(always)]
     pub fn next(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
+        match self.batch.next() {
+            Some(head) => {
+                self.swapped = false;
+                Ok(Some(head))
+            }
+            None => self.refill(spare),
+        }
+    }
+
+    /// The next record, if it has been found already and is earlier than `limit`. [`CpuStream::swapped`] is as it was.
+    #[inline(always)]
+    pub fn ready(&mut self, limit: u64) -> Option<Head> {
+        self.batch.next_before(limit)
+    }
+
+    #[inline(never)]
+    fn refill(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
         self.swapped = false;
         loop {
-            match self.cursor.step(&self.chunk) {
-                Ok(Some(mut head)) => {
-                    head.item.timestamp = self.correction.apply(head.item.timestamp);
-                    return Ok(Some(head));
+            if let Some(source) = self.batch.take_error() {
+                return Err(self.page_error(source));
+            }
+            match self.cursor.fill(&self.chunk, self.sieve.as_deref(), &mut self.batch) {
+                Ok(Some(mut first)) => {
+                    self.correction.apply_to(self.batch.items_mut());
+                    first.item.timestamp = self.correction.apply(first.item.timestamp);
+                    return Ok(Some(first));
                 }
                 Ok(None) => {
                     if !self.next_chunk(spare)? {
@@ -151,6 +179,25 @@ impl CpuStream {
                 Err(source) => return Err(self.page_error(source)),
             }
         }
+    }
+
+    /// The next records, a few at a time, with the data that they lie in; `None` at the end. Not to be mixed with
+    /// [`CpuStream::next`].
+    ///
+    /// # Errors
+    /// As [`CpuStream::next`].
+    pub(crate) fn next_batch(&mut self, spare: &mut Vec<u8>) -> Result<Option<(&[Item], &[u8])>, FileError> {
+        Ok(self.refill(spare)?.map(|_| (self.batch.items(), self.chunk.as_slice())))
+    }
+
+    /// Leaves out the records that do not pass.
+    pub fn sift(&mut self, sieve: Option<Arc<Sieve>>) {
+        self.sieve = sieve;
+    }
+
+    /// What records have to pass.
+    pub(crate) fn sieve(&self) -> Option<Arc<Sieve>> {
+        self.sieve.clone()
     }
 
     /// Whether the last [`CpuStream::next`] changed buffers with `spare`.
@@ -205,6 +252,7 @@ impl CpuStream {
     pub(crate) fn go_to(&mut self, mark: Mark, cursor: PageCursor, inside: bool) -> Result<(), FileError> {
         self.chunks.go_to(mark);
         self.chunk.clear();
+        self.batch.clear();
         self.cursor = cursor;
         if inside {
             let mut chunk = Vec::new();

@@ -8,7 +8,7 @@ use super::window::Window;
 use super::{Args, Damage, Format, formats, kernel, tally, text};
 use crate::cli::exit::Failure;
 use rtrace::event::Record;
-use rtrace::merge::ahead::{self, Effort, Work};
+use rtrace::merge::ahead::{self, Effort, Tally, Work};
 use rtrace::merge::{Merge, MergeError};
 use rtrace::trace_dat::TimeOptions;
 use std::io::Write;
@@ -66,7 +66,7 @@ impl Run<'_> {
     /// Calls `show` for each event that is to be shown, as [`Merge::record`] of what it is given.
     pub(super) fn each(&mut self, mut show: impl FnMut(&mut Merge) -> Result<(), Failure>) -> Result<(), Failure> {
         let (window, mut skip) = self.start()?;
-        let mut merge = streams::merge(self.inputs, self.sources, &self.time, &window)?;
+        let mut merge = streams::merge(self.inputs, self.sources, &self.time, &window, &self.selection)?;
         let mut left = self.args.limit.first.unwrap_or(u64::MAX);
         while left > 0 {
             match merge.advance() {
@@ -100,7 +100,7 @@ impl Run<'_> {
 
     /// Calls `see` for every event of the sources, shown or not. Damage is told when they are shown.
     pub(super) fn survey(&mut self, mut see: impl FnMut(&Record<'_>)) -> Result<(), Failure> {
-        let mut merge = streams::merge(self.inputs, self.sources, &self.time, &Window::default())?;
+        let mut merge = streams::merge(self.inputs, self.sources, &self.time, &Window::default(), &Selection::none())?;
         loop {
             match merge.advance() {
                 Ok(true) => see(&merge.record()),
@@ -115,6 +115,26 @@ impl Run<'_> {
         self.window == Window::default() && self.args.limit == LimitArgs::default()
     }
 
+    /// Whether all events of the sources are to be shown, as far as the window goes.
+    pub(super) fn shows_everything(&self) -> bool {
+        self.selection.is_everything()
+    }
+
+    fn threads(&self) -> usize {
+        self.args.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get)
+    }
+
+    /// Has `work` done on all events of the files, in whatever order.
+    pub(super) fn tally<T: Tally>(&mut self, work: &T) -> Result<T::State, Failure> {
+        let streams = streams::streams(self.inputs, self.sources, &self.time, &self.window, &self.selection)?;
+        let threads = self.threads();
+        let note = &mut |error: &MergeError| {
+            let file = self.sources[error.buffer].file;
+            self.damage.note(&self.inputs[file].path, &error.error);
+        };
+        Ok(ahead::tally(work, streams, threads, note))
+    }
+
     /// Has `work` done on all events that are to be shown, on as many threads as wanted, and writes what comes of it.
     /// Only for the whole of the files. Gives the state that `work` leaves.
     pub(super) fn all_to<W: Work>(
@@ -123,8 +143,8 @@ impl Run<'_> {
         state: W::State,
         out: &mut impl Write,
     ) -> Result<W::State, Failure> {
-        let streams = streams::streams(self.inputs, self.sources, &self.time, &self.window)?;
-        let threads = self.args.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get);
+        let streams = streams::streams(self.inputs, self.sources, &self.time, &self.window, &self.selection)?;
+        let threads = self.threads();
         let note = &mut |error: &MergeError| {
             let file = self.sources[error.buffer].file;
             self.damage.note(&self.inputs[file].path, &error.error);
@@ -173,7 +193,7 @@ impl Run<'_> {
 
     /// How many events of the window would be shown. Damage is told when they are.
     fn count(&mut self, window: &Window) -> Result<u64, Failure> {
-        let mut merge = streams::merge(self.inputs, self.sources, &self.time, window)?;
+        let mut merge = streams::merge(self.inputs, self.sources, &self.time, window, &self.selection)?;
         let mut count = 0;
         loop {
             match merge.advance() {

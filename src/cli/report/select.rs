@@ -1,16 +1,18 @@
 //! Which events to show.
 
-use super::Args;
 use super::input::{Functions, Input};
+use super::{Args, Format};
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
 use rtrace::event::{Common, Record, RecordHead};
 use rtrace::filter::{Filter, Program, ReportFilters, Subject};
 use rtrace::format::EventFormat;
 use rtrace::syntax::{Diagnostic, did_you_mean};
+use rtrace::trace_dat::Sieve;
 use rtrace::tracefs::glob_matches;
 use rtrace::units::{EventId, Pid};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Which events to show, besides `-F`.
 #[derive(clap::Args, Clone, Default)]
@@ -70,6 +72,8 @@ struct FileSelection<'a> {
     /// By event id; empty if there is no `--filter`.
     kernel: Vec<Verdict>,
     needs_comm: bool,
+    /// Drops what `--filter` drops by its event.
+    sieve: Option<Arc<Sieve>>,
 }
 
 /// What `--filter` says of an event type.
@@ -146,6 +150,21 @@ impl<'a> Selection<'a> {
         let none = args.filters.list.is_empty() && args.select.kernel.is_empty();
         let everything = none && pids.is_empty() && args.select.comm.is_empty();
         Ok(Selection { files, pids, comms: &args.select.comm, sources, everything })
+    }
+
+    /// A selection of everything.
+    pub(super) fn none() -> Self {
+        Selection { files: Vec::new(), pids: Vec::new(), comms: &[], sources: 0, everything: true }
+    }
+
+    /// Whether it drops nothing.
+    pub(super) fn is_everything(&self) -> bool {
+        self.everything
+    }
+
+    /// What of the file's records may be left out without asking.
+    pub(super) fn sieve(&self, file: usize) -> Option<Arc<Sieve>> {
+        self.files.get(file)?.sieve.clone()
     }
 
     /// What is known before the first event.
@@ -241,8 +260,10 @@ impl<'a> FileSelection<'a> {
             kernel.push(Verdict::Drop); // this file has none of the events
         }
         let asks = |v: &Verdict| matches!(v, Verdict::Ask(programs) if programs.iter().any(Program::needs_comm));
+        let sieve = sieve(args, input, &kernel);
         Ok(FileSelection {
             input,
+            sieve,
             common: formats().next().map(Common::of).unwrap_or_default(),
             needs_comm: report.as_ref().is_some_and(ReportFilters::needs_comm) || kernel.iter().any(asks),
             report,
@@ -259,6 +280,21 @@ impl<'a> FileSelection<'a> {
             patterns.iter().any(|p| glob_matches(p, &name))
         })
     }
+}
+
+/// What `--filter` drops by its event. Nothing is dropped where an event's text depends on the ones around it, whatever
+/// becomes of those.
+fn sieve(args: &Args, input: &Input, kernel: &[Verdict]) -> Option<Arc<Sieve>> {
+    let formats = || input.trace.ftrace_formats.iter().chain(&input.trace.event_formats);
+    let kept = |id: EventId| matches!(kernel.get(usize::from(id.0)), Some(Verdict::Keep | Verdict::Ask(_)));
+    let is_call = |f: &EventFormat| f.system == "ftrace" && f.name.ends_with("_entry");
+    let id_is_first = formats().next().map(Common::of).unwrap_or_default().id_is_first();
+    if kernel.is_empty() || !id_is_first || args.format == Format::Kernel || formats().any(|f| is_call(f) && kept(f.id))
+    {
+        return None;
+    }
+    let ids = (0..=u16::MAX).filter(|id| kept(EventId(*id)));
+    Some(Arc::new(Sieve::new(input.trace.abi, ids)))
 }
 
 /// A filter of an event that no file has is a mistake.

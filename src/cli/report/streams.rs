@@ -2,6 +2,7 @@
 
 use super::Args;
 use super::input::Input;
+use super::select::Selection;
 use super::window::Window;
 use crate::cli::exit::Failure;
 use anyhow::anyhow;
@@ -46,15 +47,17 @@ pub(super) fn time_options(args: &Args) -> TimeOptions {
     TimeOptions { raw: args.raw_ts, date: !args.nodate, offset: args.ts_offset }
 }
 
-/// The records of all sources, of the chunks only that the window needs.
+/// The records of all sources, of the chunks only that the window needs; those that the selection drops by their event
+/// alone may be missing.
 pub(super) fn merge(
     inputs: &[Input],
     sources: &[Source],
     time: &TimeOptions,
     window: &Window,
+    selection: &Selection<'_>,
 ) -> Result<Merge, Failure> {
     let mut merge = Merge::default();
-    for (stream, source) in streams(inputs, sources, time, window)? {
+    for (stream, source) in streams(inputs, sources, time, window, selection)? {
         merge.add(stream, source);
     }
     Ok(merge)
@@ -66,8 +69,10 @@ pub(super) fn streams(
     sources: &[Source],
     time: &TimeOptions,
     window: &Window,
+    selection: &Selection<'_>,
 ) -> Result<Vec<(CpuStream, usize)>, Failure> {
     let mut streams = Vec::new();
+    let sieves: Vec<_> = (0..inputs.len()).map(|file| selection.sieve(file)).collect();
     for (number, source) in sources.iter().enumerate() {
         let trace = &inputs[source.file].trace;
         let buffer = &trace.buffers[source.buffer];
@@ -78,7 +83,9 @@ pub(super) fn streams(
                 let range = trace.seek(buffer, cpu, time).map_err(|e| anyhow!(e))?.range(window.since, window.until);
                 trace.stream_of_chunks(buffer, cpu, time, range)
             };
-            streams.push((stream.map_err(|e| anyhow!(e))?, number));
+            let mut stream = stream.map_err(|e| anyhow!(e))?;
+            stream.sift(sieves[source.file].clone());
+            streams.push((stream, number));
         }
     }
     Ok(streams)

@@ -5,8 +5,9 @@ use super::input::Input;
 use crate::cli::exit::Failure;
 use rtrace::export::{Summary, Tally};
 use rtrace::format::EventFormat;
-use rtrace::merge::ahead::{Verdict, Work};
+use rtrace::merge::ahead::{self, Verdict, Work};
 use rtrace::merge::{self, Merge};
+use rtrace::ring_buffer::Item;
 use rtrace::units::{ByteSize, Pid};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -44,8 +45,11 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failu
     };
     let mut summaries: Vec<Summary> =
         run.sources.iter().map(|s| Summary::new(run.inputs[s.file].trace.abi, pid_at(&run.inputs[s.file]))).collect();
-    if run.is_whole() {
-        let counts = Counts { only_events: args.count };
+    if run.is_whole() && args.count && run.shows_everything() {
+        summaries = run.tally(&Counts { only_events: true, none: summaries })?;
+    } else if run.is_whole() {
+        let none = summaries.iter().map(Summary::of_none).collect();
+        let counts = Counts { only_events: args.count, none };
         summaries = run.all_to(&counts, summaries, out)?;
     } else if args.count {
         run.each(|merge| {
@@ -72,6 +76,27 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failu
 /// Counts of the events of each source.
 struct Counts {
     only_events: bool,
+    /// Of nothing.
+    none: Vec<Summary>,
+}
+
+impl ahead::Tally for Counts {
+    type State = Vec<Summary>;
+
+    fn nothing(&self) -> Vec<Summary> {
+        self.none.clone()
+    }
+
+    fn records(&self, summaries: &mut Vec<Summary>, buffer: usize, items: &[Item], data: &[u8]) {
+        let summary = &mut summaries[buffer];
+        for item in items {
+            summary.count(data.get(item.start..item.start + item.len).unwrap_or_default());
+        }
+    }
+
+    fn add(&self, known: &mut Vec<Summary>, more: Vec<Summary>) {
+        known.iter_mut().zip(&more).for_each(|(known, more)| known.add_later(more));
+    }
 }
 
 impl Work for Counts {

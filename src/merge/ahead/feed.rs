@@ -2,7 +2,7 @@
 
 use super::segment::SegmentStream;
 use crate::ring_buffer::PageError;
-use crate::trace_dat::{Codec, CpuStream, Mark, Packed, PageCursor};
+use crate::trace_dat::{Batch, Codec, CpuStream, Mark, Packed, PageCursor};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -172,6 +172,8 @@ impl Feed {
             end: None,
             until: until.unwrap_or(u64::MAX),
             chunk: 0,
+            batch: Batch::default(),
+            sieve: self.stream.sieve(),
             first_page: self.first_page,
         };
         let Some(until) = until else {

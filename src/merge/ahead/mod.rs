@@ -13,5 +13,7 @@
 mod driver;
 mod feed;
 mod segment;
+mod unordered;
 
 pub use driver::{Effort, Verdict, Work, run};
+pub use unordered::{Tally, tally};

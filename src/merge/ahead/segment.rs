@@ -2,7 +2,7 @@
 
 use crate::merge::Source;
 use crate::ring_buffer::PageError;
-use crate::trace_dat::{Correction, FileError, Head, PageCursor};
+use crate::trace_dat::{Batch, Correction, FileError, Head, PageCursor, Sieve};
 use crate::units::CpuId;
 use std::sync::Arc;
 
@@ -18,6 +18,9 @@ pub(super) struct SegmentStream {
     /// All records must be earlier. A damaged page may hold others: then the segment fails, and is read in order.
     pub(super) until: u64,
     pub(super) chunk: usize,
+    /// What the cursor has passed and nobody has asked for yet.
+    pub(super) batch: Batch,
+    pub(super) sieve: Option<Arc<Sieve>>,
     /// The current chunk's first page.
     pub(super) first_page: u64,
 }
@@ -30,24 +33,15 @@ impl Source for SegmentStream {
 
     #[inline(always)]
     fn next(&mut self, _spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
-        loop {
-            let Some(chunk) = self.chunks.get(self.chunk) else { return Ok(None) };
-            match self.cursor.step(chunk).map_err(|source| self.error(source))? {
-                Some(head) if self.is_end(&head) => {
-                    self.chunk = self.chunks.len();
-                    return Ok(None);
-                }
-                Some(mut head) => {
-                    head.item.timestamp = self.correction.apply(head.item.timestamp);
-                    if head.item.timestamp >= self.until {
-                        return Err(self.error(PageError::OutOfOrder { offset: head.item.start }));
-                    }
-                    return Ok(Some(head));
-                }
-                None if self.next_chunk() => {}
-                None => return Ok(None),
-            }
+        match self.batch.next() {
+            Some(head) => Ok(Some(head)),
+            None => self.refill(),
         }
+    }
+
+    #[inline(always)]
+    fn ready(&mut self, limit: u64) -> Option<Head> {
+        self.batch.next_before(limit)
     }
 
     #[inline]
@@ -64,6 +58,39 @@ impl Source for SegmentStream {
 }
 
 impl SegmentStream {
+    #[inline(never)]
+    fn refill(&mut self) -> Result<Option<Head>, FileError> {
+        loop {
+            if let Some(source) = self.batch.take_error() {
+                return Err(self.error(source));
+            }
+            let Some(chunk) = self.chunks.get(self.chunk) else { return Ok(None) };
+            let first = self.cursor.fill(chunk, self.sieve.as_deref(), &mut self.batch);
+            let Some(mut first) = first.map_err(|source| self.error(source))? else {
+                if self.next_chunk() {
+                    continue;
+                }
+                return Ok(None);
+            };
+            if self.chunk + 1 == self.chunks.len()
+                && let Some(end) = self.end
+                && self.batch.cut(|item| item.start >= end).is_some()
+            {
+                self.chunk = self.chunks.len();
+            }
+            self.correction.apply_to(self.batch.items_mut());
+            first.item.timestamp = self.correction.apply(first.item.timestamp);
+            let until = self.until;
+            if let Some(late) = self.batch.cut(|item| item.timestamp >= until) {
+                self.batch.end_with(PageError::OutOfOrder { offset: late.start });
+            }
+            if self.batch.is_empty() {
+                continue;
+            }
+            return Ok(Some(first));
+        }
+    }
+
     /// Goes to the next chunk; `false` if there is none.
     #[inline(never)]
     fn next_chunk(&mut self) -> bool {
@@ -77,10 +104,5 @@ impl SegmentStream {
     #[cold]
     fn error(&self, source: PageError) -> FileError {
         FileError::Page { buffer: String::new(), cpu: self.cpu, page: self.cursor.page(), source }
-    }
-
-    #[inline]
-    fn is_end(&self, head: &Head) -> bool {
-        self.chunk + 1 == self.chunks.len() && self.end.is_some_and(|end| head.item.start >= end)
     }
 }
