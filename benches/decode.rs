@@ -40,6 +40,10 @@ fn walk(trace: &Trace, pages: &[u8], mut see: impl FnMut(u64, &[u8])) {
     }
 }
 
+fn record((time, data): &(u64, Vec<u8>)) -> Record<'_> {
+    Record { timestamp: Timestamp(*time), cpu: CpuId(0), buffer: 0, lost: Lost::None, data }
+}
+
 fn merge(trace: &Trace) -> Merge {
     let mut merge = Merge::default();
     for cpu in 0..trace.buffers[0].cpus.len() {
@@ -94,9 +98,6 @@ fn benches(c: &mut Criterion) {
             println!("decode/{name}: the trace has none");
             continue;
         }
-        let record = |(time, data): &'_ &'_ (u64, Vec<u8>)| -> Record<'_> {
-            Record { timestamp: Timestamp(*time), cpu: CpuId(0), buffer: 0, lost: Lost::None, data }
-        };
         group.throughput(Throughput::Elements(chosen.len() as u64));
         let mut out = Vec::new();
         let mut state = State::new(symbols.comms.clone());

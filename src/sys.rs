@@ -48,22 +48,16 @@ impl<'a> Tail<'a> {
     /// Appends the first `len` bytes of `piece` by storing all of it.
     #[inline(always)]
     pub(crate) fn piece<const N: usize>(self, piece: &[u8; N], len: usize) -> Self {
-        let mut tail = if self.end.addr() - self.at.addr() < N { self.grow(N) } else { self };
-        // SAFETY: there are at least N bytes of the vector's capacity behind `at`: that is what was checked, and `grow`
-        // ensures it. All N are written, so that the at most N by which `at` moves are initialised.
-        unsafe {
-            tail.at.cast::<[u8; N]>().write_unaligned(*piece);
-            tail.at = tail.at.add(len.min(N));
+        let Tail { out, mut at, mut end } = self;
+        if end.addr() - at.addr() < N {
+            (at, end) = room_for(N, out, at);
         }
-        tail
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn grow(self, more: usize) -> Self {
-        let out = self.done();
-        out.reserve(more);
-        Tail::new(out)
+        // SAFETY: there are at least N bytes of the vector's capacity behind `at`: that is what was checked, and what
+        // `room_for` ensures. All N are written, so that the at most N by which `at` moves are initialised.
+        unsafe {
+            at.cast::<[u8; N]>().write_unaligned(*piece);
+            Tail { out, at: at.add(len.min(N)), end }
+        }
     }
 
     /// Has something appended to the vector itself.
@@ -77,12 +71,27 @@ impl<'a> Tail<'a> {
     /// The vector, with all that was appended.
     #[inline(always)]
     pub(crate) fn done(self) -> &'a mut Vec<u8> {
-        let len = self.at.addr() - self.out.as_ptr().addr();
+        let Tail { out, at, .. } = self;
+        let len = at.addr() - out.as_ptr().addr();
         // SAFETY: `at` lies between the vector's old end and the end of its capacity, and every byte before it has been
         // written by `piece`.
-        unsafe { self.out.set_len(len) };
-        self.out
+        unsafe { out.set_len(len) };
+        out
     }
+}
+
+/// Makes room for `more` bytes behind the vector and what a [`Tail`] has stored before `at`; gives the new place and
+/// the end of the room. It takes and gives single words: a `Tail` that is passed on as a whole has to be in memory, all
+/// along.
+#[cold]
+#[inline(never)]
+fn room_for(more: usize, out: &mut Vec<u8>, at: *mut u8) -> (*mut u8, *mut u8) {
+    let Tail { at, end, .. } = {
+        let out = Tail { out, at, end: at }.done();
+        out.reserve(more);
+        Tail::new(out)
+    };
+    (at, end)
 }
 
 /// What a gated child will become: everything it needs, allocated before the fork.

@@ -11,6 +11,7 @@ use crate::event::{Lost, Record, TypedEvent, TypedField, Value};
 use crate::format::EventFormat;
 use crate::symbols::Comms;
 use crate::units::Pid;
+use std::sync::Arc;
 
 /// One column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,10 +88,11 @@ pub struct CsvBuffer<'t> {
     pub buffer: Option<&'t str>,
 }
 
-/// Writes a line per event.
+/// Writes a line per event, none of which depends on another: records may be dealt out to clones.
+#[derive(Clone)]
 pub struct Csv<'t> {
-    columns: Vec<Column>,
-    buffers: Vec<Buffer<'t>>,
+    columns: Arc<[Column]>,
+    buffers: Arc<[Buffer<'t>]>,
     line: Line,
     cell: Line,
 }
@@ -111,7 +113,7 @@ impl<'t> Csv<'t> {
     /// An exporter of these columns for records of these buffers: [`Record::buffer`] is an index into them.
     pub fn new(columns: Vec<Column>, buffers: impl IntoIterator<Item = CsvBuffer<'t>>) -> Self {
         let buffers = buffers.into_iter().map(|what| Buffer::new(what, &columns)).collect();
-        Csv { columns, buffers, line: Line::default(), cell: Line::default() }
+        Csv { columns: columns.into(), buffers, line: Line::default(), cell: Line::default() }
     }
 
     /// Whether any event has the field of that name.

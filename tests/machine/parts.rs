@@ -89,3 +89,49 @@ fn a_window_of_text_is_a_part_of_the_text() {
     let part = report(file, &["-t", "--first", "50"]);
     assert_eq!(part, whole.lines().take(51).map(|l| format!("{l}\n")).collect::<String>());
 }
+
+#[test]
+fn any_number_of_threads_prints_the_same() {
+    for file in recordings() {
+        let lines = json(&file, &[]);
+        let all = events(&lines);
+        let since = option(&lines, time(all[all.len() / 3]));
+        let until = option(&lines, time(all[all.len() * 2 / 3]));
+        for format in ["text", "json", "csv", "raw"] {
+            for window in [&[][..], &["--since", &since, "--until", &until]] {
+                let of = |threads: &str| report(&file, &[&["--format", format, "--threads", threads], window].concat());
+                assert!(of("1") == of("3"), "{}: {format} {window:?}", file.display());
+            }
+        }
+        let count = |threads: &str| report(&file, &["--count", "--threads", threads]);
+        assert_eq!(count("1"), count("3"), "{}", file.display());
+    }
+}
+
+#[test]
+fn files_are_aligned() {
+    let files = recordings();
+    let (one, two) = (&files[0], &files[1]);
+    for by in ["start", "end", "sched_switch", "sched/sched_switch"] {
+        let both = json(one, &["-i", two.to_str().unwrap(), "--align", by]);
+        let times = |file: &std::path::Path| {
+            let label = file.file_name().unwrap().to_str().unwrap();
+            let own = events(&both).into_iter().filter(|e| e["source"] == label);
+            let at =
+                |event: &&Value| by.starts_with("sched").then(|| event["event"] == "sched:sched_switch") != Some(false);
+            own.filter(at).map(time).collect::<Vec<_>>()
+        };
+        let (a, b) = (times(one), times(two));
+        let same = if by == "end" { (a.last(), b.last()) } else { (a.first(), b.first()) };
+        assert!(same.0.is_some() && same.0 == same.1, "{by}: {same:?}");
+        let alone: Vec<u64> = events(&json(one, &[])).into_iter().map(time).collect();
+        assert!(a.iter().all(|t| alone.contains(t)), "{by}: the first file keeps its times");
+    }
+    let wrong = run(one, &["-i", two.to_str().unwrap(), "--align", "no_such_event"]);
+    wrong.exits(2).complains_with("has no event no_such_event");
+}
+
+#[test]
+fn processes_are_told_by_recordings_that_know_them() {
+    run(&recordings()[0], &["--tgid", "1"]).exits(1).complains_with("does not say which process a task belongs to");
+}

@@ -5,12 +5,11 @@ use super::select::{Seen, Selection};
 use super::selected::Selected;
 use super::streams::{self, Source};
 use super::window::Window;
-use super::{Args, Damage, Format, formats, kernel, tally, text};
+use super::{Args, Damage, Format, align, formats, kernel, tally, text};
 use crate::cli::exit::Failure;
 use rtrace::event::Record;
 use rtrace::merge::ahead::{self, Effort, Tally, Work};
 use rtrace::merge::{Merge, MergeError};
-use rtrace::trace_dat::TimeOptions;
 use std::io::Write;
 use std::num::NonZero;
 use std::thread;
@@ -36,7 +35,6 @@ pub(super) struct Run<'a> {
     pub(super) args: &'a Args,
     pub(super) inputs: &'a [Input],
     pub(super) sources: &'a [Source],
-    time: TimeOptions,
     window: Window,
     selection: Selection<'a>,
     seen: Seen,
@@ -45,12 +43,14 @@ pub(super) struct Run<'a> {
 
 /// Prints what is wanted of them.
 pub(super) fn print(args: &Args, inputs: &[Input], damage: &mut Damage, out: &mut impl Write) -> Result<(), Failure> {
-    let sources = streams::sources(args, inputs);
-    let time = streams::time_options(args);
-    let window = args.window.resolve(inputs, &sources, &time)?;
+    let mut sources = streams::sources(args, inputs);
+    if let Some(at) = &args.align {
+        align::align(at, inputs, &mut sources)?;
+    }
+    let window = args.window.resolve(inputs, &sources)?;
     let selection = Selection::new(args, inputs, sources.len())?;
     let seen = selection.nothing_seen();
-    let mut run = Run { args, inputs, sources: &sources, time, window, selection, seen, damage };
+    let mut run = Run { args, inputs, sources: &sources, window, selection, seen, damage };
     if args.tally.any() {
         return tally::print(&mut run, out);
     }
@@ -66,7 +66,7 @@ impl Run<'_> {
     /// Calls `show` for each event that is to be shown, as [`Merge::record`] of what it is given.
     pub(super) fn each(&mut self, mut show: impl FnMut(&mut Merge) -> Result<(), Failure>) -> Result<(), Failure> {
         let (window, mut skip) = self.start()?;
-        let mut merge = streams::merge(self.inputs, self.sources, &self.time, &window, &self.selection)?;
+        let mut merge = streams::merge(self.inputs, self.sources, &window, &self.selection)?;
         let mut left = self.args.limit.first.unwrap_or(u64::MAX);
         while left > 0 {
             match merge.advance() {
@@ -100,7 +100,7 @@ impl Run<'_> {
 
     /// Calls `see` for every event of the sources, shown or not. Damage is told when they are shown.
     pub(super) fn survey(&mut self, mut see: impl FnMut(&Record<'_>)) -> Result<(), Failure> {
-        let mut merge = streams::merge(self.inputs, self.sources, &self.time, &Window::default(), &Selection::none())?;
+        let mut merge = streams::merge(self.inputs, self.sources, &Window::default(), &Selection::none())?;
         loop {
             match merge.advance() {
                 Ok(true) => see(&merge.record()),
@@ -110,14 +110,14 @@ impl Run<'_> {
         }
     }
 
-    /// Whether the events to be shown may lie anywhere in the files.
+    /// Whether all events of the window are to be shown.
     pub(super) fn is_whole(&self) -> bool {
-        self.window == Window::default() && self.args.limit == LimitArgs::default()
+        self.args.limit == LimitArgs::default()
     }
 
-    /// Whether all events of the sources are to be shown, as far as the window goes.
+    /// Whether all events of all files are to be shown.
     pub(super) fn shows_everything(&self) -> bool {
-        self.selection.is_everything()
+        self.is_whole() && self.window == Window::default() && self.selection.is_everything()
     }
 
     fn threads(&self) -> usize {
@@ -126,7 +126,7 @@ impl Run<'_> {
 
     /// Has `work` done on all events of the files, in whatever order.
     pub(super) fn tally<T: Tally>(&mut self, work: &T) -> Result<T::State, Failure> {
-        let streams = streams::streams(self.inputs, self.sources, &self.time, &self.window, &self.selection)?;
+        let streams = streams::streams(self.inputs, self.sources, &self.window, &self.selection)?;
         let threads = self.threads();
         let note = &mut |error: &MergeError| {
             let file = self.sources[error.buffer].file;
@@ -136,20 +136,20 @@ impl Run<'_> {
     }
 
     /// Has `work` done on all events that are to be shown, on as many threads as wanted, and writes what comes of it.
-    /// Only for the whole of the files. Gives the state that `work` leaves.
+    /// Only if [`Run::is_whole`]. Gives the state that `work` leaves.
     pub(super) fn all_to<W: Work>(
         &mut self,
         work: &W,
         state: W::State,
         out: &mut impl Write,
     ) -> Result<W::State, Failure> {
-        let streams = streams::streams(self.inputs, self.sources, &self.time, &self.window, &self.selection)?;
+        let streams = streams::streams(self.inputs, self.sources, &self.window, &self.selection)?;
         let threads = self.threads();
         let note = &mut |error: &MergeError| {
             let file = self.sources[error.buffer].file;
             self.damage.note(&self.inputs[file].path, &error.error);
         };
-        let work = Selected { work, selection: &self.selection, sources: self.sources };
+        let work = Selected { work, selection: &self.selection, sources: self.sources, window: self.window };
         let mut both = (self.selection.nothing_seen(), state);
         ahead::run(&work, streams, Effort::new(threads), &mut both, &mut |text| out.write_all(text), note)?;
         Ok(both.1)
@@ -180,7 +180,7 @@ impl Run<'_> {
         let Some(last) = self.args.limit.last else { return Ok((self.window, 0)) };
         let mut bytes = LAST_STEP;
         loop {
-            let near = streams::time_near_end(self.inputs, self.sources, &self.time, bytes)?;
+            let near = streams::time_near_end(self.inputs, self.sources, bytes)?;
             let all = near.is_none() || near <= self.window.since;
             let window = if all { self.window } else { Window { since: near, ..self.window } };
             let count = self.count(&window)?;
@@ -193,7 +193,7 @@ impl Run<'_> {
 
     /// How many events of the window would be shown. Damage is told when they are.
     fn count(&mut self, window: &Window) -> Result<u64, Failure> {
-        let mut merge = streams::merge(self.inputs, self.sources, &self.time, window, &self.selection)?;
+        let mut merge = streams::merge(self.inputs, self.sources, window, &self.selection)?;
         let mut count = 0;
         loop {
             match merge.advance() {

@@ -65,6 +65,26 @@ impl<'t> Work for Lines<'t> {
     }
 }
 
+/// The same for CSV.
+struct Rows<'t>(PhantomData<fn() -> &'t ()>);
+
+impl<'t> Work for Rows<'t> {
+    type State = Csv<'t>;
+
+    fn fork(&self, known: &Self::State) -> Self::State {
+        known.clone()
+    }
+
+    #[inline]
+    fn record<S: merge::Source>(&self, merge: &mut Merge<S>, exporter: &mut Self::State, out: &mut Vec<u8>) {
+        exporter.event(&merge.record(), out);
+    }
+
+    fn commit(&self, _: &mut Self::State, _: Self::State) -> Verdict {
+        Verdict::Kept
+    }
+}
+
 fn instance(name: &str) -> Option<&str> {
     (!name.is_empty()).then_some(name)
 }
@@ -127,6 +147,10 @@ pub(super) fn csv(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure
     }
     let mut first = Vec::new();
     exporter.header(&mut first);
+    if run.is_whole() {
+        out.write_all(&first)?;
+        return run.all_to(&Rows(PhantomData), exporter, out).map(drop);
+    }
     run.each_to(first, out, |merge, out| exporter.event(&merge.record(), out))
 }
 

@@ -1,5 +1,6 @@
 //! `rtrace report`.
 
+mod align;
 mod events;
 mod facts;
 mod filters;
@@ -66,6 +67,9 @@ pub(crate) struct Args {
     /// Number to add to every time stamp, in the clock's unit
     #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
     ts_offset: i64,
+    /// Shift the other files' times until this comes at the first one's time: start, end, or an event's first occurrence
+    #[arg(long, value_name = "start|end|EVENT", value_parser = align::parse)]
+    align: Option<align::Align>,
     #[command(flatten)]
     window: window::WindowArgs,
     #[command(flatten)]

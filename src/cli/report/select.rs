@@ -23,6 +23,9 @@ pub(crate) struct SelectArgs {
     /// Only what these tasks did
     #[arg(long, value_name = "PID,...", value_delimiter = ',')]
     pid: Vec<i32>,
+    /// Only what the tasks of these processes did, in recordings made with -O record-tgid
+    #[arg(long, value_name = "PID,...", value_delimiter = ',')]
+    tgid: Vec<i32>,
     /// Only what tasks of this name did; may be a glob and be given several times
     #[arg(long, value_name = "NAME")]
     comm: Vec<String>,
@@ -72,6 +75,8 @@ struct FileSelection<'a> {
     /// By event id; empty if there is no `--filter`.
     kernel: Vec<Verdict>,
     needs_comm: bool,
+    /// The tasks of the wanted processes, ascending, if only some are wanted.
+    threads: Option<Vec<Pid>>,
     /// Drops what `--filter` drops by its event.
     sieve: Option<Arc<Sieve>>,
 }
@@ -148,7 +153,7 @@ impl<'a> Selection<'a> {
             check_named(filter, inputs)?;
         }
         let none = args.filters.list.is_empty() && args.select.kernel.is_empty();
-        let everything = none && pids.is_empty() && args.select.comm.is_empty();
+        let everything = none && args.select.tgid.is_empty() && pids.is_empty() && args.select.comm.is_empty();
         Ok(Selection { files, pids, comms: &args.select.comm, sources, everything })
     }
 
@@ -188,6 +193,9 @@ impl<'a> Selection<'a> {
             return false;
         }
         if !self.pids.is_empty() && self.pids.binary_search(&pid).is_err() {
+            return false;
+        }
+        if file.threads.as_ref().is_some_and(|threads| threads.binary_search(&pid).is_err()) {
             return false;
         }
         if !self.comms.is_empty() && !file.has_comm(pid, self.comms, &mut seen.comms[number]) {
@@ -264,6 +272,7 @@ impl<'a> FileSelection<'a> {
         Ok(FileSelection {
             input,
             sieve,
+            threads: threads(args, input)?,
             common: formats().next().map(Common::of).unwrap_or_default(),
             needs_comm: report.as_ref().is_some_and(ReportFilters::needs_comm) || kernel.iter().any(asks),
             report,
@@ -280,6 +289,23 @@ impl<'a> FileSelection<'a> {
             patterns.iter().any(|p| glob_matches(p, &name))
         })
     }
+}
+
+/// The tasks of the processes that `--tgid` names.
+fn threads(args: &Args, input: &Input) -> Result<Option<Vec<Pid>>, Failure> {
+    if args.select.tgid.is_empty() {
+        return Ok(None);
+    }
+    let views = input.trace.buffers.iter().filter_map(|buffer| input.trace.kernel_view(buffer));
+    let pairs: Vec<(Pid, Pid)> = views.flat_map(|view| view.tgids).collect();
+    if pairs.is_empty() {
+        let error = anyhow!("{} does not say which process a task belongs to", input.path.display());
+        return Err(Failure::new(Exit::Failed, error).hint("`rtrace record -O record-tgid` keeps it.".to_owned()));
+    }
+    let wanted = |pair: &&(Pid, Pid)| args.select.tgid.contains(&pair.1.0);
+    let mut threads: Vec<Pid> = pairs.iter().filter(wanted).map(|pair| pair.0).collect();
+    threads.sort_unstable();
+    Ok(Some(threads))
 }
 
 /// What `--filter` drops by its event. Nothing is dropped where an event's text depends on the ones around it, whatever

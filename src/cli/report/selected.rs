@@ -2,14 +2,16 @@
 
 use super::select::{Seen, Selection};
 use super::streams::Source;
+use super::window::Window;
 use rtrace::merge::ahead::{Verdict, Work};
 use rtrace::merge::{self, Merge};
 
-/// `work`, on the events of a selection only.
+/// `work`, on the events of a selection within a window only.
 pub(super) struct Selected<'a, W> {
     pub(super) work: &'a W,
     pub(super) selection: &'a Selection<'a>,
     pub(super) sources: &'a [Source],
+    pub(super) window: Window,
 }
 
 impl<W: Work> Work for Selected<'_, W> {
@@ -22,6 +24,9 @@ impl<W: Work> Work for Selected<'_, W> {
     #[inline]
     fn record<S: merge::Source>(&self, merge: &mut Merge<S>, (seen, state): &mut Self::State, out: &mut Vec<u8>) {
         let record = merge.record();
+        if self.window.is_before(record.timestamp) || self.window.is_over(record.timestamp) {
+            return;
+        }
         if self.selection.accepts(seen, self.sources[record.buffer].file, &record) {
             self.work.record(merge, state, out);
         }

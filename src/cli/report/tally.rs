@@ -45,7 +45,7 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failu
     };
     let mut summaries: Vec<Summary> =
         run.sources.iter().map(|s| Summary::new(run.inputs[s.file].trace.abi, pid_at(&run.inputs[s.file]))).collect();
-    if run.is_whole() && args.count && run.shows_everything() {
+    if args.count && run.shows_everything() {
         summaries = run.tally(&Counts { only_events: true, none: summaries })?;
     } else if run.is_whole() {
         let none = summaries.iter().map(Summary::of_none).collect();

@@ -4,8 +4,8 @@ use super::input::Input;
 use super::streams::Source;
 use crate::cli::exit::Failure;
 use anyhow::anyhow;
-use rtrace::trace_dat::TimeOptions;
 use rtrace::units::{Timestamp, parse_duration};
+use std::borrow::Borrow;
 
 /// Which part of the recording to show.
 #[derive(clap::Args, Clone, Default)]
@@ -81,10 +81,10 @@ impl Window {
 
 impl WindowArgs {
     /// The window in these files' time.
-    pub(super) fn resolve(&self, inputs: &[Input], sources: &[Source], time: &TimeOptions) -> Result<Window, Failure> {
+    pub(super) fn resolve(&self, inputs: &[Input], sources: &[Source]) -> Result<Window, Failure> {
         let specs = [self.since, self.until, self.around.map(|a| a.0)];
         let relative = specs.iter().flatten().any(|s| !matches!(s, TimeSpec::At { .. }));
-        let (start, end) = if relative { span(inputs, sources, time)? } else { (0, 0) };
+        let (start, end) = if relative { span(inputs, sources)? } else { (0, 0) };
         let in_ticks = sources.iter().any(|s| s.in_ticks);
         let point = |spec: TimeSpec| match spec {
             TimeSpec::At { ticks, .. } if in_ticks => {
@@ -105,14 +105,15 @@ impl WindowArgs {
     }
 }
 
-/// The times of the first and the last event of all.
-fn span(inputs: &[Input], sources: &[Source], time: &TimeOptions) -> Result<(u64, u64), Failure> {
+/// The times of the first and the last event of all; 0 if there are none.
+pub(super) fn span<S: Borrow<Source>>(inputs: &[Input], sources: &[S]) -> Result<(u64, u64), Failure> {
     let mut whole: Option<(u64, u64)> = None;
     for source in sources {
+        let source: &Source = source.borrow();
         let trace = &inputs[source.file].trace;
         let buffer = &trace.buffers[source.buffer];
         for &cpu in &source.cpus {
-            if let Some((Timestamp(first), Timestamp(last))) = trace.span(buffer, cpu, time)? {
+            if let Some((Timestamp(first), Timestamp(last))) = trace.span(buffer, cpu, &source.time)? {
                 let (start, end) = whole.unwrap_or((first, last));
                 whole = Some((start.min(first), end.max(last)));
             }
