@@ -35,6 +35,9 @@ pub struct Head {
     pub page: u64,
 }
 
+/// Records, and the data that they lie in.
+pub(crate) type Found<'d> = (&'d [Item], &'d [u8]);
+
 /// A CPU's sub-buffers, for those who copy them.
 pub struct RawPages {
     name: String,
@@ -186,7 +189,7 @@ impl CpuStream {
     ///
     /// # Errors
     /// As [`CpuStream::next`].
-    pub(crate) fn next_batch(&mut self, spare: &mut Vec<u8>) -> Result<Option<(&[Item], &[u8])>, FileError> {
+    pub(crate) fn next_batch(&mut self, spare: &mut Vec<u8>) -> Result<Option<Found<'_>>, FileError> {
         Ok(self.refill(spare)?.map(|_| (self.batch.items(), self.chunk.as_slice())))
     }
 
