@@ -5,7 +5,7 @@ use super::restore::value_to_write;
 use super::undo::Undo;
 use crate::syntax::nearest;
 use crate::tracefs::{Error, FunctionList, Instance, WriteMode};
-use crate::trigger::FunctionTrigger;
+use crate::trigger::{FunctionAction, FunctionTrigger};
 use crate::units::Pid;
 use nix::errno::Errno;
 
@@ -38,6 +38,9 @@ impl Journal {
     /// # Errors
     /// As [`Journal::append`].
     pub fn add_function_command(&mut self, instance: &Instance, command: &FunctionTrigger) -> Result<(), Error> {
+        if let FunctionAction::EnableEvent(event) | FunctionAction::DisableEvent(event) = &command.action {
+            self.remember_enabled(instance, event)?;
+        }
         let file = FunctionList::Filter.file();
         self.append(instance, file, &command.to_string(), &command.removal())
             .map_err(|error| unknown(instance, &command.function, error))

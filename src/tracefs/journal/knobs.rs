@@ -4,6 +4,7 @@ use super::core::Journal;
 use super::restore::{may_hide_a_list, value_to_write, was_refused};
 use super::undo::Undo;
 use crate::tracefs::{BufferSize, Error, EventName, Instance, WriteMode};
+use crate::trigger::{Action, EventRef, Trigger};
 use nix::errno::Errno;
 
 impl Journal {
@@ -91,7 +92,24 @@ impl Journal {
     /// # Errors
     /// [`Error::File`] with the kernel's caret, [`Error::Unsupported`].
     pub fn add_trigger(&mut self, instance: &Instance, event: &EventName, trigger: &str) -> Result<(), Error> {
+        if let Ok(Action::EnableEvent(target) | Action::DisableEvent(target)) =
+            trigger.parse().map(|t: Trigger| t.action)
+        {
+            self.remember_enabled(instance, &target)?;
+        }
         self.append(instance, &event.file("trigger"), trigger, &format!("!{trigger}"))
+    }
+
+    /// Will put back whether an event is enabled that a trigger is about to enable: it stays so when the trigger goes.
+    pub(super) fn remember_enabled(&mut self, instance: &Instance, event: &EventRef) -> Result<(), Error> {
+        let file = EventName::new(&event.system, &event.event).file("enable");
+        if self.created(instance) {
+            return Ok(());
+        }
+        // Of an event that is not there the kernel will say so, when it is given the trigger.
+        let Ok(said) = instance.read(&file) else { return Ok(()) };
+        let Some(write) = value_to_write(&file, &said) else { return Ok(()) };
+        self.note(Undo::Restore { file: instance.relative(&file), said, write })
     }
 
     /// Adds to a list that can be read back and rewritten as a whole: `set_event_pid`.
