@@ -1828,7 +1828,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__report)
-            opts="-i -F -v -t -l -R -N -L -E -h --input --invert --ts-diff --cpu --raw-ts --nodate --ts-offset --since --until --around --first --last --threads --filter --pid --comm --format --fields --json-schema --count --summary --top-tasks --json --color --stat --uname --version --cpus --event-names --events --help"
+            opts="-i -F -v -t -l -R -N -L -E -h --input --invert --ts-diff --cpu --raw-ts --nodate --ts-offset --align --since --until --around --first --last --threads --filter --pid --tgid --comm --format --fields --json-schema --count --summary --top-tasks --json --color --stat --uname --version --cpus --event-names --events --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1876,6 +1876,10 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --align)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --since)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1905,6 +1909,10 @@ _rtrace() {
                     return 0
                     ;;
                 --pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tgid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -126,6 +126,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s i -l input -d '
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s F -d 'Only the events that match, as in `sched/sched_switch: next_pid == 1`' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l cpu -d 'Only the events of these CPUs, as in 0,2-4' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-offset -d 'Number to add to every time stamp, in the clock\'s unit' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l align -d 'Shift the other files\' times until this comes at the first one\'s time: start, end, or an event\'s first occurrence' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l until -d 'Only up to this time' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l around -d 'Only around this time: a millisecond to each side, or what stands behind `±` or `+-`' -r
@@ -134,6 +135,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l last -d 'Only t
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l threads -d 'How many threads to use; the output is the same for any number [default: one per CPU]' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l filter -d 'Only the events that pass a filter of the kernel\'s language, as in `sched:sched_switch: prev_prio < 100`' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l pid -d 'Only what these tasks did' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l tgid -d 'Only what the tasks of these processes did, in recordings made with -O record-tgid' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l comm -d 'Only what tasks of this name did; may be a glob and be given several times' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l format -d 'What to print the events as' -r -f -a "text\t'Lines as of trace-cmd report'
 kernel\t'Lines as of the kernel\'s `trace` file'
