@@ -5,7 +5,7 @@
 //! - shared: [`units`], [`abi`], [`format`](mod@format), [`trace_dat`] and the little languages ([`syntax`], [`filter`],
 //!   [`trigger`], [`hist`], [`synth`], [`probe`]);
 //! - decode: bytes of a trace file in, text or records out; opens no path, reads no clock ([`ring_buffer`],
-//!   [`print_fmt`], [`symbols`], [`event`], [`merge`], [`export`]);
+//!   [`print_fmt`], [`symbols`], [`event`], [`merge`], [`analysis`], [`export`]);
 //! - control: the only code that touches tracefs ([`tracefs`], [`record`]).
 //!
 //! The library never prints, never exits and knows neither the command line nor the terminal.
@@ -23,6 +23,7 @@ pub mod trigger;
 pub mod units;
 
 // decode
+pub mod analysis;
 pub mod event;
 pub mod export;
 pub mod merge;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-const DECODE: &[&str] = &["ring_buffer", "print_fmt", "symbols", "event", "merge", "export"];
+const DECODE: &[&str] = &["ring_buffer", "print_fmt", "symbols", "event", "merge", "analysis", "export"];
 const CONTROL: &[&str] = &["tracefs", "record"];
 const SHARED: &[&str] =
     &["abi", "units", "format", "syntax", "filter", "trigger", "hist", "synth", "probe", "trace_dat"];

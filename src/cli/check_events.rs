@@ -27,6 +27,9 @@ pub(crate) struct Args {
     /// Leave out the events' own handlers: only what print formats say
     #[arg(short = 'N', long)]
     no_plugins: bool,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     tracefs: TracefsArgs,
 }
@@ -46,6 +49,16 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     drop(types);
     let mut out = io::BufWriter::new(io::stdout().lock());
+    if args.json {
+        let bad: serde_json::Map<String, serde_json::Value> =
+            bad.iter().map(|(event, error)| (event.to_string(), error.as_str().into())).collect();
+        let document = serde_json::json!({
+            "schema": "rtrace.check-events", "version": 1, "checked": checked, "not_understood": bad,
+        });
+        writeln!(out, "{document:#}")?;
+        out.flush()?;
+        return Ok(if bad.is_empty() { Exit::Success } else { Exit::Failed });
+    }
     if args.verbose {
         let mut good: Vec<EventName> = formats.into_iter().map(|f| EventName::new(f.system, f.name)).collect();
         good.retain(|event| !bad.contains_key(event));

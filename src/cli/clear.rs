@@ -1,6 +1,6 @@
 //! `rtrace clear`.
 
-use super::args::{InstancesArgs, TracefsArgs};
+use super::args::{InstancesArgs, WriteArgs};
 use super::exit::{Exit, Failure};
 use rtrace::tracefs::WriteMode;
 
@@ -14,16 +14,13 @@ use rtrace::tracefs::WriteMode;
 pub(crate) struct Args {
     #[command(flatten)]
     instances: InstancesArgs,
-    /// Show each write to tracefs as a shell line
-    #[arg(short, long)]
-    verbose: bool,
     #[command(flatten)]
-    tracefs: TracefsArgs,
+    write: WriteArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let tracefs = args.tracefs.open()?;
-    let mut journal = args.tracefs.changes(&tracefs, args.verbose);
+    let tracefs = args.write.open()?;
+    let mut journal = args.write.changes(&tracefs);
     let mut instances = args.instances.open(&tracefs)?;
     if args.instances.are_all() && instances.iter().all(|instance| instance.name().is_some()) {
         instances.push(tracefs.top()); // here, as in trace-cmd, -a means the top level as well

@@ -1,6 +1,6 @@
 //! `rtrace extract`.
 
-use super::args::{InstanceArg, TracefsArgs};
+use super::args::{InstanceArg, WriteArgs};
 use super::exit::{Exit, Failure};
 use rtrace::record::{Compression, Ring, extract};
 use rtrace::tracefs::{Feature, WriteMode};
@@ -27,26 +27,29 @@ pub(crate) struct Args {
     snapshot: bool,
     #[command(flatten)]
     instance: InstanceArg,
+    /// Taken for trace-cmd's sake: the top level is what is meant without -B
+    #[arg(short, long, hide = true, conflicts_with = "instance")]
+    top: bool,
+    /// Taken for trace-cmd's sake: settings are always kept
+    #[arg(short, long, hide = true)]
+    keep: bool,
     /// Compress with zstd[:LEVEL], or none
     #[arg(long, value_name = "HOW", default_value = "zstd", value_parser = super::record::parse_compression)]
     compression: Compression,
     /// Print nothing but errors
     #[arg(short, long)]
     quiet: bool,
-    /// Show each write to tracefs as a shell line
-    #[arg(short, long)]
-    verbose: bool,
     #[command(flatten)]
-    tracefs: TracefsArgs,
+    write: WriteArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let tracefs = args.tracefs.open()?;
+    let tracefs = args.write.open()?;
     let instance = args.instance.open(&tracefs)?;
     if args.snapshot {
         tracefs.require(&Feature::Snapshot)?;
     }
-    let mut journal = args.tracefs.changes(&tracefs, args.verbose);
+    let mut journal = args.write.changes(&tracefs);
     let ring = if args.snapshot { Ring::Snapshot } else { Ring::Live };
     if ring == Ring::Live {
         journal.act(&instance, "tracing_on", "0", WriteMode::Truncate)?;

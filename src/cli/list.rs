@@ -56,12 +56,25 @@ pub(crate) struct Args {
     /// Compressions of files
     #[arg(short = 'c', long)]
     compressions: bool,
+    /// Events with a wording of their own, which trace-cmd has plugins for
+    #[arg(short = 'P', long)]
+    plugins: bool,
+    /// Options of that wording, for `rtrace report -O`
+    #[arg(short = 'O', long)]
+    plugin_options: bool,
+    /// Taken for trace-cmd's sake
+    #[arg(long, hide = true)]
+    debug: bool,
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     tracefs: TracefsArgs,
 }
+
+/// What has a handler of its own, by trace-cmd's name of the plugin.
+const PLUGINS: [&str; 12] =
+    ["blk", "cfg80211", "fgraph", "ftrace", "futex", "hrtimer", "jbd2", "kmem", "kvm", "sched_switch", "scsi", "tlb"];
 
 /// Prints the lists that were asked for, in a fixed order.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -91,6 +104,8 @@ struct Lists {
     triggers: Option<Vec<(EventName, Vec<String>)>>,
     filters: Option<Vec<(EventName, Vec<String>)>>,
     compressions: Option<Vec<&'static str>>,
+    plugins: bool,
+    plugin_options: bool,
 }
 
 struct Event {
@@ -103,7 +118,8 @@ impl Lists {
         let top = tracefs.top();
         let Args { format, full, tracers, clocks, instances, options, systems, .. } = *args;
         let settings = args.triggers || args.filters;
-        let others = args.functions.is_some() || settings || args.compressions;
+        let of_report = args.plugins || args.plugin_options;
+        let others = args.functions.is_some() || settings || args.compressions || of_report;
         let everything = args.events.is_none() && !(tracers || clocks || instances || options || systems || others);
         let mut lists = Lists::default();
         if systems || everything {
@@ -149,6 +165,8 @@ impl Lists {
         if args.compressions {
             lists.compressions = Some(vec!["zstd", "zlib", "none"]);
         }
+        lists.plugins = args.plugins;
+        lists.plugin_options = args.plugin_options;
         if instances {
             lists.instances = Some(tracefs.instances()?);
         }
@@ -168,6 +186,8 @@ impl Lists {
             self.triggers.is_some(),
             self.filters.is_some(),
             self.compressions.is_some(),
+            self.plugins,
+            self.plugin_options,
         ];
         let headings = parts.iter().filter(|part| **part).count() > 1;
         let mut first = true;
@@ -227,6 +247,14 @@ impl Lists {
             heading(out, "compressions")?;
             names.iter().try_for_each(|name| writeln!(out, "{name}"))?;
         }
+        if self.plugins {
+            heading(out, "plugins")?;
+            PLUGINS.iter().try_for_each(|name| writeln!(out, "{name}"))?;
+        }
+        if self.plugin_options {
+            heading(out, "plugin options")?;
+            super::plugin_options::list(out)?;
+        }
         Ok(())
     }
 
@@ -270,6 +298,12 @@ impl Lists {
         }
         if let Some(names) = &self.compressions {
             map.insert("compressions".into(), json!(names));
+        }
+        if self.plugins {
+            map.insert("plugins".into(), json!(PLUGINS));
+        }
+        if self.plugin_options {
+            map.insert("plugin_options".into(), super::plugin_options::to_json());
         }
         map.into()
     }

@@ -17,6 +17,8 @@ mod keywords;
 mod language;
 mod latency;
 mod list;
+mod mem;
+mod plugin_options;
 mod probe;
 mod profile;
 mod record;
@@ -30,6 +32,7 @@ mod stack;
 mod start;
 mod stat;
 mod stop;
+mod stream;
 mod synth;
 mod trace_file;
 mod trigger;
@@ -57,6 +60,7 @@ struct Cli {
 enum Command {
     Record(record::Args),
     Report(report::Args),
+    Stream(stream::Args),
     #[command(visible_alias = "restore")]
     Recover(recover::Args),
     Convert(convert::Args),
@@ -66,6 +70,8 @@ enum Command {
     Stack(stack::Args),
     Split(split::Args),
     List(list::Args),
+    Mem(mem::Args),
+    Options(plugin_options::Args),
     CheckEvents(check_events::Args),
     Start(start::StartArgs),
     Set(start::SetArgs),
@@ -93,6 +99,7 @@ enum Command {
 fn run(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Report(args) => report::run(&args),
+        Command::Stream(args) => stream::run(&args),
         Command::Recover(args) => recover::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Dump(args) => dump::run(&args),
@@ -101,6 +108,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Stack(args) => stack::run(&args),
         Command::Split(args) => split::run(&args),
         Command::List(args) => list::run(&args),
+        Command::Mem(args) => mem::run(&args),
+        Command::Options(args) => plugin_options::run(&args),
         Command::CheckEvents(args) => check_events::run(&args),
         Command::Start(args) => start::start(&args),
         Command::Set(args) => start::set(&args),

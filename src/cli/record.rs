@@ -12,6 +12,7 @@ use super::exit::{Exit, Failure};
 use clap::error::ErrorKind;
 use events::InOrder;
 use live::Screen;
+pub(crate) use refused::explain;
 use rtrace::record::{
     self, CommandError, Compression, Ended, Limits, Place, Plan, PlanError, Reached, RecordError, Summary, Tasks,
 };
@@ -210,9 +211,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let recorded = record::record(&plan, args.tracefs.journal(&tracefs, args.verbose), &mut screen);
     screen.clear();
-    let summary = recorded.map_err(|error| {
-        refused::explain(&tracefs, &error).map_or_else(|| failure(error, own), |known| known.with_exit(own))
-    })?;
+    let summary = recorded
+        .map_err(|error| explain(&tracefs, &error).map_or_else(|| failure(error, own), |known| known.with_exit(own)))?;
     if let Some(path) = &args.summary_json {
         let text = format!("{:#}\n", summary.json());
         std::fs::write(path, text)
@@ -246,7 +246,7 @@ fn verdict(summary: &Summary, max_lost: Option<u64>) -> Result<Exit, Failure> {
 }
 
 /// A recording that failed, with its exit code and hints.
-fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure {
+pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure {
     match error {
         RecordError::Command(CommandError::NotFound(_)) => Failure::new(Exit::Command(127), error),
         RecordError::Command(CommandError::NotRunnable(..)) => Failure::new(Exit::Command(126), error),

@@ -53,8 +53,7 @@ enum Command {
     Clear(PlainArgs),
     /// Free the snapshot's buffer
     Free(PlainArgs),
-    /// Say whether there is a snapshot, and what is in it
-    Status(PlainArgs),
+    Status(StatusArgs),
 }
 
 /// Save the snapshot as a trace.dat, which `rtrace report` and trace-cmd decode
@@ -65,6 +64,16 @@ struct SaveArgs {
     /// File to write
     #[arg(value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
+    #[command(flatten)]
+    plain: PlainArgs,
+}
+
+/// Say whether there is a snapshot, and what is in it
+#[derive(clap::Args)]
+struct StatusArgs {
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     plain: PlainArgs,
 }
@@ -227,25 +236,36 @@ pub(super) fn store(instance: &Instance, ring: Ring, cpus: &[CpuId], file: &Path
     Ok(if stored.failures.is_empty() { Exit::Success } else { Exit::Incomplete })
 }
 
-/// `freed`, `allocated, empty`, `allocated, 6267 events`, from the header of the file.
-fn status(args: &PlainArgs) -> Result<Exit, Failure> {
+/// What the header of the snapshot's file says.
+fn status(args: &StatusArgs) -> Result<Exit, Failure> {
+    let (json, args) = (args.json, &args.plain);
     let (_, instance) = open(args)?;
     let mut out = io::stdout().lock();
     let tracer = instance.current_tracer()?;
+    let mut say = |state: &str, lines: usize, text: &str| -> Result<Exit, Failure> {
+        if json {
+            let document = serde_json::json!({
+                "schema": "rtrace.snapshot", "version": 1, "state": state, "lines": lines, "tracer": tracer,
+            });
+            writeln!(out, "{document:#}")?;
+        } else {
+            writeln!(out, "{text}")?;
+        }
+        Ok(Exit::Success)
+    };
     let text = match instance.read(&file(args)) {
         Err(_) if LATENCY.contains(&tracer.as_str()) => {
-            writeln!(out, "in use: tracer `{tracer}` keeps its longest latency there; a snapshot cannot be taken")?;
-            return Ok(Exit::Success);
+            let text = format!("in use: tracer `{tracer}` keeps its longest latency there; a snapshot cannot be taken");
+            return say("in use", 0, &text);
         }
         other => other.map_err(|e| explain(&instance, args, e))?,
     };
     if text.contains("* Snapshot is freed *") {
-        writeln!(out, "free: no buffer is allocated")?;
-    } else if text.contains("* Snapshot is allocated *") {
-        writeln!(out, "allocated, empty")?;
-    } else {
-        let events = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).count();
-        writeln!(out, "allocated, {events} lines")?;
+        return say("free", 0, "free: no buffer is allocated");
     }
-    Ok(Exit::Success)
+    if text.contains("* Snapshot is allocated *") {
+        return say("allocated", 0, "allocated, empty");
+    }
+    let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).count();
+    say("allocated", lines, &format!("allocated, {lines} lines"))
 }

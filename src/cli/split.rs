@@ -14,20 +14,21 @@ use std::time::Duration;
 
 /// Cut a recording into parts by time, events or sub-buffers
 ///
-/// The parts are called FILE.1, FILE.2, ... and are trace.dat files of the same version and compression. What lies
-/// wholly within a part is copied as it is stored. Without a step there is one part, from START to END.
+/// One part is called FILE as given, or as the recording with .1 behind; several (-r) have .0001, .0002, ... behind. They
+/// are trace.dat files of the same version and compression. What lies wholly within a part is copied as it is stored.
+/// Without a step there is one part, from START to END.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
   rtrace split -i trace.dat 167.716 167.720         what happened between these times: trace.dat.1
-  rtrace split -s 10 -r -o part                     ten seconds each: part.1, part.2, ...
+  rtrace split -s 10 -r -o part                     ten seconds each: part.0001, part.0002, ...
   rtrace split -e 100000 -r                         a hundred thousand events each
   rtrace split -m 200 167.716                       200 ms from a time on")]
 pub(crate) struct Args {
     /// File to cut
     #[arg(short, long, value_name = "FILE", default_value = "trace.dat", value_hint = clap::ValueHint::FilePath)]
     input: PathBuf,
-    /// What the parts are called, with .1, .2 behind [default: the file's name]
+    /// What the part is called; with -r, what stands before .0001, .0002 [default: the file's name]
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// A part every N seconds (or with a unit: 1m)
@@ -128,7 +129,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         for slice in batch {
             number += 1;
             let mut path = name.clone().into_os_string();
-            path.push(format!(".{number}"));
+            match (args.repeat, &args.output) {
+                (true, _) => path.push(format!(".{number:04}")),
+                (false, None) => path.push(".1"),
+                (false, Some(_)) => {}
+            }
             let (file, part) = part(&PathBuf::from(path), &trace, &buffers, slice.clone())?;
             made.push(file);
             parts.push(part);

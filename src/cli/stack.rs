@@ -1,6 +1,6 @@
 //! `rtrace stack`.
 
-use super::args::TracefsArgs;
+use super::args::WriteArgs;
 use super::exit::{Exit, Failure};
 use rtrace::tracefs::{Feature, StackTrace, WriteMode};
 use serde_json::json;
@@ -30,18 +30,15 @@ pub(crate) struct Args {
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
-    /// Show each write as a shell line
-    #[arg(short, long)]
-    verbose: bool,
     #[command(flatten)]
-    tracefs: TracefsArgs,
+    write: WriteArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let tracefs = args.tracefs.open()?;
+    let tracefs = args.write.open()?;
     tracefs.require(&Feature::StackTracer)?;
     let top = tracefs.top();
-    let mut journal = args.tracefs.changes(&tracefs, args.verbose);
+    let mut journal = args.write.changes(&tracefs);
     if args.reset {
         journal.act(&top, "stack_max_size", "0", WriteMode::Truncate)?;
     }

@@ -55,6 +55,9 @@ struct Common {
     ignore_unknown: bool,
     #[command(flatten)]
     machine: MachineArgs,
+    /// Taken for trace-cmd's sake: only errors are said anyway
+    #[arg(short, long, hide = true)]
+    quiet: bool,
     /// Show each write to tracefs as a line of shell
     #[arg(long)]
     verbose: bool,

@@ -1,6 +1,6 @@
 //! `rtrace stop` and `rtrace restart`.
 
-use super::args::{InstancesArgs, TracefsArgs};
+use super::args::{InstancesArgs, WriteArgs};
 use super::exit::{Exit, Failure};
 use rtrace::tracefs::WriteMode;
 
@@ -31,11 +31,8 @@ pub(crate) struct RestartArgs {
 struct OnOff {
     #[command(flatten)]
     instances: InstancesArgs,
-    /// Show each write to tracefs as a shell line
-    #[arg(short, long)]
-    verbose: bool,
     #[command(flatten)]
-    tracefs: TracefsArgs,
+    write: WriteArgs,
 }
 
 pub(crate) fn stop(args: &StopArgs) -> Result<Exit, Failure> {
@@ -47,8 +44,8 @@ pub(crate) fn restart(args: &RestartArgs) -> Result<Exit, Failure> {
 }
 
 fn switch(args: &OnOff, bit: &str) -> Result<Exit, Failure> {
-    let tracefs = args.tracefs.open()?;
-    let mut journal = args.tracefs.changes(&tracefs, args.verbose);
+    let tracefs = args.write.open()?;
+    let mut journal = args.write.changes(&tracefs);
     for instance in args.instances.open(&tracefs)? {
         // Always written: a trigger may switch it between our look and now.
         journal.act(&instance, "tracing_on", bit, WriteMode::Truncate)?;

@@ -2,7 +2,11 @@
 
 use super::exit::{Exit, Failure};
 use anyhow::{Context, anyhow};
-use rtrace::trace_dat::{FileError, ReadAt, Trace};
+use rtrace::event::Record;
+use rtrace::format::EventFormat;
+use rtrace::merge::Merge;
+use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
+use rtrace::trace_dat::{Buffer, FileError, ReadAt, TimeOptions, Trace};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -34,6 +38,58 @@ pub(crate) fn open(path: &Path) -> Result<Trace, Failure> {
         }
     }
     Ok(trace)
+}
+
+/// The file that a command reads: `-i FILE`, or the last argument.
+#[derive(clap::Args)]
+pub(crate) struct InputArg {
+    /// File to read [default: trace.dat]
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "input")]
+    file: Option<PathBuf>,
+    /// The same, as trace-cmd has it
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    input: Option<PathBuf>,
+}
+
+impl InputArg {
+    pub(crate) fn path(&self) -> &Path {
+        self.input.as_ref().or(self.file.as_ref()).map_or(Path::new("trace.dat"), PathBuf::as_path)
+    }
+}
+
+/// What the file says of the kernel's symbols, constant strings and tasks.
+pub(crate) fn symbols(trace: &Trace) -> Symbols {
+    Symbols {
+        kallsyms: Kallsyms::new(trace.kallsyms.clone()),
+        printk: PrintkFormats::parse(&trace.printk_formats),
+        comms: Comms::parse(&trace.saved_cmdlines),
+    }
+}
+
+/// All formats of the file.
+pub(crate) fn formats(trace: &Trace) -> impl Iterator<Item = &EventFormat> {
+    trace.ftrace_formats.iter().chain(&trace.event_formats)
+}
+
+/// Calls `see` with the records of some CPUs of a buffer, in the order of time. What is damaged is told and passed over.
+pub(crate) fn each_record(
+    trace: &Trace,
+    buffer: &Buffer,
+    cpus: std::ops::Range<usize>,
+    damage: &mut Damage<'_>,
+    mut see: impl FnMut(&Record<'_>),
+) -> Result<(), Failure> {
+    let mut merge = Merge::default();
+    for cpu in cpus {
+        merge.add(trace.stream(buffer, cpu, &TimeOptions::default())?, 0);
+    }
+    loop {
+        match merge.advance() {
+            Ok(true) => see(&merge.record()),
+            Ok(false) => return Ok(()),
+            Err(error) => damage.note(&error.error),
+        }
+    }
 }
 
 /// A file being made; dropped before [`Made::keep`] it leaves nothing.

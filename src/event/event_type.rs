@@ -62,6 +62,7 @@ impl EventType {
     ) -> Next {
         match &self.handler {
             Handler::Program => self.program_text(cx, state, out),
+            Handler::Raw => self.raw(cx, out),
             handler => {
                 let done = handler.write(cx, record, next, state, out);
                 if !done.complete {

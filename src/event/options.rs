@@ -9,6 +9,8 @@ pub struct DecodeOptions {
     pub semantics: Semantics,
     /// Whether events with a wording of their own in trace-cmd (its plugins) get it; `false` is trace-cmd's `-N`.
     pub plugins: bool,
+    /// Whether the text is the list of the fields; trace-cmd's `-r`.
+    pub raw: bool,
     /// How the function tracer's events look.
     pub function: FunctionOptions,
     /// How the function_graph tracer's events look.
@@ -20,6 +22,7 @@ impl Default for DecodeOptions {
         DecodeOptions {
             semantics: Semantics::TraceCmd,
             plugins: true,
+            raw: false,
             function: FunctionOptions::default(),
             graph: GraphOptions::default(),
         }

@@ -66,6 +66,12 @@ impl State {
         Joined::Sound
     }
 
+    /// Replaces the task names, for events of a trace that goes on.
+    pub fn set_comms(&mut self, comms: Comms) {
+        self.comms = comms;
+        self.recent.forget_tasks();
+    }
+
     /// Takes note that the event's text depends on the events before it.
     #[inline]
     pub fn depends_on_order(&mut self) {

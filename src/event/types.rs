@@ -6,6 +6,8 @@ use crate::abi::Abi;
 use crate::format::EventFormat;
 use crate::print_fmt::PrintFmtError;
 use crate::symbols::Symbols;
+use crate::units::EventId;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// Event types by id. Each is compiled when it is first asked for: a kernel has some two thousand of them, a recording
@@ -20,6 +22,8 @@ pub struct EventTypes<'a> {
     abi: Abi,
     symbols: &'a Symbols,
     options: DecodeOptions,
+    /// What holds for some events instead.
+    exceptions: HashMap<u16, DecodeOptions>,
 }
 
 impl<'a> EventTypes<'a> {
@@ -41,7 +45,13 @@ impl<'a> EventTypes<'a> {
         let common = formats.iter().flatten().copied().chain(&blk).next();
         let common = common.map(Common::of).unwrap_or_default();
         let table = std::iter::repeat_with(OnceLock::new).take(ids).collect();
-        EventTypes { table, formats, blk, common, abi, symbols, options: *options }
+        EventTypes { table, formats, blk, common, abi, symbols, options: *options, exceptions: HashMap::new() }
+    }
+
+    /// The same with other options for the events with this id.
+    pub fn except(mut self, id: EventId, options: DecodeOptions) -> Self {
+        self.exceptions.insert(id.0, options);
+        self
     }
 
     /// The type of events with this id.
@@ -58,7 +68,8 @@ impl<'a> EventTypes<'a> {
     fn compile<'s>(&'s self, id: u16, slot: &'s OnceLock<Box<EventType>>) -> Option<&'s EventType> {
         let format = self.format(id)?;
         let compiled = slot.get_or_init(|| {
-            let mut event = EventType::new(format, self.abi, self.symbols, &self.options);
+            let mut event =
+                EventType::new(format, self.abi, self.symbols, self.exceptions.get(&id).unwrap_or(&self.options));
             if matches!(event.handler, Handler::GraphEntry(_)) {
                 event.handler.link_exit(graph_exit(self.formats(), self.abi, &self.options), &self.common);
             }

@@ -187,6 +187,14 @@ impl<S: Source> Merge<S> {
         record(input, &head, data)
     }
 
+    /// Which of its CPU's sub-buffers holds the current record, from 0.
+    ///
+    /// # Panics
+    /// As [`Merge::record`].
+    pub fn page(&self) -> u64 {
+        self.current.expect("`advance` gave a record").head.page
+    }
+
     /// The record that follows the current one in time in the same buffer. It is lent beside the current one, and will
     /// be given by a later [`Merge::advance`] unless [`Merge::skip_peeked`] is called.
     ///

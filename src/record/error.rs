@@ -148,6 +148,9 @@ pub enum PlanError {
     /// `-k` with an instance that goes with the recording.
     #[error("-k keeps what was set, and the instance of a private recording goes with it")]
     NothingToKeep,
+    /// What a latency tracer leaves is one text, when all is over.
+    #[error("tracer `{0}` leaves a text at the end, there is nothing to stream")]
+    NotLive(String),
     /// `-F` needs a command.
     #[error("-F records the command only, and there is no command")]
     NoCommand,

@@ -4,6 +4,7 @@
 //! - [`record()`] does it: sets tracefs up through a [`Journal`](crate::tracefs::Journal), starts one [`Worker`] per CPU,
 //!   lets the command go, waits for the end, completes the file, and only then takes everything back;
 //! - [`Spool`] is what a worker writes: the bytes of the finished file's section but for the chunk count;
+//! - [`Stream`] hands sub-buffers out while they are filled, without a file;
 //! - [`extract()`] stores what is in the rings already: a stopped buffer, a snapshot, the last boot's;
 //! - [`Summary`] says what came of it.
 
@@ -27,6 +28,7 @@ mod setup;
 mod spool;
 mod start;
 mod stop;
+mod stream;
 mod summary;
 mod tsc;
 mod user;
@@ -48,6 +50,7 @@ pub use session::{Live, Observer, record};
 pub use spool::{Keep, Spool};
 pub use start::{Mode, start};
 pub use stop::{Arrived, Signals, Watched, wait};
+pub use stream::{Audience, LiveBuffer, LiveFacts, Stream, Streamed};
 pub use summary::{BufferSummary, CpuSummary, Summary, Totals};
 pub use user::{User, UserError};
 pub use worker::{Drain, Drained, Progress, Worker, WorkerError};

@@ -68,8 +68,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Stores what is in the rings already: nothing is enabled, all formats are stored.
-    pub(super) fn of_what_is_there(output: &std::path::Path, compression: Compression) -> Self {
+    /// Enables nothing and stores all formats: for what is in the rings already, or as the start of a plan.
+    pub fn of_what_is_there(output: &std::path::Path, compression: Compression) -> Self {
         Plan {
             output: output.to_owned(),
             compression,

@@ -66,7 +66,7 @@ pub struct Live {
 pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) -> Result<Summary, RecordError> {
     plan.check()?;
     let tracefs = journal.tracefs().clone();
-    let chosen = choose_events(plan, &tracefs, observer)?;
+    let chosen = choose_events(plan, &tracefs, |text| observer.warn(text))?;
     let command = match &plan.command {
         Some(words) => {
             let command = Command::find(words, plan.search_path.as_deref())?;
@@ -128,7 +128,11 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
     run.finish(child, brought)
 }
 
-fn choose_events(plan: &Plan, tracefs: &Tracefs, observer: &mut dyn Observer) -> Result<Vec<Chosen>, RecordError> {
+pub(super) fn choose_events(
+    plan: &Plan,
+    tracefs: &Tracefs,
+    mut warn: impl FnMut(&str),
+) -> Result<Vec<Chosen>, RecordError> {
     let existing = tracefs.top().events()?;
     let mut unknown = Vec::new();
     let chosen = plan
@@ -137,7 +141,7 @@ fn choose_events(plan: &Plan, tracefs: &Tracefs, observer: &mut dyn Observer) ->
         .map(|buffer| choose(plan.allow_unknown_events, buffer, &existing, &mut unknown))
         .collect::<Result<Vec<_>, _>>()?;
     for error in &unknown {
-        observer.warn(&error.to_string());
+        warn(&error.to_string());
     }
     if chosen.iter().all(|chosen| chosen.events.is_empty()) && plan.buffers.iter().all(|b| b.tracer.is_none()) {
         return Err(PlanError::NoEvents.into());
@@ -512,7 +516,12 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Waits for the command's end, which comes at `timeout` at the latest, and passes signals on to it.
-fn end_of(child: &mut Child, signals: &Signals, timeout: Option<Instant>, timed_out: &mut bool) -> Option<Ended> {
+pub(super) fn end_of(
+    child: &mut Child,
+    signals: &Signals,
+    timeout: Option<Instant>,
+    timed_out: &mut bool,
+) -> Option<Ended> {
     let mut told = None;
     loop {
         if let Some(ended) = child.try_wait() {
@@ -541,7 +550,7 @@ fn end_of(child: &mut Child, signals: &Signals, timeout: Option<Instant>, timed_
 
 /// Takes the signals that arrived; true if one of them is to end the recording. The command gets what it did not get
 /// from the terminal already.
-fn pass_on(signals: &Signals, mut child: Option<&mut Child>) -> bool {
+pub(super) fn pass_on(signals: &Signals, mut child: Option<&mut Child>) -> bool {
     let mut ends = false;
     while let Some(arrived) = signals.next() {
         if arrived.signal == Signal::SIGCHLD {
@@ -575,7 +584,7 @@ fn modules_with(section: &str) -> Vec<String> {
 }
 
 /// The ids of this process's threads.
-fn own_threads() -> Vec<Pid> {
+pub(super) fn own_threads() -> Vec<Pid> {
     let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     tasks.filter_map(|task| task.file_name().to_str()?.parse().ok().map(Pid)).collect()
 }

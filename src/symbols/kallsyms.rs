@@ -273,6 +273,12 @@ impl Kallsyms {
         self.table().address_of(name, &self.text)
     }
 
+    /// All symbols, by rising address.
+    pub fn iter(&self) -> impl Iterator<Item = Symbol<'_>> {
+        let table = self.table();
+        (0..table.addresses.len()).filter_map(|index| table.symbol(index, index + 1, &self.text))
+    }
+
     /// How many symbols there are.
     pub fn len(&self) -> usize {
         self.table().addresses.len()

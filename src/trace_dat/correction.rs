@@ -4,6 +4,7 @@ use super::{FileError, OptionId, RawOption, Trace};
 use crate::abi::Abi;
 use crate::ring_buffer::Item;
 use crate::units::CpuId;
+use std::num::NonZero;
 use std::sync::Arc;
 
 /// Which of a file's corrections are wanted.
@@ -15,11 +16,13 @@ pub struct TimeOptions {
     pub date: bool,
     /// To be added to every time stamp, in the clock's unit.
     pub offset: i64,
+    /// The clock's frequency per second, if its numbers are to be made nanoseconds.
+    pub frequency: Option<NonZero<u64>>,
 }
 
 impl Default for TimeOptions {
     fn default() -> Self {
-        TimeOptions { raw: false, date: true, offset: 0 }
+        TimeOptions { raw: false, date: true, offset: 0, frequency: None }
     }
 }
 
@@ -31,6 +34,7 @@ pub struct Correction {
     shift: Option<Arc<Vec<Sample>>>,
     interpolate: bool,
     tsc: Option<(u32, u32)>,
+    frequency: Option<NonZero<u64>>,
     offset: i64,
 }
 
@@ -64,7 +68,11 @@ impl Correction {
         if let Some(samples) = &self.shift {
             ts = to_host(samples, self.interpolate, ts);
         }
-        if let Some((mult, shift)) = self.tsc {
+        if let Some(frequency) = self.frequency {
+            // What does not fit is a clock of which the frequency is not this one.
+            let nanos = u128::from(ts) * 1_000_000_000 / u128::from(frequency.get());
+            ts = u64::try_from(nanos).unwrap_or(u64::MAX);
+        } else if let Some((mult, shift)) = self.tsc {
             ts = ((u128::from(ts) * u128::from(mult)) >> shift) as u64;
         }
         ts.wrapping_add_signed(self.offset)
@@ -95,7 +103,7 @@ impl Trace {
     /// # Errors
     /// [`FileError::Option`] if an option that says so is malformed.
     pub fn correction(&self, cpu: CpuId, options: &TimeOptions) -> Result<Correction, FileError> {
-        let mut to = Correction { offset: options.offset, ..Correction::default() };
+        let mut to = Correction { offset: options.offset, frequency: options.frequency, ..Correction::default() };
         if options.raw {
             return Ok(Correction::default());
         }
@@ -112,7 +120,7 @@ impl Trace {
                 _ => {}
             }
         }
-        to.any = to.shift.is_some() || to.tsc.is_some() || to.offset != 0;
+        to.any = to.shift.is_some() || to.tsc.is_some() || to.frequency.is_some() || to.offset != 0;
         Ok(to)
     }
 }

@@ -68,7 +68,7 @@ fn the_parts_of_a_split_are_the_whole() {
             let told = env.rtrace(&[&["split", "-i", file, "-o", "part", "-r"], step].concat()).exits(0).stdout();
             let mut parts = Vec::new();
             for (number, line) in (1..).zip(told.lines()) {
-                let part = format!("part.{number}");
+                let part = format!("part.{number:04}");
                 let lines = report(&env, &part);
                 assert!(line.starts_with(&format!("{part}: {} events", lines.len())), "{name} {step:?}: {line}");
                 std::fs::remove_file(env.path().join(part)).expect("the part");
@@ -82,6 +82,15 @@ fn the_parts_of_a_split_are_the_whole() {
             assert!(parts == whole, "{name} {step:?}: {} lines in parts, {} in all", parts.len(), whole.len());
         }
     }
+}
+
+#[test]
+fn one_part_is_called_as_it_is_told() {
+    let env = TestEnvironment::new();
+    std::fs::copy(recording("vm-6.1/trig.dat"), env.path().join("whole.dat")).expect("a copy");
+    env.rtrace(&["split", "-i", "whole.dat", "-e", "20", "-o", "some.dat"]).exits(0).prints("some.dat: 20 events\n");
+    env.rtrace(&["split", "-i", "whole.dat", "-e", "20"]).exits(0).prints("whole.dat.1: 20 events\n");
+    assert_eq!(report(&env, "some.dat"), report(&env, "whole.dat.1"));
 }
 
 #[test]
@@ -126,4 +135,55 @@ fn report_says_what_it_could_not_decode() {
         assert!(of_sched, "{complaint}");
     }
     assert_eq!(env.rtrace(&["report", "-R", "broken.dat"]).exits(0).stderr(), "", "raw fields were asked for");
+}
+
+/// What trace-cmd 3.4 says at the end of `report -w` on this file, and behind how many events it says something.
+const WAKEUPS: &str = "
+Average wakeup latency: 1470.197 usecs
+Maximum Latency: 12313.294 usecs at timestamp: 14.604700
+Minimum Latency: 0.000 usecs at timestamp: 14.594900
+
+";
+const WAKEUP_LINES: usize = 92;
+
+#[test]
+fn what_many_events_say_together() {
+    let env = TestEnvironment::new();
+    let file = |name: &str| recording(name).to_str().expect("a plain path").to_owned();
+    let told = env.rtrace(&["report", "-w", &file("i386/events-v6.dat")]).exits(0).stdout();
+    assert!(told.ends_with(WAKEUPS), "{}", &told[told.len().saturating_sub(600)..]);
+    assert_eq!(
+        told.lines().filter(|line| line.contains("sched_switch: ") && line.contains(" Latency: ")).count(),
+        WAKEUP_LINES
+    );
+    env.rtrace(&["hist", "-P", "-i", &file("vm-6.1/trig.dat")]).exits(0).prints(
+        "  %94.93 <all pids>                   sched_switch #131\n         |\n         --- *sched_switch*\n\n\
+         \x20 %5.07 <all pids>             sched_process_exec #7\n         |\n         --- *sched_process_exec*\n",
+    );
+    let json = env.rtrace(&["hist", "-i", &file("vm-6.1/trig.dat"), "--json"]).exits(0).stdout();
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["buffers"][0]["total"], 138);
+    env.rtrace(&["mem", &file("vm-6.1/trig.dat")]).exits(1).complains_with("holds no events of kmem");
+    env.rtrace(&["hist", "sched:sched_switch"]).exits(2).complains_with("--key");
+    env.rtrace(&["hist"]).exits(2);
+}
+
+#[test]
+fn report_words_events_as_told() {
+    let env = TestEnvironment::new();
+    let file = recording("vm-6.1/trig.dat");
+    let file = file.to_str().expect("a plain path");
+    env.rtrace(&["report", "-r", "sched_sw.*", file]).exits(0).prints_with(": sched_switch:          prev_comm=");
+    env.rtrace(&["report", "-n", "SCHED", file]).exits(0).prints_with("sched_switch:         prev_comm=");
+    env.rtrace(&["report", "-O", "fgraph:tail", file]).exits(2).complains_with("there is no option `tail`");
+    env.rtrace(&["report", "-O", "indent=2", file]).exits(2).complains_with("neither 1 nor 0");
+    env.rtrace(&["report", "-T", "-F", "sched_switch: next_pid == 1", file])
+        .exits(0)
+        .prints(" 'sched_switch: next_pid == 1'\n");
+    env.rtrace(&["report", "--check-events", file]).exits(0).prints("");
+    env.rtrace(&["report", "--ts-check", file]).exits(0).complains("");
+    let aligned = env.rtrace(&["report", "--align-ts", file]).exits(0).stdout();
+    assert!(aligned.lines().nth(1).is_some_and(|line| line.contains("     0.000000: ")), "{aligned:.200}");
+    env.rtrace(&["options"]).exits(0).prints_with("  option:\tretval-hex\n");
+    env.rtrace(&["list", "-O", "-P", "--json"]).exits(0).prints_with("\"plugin_options\"");
 }

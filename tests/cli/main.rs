@@ -12,4 +12,5 @@ mod files;
 mod generated;
 mod help;
 mod languages;
+mod trace_cmd;
 mod verbs;

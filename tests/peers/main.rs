@@ -118,3 +118,37 @@ fn we_read_what_trace_cmd_records() {
         }
     }
 }
+
+/// The options of report and hist that are about the whole file, on files that come from trace-cmd.
+#[test]
+fn files_are_told_alike() {
+    let Some(trace_cmd) = fetched() else { return };
+    let env = TestEnvironment::new();
+    for name in ["vm-6.1/trig.dat", "i386/kprobe.dat"] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces").join(name).display().to_string();
+        for options in [
+            &["report", "-w"][..],
+            &["report", "--boundary"],
+            &["report", "-I"],
+            &["report", "-S"],
+            &["report", "--first-event"],
+            &["report", "--last-event", "-t"],
+            &["report", "--cpus"],
+            &["report", "-r", "sched.*"],
+            &["report", "-n", "sched_switch"],
+            &["report", "-O", "ftrace:parent=1"],
+            &["report", "--align-ts"],
+            &["report", "--ts-diff"],
+            &["report", "-e"],
+            &["report", "-p"],
+            &["report", "-f"],
+            &["report", "-P"],
+            &["hist", "-P"],
+        ] {
+            let line: Vec<&str> = options.iter().copied().chain(["-i", &file]).collect();
+            let (ours, theirs) = (env.rtrace(&line), env.run(&trace_cmd, &line));
+            ours.exits(0).complains("");
+            same_lines(&theirs.stdout(), &ours.stdout());
+        }
+    }
+}

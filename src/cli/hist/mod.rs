@@ -1,5 +1,6 @@
 //! `rtrace hist`.
 
+mod chains;
 mod live;
 mod output;
 mod place;
@@ -16,6 +17,7 @@ pub(super) use spec::read_format;
 
 use super::args::{TracefsArgs, WriteArgs, called};
 use super::exit::{Exit, Failure};
+use clap::{ArgMatches, FromArgMatches};
 use rtrace::hist::spec::{Control, Echo, HistSpec};
 use rtrace::tracefs::{EventName, Feature, Instance, Tracefs, WriteMode};
 use spec::SpecArgs;
@@ -37,13 +39,48 @@ EXAMPLES:
   rtrace hist sched:sched_switch --key stacktrace --folded -- ls | flamegraph.pl
   rtrace hist sched:sched_switch 'hist:keys=next_pid:vals=next_prio' --duration 1s
   rtrace hist start sched:sched_switch --key next_pid; rtrace hist show; rtrace hist stop
+  rtrace hist -i trace.dat               the call chains of a recording with stacks or functions
 `rtrace help hist` explains keys, modifiers, variables and actions."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Sub>,
+    /// Show the call chains of this recording instead, as trace-cmd hist does
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["event", "command"])]
+    input: Option<PathBuf>,
+    /// With -i: count all tasks together
+    #[arg(short = 'P', long, requires = "input")]
+    all_tasks: bool,
     #[command(flatten)]
-    run: RunArgs,
+    run: OrFile,
+}
+
+/// [`RunArgs`], of which nothing is needed with a file.
+struct OrFile(RunArgs);
+
+impl clap::Args for OrFile {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        // What is changed moves to the end, so all that has a position is named, in its order.
+        RunArgs::augment_args(command)
+            .mut_arg("event", |arg| arg.required(false).required_unless_present("input"))
+            .mut_arg("trigger", |arg| arg)
+            .mut_arg("command", |arg| arg)
+            .mut_arg("key", |arg| arg.required_unless_present("input"))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for OrFile {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        RunArgs::from_arg_matches(matches).map(OrFile)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
 }
 
 #[derive(clap::Subcommand)]
@@ -117,8 +154,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Some(Sub::Clear(args)) => control(args, Control::Clear),
         Some(Sub::Stop(args)) => stop(args),
         None => {
-            let outcome = count(&args.run);
-            if args.run.until.has_command() { outcome.map_err(Failure::of_command) } else { outcome }
+            let OrFile(run) = &args.run;
+            if let Some(file) = &args.input {
+                return chains::run(file, args.all_tasks, run.output.is_json());
+            }
+            let outcome = count(run);
+            if run.until.has_command() { outcome.map_err(Failure::of_command) } else { outcome }
         }
     }
 }

@@ -44,6 +44,11 @@ pub(crate) struct OutputArgs {
 }
 
 impl OutputArgs {
+    /// Whether the answer is one JSON document.
+    pub(super) fn is_json(&self) -> bool {
+        self.json
+    }
+
     /// The interval of --follow.
     pub(crate) fn interval(&self) -> Option<Duration> {
         self.follow

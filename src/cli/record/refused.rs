@@ -8,7 +8,7 @@ use rtrace::tracefs::{Error, EventName, Tracefs};
 use rtrace::trigger::Trigger;
 
 /// The failure in our words, if `error` is such a refusal and we know its reason.
-pub(super) fn explain(tracefs: &Tracefs, error: &RecordError) -> Option<Failure> {
+pub(crate) fn explain(tracefs: &Tracefs, error: &RecordError) -> Option<Failure> {
     let RecordError::Tracefs(refused @ Error::File { file, value: Some(text), kernel: None, .. }) = error else {
         return None;
     };

@@ -4,14 +4,18 @@ use super::input::Input;
 use super::select::{Seen, Selection};
 use super::selected::Selected;
 use super::streams::{self, Source};
-use super::window::Window;
+use super::window::{self, Window};
 use super::{Args, Damage, Format, align, formats, kernel, tally, text};
 use crate::cli::exit::Failure;
 use rtrace::event::Record;
 use rtrace::merge::ahead::{self, Effort, Tally, Work};
 use rtrace::merge::{Merge, MergeError};
+use rtrace::units::Timestamp;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::io::Write;
 use std::num::NonZero;
+use std::rc::Rc;
 use std::thread;
 
 /// How much output is gathered before it is written, in bytes.
@@ -39,6 +43,24 @@ pub(super) struct Run<'a> {
     selection: Selection<'a>,
     seen: Seen,
     damage: &'a mut Damage,
+    /// Where each CPU's sub-buffers begin, if that is asked for.
+    pub(super) pages: Rc<Pages>,
+}
+
+/// Which sub-buffer was seen last of each source and CPU.
+#[derive(Default)]
+pub(super) struct Pages {
+    last: RefCell<HashMap<(usize, u32), u64>>,
+    /// Whether the current event is the first of its sub-buffer.
+    pub(super) begins: Cell<bool>,
+}
+
+impl Pages {
+    fn see(&self, merge: &Merge) {
+        let record = merge.record();
+        let before = self.last.borrow_mut().insert((record.buffer, record.cpu.0), merge.page());
+        self.begins.set(before != Some(merge.page()));
+    }
 }
 
 /// Prints what is wanted of them.
@@ -47,10 +69,17 @@ pub(super) fn print(args: &Args, inputs: &[Input], damage: &mut Damage, out: &mu
     if let Some(at) = &args.align {
         align::align(at, inputs, &mut sources)?;
     }
+    if args.align_ts {
+        let (first, _) = window::span(inputs, &sources)?;
+        for source in &mut sources {
+            source.time.offset = source.time.offset.wrapping_sub(first as i64);
+        }
+    }
     let window = args.window.resolve(inputs, &sources)?;
     let selection = Selection::new(args, inputs, sources.len())?;
     let seen = selection.nothing_seen();
-    let mut run = Run { args, inputs, sources: &sources, window, selection, seen, damage };
+    let pages = Rc::default();
+    let mut run = Run { args, inputs, sources: &sources, window, selection, seen, damage, pages };
     if args.tally.any() {
         return tally::print(&mut run, out);
     }
@@ -68,6 +97,7 @@ impl Run<'_> {
         let (window, mut skip) = self.start()?;
         let mut merge = streams::merge(self.inputs, self.sources, &window, &self.selection)?;
         let mut left = self.args.limit.first.unwrap_or(u64::MAX);
+        let mut latest: HashMap<(usize, u32), Timestamp> = HashMap::new();
         while left > 0 {
             match merge.advance() {
                 Ok(true) => {}
@@ -79,6 +109,17 @@ impl Run<'_> {
                 }
             }
             let record = merge.record();
+            if self.args.layout.boundary {
+                self.pages.see(&merge);
+            }
+            if self.args.ts_check {
+                let before = latest.entry((record.buffer, record.cpu.0)).or_default();
+                if record.timestamp < *before {
+                    let file = &self.inputs[self.sources[record.buffer].file].path;
+                    self.damage.backwards(file, record.cpu, *before, record.timestamp);
+                }
+                *before = record.timestamp;
+            }
             if window.is_before(record.timestamp) {
                 continue;
             }
@@ -112,7 +153,8 @@ impl Run<'_> {
 
     /// Whether all events of the window are to be shown.
     pub(super) fn is_whole(&self) -> bool {
-        self.args.limit == LimitArgs::default()
+        let in_order = self.args.ts_check || self.args.layout.boundary || self.args.layout.wakeups;
+        !in_order && self.args.limit == LimitArgs::default()
     }
 
     /// Whether all events of all files are to be shown.

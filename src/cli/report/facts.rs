@@ -1,13 +1,19 @@
 //! What a file says besides its events: `--stat`, `--uname` and the like.
 
-use super::Args;
 use super::input::Input;
-use crate::cli::exit::Failure;
+use super::{Args, streams};
+use crate::cli::exit::{Exit, Failure};
+use anyhow::anyhow;
+use regex::Regex;
+use rtrace::abi::{Abi, Endian};
+use rtrace::format::EventFormat;
 use rtrace::trace_dat::{Buffer, DataLayout, OptionId, Trace};
+use rtrace::units::Timestamp;
+use std::collections::BTreeMap;
 use std::io::Write;
 
 /// What to print instead of the events.
-#[derive(clap::Args, Clone, Copy)]
+#[derive(clap::Args, Clone)]
 pub(crate) struct Wanted {
     /// The buffers' statistics when recording ended, and where the data lies
     #[arg(long)]
@@ -27,26 +33,82 @@ pub(crate) struct Wanted {
     /// The formats of the events
     #[arg(long)]
     events: bool,
+    /// The formats of the events that match this expression, as in sched:.*switch
+    #[arg(long, value_name = "EVENTS", value_parser = event_pattern)]
+    event: Option<Regex>,
+    /// When the first event of each CPU happened
+    #[arg(long)]
+    first_event: bool,
+    /// When the last event of each CPU happened
+    #[arg(long)]
+    last_event: bool,
+    /// Whether all events' formats are understood; 1 if not
+    #[arg(long)]
+    pub(super) check_events: bool,
+    /// The byte order of the file and of this machine
+    #[arg(short = 'e', long)]
+    endian: bool,
+    /// The page size of the file and of this machine
+    #[arg(short = 'p', long)]
+    page_size: bool,
+    /// The functions whose addresses the file holds
+    #[arg(short = 'f', long)]
+    functions: bool,
+    /// The constant strings of trace_printk() that the file holds
+    #[arg(short = 'P', long)]
+    printk: bool,
+}
+
+/// An expression for the whole of `system:event`, or of either.
+fn event_pattern(text: &str) -> Result<Regex, String> {
+    Regex::new(&format!("(?i)^(?:{text})$")).map_err(|e| e.to_string())
 }
 
 impl Wanted {
-    pub(super) fn any(self) -> bool {
-        self.stat || self.uname || self.version || self.cpus || self.event_names || self.events
+    pub(super) fn any(&self) -> bool {
+        let of_cpus = self.cpus || self.first_event || self.last_event;
+        let of_formats = self.event_names || self.events || self.event.is_some();
+        let of_file = self.stat || self.uname || self.version || self.endian || self.page_size;
+        of_cpus || of_formats || of_file || self.functions || self.printk
     }
 }
 
 /// Prints all that is wanted, file by file.
 pub(super) fn print(args: &Args, inputs: &[Input], out: &mut impl Write) -> Result<(), Failure> {
-    let wanted = args.facts;
+    let wanted = &args.facts;
     for input in inputs {
         let trace = &input.trace;
-        if wanted.cpus {
-            writeln!(out, "List of CPUs in {} with data:", input.path.display())?;
-            let mut cpus: Vec<u32> = trace.buffers.iter().flat_map(|b| &b.cpus).map(|c| c.cpu.0).collect();
-            cpus.sort_unstable();
-            cpus.dedup();
-            for cpu in cpus {
-                writeln!(out, "  {cpu}")?;
+        if wanted.cpus || wanted.first_event || wanted.last_event {
+            cpus(args, input, out)?;
+            continue;
+        }
+        if wanted.endian {
+            let name = |endian: Endian| if endian == Endian::Little { "little" } else { "big" };
+            let (file, host) = (name(trace.abi.endian), name(Abi::HOST.endian));
+            writeln!(out, "file is {file} endian and host is {host} endian")?;
+            continue;
+        }
+        if wanted.page_size {
+            let host = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE)?.unwrap_or(0);
+            writeln!(out, "file page size is {}, and host page size is {host}", trace.prefix.page_size)?;
+            continue;
+        }
+        if wanted.functions {
+            for symbol in input.symbols.kallsyms.iter() {
+                write!(out, "{:016x} ", symbol.address)?;
+                out.write_all(symbol.name)?;
+                if !symbol.module.is_empty() {
+                    write!(out, " [{}]", String::from_utf8_lossy(symbol.module))?;
+                }
+                writeln!(out)?;
+            }
+            continue;
+        }
+        if wanted.printk {
+            for (address, text) in input.symbols.printk.iter() {
+                write!(out, "{address:016x} ")?;
+                out.write_all(text)?;
+                writeln!(out)?;
             }
             continue;
         }
@@ -66,16 +128,80 @@ pub(super) fn print(args: &Args, inputs: &[Input], out: &mut impl Write) -> Resu
                 writeln!(out, "{}:{}", format.system, format.name)?;
             }
         }
-        if wanted.events {
-            for format in formats() {
-                writeln!(out, "system: {}\n{format}", format.system)?;
+        let named = |format: &&EventFormat| match &wanted.event {
+            None => wanted.events,
+            Some(event) => {
+                event.is_match(&format!("{}:{}", format.system, format.name))
+                    || event.is_match(&format.name)
+                    || event.is_match(&format.system)
             }
+        };
+        for format in formats().filter(named) {
+            writeln!(out, "system: {}\n{format}", format.system)?;
         }
         if wanted.stat {
             stat(trace, out)?;
         }
     }
     Ok(())
+}
+
+/// The CPUs that have data, with their first and last events' times if wanted.
+fn cpus(args: &Args, input: &Input, out: &mut impl Write) -> Result<(), Failure> {
+    let trace = &input.trace;
+    writeln!(out, "List of CPUs in {} with data:", input.path.display())?;
+    // By CPU, where its data is: in the top buffer if that has any.
+    let mut cpus: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
+    for (buffer, of) in trace.buffers.iter().enumerate() {
+        for (number, data) in of.cpus.iter().enumerate() {
+            cpus.entry(data.cpu.0).or_insert((buffer, number));
+        }
+    }
+    let sources = streams::sources(args, std::slice::from_ref(input));
+    let time = streams::time_options(args);
+    for (cpu, (buffer, number)) in cpus {
+        write!(out, "  {cpu}")?;
+        let ends = trace.span(&trace.buffers[buffer], number, &time)?;
+        let in_ticks = sources.iter().any(|source| source.buffer == buffer && source.in_ticks);
+        let shown = |at: Timestamp| match () {
+            () if in_ticks => format!("{:>12}", at.0),
+            () if args.layout.nanoseconds => format!("{:>5}.{:09}", at.0 / SECOND, at.0 % SECOND),
+            () => {
+                let rounded = at.0.saturating_add(500);
+                format!("{:>5}.{:06}", rounded / SECOND, rounded % SECOND / 1000)
+            }
+        };
+        if let Some((first, last)) = ends {
+            if args.facts.first_event {
+                write!(out, "\tFirst event:{}", shown(first))?;
+            }
+            if args.facts.last_event {
+                write!(out, "\tLast event:{}", shown(last))?;
+            }
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Names the events whose print formats are not understood.
+pub(super) fn check_events(args: &Args, inputs: &[Input], out: &mut impl Write) -> Result<Exit, Failure> {
+    let decode = args.wording.decode(!args.layout.no_plugins);
+    let (mut checked, mut bad) = (0, 0);
+    for input in inputs {
+        let types = input.types(&decode);
+        checked += types.iter().count();
+        for (kind, error) in types.failed() {
+            bad += 1;
+            writeln!(out, "{}:{}: print format: {error}", kind.format.system, kind.format.name)?;
+        }
+    }
+    match bad {
+        0 => Ok(Exit::Success),
+        bad => Err(anyhow!("{bad} of {checked} events are not understood").into()),
+    }
 }
 
 fn text(trace: &Trace, id: OptionId, out: &mut impl Write) -> Result<(), Failure> {

@@ -4,6 +4,7 @@ use crate::cli::exit::{Exit, Failure};
 use anyhow::{Context, anyhow};
 use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::filter::AddressNames;
+use rtrace::format::EventFormat;
 use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
 use rtrace::trace_dat::{ReadAt, Trace};
 use std::fs::File;
@@ -18,7 +19,8 @@ pub(super) struct Input {
 }
 
 impl Input {
-    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+    /// Opens the file; `kallsyms` stands in for the symbols it holds.
+    pub(super) fn open(path: &Path, kallsyms: Option<&Path>) -> Result<Self, Failure> {
         let failed = || format!("failed to read {}", path.display());
         let file = File::open(path).with_context(failed)?;
         if file.metadata().is_ok_and(|m| m.is_dir()) {
@@ -42,6 +44,9 @@ impl Input {
                 comms.extend(std::fs::read(dir.join(&table.comms)).unwrap_or_default());
             }
         }
+        if let Some(path) = kallsyms {
+            trace.kallsyms = std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?;
+        }
         let symbols = Symbols {
             kallsyms: Kallsyms::new(std::mem::take(&mut trace.kallsyms)),
             printk: PrintkFormats::parse(&trace.printk_formats),
@@ -52,8 +57,12 @@ impl Input {
 
     /// All event types.
     pub(super) fn types(&self, options: &DecodeOptions) -> EventTypes<'_> {
-        let formats = self.trace.ftrace_formats.iter().chain(&self.trace.event_formats);
-        EventTypes::new(formats, self.trace.abi, &self.symbols, options)
+        EventTypes::new(self.formats(), self.trace.abi, &self.symbols, options)
+    }
+
+    /// All formats.
+    pub(super) fn formats(&self) -> impl Iterator<Item = &EventFormat> {
+        self.trace.ftrace_formats.iter().chain(&self.trace.event_formats)
     }
 
     /// What labels its lines.

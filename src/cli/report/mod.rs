@@ -14,13 +14,16 @@ mod tally;
 mod terminal;
 mod text;
 mod undecoded;
+mod wakeups;
 mod window;
+mod wording;
 
 use super::exit::{Exit, Failure};
 use anyhow::anyhow;
 use filters::Filters;
 use input::Input;
 use rtrace::filter::CpuList;
+use rtrace::units::{CpuId, Timestamp};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -42,7 +45,9 @@ use std::path::{Path, PathBuf};
         rtrace report --around 167.716832±5ms               what happened around that time\n  \
         rtrace report --format json | jq 'select(.pid == 1)'\n  \
         rtrace report --format csv --fields ts,cpu,next_comm --filter sched:sched_switch\n  \
-        rtrace report --summary                             what there is, and who did it"
+        rtrace report --summary                             what there is, and who did it\n  \
+        rtrace report -w -F 'sched/.*'                      how long tasks waited for a CPU\n  \
+        rtrace report -O fgraph:tailprint -r 'timer_.*'     names behind `}`, timers as fields"
 )]
 pub(crate) struct Args {
     /// Files to print, merged by time [default: trace.dat]
@@ -70,6 +75,17 @@ pub(crate) struct Args {
     /// Shift the other files' times until this comes at the first one's time: start, end, or an event's first occurrence
     #[arg(long, value_name = "start|end|EVENT", value_parser = align::parse)]
     align: Option<align::Align>,
+    /// Time stamps from the first event on
+    #[arg(long, conflicts_with = "raw_ts")]
+    align_ts: bool,
+    /// Show a clock of HZ ticks per second in seconds
+    #[arg(long, value_name = "HZ", conflicts_with = "raw_ts")]
+    ts2secs: Option<std::num::NonZero<u64>>,
+    /// Say where the time stamps of a CPU go backwards
+    #[arg(long)]
+    ts_check: bool,
+    #[command(flatten)]
+    wording: wording::WordingArgs,
     #[command(flatten)]
     window: window::WindowArgs,
     #[command(flatten)]
@@ -95,6 +111,19 @@ pub(crate) struct Args {
     color: terminal::Color,
     #[command(flatten)]
     facts: facts::Wanted,
+    #[command(flatten)]
+    words: Words,
+}
+
+/// What trace-cmd takes for its own messages: here a warning is a line on stderr, and there are no levels of them.
+#[derive(clap::Args, Clone)]
+pub(crate) struct Words {
+    /// Taken as in trace-cmd, without effect
+    #[arg(short, long, hide = true)]
+    quiet: bool,
+    /// Taken as in trace-cmd, without effect
+    #[arg(short = 'V', long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, hide = true)]
+    verbose: Option<Option<String>>,
 }
 
 /// What events are printed as.
@@ -134,6 +163,12 @@ pub(crate) struct Layout {
     /// The time since the line before, behind each time stamp
     #[arg(long)]
     ts_diff: bool,
+    /// How long each task waited for its CPU after it was woken, and an account of that at the end
+    #[arg(short = 'w', long)]
+    wakeups: bool,
+    /// A line where a sub-buffer of the ring buffer begins
+    #[arg(long)]
+    boundary: bool,
 }
 
 /// trace-cmd's lists may have a colon for the comma.
@@ -148,7 +183,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let named: Vec<&Path> = args.input.iter().chain(&args.files).map(PathBuf::as_path).collect();
     let files = if named.is_empty() { vec![Path::new("trace.dat")] } else { named };
-    let inputs = files.iter().map(|path| Input::open(path)).collect::<Result<Vec<_>, _>>()?;
+    let inputs =
+        files.iter().map(|path| Input::open(path, args.wording.kallsyms.as_deref())).collect::<Result<Vec<_>, _>>()?;
     if !args.fields.is_empty() && args.format != Format::Csv {
         return Err(Failure::new(Exit::Usage, anyhow!("--fields names the columns of --format csv")));
     }
@@ -165,6 +201,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut out = io::stdout().lock();
     let done = if args.json_schema {
         formats::print_schema(&inputs, &mut out)
+    } else if args.facts.check_events {
+        return facts::check_events(args, &inputs, &mut out);
     } else if args.facts.any() {
         facts::print(args, &inputs, &mut out)
     } else {
@@ -189,6 +227,13 @@ impl Damage {
         if self.count <= MOST_LINES {
             let chain: Vec<String> = anyhow::Chain::new(found).map(ToString::to_string).collect();
             eprintln!("rtrace: {}: {}", path.display(), chain.join(": "));
+        }
+    }
+
+    fn backwards(&mut self, path: &Path, cpu: CpuId, before: Timestamp, now: Timestamp) {
+        self.count += 1;
+        if self.count <= MOST_LINES {
+            eprintln!("rtrace: {}: time goes backwards on cpu {cpu}: {} after {}", path.display(), now.0, before.0);
         }
     }
 

@@ -29,7 +29,17 @@ pub(crate) struct SelectArgs {
     /// Only what tasks of this name did; may be a glob and be given several times
     #[arg(long, value_name = "NAME")]
     comm: Vec<String>,
+    /// Not what happened in hard interrupts
+    #[arg(short = 'I', long)]
+    no_irq: bool,
+    /// Not what happened in soft interrupts
+    #[arg(short = 'S', long)]
+    no_softirq: bool,
 }
+
+/// `common_flags` of events in a hard and in a soft interrupt.
+const HARDIRQ: u8 = 0x08;
+const SOFTIRQ: u8 = 0x10;
 
 /// `EVENTS: EXPR`, or `EVENTS` alone, which all pass.
 #[derive(Clone, Debug)]
@@ -94,6 +104,8 @@ pub(super) struct Selection<'a> {
     pids: Vec<Pid>,
     comms: &'a [String],
     sources: usize,
+    /// The bits of `common_flags` of which none may be set.
+    contexts: u8,
     everything: bool,
 }
 
@@ -153,13 +165,16 @@ impl<'a> Selection<'a> {
             check_named(filter, inputs)?;
         }
         let none = args.filters.list.is_empty() && args.select.kernel.is_empty();
-        let everything = none && args.select.tgid.is_empty() && pids.is_empty() && args.select.comm.is_empty();
-        Ok(Selection { files, pids, comms: &args.select.comm, sources, everything })
+        let context = |leave_out: bool, flag: u8| if leave_out { flag } else { 0 };
+        let contexts = context(args.select.no_irq, HARDIRQ) | context(args.select.no_softirq, SOFTIRQ);
+        let everything =
+            none && args.select.tgid.is_empty() && pids.is_empty() && args.select.comm.is_empty() && contexts == 0;
+        Ok(Selection { files, pids, comms: &args.select.comm, sources, contexts, everything })
     }
 
     /// A selection of everything.
     pub(super) fn none() -> Self {
-        Selection { files: Vec::new(), pids: Vec::new(), comms: &[], sources: 0, everything: true }
+        Selection { files: Vec::new(), pids: Vec::new(), comms: &[], sources: 0, contexts: 0, everything: true }
     }
 
     /// Whether it drops nothing.
@@ -187,7 +202,10 @@ impl<'a> Selection<'a> {
     fn decide(&self, seen: &mut Seen, number: usize, record: &Record<'_>) -> bool {
         let file = &self.files[number];
         let abi = file.input.trace.abi;
-        let RecordHead { id, pid, .. } = file.common.head(abi, record.data);
+        let RecordHead { id, pid, flags, .. } = file.common.head(abi, record.data);
+        if flags & self.contexts != 0 {
+            return false;
+        }
         let verdict = file.kernel.get(usize::from(id));
         if !file.kernel.is_empty() && matches!(verdict, None | Some(Verdict::Drop)) {
             return false;

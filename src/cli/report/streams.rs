@@ -32,7 +32,7 @@ pub(super) fn sources(args: &Args, inputs: &[Input]) -> Vec<Source> {
         for (number, buffer) in input.trace.buffers.iter().enumerate() {
             let wanted = |cpu: u32| args.cpu.as_ref().is_none_or(|list| list.contains(cpu));
             let cpus = buffer.cpus.iter().enumerate().filter(|(_, c)| wanted(c.cpu.0)).map(|(i, _)| i).collect();
-            let in_ticks = args.raw_ts || !counts_nanoseconds(input, &buffer.clock);
+            let in_ticks = args.raw_ts || (args.ts2secs.is_none() && !counts_nanoseconds(input, &buffer.clock));
             sources.push(Source { file, buffer: number, cpus, in_ticks, time: time_options(args) });
         }
     }
@@ -46,8 +46,8 @@ fn counts_nanoseconds(input: &Input, clock: &str) -> bool {
         || input.trace.option(OptionId::TSC2NSEC).is_some()
 }
 
-fn time_options(args: &Args) -> TimeOptions {
-    TimeOptions { raw: args.raw_ts, date: !args.nodate, offset: args.ts_offset }
+pub(super) fn time_options(args: &Args) -> TimeOptions {
+    TimeOptions { raw: args.raw_ts, date: !args.nodate, offset: args.ts_offset, frequency: args.ts2secs }
 }
 
 /// The records of all sources, of the chunks only that the window needs; those that the selection drops by their event

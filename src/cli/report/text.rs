@@ -1,21 +1,25 @@
 //! Events as text, in trace-cmd's layout.
 
+use super::Args;
 use super::events::Run;
 use super::input::Input;
 use super::streams::Source;
 use super::terminal::Terminal;
 use super::undecoded;
+use super::wakeups::Extras;
 use crate::cli::exit::Failure;
-use rtrace::event::{DecodeOptions, EventTypes, Joined, State};
+use rtrace::event::{EventTypes, Joined, State};
 use rtrace::export::{Text, TextOptions, TimeColumn};
+use rtrace::filter::Sign;
 use rtrace::merge::ahead::{Verdict, Work};
 use rtrace::merge::{self, Merge};
 use std::io::Write;
 
 pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
     let (args, inputs, sources) = (run.args, run.inputs, run.sources);
-    let decode = DecodeOptions { plugins: !args.layout.no_plugins, ..DecodeOptions::default() };
-    let types: Vec<EventTypes<'_>> = inputs.iter().map(|input| input.types(&decode)).collect();
+    let decode = args.wording.decode(!args.layout.no_plugins);
+    let types: Vec<EventTypes<'_>> =
+        inputs.iter().map(|input| args.wording.except(input.types(&decode), input, &decode)).collect();
     let mut states: Vec<State> = inputs.iter().map(|i| State::new(i.symbols.comms.clone())).collect();
     let labels = labels(inputs, sources);
     let texts: Vec<Text<'_>> = sources
@@ -36,12 +40,21 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failu
         })
         .collect();
     let lines = Lines { sources, texts };
+    if args.wording.show_filters {
+        return filters(args, out);
+    }
+    let mut extras = Extras::new(run, &labels);
     match Terminal::of_stdout(args.color) {
         None if run.is_whole() => {
             out.write_all(&head(inputs))?;
             states = run.all_to(&lines, states, out)?;
         }
-        None => run.each_to(head(inputs), out, |merge, out| lines.record(merge, &mut states, out))?,
+        None => run.each_to(head(inputs), out, |merge, out| {
+            let start = out.len();
+            extras.see(&merge.record());
+            lines.record(merge, &mut states, out);
+            extras.add(start, out);
+        })?,
         Some(terminal) => {
             let mut plain = Vec::new();
             run.each_to(head(inputs), out, |merge, out| {
@@ -49,13 +62,24 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failu
                 let record = merge.record();
                 let types = &types[sources[record.buffer].file];
                 let event = types.get(types.common().event_id(types.abi(), record.data));
+                extras.see(&record);
                 lines.record(merge, &mut states, &mut plain);
+                extras.add(0, &mut plain);
                 terminal.show(&plain, event.map_or("", |e| &e.format.name), out);
             })?;
         }
     }
+    out.write_all(extras.text().as_bytes())?;
     for ((input, types), state) in inputs.iter().zip(&types).zip(&states) {
         undecoded::tell(input, types, state);
+    }
+    Ok(())
+}
+
+/// `-T`: the filters, instead of the events.
+fn filters(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
+    for (filter, sign) in &args.filters.list {
+        writeln!(out, "{}'{}'", if *sign == Sign::Keep { " " } else { "!" }, filter.text())?;
     }
     Ok(())
 }

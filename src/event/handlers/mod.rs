@@ -22,6 +22,8 @@ use crate::symbols::Symbols;
 pub(super) enum Handler {
     /// Its print format.
     Program,
+    /// None: the fields by name.
+    Raw,
     Function(function::Function),
     FuncRepeats(function::Repeats),
     KernelStack(stack::Stack),
@@ -68,6 +70,9 @@ impl Handler {
     }
 
     fn find(event: &EventFormat, abi: Abi, options: &DecodeOptions) -> Option<Handler> {
+        if options.raw {
+            return Some(Handler::Raw);
+        }
         let name = (event.system.as_str(), event.name.as_str());
         match name {
             ("ftrace", "bprint") => return bprint::Bprint::new(event, abi).map(|b| Handler::Bprint(b.into())),
@@ -130,7 +135,7 @@ impl Handler {
         out: &mut Vec<u8>,
     ) -> Done {
         match self {
-            Handler::Program => return Done::PREFIX,
+            Handler::Program | Handler::Raw => return Done::PREFIX,
             Handler::Function(h) => h.write(cx, record, state, out),
             Handler::FuncRepeats(h) => h.write(cx, record, state, out),
             Handler::KernelStack(h) => h.write(cx, out),

@@ -1,0 +1,160 @@
+//! `rtrace hist -i FILE`: the call chains of a recording.
+
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::trace_file::{Damage, each_record, formats, open, symbols};
+use anyhow::anyhow;
+use rtrace::analysis::{CallChains, Chain};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::path::Path;
+
+pub(super) fn run(path: &Path, one_task: bool, as_json: bool) -> Result<Exit, Failure> {
+    let trace = open(path)?;
+    if trace.buffers.iter().all(|buffer| buffer.cpus.is_empty()) {
+        return Err(Failure::new(Exit::Failed, anyhow!("{} holds no events to count", path.display()))
+            .hint("what a latency tracer left is text."));
+    }
+    let symbols = symbols(&trace);
+    let mut damage = Damage::of(path, &trace);
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut all = Vec::new();
+    for buffer in trace.buffers.iter().filter(|buffer| !buffer.cpus.is_empty()) {
+        let mut chains = CallChains::new(formats(&trace), trace.abi, &symbols, one_task);
+        for cpu in 0..buffer.cpus.len() {
+            each_record(&trace, buffer, cpu..cpu + 1, &mut damage, |record| chains.record(record))?;
+        }
+        chains.finish();
+        if as_json {
+            all.push(json!({"buffer": buffer.name, "total": chains.total(), "chains": to_json(&chains)}));
+            continue;
+        }
+        if !buffer.name.is_empty() {
+            writeln!(out, "\nInstance: {}", buffer.name)?;
+        }
+        print(&chains, &mut out)?;
+    }
+    if as_json {
+        writeln!(out, "{:#}", json!({"schema": "rtrace.chains", "version": 1, "buffers": all}))?;
+    }
+    out.flush()?;
+    Ok(damage.exit())
+}
+
+fn to_json(chains: &CallChains<'_>) -> Vec<Value> {
+    fn one(chains: &CallChains<'_>, chain: &Chain) -> Value {
+        let callers: Vec<Value> = chain.callers.iter().map(|c| one(chains, &chains.nodes()[*c])).collect();
+        json!({"name": chains.name(chain.name), "event": chain.event, "count": chain.count, "callers": callers})
+    }
+    let top = |(chain, pid): (&Chain, Option<rtrace::units::Pid>)| {
+        let mut value = one(chains, chain);
+        if let (Some(pid), Some(map)) = (pid, value.as_object_mut()) {
+            map.insert("pid".into(), json!(pid.0));
+            map.insert("comm".into(), json!(String::from_utf8_lossy(chains.comm(pid))));
+        }
+        value
+    };
+    chains.tops().map(top).collect()
+}
+
+/// In trace-cmd's layout: the innermost function, then its callers as a tree.
+fn print(chains: &CallChains<'_>, out: &mut impl Write) -> io::Result<()> {
+    for (number, (chain, pid)) in chains.tops().enumerate() {
+        if number > 0 {
+            writeln!(out)?;
+        }
+        let (percent, name) = (percent(chains.total(), chain.count), chains.name(chain.name));
+        match pid {
+            None => writeln!(out, "  %{percent:3.2} <all pids> {name:>30} #{}", chain.count)?,
+            Some(pid) => {
+                write!(out, "  %{percent:3.2}  ({pid}) ")?;
+                out.write_all(chains.comm(pid))?;
+                writeln!(out, " {name:>30} #{}", chain.count)?;
+            }
+        }
+        writeln!(out, "         |")?;
+        writeln!(out, "         --- {}", if chain.event { format!("*{name}*") } else { name })?;
+        Tree { chains, lines: 0 }.callers(chain, 0, out)?;
+    }
+    Ok(())
+}
+
+fn percent(total: u64, part: u64) -> f64 {
+    part as f64 / total.max(1) as f64 * 100.0
+}
+
+/// The lines below one innermost function.
+struct Tree<'a> {
+    chains: &'a CallChains<'a>,
+    /// Bit by bit, whether a column still has a line downwards.
+    lines: u64,
+}
+
+impl Tree<'_> {
+    fn indent(&self, columns: u32, out: &mut impl Write) -> io::Result<()> {
+        (0..columns).try_for_each(|column| {
+            let line = self.lines.checked_shr(column).unwrap_or(0) & 1 == 1;
+            out.write_all(if line { b"            |" } else { b"             " })
+        })
+    }
+
+    fn name(&self, chain: &Chain, columns: u32, out: &mut impl Write) -> io::Result<()> {
+        self.indent(columns, out)?;
+        writeln!(out, "          {}", self.chains.name(chain.name))
+    }
+
+    fn node(&self, number: usize) -> &Chain {
+        &self.chains.nodes()[number]
+    }
+
+    /// Whether no call in it has two callers.
+    fn is_line<'c>(&'c self, mut chain: &'c Chain) -> bool {
+        while let Some(caller) = chain.callers.first() {
+            if chain.callers.len() > 1 {
+                return false;
+            }
+            chain = &self.chains.nodes()[*caller];
+        }
+        true
+    }
+
+    fn line<'c>(&'c self, mut chain: &'c Chain, columns: u32, out: &mut impl Write) -> io::Result<()> {
+        while let Some(caller) = chain.callers.first() {
+            chain = &self.chains.nodes()[*caller];
+            self.name(chain, columns, out)?;
+        }
+        Ok(())
+    }
+
+    fn callers(&mut self, chain: &Chain, columns: u32, out: &mut impl Write) -> io::Result<()> {
+        if self.is_line(chain) {
+            return self.line(chain, columns, out);
+        }
+        let bit = 1u64.checked_shl(columns).unwrap_or(0);
+        self.lines |= bit;
+        for (number, caller) in chain.callers.iter().enumerate() {
+            self.indent(columns + 1, out)?;
+            writeln!(out)?;
+            self.indent(columns + 1, out)?;
+            let caller = self.chains.nodes().get(*caller).cloned().unwrap_or_default();
+            let (percent, name) = (percent(chain.count, caller.count), self.chains.name(caller.name));
+            writeln!(out, "--%{percent:.2}-- {name}  # {}", caller.count)?;
+            if number + 1 == chain.callers.len() {
+                self.lines &= bit.wrapping_sub(1);
+            }
+            if self.is_line(&caller) {
+                self.line(&caller, columns + 1, out)?;
+                continue;
+            }
+            let mut at = &caller;
+            while let [only] = at.callers.as_slice()
+                && self.node(*only).count == at.count
+            {
+                at = &self.chains.nodes()[*only];
+                self.name(at, columns + 1, out)?;
+            }
+            let at = at.clone();
+            self.callers(&at, columns + 1, out)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,73 @@
+//! What `-w` and `--boundary` add to the lines.
+
+use super::events::{Pages, Run};
+use rtrace::analysis::Wakeups;
+use rtrace::event::{Lost, Record};
+use std::rc::Rc;
+
+/// Looks at each event that is shown, and adds to its lines.
+pub(super) struct Extras<'a> {
+    /// By file, if `-w` was given.
+    wakeups: Vec<Wakeups<'a>>,
+    file_of: Vec<usize>,
+    pages: Option<Rc<Pages>>,
+    labels: Vec<usize>,
+    /// Of the event that was seen last.
+    latency: Option<u64>,
+    boundary: Option<Boundary>,
+}
+
+/// Where the line goes that a sub-buffer begins.
+struct Boundary {
+    cpu: u32,
+    behind_lost: bool,
+    label: usize,
+}
+
+impl<'a> Extras<'a> {
+    pub(super) fn new(run: &Run<'a>, labels: &[Vec<u8>]) -> Self {
+        let layout = run.args.layout;
+        let wakeups = |_| {
+            let one = |input: &'a super::Input| Wakeups::new(input.formats(), input.trace.abi, &input.symbols);
+            run.inputs.iter().map(one).collect()
+        };
+        Extras {
+            wakeups: layout.wakeups.then_some(()).map(wakeups).unwrap_or_default(),
+            file_of: run.sources.iter().map(|source| source.file).collect(),
+            pages: layout.boundary.then(|| Rc::clone(&run.pages)),
+            labels: labels.iter().map(Vec::len).collect(),
+            latency: None,
+            boundary: None,
+        }
+    }
+
+    /// Looks at the event whose lines come next.
+    pub(super) fn see(&mut self, record: &Record<'_>) {
+        if let Some(wakeups) = self.file_of.get(record.buffer).and_then(|file| self.wakeups.get_mut(*file)) {
+            self.latency = wakeups.record(record);
+        }
+        self.boundary = self.pages.as_ref().filter(|pages| pages.begins.get()).map(|_| Boundary {
+            cpu: record.cpu.0,
+            behind_lost: record.lost != Lost::None,
+            label: self.labels.get(record.buffer).copied().unwrap_or(0),
+        });
+    }
+
+    /// Completes its lines, which start at `start`.
+    pub(super) fn add(&mut self, start: usize, lines: &mut Vec<u8>) {
+        if let Some(latency) = self.latency.take() {
+            lines.pop();
+            lines.extend_from_slice(format!(" Latency: {}.{:03} usecs\n", latency / 1000, latency % 1000).as_bytes());
+        }
+        let Some(Boundary { cpu, behind_lost, label }) = self.boundary.take() else { return };
+        let new = lines.get(start..).unwrap_or_default();
+        let lost = memchr::memchr(b'\n', new).filter(|_| behind_lost);
+        let at = start + lost.map_or(label, |end| end + 1);
+        lines.splice(at..at, format!("CPU:{cpu} [SUBBUFFER START]\n").into_bytes());
+    }
+
+    /// What stands behind all events.
+    pub(super) fn text(&self) -> String {
+        self.wakeups.iter().map(Wakeups::text).collect()
+    }
+}

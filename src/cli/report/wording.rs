@@ -1,0 +1,61 @@
+//! Which words events are told in: `-r`, `-n`, `-O`, `--kallsyms`.
+
+use super::input::Input;
+use crate::cli::plugin_options;
+use regex::Regex;
+use rtrace::event::{DecodeOptions, EventTypes};
+use std::path::PathBuf;
+
+/// How events are worded.
+#[derive(clap::Args, Clone)]
+pub(crate) struct WordingArgs {
+    /// Fields by name for events or systems that match this expression
+    #[arg(short = 'r', long, value_name = "EVENTS", value_parser = whole_name)]
+    raw_events: Vec<Regex>,
+    /// The kernel's print format for events or systems that match this expression
+    #[arg(short = 'n', long, value_name = "EVENTS", value_parser = whole_name)]
+    no_handler: Vec<Regex>,
+    /// Option of a plugin, as in fgraph:tailprint or ftrace:indent=0 (`rtrace options` lists them)
+    #[arg(short = 'O', long = "option", value_name = "[PLUGIN:]OPTION[=VALUE]", value_parser = plugin_options::parse)]
+    options: Vec<plugin_options::Setting>,
+    /// Symbols to use instead of those the file holds, as /proc/kallsyms has them
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(super) kallsyms: Option<PathBuf>,
+    /// Show the filters of -F as they were understood, and no events
+    #[arg(short = 'T', long = "filter-test")]
+    pub(super) show_filters: bool,
+}
+
+/// trace-cmd's expressions are for the whole name, and case does not matter.
+fn whole_name(text: &str) -> Result<Regex, String> {
+    Regex::new(&format!("(?i)^(?:{text})$")).map_err(|e| e.to_string())
+}
+
+impl WordingArgs {
+    /// What holds for all events.
+    pub(super) fn decode(&self, plugins: bool) -> DecodeOptions {
+        let mut decode = DecodeOptions { plugins, ..DecodeOptions::default() };
+        self.options.iter().for_each(|setting| setting.apply(&mut decode));
+        decode
+    }
+
+    /// The types with what `-r` and `-n` say of some of them.
+    pub(super) fn except<'a>(
+        &self,
+        mut types: EventTypes<'a>,
+        input: &'a Input,
+        decode: &DecodeOptions,
+    ) -> EventTypes<'a> {
+        if self.raw_events.is_empty() && self.no_handler.is_empty() {
+            return types;
+        }
+        for format in input.formats() {
+            let named = |list: &[Regex]| list.iter().any(|e| e.is_match(&format.name) || e.is_match(&format.system));
+            let (raw, plain) = (named(&self.raw_events), named(&self.no_handler));
+            if raw || plain {
+                types = types.except(format.id, DecodeOptions { raw, plugins: decode.plugins && !plain, ..*decode });
+            }
+        }
+        types
+    }
+}

@@ -1,0 +1,285 @@
+//! Sub-buffers to whoever decodes them, while they are filled.
+//!
+//! The rings are read in rounds: each ring until it is empty, then the audience is told so. What was seen in one round
+//! existed before the next began, so that after a round all events up to the latest one of the round before are there,
+//! of all CPUs: these can be put in order. That bounds the delay by two rounds, whatever the trace clock counts.
+
+use super::child::{Child, Command, Ended};
+use super::error::{PlanError, RecordError};
+use super::metadata::Metadata;
+use super::plan::Plan;
+use super::session::{choose_events, end_of, own_threads, pass_on};
+use super::setup::{Buffer, set_up};
+use super::stop::{Signals, Watched, wait};
+use super::worker::WorkerError;
+use crate::abi::Abi;
+use crate::format::{EventFormat, FormatError, HeaderPage};
+use crate::tracefs::Journal;
+use crate::units::CpuId;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::time::{Duration, Instant};
+
+/// How long the rings are left alone between rounds.
+const ROUND: Duration = Duration::from_millis(50);
+
+/// What is needed to decode the sub-buffers.
+#[derive(Clone, Debug)]
+pub struct LiveFacts {
+    /// The kernel's ABI.
+    pub abi: Abi,
+    /// The layout of sub-buffers.
+    pub header_page: HeaderPage,
+    /// The formats of all events that may come, those of `ftrace` first.
+    pub formats: Vec<EventFormat>,
+    /// Formats that could not be read, which no kernel should have.
+    pub not_understood: Vec<FormatError>,
+    /// The text of `printk_formats`.
+    pub printk_formats: Vec<u8>,
+    /// The buffers, in the order of the plan.
+    pub buffers: Vec<LiveBuffer>,
+}
+
+/// One of the buffers.
+#[derive(Clone, Debug)]
+pub struct LiveBuffer {
+    /// The instance's name; empty for the main one.
+    pub name: String,
+    /// Its trace clock.
+    pub clock: String,
+    /// Bytes per sub-buffer.
+    pub sub_buffer: usize,
+    /// Its CPUs.
+    pub cpus: Vec<CpuId>,
+}
+
+/// Who gets the sub-buffers.
+pub trait Audience {
+    /// One sub-buffer, or the part of one that is filled: of `buffer`, whose CPU number `cpu` it is (both are places in
+    /// [`LiveFacts::buffers`]).
+    fn page(&mut self, buffer: usize, cpu: usize, page: &[u8]);
+
+    /// There is more in that ring than was taken in this round: its events behind the last one are still to come.
+    fn unfinished(&mut self, buffer: usize, cpu: usize);
+
+    /// All rings but the unfinished ones were empty once since the last call; with `last` there will be no more. `saved_cmdlines` is asked for the
+    /// names of tasks.
+    ///
+    /// # Errors
+    /// What makes the output impossible, which ends the stream.
+    fn round(&mut self, saved_cmdlines: &dyn Fn() -> Vec<u8>, last: bool) -> io::Result<()>;
+}
+
+/// How a stream ended.
+#[derive(Debug)]
+pub struct Streamed {
+    /// How the command ended, if there was one.
+    pub command: Option<Ended>,
+    /// The command was ended by [`Plan::timeout`].
+    pub timed_out: bool,
+    /// Why the output ended early, if it did.
+    pub output: io::Result<()>,
+}
+
+/// A stream that is set up: nothing is traced yet. Dropped, it puts everything back.
+pub struct Stream<'p> {
+    plan: &'p Plan,
+    journal: Journal,
+    buffers: Vec<Buffer>,
+    signals: Signals,
+    watched: Option<Watched>,
+    child: Option<Child>,
+}
+
+impl<'p> Stream<'p> {
+    /// Sets up what `plan` says; its file and all that is about files are of no concern. What is not as asked, and is not
+    /// essential, goes to `warn`.
+    ///
+    /// # Errors
+    /// [`RecordError`], as [`record()`](super::record()).
+    pub fn set_up(
+        plan: &'p Plan,
+        mut journal: Journal,
+        warn: impl FnMut(&str),
+    ) -> Result<(Self, LiveFacts), RecordError> {
+        plan.check()?;
+        if let Some(tracer) = plan.buffers.iter().find(|b| b.is_of_latency_tracer()).and_then(|b| b.tracer.clone()) {
+            return Err(PlanError::NotLive(tracer).into());
+        }
+        let chosen = choose_events(plan, &journal.tracefs().clone(), warn)?;
+        let command = match &plan.command {
+            Some(words) => Some(Command::find(words, plan.search_path.as_deref())?),
+            None => None,
+        };
+        let signals = Signals::block().map_err(RecordError::Start)?;
+        let watched = match plan.tasks.pids.as_slice() {
+            [] => None,
+            pids => Some(Watched::open(pids).map_err(|(pid, e)| RecordError::Watch(pid, e))?),
+        };
+        // Before this process lists its own threads as not to be traced, which children would inherit.
+        let child = command.map(Command::fork).transpose()?;
+        plan.machine.set(&mut journal)?;
+        let mut buffers = Vec::new();
+        for (index, (buffer, chosen)) in plan.buffers.iter().zip(chosen).enumerate() {
+            if index > 0 || buffer.traces() {
+                let pid = child.as_ref().map(Child::pid);
+                buffers.push(set_up(&mut journal, plan, buffer, chosen, index == 0, pid)?);
+            }
+        }
+        let facts = facts(&journal, &buffers)?;
+        Ok((Stream { plan, journal, buffers, signals, watched, child }, facts))
+    }
+
+    /// Traces until the command ends, the time is over, a signal comes or the output fails, and puts everything back.
+    ///
+    /// # Errors
+    /// [`RecordError`].
+    pub fn run(mut self, audience: &mut dyn Audience) -> Result<Streamed, RecordError> {
+        let plan = self.plan;
+        let tracefs = self.journal.tracefs().clone();
+        let names = || tracefs.saved_cmdlines().unwrap_or_default();
+        let mut rings = Rings::open(&self.buffers)?;
+        if !plan.own_threads && !plan.tasks.is_restricted() {
+            let tids = own_threads();
+            for buffer in &self.buffers {
+                buffer.leave_out(&mut self.journal, &tids)?;
+            }
+        }
+        let since = Instant::now();
+        let after = |span: Option<Duration>| span.and_then(|span| since.checked_add(span));
+        let (end, timeout) = (after(plan.duration), after(plan.timeout));
+        for buffer in &self.buffers {
+            buffer.switch_on(&mut self.journal)?;
+        }
+        if let Some(child) = &mut self.child {
+            child.open_gate()?;
+        }
+        let mut timed_out = false;
+        let mut output = Ok(());
+        while !self.is_over(end) {
+            timed_out = timeout.is_some_and(|timeout| timeout <= Instant::now());
+            if timed_out {
+                break;
+            }
+            let taken = rings.read(audience)?;
+            output = audience.round(&names, false);
+            if output.is_err() {
+                break;
+            }
+            if taken < rings.size / 4 {
+                let deadline = [Some(Instant::now() + ROUND), end, timeout].into_iter().flatten().min();
+                let child = self.child.as_ref().and_then(Child::end);
+                wait(&self.signals, self.watched.as_ref(), child.as_slice(), deadline);
+            }
+        }
+        for buffer in &self.buffers {
+            buffer.switch_off(&mut self.journal)?;
+        }
+        while output.is_ok() {
+            let last = rings.read(audience)? == 0;
+            output = audience.round(&names, last);
+            if last {
+                break;
+            }
+        }
+        drop(rings);
+        self.journal.undo()?;
+        let command = self.child.as_mut().and_then(|child| end_of(child, &self.signals, timeout, &mut timed_out));
+        Ok(Streamed { command, timed_out, output })
+    }
+
+    /// Whether something other than the output ends it.
+    fn is_over(&mut self, end: Option<Instant>) -> bool {
+        self.child.as_mut().is_some_and(|child| child.try_wait().is_some())
+            || self.watched.as_mut().is_some_and(Watched::all_gone)
+            || end.is_some_and(|end| end <= Instant::now())
+            || pass_on(&self.signals, self.child.as_mut())
+    }
+}
+
+fn facts(journal: &Journal, buffers: &[Buffer]) -> Result<LiveFacts, RecordError> {
+    let tracefs = journal.tracefs();
+    // Triggers and dynamic events may bring in what is not enabled, so all formats are wanted.
+    let metadata = Metadata::read(tracefs, None)?;
+    let (_, header_page) = tracefs.header_page()?;
+    let mut not_understood = Vec::new();
+    let texts = metadata.ftrace_formats.iter().map(|text| ("ftrace", text));
+    let texts = texts.chain(metadata.formats.iter().flat_map(|(s, texts)| texts.iter().map(move |t| (s.as_str(), t))));
+    let mut formats = Vec::new();
+    for (system, text) in texts {
+        match EventFormat::parse(system, text) {
+            Ok(format) => formats.push(format),
+            Err(error) => not_understood.push(error),
+        }
+    }
+    let live = |buffer: &Buffer| LiveBuffer {
+        name: buffer.name.clone(),
+        clock: buffer.clock.current.clone(),
+        sub_buffer: buffer.sub_buffer,
+        cpus: buffer.cpus.iter().map(|(cpu, _)| *cpu).collect(),
+    };
+    Ok(LiveFacts {
+        abi: header_page.abi(Abi::HOST.endian),
+        header_page,
+        formats,
+        not_understood,
+        printk_formats: metadata.printk_formats,
+        buffers: buffers.iter().map(live).collect(),
+    })
+}
+
+/// All rings, open for reading.
+struct Rings {
+    open: Vec<(usize, usize, CpuId, File)>,
+    page: Vec<u8>,
+    /// Bytes of the smallest one.
+    size: usize,
+    /// No more sub-buffers than this are taken from one ring in a round, or a loud CPU would never let it end.
+    most: usize,
+}
+
+impl Rings {
+    fn open(buffers: &[Buffer]) -> Result<Self, RecordError> {
+        let mut open = Vec::new();
+        for (number, buffer) in buffers.iter().enumerate() {
+            for (place, &(cpu, _)) in buffer.cpus.iter().enumerate() {
+                let mut options = OpenOptions::new();
+                options.read(true).custom_flags(nix::libc::O_NONBLOCK);
+                let ring = options.open(buffer.instance.trace_pipe_raw(cpu)).map_err(|e| WorkerError::Ring(cpu, e))?;
+                open.push((number, place, cpu, ring));
+            }
+        }
+        let page = buffers.iter().map(|b| b.sub_buffer).max().unwrap_or(0);
+        let size = |b: &Buffer| b.kib_per_cpu.map_or(1 << 20, |kib| kib as usize * 1024);
+        let size = buffers.iter().map(size).min().unwrap_or(0);
+        let most = buffers.iter().map(|b| size / b.sub_buffer.max(1)).max().unwrap_or(1) + 1;
+        Ok(Rings { open, page: vec![0; page], size, most })
+    }
+
+    /// Hands out what is in them; gives the most bytes that one of them held.
+    fn read(&mut self, audience: &mut dyn Audience) -> Result<usize, RecordError> {
+        let mut most = 0;
+        for (buffer, place, cpu, ring) in &mut self.open {
+            let mut taken = 0;
+            for number in 0.. {
+                if number == self.most {
+                    audience.unfinished(*buffer, *place);
+                    break;
+                }
+                match ring.read(&mut self.page) {
+                    Ok(0) => break,
+                    Ok(len) => {
+                        audience.page(*buffer, *place, self.page.get(..len).unwrap_or_default());
+                        taken += len;
+                    }
+                    Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                    Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
+                    Err(e) => return Err(WorkerError::Ring(*cpu, e).into()),
+                }
+            }
+            most = most.max(taken);
+        }
+        Ok(most)
+    }
+}
