@@ -159,6 +159,22 @@ fn synthetic(definition: &str) -> Option<EventFormat> {
     EventFormat::parse("synthetic", &text).ok()
 }
 
+/// The percentiles of a table are what one gets by writing every event down, in order, and counting.
+fn ranks_by_counting(table: &serde_json::Value, key: &str) {
+    let end =
+        |value: &serde_json::Value| value.as_u64().or_else(|| value["high"].as_u64()).expect("a number or a class");
+    let mut all: Vec<u64> = Vec::new();
+    for entry in table["entries"].as_array().unwrap() {
+        let hits = usize::try_from(entry["hitcount"].as_u64().unwrap()).unwrap();
+        all.resize(all.len() + hits, end(&entry["keys"][key]));
+    }
+    all.sort_unstable();
+    for (name, share) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0)] {
+        let rank = (all.len() as f64 * share).ceil() as usize;
+        assert_eq!(end(&table["percentiles"][key][name]), all[rank - 1], "{name} of {table}");
+    }
+}
+
 /// Each command of ours, with the knobs before and after.
 const COMMANDS: &str = r#"
 same() { knobs > now; diff before now > diff.$1 || { echo "knobs differ after $1"; cat diff.$1; }; }
@@ -195,6 +211,11 @@ run bareword 0 hist sched:sched_switch --key next_comm --if 'next_comm != nosuch
 run manual 0 synth create wakeup_lat --start sched:sched_waking --end sched:sched_switch --match pid=next_pid:pid --field start.prio,end.next_comm=comm,end.prev_prio --delta usecs:delta --if-start 'prio < 100' --if-end 'next_prio < 50 || !(prev_prio >= 100)'
 run manualshow 0 synth show wakeup_lat; run manualremove 0 synth remove wakeup_lat; same manual
 run follow 0 hist sched:sched_switch --key next_comm --follow=200ms --diff --json --duration 900ms; same follow
+if [ -e /case/helper ]; then
+  /case/helper pty rtrace hist sched:sched_switch --key next_comm --follow=300ms > terminal.out; rc=$?
+  [ $rc = 0 ] || echo "on a terminal: $rc"; same terminal
+fi
+run exact 0 hist kmem:kmalloc --key bytes_req --json -- sh load.sh; same exact
 run max 0 synth create mx --start sched:sched_waking --end sched:sched_switch --match pid=next_pid --delta usecs:lat --max lat --trace --save next_comm,prev_pid
 run maxremove 0 synth remove --all; same max
 run sql 0 synth sql -n sq 'select end.next_pid as pid, TIMESTAMP_DELTA_USECS as lat from sched_waking as start join sched_switch as end on start.pid = end.next_pid where start.prio < 100, end.prev_prio >= 100'
@@ -214,7 +235,9 @@ exit 0
 
 on_kernels!(commands_do_their_work_and_leave_nothing: V6_1, V6_12, AllTracers => |kernel| {
     let script = format!("cat > load.sh <<'L'\n{LOAD}L\n{COMMANDS}");
-    let Some(guest) = Guest::run(kernel, &script, &[]) else { return };
+    let helper = crate::load::program("helper");
+    let files: Vec<_> = helper.iter().map(|helper| helper.path.as_path()).collect();
+    let Some(guest) = Guest::run(kernel, &script, &files) else { return };
     assert_eq!(guest.text("stdout"), "", "{kernel:?}: {}", guest.text("stderr"));
     let json = |name: &str| -> serde_json::Value { serde_json::from_str(&guest.text(name)).unwrap_or_else(|e| panic!("{name}: {e}")) };
     let hist = json("hist.out");
@@ -249,5 +272,16 @@ on_kernels!(commands_do_their_work_and_leave_nothing: V6_1, V6_12, AllTracers =>
         guest.text("follow.out").lines().filter(|l| l.starts_with("{\"")).map(|l| serde_json::from_str(l).unwrap()).collect();
     let hits = |reading: &serde_json::Value| reading["tables"][0]["hits"].as_u64().unwrap();
     let (whole, parts) = readings.split_last().expect("the last reading is the whole");
+    if helper.is_some() {
+        // One picture over the other until Ctrl-C, then the whole table.
+        let screen = guest.text("terminal.out");
+        assert!(screen.starts_with("\x1b[2J\x1b[H") && screen.matches("\x1b[2J").count() == 1, "{screen:?}");
+        assert!(screen.matches("\x1b[H").count() >= 3, "{screen:?}");
+        let (_, end) = screen.rsplit_once("\x1b[J").unwrap();
+        assert!(end.contains("next_comm") && end.trim_end().ends_with(" hits"), "{screen:?}");
+    }
+    for (name, key) in [("exact.out", "bytes_req"), ("latency.out", "usecs")] {
+        ranks_by_counting(&json(name)["tables"][0], key);
+    }
     assert!(parts.len() >= 2 && parts.iter().map(hits).sum::<u64>() <= hits(whole), "{readings:?}");
 });

@@ -29,7 +29,21 @@ rtrace filter set sched 'common_pid == 0' && [ "$(cat $T/events/sched/*/filter |
 rtrace filter set sched 'prev_pid == 0' 2> others; grep -q 'cannot have this filter' others || fail 'no word about the others'
 rtrace filter set --pid 1 --not-pid 2 --fork && [ "$(cat $T/set_event_pid) $(cat $T/set_event_notrace_pid)" = '1 2' ] || fail pids
 rtrace filter clear
-echo 0 > $T/options/event-fork
+[ "$(cat $T/options/event-fork)" = 0 ] || fail 'event-fork is left'
+# They do what they say: one child of a process that is on the list, one of a process that is not.
+execs() { # OPTION...: how often a program was executed, in `execs` (a subshell would be none of the list)
+  (sleep 1; rtrace help filter > /dev/null; true) & other=$!
+  rtrace filter set "$@" $$ --fork || fail "filter set $*"
+  echo > $T/trace; echo 1 > $T/events/sched/sched_process_exec/enable
+  sh -c 'rtrace help filter > /dev/null; true'
+  wait $other
+  echo 0 > $T/events/sched/sched_process_exec/enable
+  grep 'filename=/bin/rtrace' $T/trace > execs
+  rtrace filter clear
+}
+execs --pid; [ $(wc -l < execs) = 1 ] || fail "--pid --fork: $(cat execs)"
+execs --not-pid; [ $(wc -l < execs) = 1 ] || fail "--not-pid --fork: $(cat execs)"
+echo > $T/trace
 rtrace filter set sched:sched_switch 'nextpid == 1' 2> refused; [ $? = 2 ] && grep -q '\^~~~~~~' refused && grep -q next_pid refused || fail 'a wrong field'
 
 trigger() { # EVENT TRIGGER [OPTION...]
@@ -58,7 +72,14 @@ rtrace trigger add sched:sched_pi_setprio traceoff && rtrace trigger clear || fa
 [ -z "$(rtrace trigger list)" ] || fail 'triggers are left'
 if [ -e $T/set_ftrace_filter ]; then
   rtrace trigger add --function vfs_rmdir traceoff --count 1 && rtrace trigger list | grep -q vfs_rmdir:traceoff:count=1 || fail 'function trigger'
-  rtrace trigger remove --function vfs_rmdir traceoff:1 || fail 'function trigger remove'
+  rtrace trigger add --function vfs_rmdir traceoff:2 2> twice && fail 'two function triggers'
+  grep -q 'there is `vfs_rmdir:traceoff:1` already' twice || fail "function trigger twice: $(cat twice)"
+  rtrace trigger remove --function vfs_rmdir traceon 2> refused && fail 'a function trigger that is not there was removed'
+  grep -q 'Hint: there is vfs_rmdir:traceoff' refused || fail "function trigger that is not there: $(cat refused)"
+  mkdir gone; rmdir gone; echo 1 > $T/tracing_on
+  rtrace trigger list | grep -q vfs_rmdir:traceoff:count=0 || fail 'the count is not used up'
+  rtrace trigger remove --function 'vfs_rmd*' traceoff || fail 'function trigger remove'
+  rtrace trigger list | grep vfs_rmdir && fail 'the function trigger is still there'
 fi
 
 probe() { # NAME ARG...: the name it is expected to get
@@ -74,6 +95,31 @@ probe() { # NAME ARG...: the name it is expected to get
 if [ -e $T/user_events_data ]; then
   probe user_events:mine user mine 'u32 number' 'char[20] name'
   probe user_events:plain user plain
+  D='mine u32 number; char[20] name'
+  rtrace probe add user mine 'u32 number' 'char[20] name' > /dev/null || fail 'a user event'
+  if [ -e /case/helper ]; then
+    rtrace record -e user_events:mine -f 'number > 10' -o user.dat -- /case/helper user "$D" 5 > wrote 2> said
+    [ "$(cat wrote)" = 5 ] || fail "the program wrote $(cat wrote said)"
+    rtrace report -i user.dat > user.txt || fail 'report of a user event'
+    [ "$(grep -o 'mine: *number=.*' user.txt | tr -s ' ' | cut -d' ' -f2-)" = "$(printf 'number=%s name=helper\n' 14 21 28)" ] ||
+      fail "recorded user events: $(cat user.txt)"
+    rtrace hist user_events:mine --key number --csv -- /case/helper user "$D" 2 > user.csv
+    [ "$(grep -c '^[07],1' user.csv)" = 2 ] || fail "counted user events: $(cat user.csv)"
+    /case/helper user "$D" 1 > /dev/null & holder=$!
+    sleep 0.5
+    rtrace probe remove mine 2> refused && fail 'removed while a program has it'
+    grep -q "process $holder (helper) has .*user_events_data open" refused || fail "who has it: $(cat refused)"
+    wait $holder
+  fi
+  rtrace probe remove mine || fail 'probe remove mine'
+  # Our verdict is the kernel's.
+  for d in 'u32 a' 'u32 a; char[20] b;' 'unsigned int a; unsigned char[4] b' 'struct mine a 20' '__data_loc char[] a' \
+      'u32 a; u99 b' 'long a' 'a' 'u32 a b' 'char[0] a' 'u32[4] a' 'struct x y' 'short a; s8 b' 'char[2000] a' '__rel_loc char[] a'; do
+    rtrace probe add --dry-run user tried "$d;" > /dev/null 2>&1; ours=$?
+    (echo "u:tried $d;" >> $T/dynamic_events) 2> /dev/null; kernels=$?
+    [ $kernels = 0 ] && { rtrace probe remove tried || fail "user event $d: probe remove"; }
+    [ $((ours != 0)) = $((kernels != 0)) ] || fail "user event $d: we say $ours, the kernel $kernels"
+  done
 else
   rtrace probe add user mine 'u32 number' 2> refused; [ $? = 5 ] && grep -q CONFIG_USER_EVENTS refused || fail 'user events'
 fi
@@ -95,9 +141,56 @@ if grep -q '           f\[:' $T/README && [ "$(uname -r | grep -c cloud)" = 0 ];
   probe fprobes:vfs_read__return fretprobe vfs_read 'r=$retval'
   probe tracepoints:sched_switch tprobe sched_switch 'p=$arg1:u8'
 fi
+rtrace probe add kprobe vfs_read --name 'a b' 2> refused; [ $? = 2 ] && grep -q 'cannot be the name' refused || fail 'a wrong name'
 rtrace probe add kprobe vfs_raed 2> refused; [ $? = 2 ] && grep -q 'did you mean .*vfs_read' refused || fail 'a wrong symbol'
 rtrace probe add kprobe vfs_read > /dev/null && rtrace probe add kprobe vfs_write --name second > /dev/null || fail 'two probes'
 rtrace probe remove --all || fail 'probe remove --all'
+
+# A creation that fails half-way leaves nothing, a removal that fails leaves everything, and both say why.
+C='--start sched:sched_waking --end sched:sched_switch --match pid=next_pid --delta usecs:lat'
+S=$T/instances/rtrace-synth/events/sched
+set_up() { cat $T/synthetic_events; grep -hv '^#' $S/sched_waking/trigger $S/sched_switch/trigger; }
+rtrace synth create first $C --max lat --snapshot || fail 'synth create'
+set_up > one
+rtrace synth create other $C --max lat --snapshot 2> refused && fail 'two snapshot() actions'
+grep -q 'can have one snapshot() action; sched:sched_switch has it' refused || fail "no word about the snapshot: $(cat refused)"
+set_up | diff one - || fail 'a half-made synthetic event is left'
+echo 'hist:keys=next_pid:late=common_timestamp.usecs-$__first_start_lat' >> $S/sched_switch/trigger
+set_up > two
+rtrace synth remove first 2> refused && fail 'removed while a variable is used'
+grep -q 'its variables are used by sched:sched_switch' refused || fail "who uses the variable: $(cat refused)"
+[ "$(set_up | sort)" = "$(sort two)" ] || { fail 'a failed removal removed something'; set_up; }
+echo '!hist:keys=next_pid:late=common_timestamp.usecs-$__first_start_lat' >> $S/sched_switch/trigger
+if [ -e /case/helper ]; then
+  /case/helper perf $(cat $T/events/synthetic/first/id) & holder=$!
+  sleep 0.5
+  rtrace synth remove first 2> refused && fail 'removed while perf has it'
+  grep -q "process $holder (helper) has a perf session" refused || fail "perf is not named: $(cat refused)"
+  [ "$(set_up | sort)" = "$(sort one)" ] || { fail 'a failed removal removed something (perf)'; set_up; }
+  kill $holder; wait $holder 2>/dev/null
+fi
+rtrace synth remove first || fail 'synth remove'
+rtrace synth create q $C && rtrace synth show q | grep -q '\.q(' || fail 'a name of one letter'
+rtrace synth remove q || fail 'synth remove q'
+[ -e $T/instances/rtrace-synth ] && fail 'the instance of synthetic events is left'
+
+# What --dry-run prints does the same in a shell.
+same_in_shell() { # FILES REMOVE COMMAND...
+  files=$1 remove=$2; shift 2
+  "$@" --dry-run > dry.sh && sh -e dry.sh || fail "dry run of $*"
+  cat $files > dry.state; $remove || fail "$remove"
+  "$@" > /dev/null || fail "$*"
+  cat $files | diff dry.state - || fail "$* does something else than it says"
+  $remove || fail "$remove"
+}
+same_in_shell $T/instances/rtrace-hist/events/sched/sched_switch/trigger 'rtrace hist stop' \
+  rtrace hist start sched:sched_switch --key next_comm,next_pid --val prev_prio --if "next_comm != 'it'" --size 512
+same_in_shell "$T/synthetic_events $S/sched_waking/trigger $S/sched_switch/trigger $T/instances/rtrace-synth/trace_clock" 'rtrace synth remove wk' \
+  rtrace synth create wk $C --field start.prio,end.next_comm=comm --if-end "next_comm != 'it'" --change lat --save next_pid --trace
+rtrace sqlhist -s 'select pid from sched_waking' 2> refused; [ $? = 2 ] && grep -q JOIN refused || fail 'actions without an event'
+rtrace hist show --top sched:sched_waking 2> refused; [ $? = 1 ] && grep -q 'has none' refused || fail 'a histogram that is not there'
+rtrace hist sched:sched_swich --key next_pid --duration 1s 2> refused; [ $? = 2 ] || fail 'an event that is not there'
+rtrace hist sched:sched_switch --key next_pid --val next_comm --duration 10ms 2> told > /dev/null; grep -q 'is text: a sum' told || fail 'a sum of texts'
 
 rtrace instance create foo --buffer-size 512K --clock mono -e sched -O stacktrace --cpumask 1 || fail 'instance create'
 rtrace instance show foo > shown; grep -q 'clock *mono' shown || fail 'instance show'
@@ -150,5 +243,5 @@ if grep -qw wakeup $T/available_tracers; then
 fi
 
 knobs > after
-diff before after > changed || { fail 'knobs differ'; cat changed; }
+diff before after > changed || { fail 'knobs differ'; head -n 40 changed; }
 exit $status

@@ -1,22 +1,24 @@
-//! The load of `load.c`, compiled here: it makes a kernel say as much as it can.
+//! The C programs next to this file, compiled here: `load.c` makes a kernel say as much as it can, `helper.c` does what
+//! a guest's shell cannot.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The program, as long as this lives.
+/// A program, as long as this lives.
 pub(crate) struct Load {
     _dir: tempfile::TempDir,
     pub(crate) path: PathBuf,
 }
 
-/// Compiles it; `None`, after a line on the uncaptured stderr, where there is no C compiler with a static C library.
-pub(crate) fn program() -> Option<Load> {
+/// Compiles `NAME.c`; `None`, after a line on the uncaptured stderr, where there is no C compiler with a static C library.
+pub(crate) fn program(name: &str) -> Option<Load> {
     let dir = tempfile::TempDir::new().expect("a temporary folder");
-    let path = dir.path().join("load");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/load.c");
-    let built = Command::new("cc").args(["-O1", "-static", "-pthread", "-w", "-o"]).arg(&path).arg(source).output();
-    match built {
+    let path = dir.path().join(name);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/kernel/{name}.c"));
+    let mut cc = Command::new("cc");
+    cc.args(["-O1", "-static", "-pthread", "-w", "-o"]).arg(&path).arg(source).arg("-lutil");
+    match cc.output() {
         Ok(output) if output.status.success() => Some(Load { _dir: dir, path }),
         Ok(output) => panic!("cc: {}", String::from_utf8_lossy(&output.stderr)),
         Err(e) => {

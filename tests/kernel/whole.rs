@@ -111,7 +111,7 @@ fn on_this_machine() {
         let _ = std::io::stderr().write_all(b"not run: tracefs cannot be read here (not root, or not mounted)\n");
         return;
     }
-    let Some(load) = crate::load::program() else { return };
+    let Some(load) = crate::load::program("load") else { return };
     let dir = tempfile::TempDir::new().expect("a temporary folder");
     let output = std::process::Command::new("sh")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/whole_host.sh"))
