@@ -77,6 +77,10 @@ static int pty(char **command) {
     struct winsize size = {.ws_row = 24, .ws_col = 100};
     int terminal, status;
     pid_t child = forkpty(&terminal, 0, 0, &size);
+    if (child < 0) {
+        perror("forkpty");
+        return 1;
+    }
     if (child == 0) {
         execvp(command[0], command);
         _exit(127);

@@ -212,6 +212,7 @@ run manual 0 synth create wakeup_lat --start sched:sched_waking --end sched:sche
 run manualshow 0 synth show wakeup_lat; run manualremove 0 synth remove wakeup_lat; same manual
 run follow 0 hist sched:sched_switch --key next_comm --follow=200ms --diff --json --duration 900ms; same follow
 if [ -e /case/helper ]; then
+  mkdir -p /dev/pts; mount -t devpts devpts /dev/pts
   /case/helper pty rtrace hist sched:sched_switch --key next_comm --follow=300ms > terminal.out; rc=$?
   [ $rc = 0 ] || echo "on a terminal: $rc"; same terminal
 fi
@@ -224,7 +225,7 @@ run sqlremove 0 synth remove sq; same sql
 run sqlhist 0 sqlhist 'select cast(call_site as sym), cast(bytes_req as _COUNTER_) from kmalloc'; same sqlhist
 run sqlbad 2 sqlhist 'select pid from'; same sqlbad
 run dry 0 synth create wk --dry-run --start sched:sched_waking --end sched:sched_switch --match pid=next_pid --delta ns:lat; same dry
-run nosynth 1 synth remove nosuch; same nosynth
+run nosynth 2 synth remove nosuch; same nosynth
 for signal in INT TERM HUP; do
   rtrace hist sched:sched_switch --key next_pid > sig.out 2> sig.err & up; kill -$signal $!; wait $! || echo "after SIG$signal: $?"; same $signal
 done

@@ -145,6 +145,15 @@ rtrace probe add kprobe vfs_read --name 'a b' 2> refused; [ $? = 2 ] && grep -q 
 rtrace probe add kprobe vfs_raed 2> refused; [ $? = 2 ] && grep -q 'did you mean .*vfs_read' refused || fail 'a wrong symbol'
 rtrace probe add kprobe vfs_read > /dev/null && rtrace probe add kprobe vfs_write --name second > /dev/null || fail 'two probes'
 rtrace probe remove --all || fail 'probe remove --all'
+if [ -e /case/helper ]; then
+  rtrace probe add kprobe vfs_read > /dev/null || fail 'a probe for perf'
+  /case/helper perf $(cat $T/events/kprobes/vfs_read/id) & holder=$!
+  sleep 1
+  rtrace probe remove vfs_read 2> refused && fail 'removed while perf has it'
+  grep -q "process $holder (helper) has a perf session" refused || fail "perf is not named: $(cat refused)"
+  kill $holder; wait $holder 2>/dev/null
+  rtrace probe remove vfs_read || fail 'probe remove after perf'
+fi
 
 # A creation that fails half-way leaves nothing, a removal that fails leaves everything, and both say why.
 C='--start sched:sched_waking --end sched:sched_switch --match pid=next_pid --delta usecs:lat'
@@ -161,14 +170,6 @@ rtrace synth remove first 2> refused && fail 'removed while a variable is used'
 grep -q 'its variables are used by sched:sched_switch' refused || fail "who uses the variable: $(cat refused)"
 [ "$(set_up | sort)" = "$(sort two)" ] || { fail 'a failed removal removed something'; set_up; }
 echo '!hist:keys=next_pid:late=common_timestamp.usecs-$__first_start_lat' >> $S/sched_switch/trigger
-if [ -e /case/helper ]; then
-  /case/helper perf $(cat $T/events/synthetic/first/id) & holder=$!
-  sleep 0.5
-  rtrace synth remove first 2> refused && fail 'removed while perf has it'
-  grep -q "process $holder (helper) has a perf session" refused || fail "perf is not named: $(cat refused)"
-  [ "$(set_up | sort)" = "$(sort one)" ] || { fail 'a failed removal removed something (perf)'; set_up; }
-  kill $holder; wait $holder 2>/dev/null
-fi
 rtrace synth remove first || fail 'synth remove'
 rtrace synth create q $C && rtrace synth show q | grep -q '\.q(' || fail 'a name of one letter'
 rtrace synth remove q || fail 'synth remove q'
