@@ -52,6 +52,12 @@ _rtrace() {
             rtrace,list)
                 cmd="rtrace__subcmd__list"
                 ;;
+            rtrace,mem)
+                cmd="rtrace__subcmd__mem"
+                ;;
+            rtrace,options)
+                cmd="rtrace__subcmd__options"
+                ;;
             rtrace,probe)
                 cmd="rtrace__subcmd__probe"
                 ;;
@@ -102,6 +108,9 @@ _rtrace() {
                 ;;
             rtrace,stop)
                 cmd="rtrace__subcmd__stop"
+                ;;
+            rtrace,stream)
+                cmd="rtrace__subcmd__stream"
                 ;;
             rtrace,synth)
                 cmd="rtrace__subcmd__synth"
@@ -221,7 +230,7 @@ _rtrace() {
 
     case "${cmd}" in
         rtrace)
-            opts="-h -V --help --version record report recover restore convert dump extract profile stack split list check-events start set stop restart clear reset show stat filter trigger snapshot instance probe hist latency synth sqlhist generate help"
+            opts="-h -V --help --version record report stream recover restore convert dump extract profile stack split list mem options check-events start set stop restart clear reset show stat filter trigger snapshot instance probe hist latency synth sqlhist generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -235,7 +244,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__check__subcmd__events)
-            opts="-v -N -h --verbose --no-plugins --tracefs --journal-dir --help"
+            opts="-v -N -h --verbose --no-plugins --json --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -419,7 +428,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__extract)
-            opts="-o -s -B -q -v -h --output --snapshot --instance --compression --quiet --verbose --tracefs --journal-dir --help"
+            opts="-o -s -B -t -k -q -v -h --output --snapshot --instance --top --keep --compression --quiet --verbose --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -658,7 +667,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__help)
-            opts="-h --help add check check-events clear continue convert create dump exit-codes extract filter free functions help hist instance latency list pause probe profile record recover remove report reset restart save set show snapshot split sql stack start stat status stop synth take trigger"
+            opts="-h --help add check check-events clear continue convert create dump exit-codes extract filter free functions help hist instance latency list mem options pause probe profile record recover remove report reset restart save set show snapshot split sql stack start stat status stop stream synth take trigger"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -672,18 +681,40 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__hist)
-            opts="-k -s -B -v -n -h --key --val --sort --if --size --name --var --action --nohitcount --instance --top --dry-run --verbose --tracefs --journal-dir --json --csv --folded --raw --limit --follow --diff --max-lost --duration --help start show pause continue clear stop"
+            opts="-i -P -s -B -v -n -k -h --input --all-tasks --val --sort --if --size --name --var --action --nohitcount --instance --top --dry-run --verbose --tracefs --journal-dir --json --csv --folded --raw --limit --follow --diff --max-lost --duration --key --help start show pause continue clear stop"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --key)
-                    COMPREPLY=($(compgen -W "common_pid common_pid.execname common_cpu common_stacktrace common_timestamp common_timestamp.usecs common_preempt_count .hex .sym .sym-offset .syscall .log2 .buckets= .stacktrace" -- "${cur}"))
+                --input)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
-                -k)
-                    COMPREPLY=($(compgen -W "common_pid common_pid.execname common_cpu common_stacktrace common_timestamp common_timestamp.usecs common_preempt_count .hex .sym .sym-offset .syscall .log2 .buckets= .stacktrace" -- "${cur}"))
+                -i)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 --val)
@@ -755,6 +786,14 @@ _rtrace() {
                     ;;
                 --duration)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --key)
+                    COMPREPLY=($(compgen -W "common_pid common_pid.execname common_cpu common_stacktrace common_timestamp common_timestamp.usecs common_preempt_count .hex .sym .sym-offset .syscall .log2 .buckets= .stacktrace" -- "${cur}"))
+                    return 0
+                    ;;
+                -k)
+                    COMPREPLY=($(compgen -W "common_pid common_pid.execname common_cpu common_stacktrace common_timestamp common_timestamp.usecs common_preempt_count .hex .sym .sym-offset .syscall .log2 .buckets= .stacktrace" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1376,7 +1415,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__list)
-            opts="-e -F -p -t -C -B -o -s -f -R -l -c -h --events --format --full --tracers --clocks --instances --options --systems --functions --triggers --filters --compressions --json --tracefs --journal-dir --help"
+            opts="-e -F -p -t -C -B -o -s -f -R -l -c -P -O -h --events --format --full --tracers --clocks --instances --options --systems --functions --triggers --filters --compressions --plugins --plugin-options --debug --json --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1409,6 +1448,64 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__mem)
+            opts="-i -h --input --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --input)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -i)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__options)
+            opts="-h --json --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 *)
                     COMPREPLY=()
                     ;;
@@ -1828,7 +1925,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__report)
-            opts="-i -F -v -t -l -R -N -L -E -h --input --invert --ts-diff --cpu --raw-ts --nodate --ts-offset --align --since --until --around --first --last --threads --filter --pid --tgid --comm --format --fields --json-schema --count --summary --top-tasks --json --color --stat --uname --version --cpus --event-names --events --help"
+            opts="-i -F -v -t -l -R -N -L -w -r -n -O -T -I -S -E -e -p -f -P -q -V -h --input --invert --ts-diff --wakeups --boundary --cpu --raw-ts --nodate --ts-offset --align --align-ts --ts2secs --ts-check --raw-events --no-handler --option --kallsyms --filter-test --since --until --around --first --last --threads --filter --pid --tgid --comm --no-irq --no-softirq --format --fields --json-schema --count --summary --top-tasks --json --color --stat --uname --version --cpus --event-names --events --event --first-event --last-event --check-events --endian --page-size --functions --printk --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1878,6 +1975,49 @@ _rtrace() {
                     ;;
                 --align)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ts2secs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --raw-events)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -r)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-handler)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -O)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kallsyms)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
                     return 0
                     ;;
                 --since)
@@ -1934,6 +2074,18 @@ _rtrace() {
                     ;;
                 --color)
                     COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --event)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verbose)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -V)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -2026,7 +2178,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__set)
-            opts="-f -R -b -p -l -n -g -O -T -M -e -B -C -v -P -c -i -d -D -h --filter --trigger --buffer-size --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --event --instance --clock --pid --children --ignore-unknown --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --verbose --tracefs --journal-dir --help"
+            opts="-f -R -b -p -l -n -g -O -T -M -e -B -C -v -P -c -i -d -D -q -h --filter --trigger --buffer-size --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --event --instance --clock --pid --children --ignore-unknown --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --quiet --verbose --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2433,7 +2585,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__snapshot__subcmd__status)
-            opts="-c -B -v -h --cpu --instance --tracefs --journal-dir --verbose --help"
+            opts="-c -B -v -h --json --cpu --instance --tracefs --journal-dir --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2747,7 +2899,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__start)
-            opts="-f -R -b -p -l -n -g -O -T -M -e -B -C -v -P -c -i -d -D -h --filter --trigger --buffer-size --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --event --instance --clock --pid --children --ignore-unknown --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --verbose --tracefs --journal-dir --help"
+            opts="-f -R -b -p -l -n -g -O -T -M -e -B -C -v -P -c -i -d -D -q -h --filter --trigger --buffer-size --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --event --instance --clock --pid --children --ignore-unknown --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --quiet --verbose --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2940,6 +3092,167 @@ _rtrace() {
                     return 0
                     ;;
                 -B)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --journal-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__stream)
+            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -t -N -q -d -D -h --event --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --duration --timeout --top --self --format --json --quiet --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --event)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --filter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trigger)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -R)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --instance)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -B)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --graph-function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -g)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --module)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -O)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cpumask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -M)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --subbuf-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -P)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text raw json" -- "${cur}"))
+                    return 0
+                    ;;
+                --max-graph-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdlines-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threshold)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

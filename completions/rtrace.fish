@@ -28,6 +28,7 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_needs_command" -s V -l version -d 'Print version'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "record" -d 'Record events into a trace.dat file'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "report" -d 'Print a recording as text'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stream" -d 'Trace and print the events as they happen, without a file'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "recover" -d 'Finish a recording whose recorder was killed'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "restore" -d 'Finish a recording whose recorder was killed'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "convert" -d 'Write a recording in another version or compression'
@@ -37,6 +38,8 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "profile" -d 'Measure 
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stack" -d 'Show the deepest kernel stack so far'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "split" -d 'Cut a recording into parts by time, events or sub-buffers'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "list" -d 'List what this kernel can trace'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "mem" -d 'Show which functions hold how much of the kernel\'s memory'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "options" -d 'List the options that change how report words events'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "check-events" -d 'Check that every event of this kernel is understood'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "start" -d 'Start tracing and leave it running'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "set" -d 'Change settings of tracing, and nothing else'
@@ -127,6 +130,11 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s F -d 'Only the 
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l cpu -d 'Only the events of these CPUs, as in 0,2-4' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-offset -d 'Number to add to every time stamp, in the clock\'s unit' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l align -d 'Shift the other files\' times until this comes at the first one\'s time: start, end, or an event\'s first occurrence' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts2secs -d 'Show a clock of HZ ticks per second in seconds' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s r -l raw-events -d 'Fields by name for events or systems that match this expression' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s n -l no-handler -d 'The kernel\'s print format for events or systems that match this expression' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s O -l option -d 'Option of a plugin, as in fgraph:tailprint or ftrace:indent=0 (`rtrace options` lists them)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l kallsyms -d 'Symbols to use instead of those the file holds, as /proc/kallsyms has them' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l until -d 'Only up to this time' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l around -d 'Only around this time: a millisecond to each side, or what stands behind `±` or `+-`' -r
@@ -147,6 +155,8 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l top-tasks -d 'H
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l color -d 'Colour the text' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
 always\t'Always'
 never\t'Never'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l event -d 'The formats of the events that match this expression, as in sched:.*switch' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s V -l verbose -d 'Taken as in trace-cmd, without effect' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s v -l invert -d 'Not the events that match the filters behind this'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s t -d 'Time stamps in nanoseconds'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s l -d 'Short columns, as the kernel\'s latency format'
@@ -154,8 +164,15 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s R -d 'Fields by
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s N -d 'No wording of trace-cmd\'s plugins: the kernel\'s print formats only'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s L -d 'Only plugins of the user: rtrace has none, so this changes nothing'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-diff -d 'The time since the line before, behind each time stamp'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s w -l wakeups -d 'How long each task waited for its CPU after it was woken, and an account of that at the end'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l boundary -d 'A line where a sub-buffer of the ring buffer begins'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l raw-ts -d 'Raw time stamps, without any correction'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l nodate -d 'Do not turn the time stamps of a recording with --date into wall clock times'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l align-ts -d 'Time stamps from the first event on'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-check -d 'Say where the time stamps of a CPU go backwards'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s T -l filter-test -d 'Show the filters of -F as they were understood, and no events'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s I -l no-irq -d 'Not what happened in hard interrupts'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s S -l no-softirq -d 'Not what happened in soft interrupts'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l json-schema -d 'The JSON Schema of what --format json prints: of any file, or of the files given'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l count -d 'How many of each event there are, instead of the events'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l summary -d 'How many events of what kind, on which CPU, by which task, instead of the events'
@@ -166,7 +183,56 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l version -d 'The
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l cpus -d 'The CPUs that have data'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s E -l event-names -d 'The names of the events whose formats the file holds'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l events -d 'The formats of the events'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l first-event -d 'When the first event of each CPU happened'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l last-event -d 'When the last event of each CPU happened'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l check-events -d 'Whether all events\' formats are understood; 1 if not'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s e -l endian -d 'The byte order of the file and of this machine'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s p -l page-size -d 'The page size of the file and of this machine'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s f -l functions -d 'The functions whose addresses the file holds'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s P -l printk -d 'The constant strings of trace_printk() that the file holds'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s q -l quiet -d 'Taken as in trace-cmd, without effect'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s e -l event -d 'Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s f -l filter -d 'Filter for the -e before it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s R -l trigger -d 'Set a trigger on the -e before it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s B -l instance -d 'Record in this instance too; options after it belong to it (made and removed if absent)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C), or tsc2nsec' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s l -l function -d 'Trace only these functions (name, glob, regular expression), or FUNC:COMMAND' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s O -l option -d 'Switch a trace option on, or with `no` before it off' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s P -l pid -d 'Trace only events of these processes; end with the last of them' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l duration -d 'End after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l timeout -d 'End CMD after TIME and exit with 124' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l format -d 'What to print the events as' -r -f -a "text\t'Lines as of report'
+raw\t'Fields by name, as of report -R'
+json\t'One JSON object per line, as of report --format json'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s v -d 'Leave out the events of every -e that follows'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l func-stack -d 'A stack trace with each function that -l names'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s F -l follow -d 'Trace only events of CMD'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l top -d 'Trace in the top-level buffer, where trace_printk() writes, instead of one of our own'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l self -d 'Show events of rtrace itself too'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l json -d 'The same as --format json'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s t -d 'Time stamps in nanoseconds'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s N -d 'The kernel\'s print formats only, no wording of trace-cmd\'s plugins'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s q -l quiet -d 'Print nothing but events and errors'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s i -l input -d 'File to read' -r -F
@@ -199,6 +265,8 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l compression -d
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s s -l snapshot -d 'The snapshot instead of the ring buffer'
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s t -l top -d 'Taken for trace-cmd\'s sake: the top level is what is meant without -B'
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s k -l keep -d 'Taken for trace-cmd\'s sake: settings are always kept'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s q -l quiet -d 'Print nothing but errors'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -223,10 +291,10 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l start -d 'Start 
 complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l stop -d 'Stop the stack tracer'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l reset -d 'Forget the deepest stack'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l json -d 'One JSON document instead of text'
-complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -s v -l verbose -d 'Show each write as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s i -l input -d 'File to cut' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s o -l output -d 'What the parts are called, with .1, .2 behind [default: the file\'s name]' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s o -l output -d 'What the part is called; with -r, what stands before .0001, .0002 [default: the file\'s name]' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s s -l seconds -d 'A part every N seconds (or with a unit: 1m)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s m -l milliseconds -d 'A part every N milliseconds' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s u -l microseconds -d 'A part every N microseconds' -r
@@ -254,12 +322,21 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s s -l systems -d '
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s R -l triggers -d 'With -e: only events with triggers, and these'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s l -l filters -d 'With -e: only events with a filter, and it'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s c -l compressions -d 'Compressions of files'
+complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s P -l plugins -d 'Events with a wording of their own, which trace-cmd has plugins for'
+complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s O -l plugin-options -d 'Options of that wording, for `rtrace report -O`'
+complete -c rtrace -n "__fish_rtrace_using_subcommand list" -l debug -d 'Taken for trace-cmd\'s sake'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand mem" -s i -l input -d 'The same, as trace-cmd has it' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand mem" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand mem" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand options" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand options" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s v -l verbose -d 'Name each event'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s N -l no-plugins -d 'Leave out the events\' own handlers: only what print formats say'
+complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s f -l filter -d 'Filter for the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s R -l trigger -d 'Set a trigger on the -e before it' -r
@@ -288,6 +365,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s c -l children -d
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s q -l quiet -d 'Taken for trace-cmd\'s sake: only errors are said anyway'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l verbose -d 'Show each write to tracefs as a line of shell'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s f -l filter -d 'Filter for the -e before it' -r
@@ -317,6 +395,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s c -l children -d '
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s q -l quiet -d 'Taken for trace-cmd\'s sake: only errors are said anyway'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l verbose -d 'Show each write to tracefs as a line of shell'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
@@ -516,6 +595,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and not __fish_seen_subcommand_from create list show set save remove" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -587,20 +667,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_sub
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -l all -d 'Every dynamic event but synthetic ones'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s k -l key -d 'Keys: fields with modifiers (.hex .sym .sym-offset .syscall .execname .log2 .buckets=N), common_stacktrace, ...' -r -f -a "common_pid\t''
-common_pid.execname\t''
-common_cpu\t''
-common_stacktrace\t''
-common_timestamp\t''
-common_timestamp.usecs\t''
-common_preempt_count\t''
-.hex\t''
-.sym\t''
-.sym-offset\t''
-.syscall\t''
-.log2\t''
-.buckets=\t''
-.stacktrace\t''"
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s i -l input -d 'Show the call chains of this recording instead, as trace-cmd hist does' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l val -d 'Fields to sum up, besides the number of events' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s s -l sort -d 'Keys or values to sort by, with .desc or .asc' -r -f -a "hitcount\t''
 hitcount.desc\t''
@@ -627,6 +694,21 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l follow -d 'Show the table again at every INTERVAL (1s if none is given)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l max-lost -d 'Fail (4) if more than N events found no room in the table' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l duration -d 'Count for TIME (`5s`, `500ms`); CMD goes on' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s k -l key -d 'Keys: fields with modifiers (.hex .sym .sym-offset .syscall .execname .log2 .buckets=N), common_stacktrace, ...' -r -f -a "common_pid\t''
+common_pid.execname\t''
+common_cpu\t''
+common_stacktrace\t''
+common_timestamp\t''
+common_timestamp.usecs\t''
+common_preempt_count\t''
+.hex\t''
+.sym\t''
+.sym-offset\t''
+.syscall\t''
+.log2\t''
+.buckets=\t''
+.stacktrace\t''"
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s P -l all-tasks -d 'With -i: count all tasks together'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l nohitcount -d 'Do not show the number of events (needs a value)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l top -d 'Use the top level instead of a private instance'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l dry-run -d 'Print the writes instead of doing them'
@@ -841,4 +923,4 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_s
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -a "kprobe kretprobe uprobe uretprobe eprobe fprobe fretprobe tprobe user"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
-complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add check check-events clear continue convert create dump exit-codes extract filter free functions help hist instance latency list pause probe profile record recover remove report reset restart save set show snapshot split sql stack start stat status stop synth take trigger"
+complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add check check-events clear continue convert create dump exit-codes extract filter free functions help hist instance latency list mem options pause probe profile record recover remove report reset restart save set show snapshot split sql stack start stat status stop stream synth take trigger"
