@@ -91,6 +91,7 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
         let tracefs = error.chain().find_map(|cause| cause.downcast_ref::<tracefs::Error>());
         let (exit, hints) = match tracefs {
             Some(cause) if cause.is_unable() => (Exit::Unable, cause.hints()),
+            Some(cause @ tracefs::Error::NoInstance { .. }) => (Exit::Usage, cause.hints()),
             Some(cause) => (Exit::Failed, cause.hints()),
             None => (Exit::Failed, Vec::new()),
         };

@@ -97,7 +97,7 @@ fn stop_restart_and_clear_write_what_they_say() {
     env.rtrace(&["clear", "--tracefs", &root]).exits(0).complains("");
     assert_eq!(says("trace"), "\n");
     env.rtrace(&["stop", "-B", "wep", "--tracefs", &root])
-        .exits(1)
+        .exits(2)
         .complains("rtrace: no instance is called `wep`\n  Hint: instances are web.\n");
 }
 
