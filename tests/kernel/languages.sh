@@ -188,6 +188,18 @@ same_in_shell $T/instances/rtrace-hist/events/sched/sched_switch/trigger 'rtrace
   rtrace hist start sched:sched_switch --key next_comm,next_pid --val prev_prio --if "next_comm != 'it'" --size 512
 same_in_shell "$T/synthetic_events $S/sched_waking/trigger $S/sched_switch/trigger $T/instances/rtrace-synth/trace_clock" 'rtrace synth remove wk' \
   rtrace synth create wk $C --field start.prio,end.next_comm=comm --if-end "next_comm != 'it'" --change lat --save next_pid --trace
+# `latency` removes all at its end: its command looks meanwhile.
+cat > look.sh <<END
+{ cat $T/synthetic_events; grep -hv '^#' $T/instances/rtrace*/events/sched/sched_*/trigger $T/instances/rtrace*/events/synthetic/*/trigger; } |
+  sed 's/rtrace_latency_[0-9]*/NAME/g' > looked
+END
+latency() { rtrace latency sched:sched_waking sched:sched_switch --by pid=next_pid --split next_comm --if-end "next_comm != 'it'" "$@"; }
+latency -- sh look.sh > distribution || fail 'latency'
+mv looked looked.meanwhile; grep -q onmatch looked.meanwhile || fail "latency sets up: $(cat looked.meanwhile)"
+latency --dry-run > dry.sh && sh -e dry.sh || fail "dry run of latency: $(cat dry.sh)"
+sh look.sh; diff looked.meanwhile looked || fail 'latency does something else than it says'
+rtrace instance remove --force rtrace || fail 'the instance of a dry run'
+echo > $T/synthetic_events
 rtrace sqlhist -s 'select pid from sched_waking' 2> refused; [ $? = 2 ] && grep -q JOIN refused || fail 'actions without an event'
 rtrace hist show --top sched:sched_waking 2> refused; [ $? = 1 ] && grep -q 'has none' refused || fail 'a histogram that is not there'
 rtrace hist sched:sched_swich --key next_pid --duration 1s 2> refused; [ $? = 2 ] || fail 'an event that is not there'

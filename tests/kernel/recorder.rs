@@ -25,7 +25,7 @@ rtrace report t.dat > text || exit
 cat /sys/devices/system/cpu/online > online
 "#;
 
-on_kernels!(a_cpu_that_goes_and_returns: V6_12 => |kernel| {
+on_kernels!(a_cpu_that_goes_and_returns: V6_1, V6_12 => |kernel| {
     let Some(guest) = Guest::run(kernel, SCRIPT, &[]) else { return };
     assert_eq!(guest.text("online").trim(), "0-1");
     let summary: serde_json::Value = serde_json::from_str(&guest.text("summary.json")).expect("JSON");

@@ -80,3 +80,48 @@ done
 rtrace dump --validate load.dat | grep -q "$whole events in .* no defects" || fail "dump: $(rtrace dump --validate load.dat)"
 echo "split: $whole events in $n parts"
 rm -f *.dat part.*
+
+# Live, in the order of time, and nothing is left of it.
+settings > before
+work='for i in 1 2 3 4 5 6 7 8; do ls / > /dev/null; done'
+rtrace stream -q -e sched:sched_switch -e sched:sched_wakeup -- sh -c "$work" > live 2> err || fail "stream: $(cat err)"
+[ "$(grep -c ' sched_switch: ' live)" -ge 8 ] || fail "stream: $(cat live)"
+sed 's/^.*] [^ ]* *\([0-9]*\.[0-9]*\): .*/\1/' live > times
+sort -n times | diff times - > err || fail "stream: not in the order of time: $(head -n 3 err)"
+rtrace stream -q --json -F -c -e sched -- sh -c "$work" > live.json || fail "stream --json"
+head -n 1 live.json | grep -q '"schema":"rtrace-events"' || fail "stream --json: $(head -n 1 live.json)"
+grep -q '"event":"sched:sched_process_exec"' live.json || fail "stream --json: no exec"
+rtrace stream -q -e sched > live2 & pid=$!
+sleep 1; kill -INT $pid; wait $pid || fail "stream: Ctrl-C gives $?"
+[ -s live2 ] || fail "stream: nothing until Ctrl-C"
+rtrace stream -q -e sched -- sh -c 'exit 7' > /dev/null; [ $? = 7 ] || fail "stream: not the command's status"
+if grep -qw function_graph $T/available_tracers; then
+  rtrace stream -q -F -p function_graph --max-graph-depth 2 -- ls / > live 2> err || fail "stream -p: $(cat err)"
+  grep -q 'funcgraph_entry: .*();' live || fail "stream -p function_graph: no leaf in $(wc -l < live) lines"
+fi
+if grep -qw wakeup $T/available_tracers; then
+  rtrace stream -q -p wakeup -- true > /dev/null 2> err && fail "stream of a latency tracer"
+  grep -q 'nothing to stream' err || fail "stream -p wakeup: $(cat err)"
+fi
+settings > after
+diff before after || fail "knobs after stream"
+[ -z "$(ls $T/instances)" ] || fail "instances after stream: $(ls $T/instances)"
+echo "stream: $(wc -l < times) lines in order"
+
+# What a recording says of memory, call chains and wakeups, as trace-cmd has it.
+rtrace record -q -o kmem.dat -e kmem -e sched -T -- sh -c "$work" || fail "record -e kmem"
+rtrace mem kmem.dat | tail -n +3 | sort > ours || fail "mem"
+trace-cmd mem -i kmem.dat 2> /dev/null | tail -n +3 | sort > theirs && { diff theirs ours > err || fail "mem: $(head -n 4 err)"; }
+rtrace hist -P -i kmem.dat > ours || fail "hist -i"
+trace-cmd hist -P -i kmem.dat > theirs || fail "trace-cmd hist"
+cmp theirs ours || fail "hist: $(diff theirs ours | head -n 4)"
+rtrace report -w kmem.dat | grep 'Latency' > ours
+trace-cmd report -w -i kmem.dat | grep 'Latency' | sed 's/ W ==>/ I ==>/' > theirs
+[ "$(grep -c usecs ours)" = "$(grep -c usecs theirs)" ] && [ -s ours ] || fail "report -w: $(wc -l < ours), not $(wc -l < theirs)"
+tail -n 2 ours > a; tail -n 2 theirs | diff a - || fail "report -w"
+for what in "--boundary" "-I" "-S" "-I -S"; do
+  ours=$(rtrace report $what kmem.dat | wc -l); theirs=$(trace-cmd report $what -i kmem.dat | wc -l)
+  [ $ours = $theirs ] || fail "report $what: $ours lines, not $theirs"
+done
+echo "chains: $(wc -l < theirs) wakeups"
+rm -f *.dat live* ours theirs
