@@ -216,10 +216,11 @@ impl<'a> Text<'a> {
         state.depends_on_order();
         out.push(b' ');
         let start = out.len();
-        if let Some(previous) = state.previous.replace(now) {
-            let diff = now.wrapping_sub(previous);
+        // Of the times as they are shown: those of the column's lines add up.
+        let shown = if self.options.time == TimeColumn::Micros { now.saturating_add(500) / 1000 } else { now };
+        if let Some(previous) = state.previous.replace(shown) {
             out.extend_from_slice(b"(+");
-            num::dec(out, if self.options.time == TimeColumn::Micros { diff / 1000 } else { diff });
+            num::dec(out, shown.wrapping_sub(previous));
             out.push(b')');
         }
         let fill = 8usize.saturating_sub(out.len() - start);
