@@ -120,6 +120,7 @@ fn commands(page: &str) -> Vec<String> {
 on_kernels!(our_own_pages: V6_1, V6_12, AllTracers => |kernel| {
     let mut script = String::from(
         "T=/sys/kernel/tracing\nknobs > before\n\
+         rtrace record -q -e sched:sched_switch -T -- ls / > /dev/null || exit\n\
          try() { (eval \"$1\") > out 2> err; rc=$?; [ $rc = 0 ] && return\n\
            case \"$1\" in *fprobe*|*tprobe*) [ $rc = 5 ] && return; uname -r | grep -q cloud && return;; esac\n\
            echo \"FAILED ($rc): $1\"; cat err; }\n\
