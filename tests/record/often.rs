@@ -176,7 +176,14 @@ fn trace_cmd_records_at_the_same_time() {
         assert_eq!(child.wait().code(), Some(143));
     }
     let has = |env: &TestEnvironment, file: &str, wanted: &str| {
-        let text = env.rtrace(&["report", file]).exits(0).complains("").stdout();
+        let output = env.rtrace(&["report", file]);
+        // trace-cmd reads the kernel's list of names twice, first for its size: names that come and go in between make
+        // that size wrong, which is told.
+        let told = output.stderr();
+        if !(file == "theirs.dat" && told.contains("(cmdlines)") && told.lines().count() == 1) {
+            output.exits(0).complains("");
+        }
+        let text = output.stdout();
         let others = ["sched_switch:", "sys_enter_exit_group", "sched_process_exit:"];
         for event in others {
             assert_eq!(text.contains(event), event == wanted, "{event} in the recording of {wanted}");
