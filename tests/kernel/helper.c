@@ -1,16 +1,15 @@
 /* What a guest's shell cannot do itself.
  *
  *   helper user DEFINITION N   registers a user event ("mine u32 number; char[20] name") and writes it N times, whenever
- *                              it is enabled, for two seconds at most
+ *                              it is enabled, for a minute at most
  *   helper perf ID             has a perf session of the tracepoint ID until it is killed
- *   helper pty CMD...          runs CMD on a terminal of 100x24, presses Ctrl-C after 1.5 seconds, shows what CMD wrote
- *                              and ends as it did
+ *   helper pty N CMD...        runs CMD on a terminal of 100x24, presses Ctrl-C when it has drawn N pictures (each ends with
+ *                              "erase below"), shows what CMD wrote and ends as it did
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <poll.h>
 #include <pty.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +19,6 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* linux/user_events.h, which older headers lack. */
@@ -44,7 +42,7 @@ static int user(const char *definition, unsigned count) {
         return 1;
     }
     unsigned written = 0;
-    for (int tries = 0; written < count && tries < 200; tries++) {
+    for (int tries = 0; written < count && tries < 6000; tries++) {
         if (!enabled) {
             usleep(10000);
             continue;
@@ -73,9 +71,10 @@ static int perf(unsigned id) {
     return 0;
 }
 
-static int pty(char **command) {
+static int pty(int pictures, char **command) {
+    static const char end[] = "\33[J";
     struct winsize size = {.ws_row = 24, .ws_col = 100};
-    int terminal, status;
+    int terminal, status, matched = 0;
     pid_t child = forkpty(&terminal, 0, 0, &size);
     if (child < 0) {
         perror("forkpty");
@@ -85,20 +84,17 @@ static int pty(char **command) {
         execvp(command[0], command);
         _exit(127);
     }
-    struct timespec start, now;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    for (int pressed = 0;;) {
-        struct pollfd wait = {terminal, POLLIN, 0};
-        char text[4096];
-        if (poll(&wait, 1, 50) > 0) {
-            ssize_t n = read(terminal, text, sizeof text);
-            if (n <= 0)
-                break;
-            fwrite(text, 1, n, stdout);
+    char text[4096];
+    for (ssize_t n; (n = read(terminal, text, sizeof text)) > 0;) {
+        fwrite(text, 1, n, stdout);
+        for (ssize_t i = 0; i < n; i++) {
+            matched = text[i] == end[matched] ? matched + 1 : text[i] == end[0];
+            if (end[matched])
+                continue;
+            matched = 0;
+            if (--pictures == 0 && write(terminal, "\3", 1) < 0)
+                perror("Ctrl-C");
         }
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        if (!pressed && (now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 > 1500)
-            pressed = write(terminal, "\3", 1);
     }
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -109,7 +105,7 @@ int main(int argc, char **argv) {
         return user(argv[2], atoi(argv[3]));
     if (argc == 3 && !strcmp(argv[1], "perf"))
         return perf(atoi(argv[2]));
-    if (argc > 2 && !strcmp(argv[1], "pty"))
-        return pty(argv + 2);
+    if (argc > 3 && !strcmp(argv[1], "pty"))
+        return pty(atoi(argv[2]), argv + 3);
     return 2;
 }

@@ -1,6 +1,8 @@
 # What rtrace writes and what the kernel then shows, for every language: lines "KIND<tab>WRITTEN<tab>SHOWN" in `echoes`.
 T=/sys/kernel/tracing
 fail() { echo "FAILED: $*"; status=1; }
+# until_true CONDITION: waits for it, a minute at most.
+until_true() { tries=600; until eval "$1" || [ $((tries -= 1)) = 0 ]; do usleep 100000; done; }
 status=0
 # The first use of a buffer expands it, for good.
 echo 1408 > $T/buffer_size_kb
@@ -31,12 +33,13 @@ rtrace filter set --pid 1 --not-pid 2 --fork && [ "$(cat $T/set_event_pid) $(cat
 rtrace filter clear
 [ "$(cat $T/options/event-fork)" = 0 ] || fail 'event-fork is left'
 # They do what they say: one child of a process that is on the list, one of a process that is not.
+mkfifo go
 execs() { # OPTION...: how often a program was executed, in `execs` (a subshell would be none of the list)
-  (sleep 1; rtrace help filter > /dev/null; true) & other=$!
+  (read -r _ < go; rtrace help filter > /dev/null; true) & other=$!
   rtrace filter set "$@" $$ --fork || fail "filter set $*"
   echo > $T/trace; echo 1 > $T/events/sched/sched_process_exec/enable
   sh -c 'rtrace help filter > /dev/null; true'
-  wait $other
+  echo > go; wait $other
   echo 0 > $T/events/sched/sched_process_exec/enable
   grep 'filename=/bin/rtrace' $T/trace > execs
   rtrace filter clear
@@ -106,10 +109,10 @@ if [ -e $T/user_events_data ]; then
     rtrace hist user_events:mine --key number --csv -- /case/helper user "$D" 2 > user.csv
     [ "$(grep -c '^[07],1' user.csv)" = 2 ] || fail "counted user events: $(cat user.csv)"
     /case/helper user "$D" 1 > /dev/null & holder=$!
-    sleep 0.5
+    until_true "ls -l /proc/$holder/fd | grep -q user_events_data"
     rtrace probe remove mine 2> refused && fail 'removed while a program has it'
     grep -q "process $holder (helper) has .*user_events_data open" refused || fail "who has it: $(cat refused)"
-    wait $holder
+    kill $holder; wait $holder 2>/dev/null
   fi
   rtrace probe remove mine || fail 'probe remove mine'
   # Our verdict is the kernel's.
@@ -148,7 +151,7 @@ rtrace probe remove --all || fail 'probe remove --all'
 if [ -e /case/helper ]; then
   rtrace probe add kprobe vfs_read > /dev/null || fail 'a probe for perf'
   /case/helper perf $(cat $T/events/kprobes/vfs_read/id) & holder=$!
-  sleep 1
+  until_true "ls -l /proc/$holder/fd | grep -q perf_event"
   rtrace probe remove vfs_read 2> refused && fail 'removed while perf has it'
   grep -q "process $holder (helper) has a perf session" refused || fail "perf is not named: $(cat refused)"
   kill $holder; wait $holder 2>/dev/null
@@ -212,7 +215,7 @@ rtrace instance set foo -O nostacktrace || fail 'instance set'
 rtrace trigger add -B foo sched:sched_switch hist:keys=next_pid:ts=common_timestamp || fail 'hist in an instance'
 rtrace instance remove foo 2> refused && fail 'removed with a trigger'
 sleep 100 < $T/instances/foo/per_cpu/cpu0/trace_pipe_raw & holder=$!
-sleep 1
+until_true "[ \"\$(cat /proc/$holder/comm)\" = sleep ]"
 rtrace instance remove foo --force 2> refused && fail 'removed while it was held'
 grep -q "process $holder (sleep)" refused || fail 'the holder is not named'
 kill $holder; wait $holder 2>/dev/null

@@ -7,7 +7,7 @@ T=/sys/kernel/tracing/instances/boot_map
 mkdir -p /mnt && mount -t ext4 /dev/vdb /mnt || exit 1
 if [ ! -e /mnt/written ]; then
   echo 1 > $T/events/sched/sched_switch/enable
-  sleep 0.5
+  for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done
   echo 0 > $T/tracing_on
   cat $T/trace > /mnt/written
   umount /mnt; sync
