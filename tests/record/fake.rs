@@ -121,7 +121,9 @@ fn record_through_fifos(cpus: usize, times: usize, how: &[&str]) {
     let args = [&common[..], how, &["--", "sh", "-c", wait]].concat();
     let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
     let running = command.args(args).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let since = std::time::Instant::now();
     while fs::read_to_string(root.join("tracing_on")).unwrap().trim() != "1" {
+        assert!(since.elapsed().as_secs() < 60, "tracing is not switched on");
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     let sent = fake.feed(times);

@@ -45,6 +45,17 @@ pub(crate) fn kills(n: u32) -> String {
     format!("i=0; while [ $i -lt {n} ]; do kill -0 $$; i=$((i+1)); done")
 }
 
+/// Shell words that succeed while one of our instances traces: what a command waits for that must go on as long.
+pub(crate) fn while_tracing(tracefs: &Tracefs) -> String {
+    format!("grep -qs 1 {}/instances/rtrace-*/tracing_on", tracefs.root().display())
+}
+
+/// `kill(2)`, as [`kills`], until tracing is off; 200 times `n` at most.
+pub(crate) fn kills_while_tracing(tracefs: &Tracefs, n: u32) -> String {
+    let tracing = while_tracing(tracefs);
+    format!("r=0; while [ $r -lt 200 ] && {tracing}; do {}; r=$((r+1)); done", kills(n))
+}
+
 #[test]
 fn recorded_and_lost_are_what_was_produced() {
     let Some(_kernel) = kernel() else { return };
@@ -192,9 +203,10 @@ fn only_the_command_and_what_it_forks() {
 
 #[test]
 fn watched_processes_end_the_recording() {
-    let Some(_kernel) = kernel() else { return };
+    let Some((tracefs, _guard)) = kernel() else { return };
     let env = TestEnvironment::new();
-    let mut child = env.command("sleep").arg("0.3").spawn().unwrap();
+    let until_tracing = format!("until {}; do sleep 0.01; done", while_tracing(&tracefs));
+    let mut child = env.command("sh").args(["-c", &until_tracing]).spawn().unwrap();
     let pid = child.id().to_string();
     let reaper = std::thread::spawn(move || child.wait());
     record(&env, &["-P", &pid, "-e", "syscalls:sys_enter_exit_group"]).exits(0);
@@ -205,17 +217,19 @@ fn watched_processes_end_the_recording() {
 
 #[test]
 fn time_limits() {
-    let Some(_kernel) = kernel() else { return };
+    let Some((tracefs, _guard)) = kernel() else { return };
     let env = TestEnvironment::new();
     record(&env, &["-e", "irq", "--duration", "100ms"]).exits(0);
     record(&env, &["-e", "irq", "--timeout", "100ms", "--", "sleep", "60"]).exits(124);
     // It ignores the first signal, and is killed.
     record(&env, &["-e", "irq", "--timeout", "100ms", "--", "sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"])
         .exits(124);
-    record(&env, &["-e", "irq", "--duration", "50ms", "--", "sh", "-c", "sleep 0.3; touch done; exit 7"]).exits(7);
+    // The command goes on after the tracing, or would never end.
+    let load = format!("while {}; do sleep 0.01; done; touch done; exit 7", while_tracing(&tracefs));
+    record(&env, &["-e", "irq", "--duration", "50ms", "--", "sh", "-c", &load]).exits(7);
     assert!(env.path().join("done").exists());
     let on = summary(&env)["tracing_on_ns"].as_u64().unwrap();
-    assert!(on < 250_000_000, "tracing was on for {on} ns");
+    assert!(on >= 50_000_000, "tracing was on for {on} ns");
 }
 
 #[test]
@@ -257,7 +271,8 @@ fn what_an_instance_held_before_is_kept_in_the_file() {
 fn losses_beyond_what_is_allowed() {
     let Some(_kernel) = kernel() else { return };
     let env = TestEnvironment::new();
-    let load = kills(20_000);
+    // The recorder does not run meanwhile, so that all but one ring's worth is lost.
+    let load = format!("kill -STOP $PPID; {}; kill -CONT $PPID", kills(20_000));
     let args = ["-F", "-b", "4", "--max-lost", "10", "-e", "syscalls", "--", "bash", "-c", &load];
     record(&env, &args).exits(4).complains_with("are allowed").complains_with("overrun");
     assert!(Path::new(&env.path().join("trace.dat")).exists());
@@ -283,8 +298,8 @@ impl Drop for SmallDisk<'_> {
 
 #[test]
 fn a_full_disk_ends_the_recording_with_all_so_far() {
-    let Some(_kernel) = kernel() else { return };
-    let load = kills(300_000);
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let load = kills_while_tracing(&tracefs, 10_000);
     for size in ["8M", "6M"] {
         let env = TestEnvironment::new();
         let disk = env.path().join("disk");
@@ -294,6 +309,6 @@ fn a_full_disk_ends_the_recording_with_all_so_far() {
         // What the file and its spools hold is whole; only the end is missing.
         let out = env.rtrace(&["report", "disk/trace.dat"]);
         let lines = out.exits(0).stdout().lines().count();
-        assert!((20_000..300_000).contains(&lines), "{size}: {lines} lines");
+        assert!(lines > 20_000, "{size}: {lines} lines");
     }
 }

@@ -10,7 +10,7 @@ use rtrace::tracefs::{EventSelection, Journal};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The processes that calls of kill(2) in a report name: `pid: 0x00000007, sig: 0x00000000`.
 fn called(text: &str) -> Vec<u64> {
@@ -18,9 +18,9 @@ fn called(text: &str) -> Vec<u64> {
     text.lines().filter_map(number).collect()
 }
 
-/// Moments that differ from run to run without a source of randomness: a few hundredths of the golden ratio apart.
-fn moments(count: u32, within: Duration) -> impl Iterator<Item = Duration> {
-    (1..=count).map(move |n| within.mul_f64((f64::from(n) * 0.618_033_988_749_895).fract()))
+/// The `n`th of moments that are spread evenly without a source of randomness: the golden ratio apart.
+fn moment_within(n: u32, span: Duration) -> Duration {
+    span.mul_f64((f64::from(n) * 0.618_033_988_749_895).fract())
 }
 
 #[test]
@@ -28,7 +28,9 @@ fn killed_at_any_moment_it_lacks_the_newest_only() {
     let Some((tracefs, _guard)) = kernel() else { return };
     let before = Knobs::read(tracefs.root());
     let (mut begun, mut recovered, mut finished) = (0, 0, 0);
-    for (n, moment) in moments(200, Duration::from_millis(350)).enumerate() {
+    // As long as one that nobody kills: the moments reach from before its beginning to its end on any machine.
+    let mut span = Duration::ZERO;
+    for (n, moment) in std::iter::once(None).chain((1..=200).map(Some)).enumerate() {
         let env = TestEnvironment::new();
         // The recorded calls count up, so what is missing is known; on one CPU, because the rings of several are drained
         // at different times. The command ends in some of the runs, so that
@@ -38,7 +40,14 @@ fn killed_at_any_moment_it_lacks_the_newest_only() {
         let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
         command.args(["record", "-q", "--journal-dir", "journal", "-F", "-e", "syscalls:sys_enter_kill"]);
         command.args(["--compression", compression, "--", "taskset", "-c", "1", "bash", "-c", load]);
+        let started = Instant::now();
         let mut child = Running::start(command);
+        let Some(moment) = moment else {
+            assert!(child.wait().success());
+            span = started.elapsed();
+            continue;
+        };
+        let moment = moment_within(moment, span);
         std::thread::sleep(moment);
         let _ = kill(child.pid(), Signal::SIGKILL);
         let ended = child.wait();

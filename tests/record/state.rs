@@ -35,11 +35,12 @@ impl Drop for Running {
     }
 }
 
-/// Starts a recording of a command that never ends, and returns when that runs; with the command's pid.
+/// Starts a recording of a command that never ends, and returns when that runs and a process has ended in it; with the
+/// command's pid.
 pub(crate) fn start(env: &TestEnvironment, args: &[&str]) -> (Running, Pid) {
     let mark = env.path().join("runs");
     let _ = std::fs::remove_file(&mark);
-    let wait = "echo $$ > runs; while :; do /bin/true; done";
+    let wait = "/bin/true; echo $$ > runs; while :; do /bin/true; done";
     let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
     command.args(["record", "--journal-dir", "journal"]).args(args).args(["--", "sh", "-c", wait]);
     let mut child = Running::start(command);
@@ -132,10 +133,10 @@ fn no_empty_list_of_tasks_is_left_in_force() {
     assert!(events(&[]) > 0, "nothing is recorded any more");
 }
 
-/// Whether a CPU's spool beside the recording holds a chunk.
+/// Whether a CPU's spool of the main buffer holds a chunk.
 fn has_spooled(dir: &std::path::Path) -> bool {
     let files = std::fs::read_dir(dir).unwrap().flatten();
-    let mut spools = files.filter(|f| f.file_name().to_string_lossy().contains(".cpu"));
+    let mut spools = files.filter(|f| f.file_name().to_string_lossy().starts_with("trace.dat.cpu"));
     spools.any(|f| f.metadata().is_ok_and(|m| m.len() > 512))
 }
 
