@@ -384,7 +384,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__dump)
-            opts="-i -v -h --input --validate --summary --all --sections --options --flyrecord --buffers --head-page --head-event --ftrace-events --systems --events --kallsyms --printk --cmd-lines --modules --clock --json --help"
+            opts="-i -v -h --input --validate --summary --all --sections --options --flyrecord --buffers --head-page --head-event --ftrace-events --systems --events --kallsyms --printk --cmd-lines --modules --clock --strings --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1415,7 +1415,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__list)
-            opts="-e -F -p -t -C -B -o -s -f -R -l -c -P -O -h --events --format --full --tracers --clocks --instances --options --systems --functions --triggers --filters --compressions --plugins --plugin-options --debug --json --tracefs --journal-dir --help"
+            opts="-e -F -p -t -C -B -o -s -f -R -l -c -P -O -h --events --format --full --tracers --clocks --instances --options --systems --functions --proto --triggers --filters --compressions --plugins --plugin-options --debug --json --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3114,7 +3114,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__stream)
-            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -t -N -q -d -D -h --event --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --duration --timeout --top --self --format --json --quiet --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --help"
+            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -t -N -q -d -D -h --event --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --duration --timeout --top --self --format --json --quiet --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3242,6 +3242,10 @@ _rtrace() {
                     ;;
                 --format)
                     COMPREPLY=($(compgen -W "text raw json" -- "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --max-graph-depth)

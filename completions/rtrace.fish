@@ -212,6 +212,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l timeout -d 'End
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l format -d 'What to print the events as' -r -f -a "text\t'Lines as of report'
 raw\t'Fields by name, as of report -R'
 json\t'One JSON object per line, as of report --format json'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
@@ -257,6 +258,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l printk -d 'The fo
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l cmd-lines -d 'The names of tasks'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l modules -d 'The kernel\'s modules'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l clock -d 'The trace clock'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l strings -d 'The texts that section headers refer to (version 7), with their offsets'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l json -d 'The summary as JSON'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s o -l output -d 'Write to FILE' -r -F
@@ -319,6 +321,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s C -l clocks -d 'T
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s B -l instances -d 'Instances'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s o -l options -d 'Trace options, with `no` before those that are off'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s s -l systems -d 'Event systems'
+complete -c rtrace -n "__fish_rtrace_using_subcommand list" -l proto -d 'Functions as C declares them, from the kernel\'s BTF; all that can be traced, or those of -f'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s R -l triggers -d 'With -e: only events with triggers, and these'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s l -l filters -d 'With -e: only events with a filter, and it'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s c -l compressions -d 'Compressions of files'

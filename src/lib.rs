@@ -2,7 +2,7 @@
 //!
 //! `docs/architecture.md` is the map. In short, three columns that meet only in the modules at the top:
 //!
-//! - shared: [`units`], [`abi`], [`format`](mod@format), [`trace_dat`] and the little languages ([`syntax`], [`filter`],
+//! - shared: [`units`], [`abi`], [`btf`], [`format`](mod@format), [`trace_dat`] and the little languages ([`syntax`], [`filter`],
 //!   [`trigger`], [`hist`], [`synth`], [`probe`]);
 //! - decode: bytes of a trace file in, text or records out; opens no path, reads no clock ([`ring_buffer`],
 //!   [`print_fmt`], [`symbols`], [`event`], [`merge`], [`analysis`], [`export`]);
@@ -12,6 +12,7 @@
 
 // shared
 pub mod abi;
+pub mod btf;
 pub mod filter;
 pub mod format;
 pub mod hist;

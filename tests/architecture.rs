@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 const DECODE: &[&str] = &["ring_buffer", "print_fmt", "symbols", "event", "merge", "analysis", "export"];
 const CONTROL: &[&str] = &["tracefs", "record"];
 const SHARED: &[&str] =
-    &["abi", "units", "format", "syntax", "filter", "trigger", "hist", "synth", "probe", "trace_dat"];
+    &["abi", "btf", "units", "format", "syntax", "filter", "trigger", "hist", "synth", "probe", "trace_dat"];
 
 /// A line of code that is neither a comment nor part of a test module, with its place.
 struct Line {
@@ -118,4 +118,23 @@ fn unsafe_has_one_home() {
 fn no_global_state() {
     let library: Vec<&str> = DECODE.iter().chain(CONTROL).chain(SHARED).copied().collect();
     none_says(&library, &["static mut", "thread_local!", "= OnceLock::new()", "= LazyLock::new("], "no global state");
+}
+
+#[test]
+fn json_documents_name_themselves_in_one_way() {
+    let documented = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/json.md")).expect("read");
+    let mut found = 0;
+    let everywhere = [DECODE, CONTROL, SHARED, &["cli"][..]].concat();
+    for line in everywhere.iter().flat_map(|module| code_of(module)) {
+        let value = ["\"schema\": \"", "\"schema\".into(), json!(\"", "const SCHEMA: &str = \""];
+        let Some(rest) = value.iter().find_map(|start| line.code.split_once(start)) else { continue };
+        let name = rest.1.split('"').next().unwrap_or_default();
+        let place = format!("{}:{}: `{name}`", line.file.display(), line.number);
+        let words = name.strip_prefix("rtrace.").unwrap_or_else(|| panic!("{place} does not begin with `rtrace.`"));
+        let in_form = words.chars().all(|c| c.is_ascii_lowercase() || c == '.' || c == '-');
+        assert!(in_form && !words.is_empty(), "{place}: a version is a number of its own");
+        assert!(documented.contains(&format!("| `{name}` |")), "{place} is not in docs/json.md");
+        found += 1;
+    }
+    assert!(found > 15, "{found} documents found");
 }

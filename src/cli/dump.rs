@@ -74,6 +74,9 @@ pub(crate) struct Args {
     /// The trace clock
     #[arg(long)]
     clock: bool,
+    /// The texts that section headers refer to (version 7), with their offsets
+    #[arg(long)]
+    strings: bool,
     /// The summary as JSON
     #[arg(long, conflicts_with_all = ["validate", "all"])]
     json: bool,
@@ -112,6 +115,7 @@ fn print(args: &Args, trace: &Trace, out: &mut impl Write) -> io::Result<()> {
         args.cmd_lines,
         args.modules,
         args.clock,
+        args.strings,
     ];
     let all = args.all;
     if args.summary || all || !parts.contains(&true) {
@@ -156,6 +160,11 @@ fn print(args: &Args, trace: &Trace, out: &mut impl Write) -> io::Result<()> {
     text(args.modules, &trace.modules)?;
     if let Some(clock) = trace.option(OptionId::TRACECLOCK) {
         text(args.clock, format!("{}\n", clock.text()).as_bytes())?;
+    }
+    if args.strings || all {
+        for (offset, string) in trace.strings().map_err(io::Error::other)? {
+            writeln!(out, "{offset:#10x}  {string}")?;
+        }
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::exit::{Exit, Failure};
 use super::keywords::{FILTERS, words};
-use super::language::{Place, format, invalid, select, select_or_all, warn};
+use super::language::{Place, format, invalid, report_others, select, select_or_all, warn};
 use rtrace::filter::Filter;
 use rtrace::syntax::Diagnostic;
 use rtrace::tracefs::{EventName, Instance, Journal};
@@ -141,24 +141,9 @@ fn fit(instance: &Instance, event: &str, text: &str) -> Result<Fit, Failure> {
 }
 
 impl Fit {
-    /// Says which events did not take the filter, grouped by the reason.
+    /// Says which events did not take the filter.
     fn report_others(&self) {
-        let total = self.fitting.len() + self.others.len();
-        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
-        for (event, error) in &self.others {
-            let reason = error.message.split(" in ").next().unwrap_or(&error.message);
-            match reasons.iter_mut().find(|(known, _)| *known == reason) {
-                Some((_, events)) => events.push(event.to_string()),
-                None => reasons.push((reason, vec![event.to_string()])),
-            }
-        }
-        for (reason, events) in reasons {
-            eprintln!(
-                "rtrace: {} of {total} events cannot have this filter ({reason}): {}",
-                events.len(),
-                events.join(" ")
-            );
-        }
+        report_others("filter", self.fitting.len() + self.others.len(), &self.others);
     }
 }
 
@@ -240,7 +225,7 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         let all: Vec<_> =
             filters.iter().map(|(event, filter)| json!({"event": event.to_string(), "filter": filter})).collect();
         let document = json!({
-            "schema": "rtrace-filters-1", "filters": all, "pids": only, "not_pids": without,
+            "schema": "rtrace.filters", "version": 1, "filters": all, "pids": only, "not_pids": without,
         });
         writeln!(out, "{document:#}")?;
         return Ok(Exit::Success);

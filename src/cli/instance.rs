@@ -238,7 +238,8 @@ fn describe(instance: &Instance) -> Result<serde_json::Value, Failure> {
     let options: Vec<String> = instance.options()?.into_iter().filter(|(_, on)| *on).map(|(name, _)| name).collect();
     let enabled: Vec<String> = instance.enabled_events()?.iter().map(ToString::to_string).collect();
     Ok(json!({
-        "schema": "rtrace-instance-1",
+        "schema": "rtrace.instance",
+        "version": 1,
         "name": instance.name(),
         "tracing": instance.is_on()?,
         "tracer": instance.current_tracer().ok(),
@@ -330,7 +331,7 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
         }));
     }
     if args.json {
-        writeln!(out, "{:#}", json!({"schema": "rtrace-instances-1", "instances": all}))?;
+        writeln!(out, "{:#}", json!({"schema": "rtrace.instances", "version": 1, "instances": all}))?;
         return Ok(Exit::Success);
     }
     let width = all.iter().filter_map(|one| one["name"].as_str()).map(str::len).max().unwrap_or(0);

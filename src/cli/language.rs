@@ -60,6 +60,25 @@ pub(crate) fn invalid(what: &str, error: Diagnostic) -> Failure {
     hints.into_iter().fold(failure, Failure::hint)
 }
 
+/// Says which of `total` events did not take a filter or trigger, grouped by the reason.
+pub(crate) fn report_others(what: &str, total: usize, others: &[(EventName, Diagnostic)]) {
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for (event, error) in others {
+        let reason = error.message.split(" in ").next().unwrap_or(&error.message);
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, events)) => events.push(event.to_string()),
+            None => reasons.push((reason, vec![event.to_string()])),
+        }
+    }
+    for (reason, events) in reasons {
+        eprintln!(
+            "rtrace: {} of {total} events cannot have this {what} ({reason}): {}",
+            events.len(),
+            events.join(" ")
+        );
+    }
+}
+
 /// Warnings on stderr: what the kernel takes but what cannot mean what it seems to.
 pub(crate) fn warn(warnings: &[Diagnostic]) {
     for warning in warnings {

@@ -1,7 +1,10 @@
 //! `rtrace list`.
 
+mod prototypes;
+
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
+use prototypes::Prototypes;
 use regex::Regex;
 use rtrace::syntax::nearest;
 use rtrace::tracefs::{Error, EventName, EventSelection, Instance, Tracefs, glob_matches};
@@ -18,6 +21,7 @@ EXAMPLES:
   rtrace list -e 'sched:*wak*'           events by glob, in either half
   rtrace list -e '^sched:sched_(wak|mig)'  events by regular expression
   rtrace list -e sched:sched_switch -F   the fields of an event
+  rtrace list -f 'vfs_*' --proto         functions, with what they take and return
   rtrace list -t -C --json               tracers and clocks, for a program")]
 pub(crate) struct Args {
     /// Events; PATTERN is a glob (`sched:*`), a regular expression (`^sys.*open`) or part of a name
@@ -47,6 +51,9 @@ pub(crate) struct Args {
     /// Functions that can be traced; PATTERN is a glob, a regular expression or part of a name
     #[arg(short = 'f', long, value_name = "PATTERN", num_args = 0..=1)]
     functions: Option<Option<String>>,
+    /// Functions as C declares them, from the kernel's BTF; all that can be traced, or those of -f
+    #[arg(long)]
+    proto: bool,
     /// With -e: only events with triggers, and these
     #[arg(short = 'R', long)]
     triggers: bool,
@@ -101,6 +108,7 @@ struct Lists {
     clocks: Option<(Vec<String>, String)>,
     instances: Option<Vec<String>>,
     functions: Option<Vec<String>>,
+    prototypes: Option<Prototypes>,
     triggers: Option<Vec<(EventName, Vec<String>)>>,
     filters: Option<Vec<(EventName, Vec<String>)>>,
     compressions: Option<Vec<&'static str>>,
@@ -119,7 +127,7 @@ impl Lists {
         let Args { format, full, tracers, clocks, instances, options, systems, .. } = *args;
         let settings = args.triggers || args.filters;
         let of_report = args.plugins || args.plugin_options;
-        let others = args.functions.is_some() || settings || args.compressions || of_report;
+        let others = args.functions.is_some() || args.proto || settings || args.compressions || of_report;
         let everything = args.events.is_none() && !(tracers || clocks || instances || options || systems || others);
         let mut lists = Lists::default();
         if systems || everything {
@@ -159,8 +167,16 @@ impl Lists {
             let clock = top.trace_clock()?;
             lists.clocks = Some((clock.available, clock.current));
         }
-        if let Some(pattern) = &args.functions {
-            lists.functions = Some(functions(&tracefs.functions()?, pattern.as_deref())?);
+        if args.functions.is_some() || args.proto {
+            let pattern = args.functions.as_ref().and_then(Option::as_deref);
+            let known = match tracefs.functions() {
+                // A locked-down kernel does not say what can be traced, but has its types for everyone to read.
+                Err(_) if args.proto => prototypes::kernel_functions(tracefs)?,
+                known => known?,
+            };
+            let found = functions(&known, pattern)?;
+            lists.prototypes = args.proto.then(|| Prototypes::read(tracefs, &found)).transpose()?;
+            lists.functions = Some(found);
         }
         if args.compressions {
             lists.compressions = Some(vec!["zstd", "zlib", "none"]);
@@ -233,7 +249,10 @@ impl Lists {
         }
         if let Some(functions) = &self.functions {
             heading(out, "functions")?;
-            functions.iter().try_for_each(|name| writeln!(out, "{name}"))?;
+            match &self.prototypes {
+                Some(prototypes) => functions.iter().try_for_each(|name| writeln!(out, "{}", prototypes.text(name)))?,
+                None => functions.iter().try_for_each(|name| writeln!(out, "{name}"))?,
+            }
         }
         for (title, set) in [("triggers", &self.triggers), ("filters", &self.filters)] {
             if let Some(set) = set {
@@ -288,7 +307,11 @@ impl Lists {
             map.insert("instances".into(), json!(instances));
         }
         if let Some(functions) = &self.functions {
-            map.insert("functions".into(), json!(functions));
+            let functions = match &self.prototypes {
+                Some(prototypes) => functions.iter().map(|name| prototypes.json(name)).collect(),
+                None => json!(functions),
+            };
+            map.insert("functions".into(), functions);
         }
         for (key, set) in [("triggers", &self.triggers), ("filters", &self.filters)] {
             if let Some(set) = set {

@@ -3,7 +3,7 @@
 use super::exit::{Exit, Failure};
 use super::hist::{clock_note, users};
 use super::keywords::{FILTERS, TRIGGERS, words as offer};
-use super::language::{Place, format, invalid, select, select_or_all, warn};
+use super::language::{Place, format, invalid, report_others, select, select_or_all, warn};
 use rtrace::filter::Filter;
 use rtrace::hist::spec::{Echo, Features, Surroundings};
 use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs, WriteMode, glob_matches};
@@ -171,11 +171,16 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
     let new = !matches!(&trigger.action, Action::Hist(spec) if spec.control.is_some());
     let events = select(&instance, on)?;
     let known: Vec<String> = instance.events()?.iter().map(EventName::to_string).collect();
+    let (mut fitting, mut others) = (Vec::new(), Vec::new());
     for event in &events {
         let format = format(&instance, event)?;
-        let warnings =
-            trigger.check(&text, &format, &known).map_err(|e| invalid(&format!("trigger for {event}"), e))?;
-        warn(&warnings);
+        match trigger.check(&text, &format, &known) {
+            Ok(warnings) => warn(&warnings),
+            Err(error) => {
+                others.push((event.clone(), error));
+                continue;
+            }
+        }
         if let Action::Hist(spec) = &trigger.action {
             let readme = tracefs.top().read("README").unwrap_or_default();
             let features = Features::from_readme(&readme);
@@ -184,9 +189,11 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
             if let Err(errors) = spec.check(&around)
                 && let Some(first) = errors.first()
             {
-                return Err(invalid(&format!("trigger for {event}"), first.diagnostic(&text)));
+                others.push((event.clone(), first.diagnostic(&text)));
+                continue;
             }
         }
+        fitting.push(event.clone());
         let set = instance.triggers(event)?;
         let other = set.iter().find(|line| line.parse::<Trigger>().is_ok_and(|set| set.same_slot(&trigger)));
         if let Some(other) = other.filter(|_| new) {
@@ -196,18 +203,23 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
             );
         }
     }
+    // As with filters: at least one event must take it, and it is said which do not.
+    if let (true, Some((event, error))) = (fitting.is_empty(), others.first()) {
+        return Err(invalid(&format!("trigger for {event}"), error.clone()));
+    }
     let note = match &trigger.action {
         Action::Hist(spec) => clock_note(&instance, &[spec]),
         _ => None,
     };
     let mut journal = args.place.journal(&tracefs);
-    for event in &events {
+    for event in &fitting {
         match new {
             true => journal.add_trigger(&instance, event, &text)?,
             false => journal.act(&instance, &event.file("trigger"), &text, WriteMode::Append)?,
         }
     }
     journal.keep()?;
+    report_others("trigger", events.len(), &others);
     note.iter().for_each(|note| eprintln!("{note}"));
     Ok(Exit::Success)
 }
@@ -300,7 +312,7 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
     if args.json {
         let events: Vec<_> =
             found.iter().map(|(event, lines)| json!({"event": event.to_string(), "triggers": lines})).collect();
-        let document = json!({"schema": "rtrace-triggers-1", "events": events, "functions": functions});
+        let document = json!({"schema": "rtrace.triggers", "version": 1, "events": events, "functions": functions});
         writeln!(out, "{document:#}")?;
         return Ok(Exit::Success);
     }

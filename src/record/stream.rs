@@ -109,7 +109,13 @@ impl<'p> Stream<'p> {
         }
         let chosen = choose_events(plan, &journal.tracefs().clone(), warn)?;
         let command = match &plan.command {
-            Some(words) => Some(Command::find(words, plan.search_path.as_deref())?),
+            Some(words) => {
+                let command = Command::find(words, plan.search_path.as_deref())?;
+                Some(match &plan.user {
+                    Some(user) => command.run_as(user, &plan.environment),
+                    None => command,
+                })
+            }
             None => None,
         };
         let signals = Signals::block().map_err(RecordError::Start)?;

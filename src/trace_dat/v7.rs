@@ -167,6 +167,28 @@ impl Trace {
         };
         walk_sections(&mut scan, at + 8).into_iter().map(section).collect()
     }
+
+    /// The texts that section headers refer to, of a version 7 file, with the offsets by which they do: those of each
+    /// section of texts count on from the one before.
+    ///
+    /// # Errors
+    /// [`FileError`] if such a section cannot be read.
+    pub fn strings(&self) -> Result<Vec<(u64, String)>, FileError> {
+        let (Some((at, _)), Some(io)) = (self.prefix.options, self.sources.first()) else { return Ok(Vec::new()) };
+        let mut scan = Scan::new(&**io, self.prefix.abi, Place::Prefix, 0, self.size);
+        let headers = walk_sections(&mut scan, at + 8);
+        let (mut found, mut offset) = (Vec::new(), 0);
+        for header in headers.into_iter().filter(|header| header.id == SectionId::STRINGS) {
+            section(&mut scan, header.id, header.offset)?;
+            let data = unpack(&mut scan, &self.prefix, header)?;
+            for text in data.split_inclusive(|byte| *byte == 0) {
+                let bare = text.strip_suffix(b"\0").unwrap_or(text);
+                found.push((offset, String::from_utf8_lossy(bare).into_owned()));
+                offset += text.len() as u64;
+            }
+        }
+        Ok(found)
+    }
 }
 
 /// The headers of all sections that follow each other from `at`.

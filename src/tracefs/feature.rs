@@ -22,6 +22,7 @@ pub fn missing_config(file: &str) -> Option<&'static str> {
         "hwlat_detector" => "CONFIG_HWLAT_TRACER",
         "osnoise" => "CONFIG_OSNOISE_TRACER",
         "user_events_data" | "user_events_status" => "CONFIG_USER_EVENTS",
+        "vmlinux" => "CONFIG_DEBUG_INFO_BTF",
         "trigger" | "filter" | "set_event" => "CONFIG_EVENT_TRACING",
         _ => return None,
     })

@@ -170,4 +170,21 @@ impl Tracefs {
         let file = "/proc/kallsyms";
         std::fs::read(file).map_err(|e| Error::file("read", file, None, e))
     }
+
+    /// The types of the running kernel: `/sys/kernel/btf/vmlinux` (since Linux 5.4).
+    ///
+    /// # Errors
+    /// [`Error::File`]; [`Error::Unsupported`] without CONFIG_DEBUG_INFO_BTF.
+    pub fn kernel_btf(&self) -> Result<Vec<u8>, Error> {
+        self.module_btf("vmlinux")
+    }
+
+    /// The types that a loaded module adds to the kernel's: `/sys/kernel/btf/NAME` (since Linux 5.11).
+    ///
+    /// # Errors
+    /// As [`Tracefs::kernel_btf`].
+    pub fn module_btf(&self, module: &str) -> Result<Vec<u8>, Error> {
+        let file = format!("/sys/kernel/btf/{module}");
+        std::fs::read(&file).map_err(|e| Error::file("read", &file, None, e))
+    }
 }

@@ -58,6 +58,26 @@ fn list_prints_what_was_asked_for() {
 }
 
 #[test]
+fn prototypes_come_from_the_kernels_types() {
+    let env = TestEnvironment::new();
+    let root = tree(&env);
+    let list = |args: &[&str]| env.rtrace(&[&["list", "--tracefs", &root, "--proto"], args].concat());
+    if !Path::new("/sys/kernel/btf/vmlinux").exists() {
+        list(&[]).exits(5).complains_with("CONFIG_DEBUG_INFO_BTF");
+        not_run("list --proto: this kernel has no BTF");
+        return;
+    }
+    let prototype = "ssize_t vfs_read(struct file *file, char *buf, size_t count, loff_t *pos)\n";
+    // Of what can be traced; where that is not told, of all functions of the kernel.
+    list(&["-f", "^vfs_read$"]).exits(0).complains("").prints(prototype);
+    let functions = "vfs_read\nno_such_function [nowhere]\n";
+    fs::write(Path::new(&root).join("available_filter_functions"), functions).expect("a file");
+    list(&[]).exits(0).complains("").prints(&format!("{prototype}no_such_function [nowhere]\n"));
+    list(&["--json"]).exits(0).prints_with("\"returns\": \"ssize_t\"").prints_with("\"type\": \"loff_t *\"");
+    list(&["-f", "vfs_raed"]).exits(1).complains_with("similar names are vfs_read");
+}
+
+#[test]
 fn a_tracefs_that_is_none() {
     let env = TestEnvironment::new();
     env.rtrace(&["list", "-t", "--tracefs", "nowhere"])

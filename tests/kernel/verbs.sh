@@ -16,6 +16,20 @@ if [ -e $T/available_filter_functions ]; then
   rtrace list -f vfs_raed 2> err && fail "a wrong name passes"
   grep -q 'similar names are .*vfs_read' err || fail "no similar name: $(cat err)"
 fi
+if [ -e /sys/kernel/btf/vmlinux ]; then
+  rtrace list -f '^vfs_read$' --proto > listed || fail "list --proto"
+  [ "$(cat listed)" = 'ssize_t vfs_read(struct file *file, char *buf, size_t count, loff_t *pos)' ] || fail "list --proto: $(cat listed)"
+  rtrace list -f '^vfs_read$' --proto --json | grep -q '"type": "loff_t \*"' || fail "list --proto --json"
+  if [ -e /sys/kernel/btf/virtio_blk ]; then
+    rtrace list -f 'virtblk_*' --proto > listed || fail "list --proto of a module"
+    grep -q '^int virtblk_probe(struct virtio_device \*vdev) \[virtio_blk\]$' listed || fail "list --proto of a module: $(cat listed)"
+  fi
+  echo "proto: $(rtrace list --proto | grep -c '(') of $(wc -l < $T/available_filter_functions) functions, $(ls /sys/kernel/btf | wc -l) files"
+else
+  rtrace list --proto 2> err; [ $? = 5 ] || fail "no BTF, but"
+  grep -q CONFIG_DEBUG_INFO_BTF err || fail "$(cat err)"
+  echo "proto: missing"
+fi
 settings > before
 if [ -e $T/function_profile_enabled ]; then
   rtrace profile functions -l 'vfs_*' -- sh -c 'for i in 1 2 3 4 5; do cat /proc/version; done > /dev/null' > profile || fail "profile"
@@ -53,6 +67,10 @@ rtrace list -e sched -l > listed || fail "list -l"
 grep -qx 'sched:sched_switch prev_pid > 0' listed || fail "list -l: $(cat listed)"
 rtrace list -R > listed || fail "list -R"
 grep -q '^sched:sched_process_exit ' listed || fail "list -R: $(cat listed)"
+rtrace trigger add 'sched:sched_s*' stacktrace --if 'prev_pid == 0' 2> others || fail "trigger add GLOB: $(cat others)"
+grep -q 'cannot have this trigger.*sched:sched_stat' others || fail "trigger add GLOB: $(cat others)"
+[ "$(grep -l '^stacktrace' $T/events/sched/*/trigger | grep -c sched_s)" = 1 ] || fail "trigger add GLOB: $(grep '^stack' $T/events/sched/*/trigger)"
+rtrace trigger add 'sched:sched_s*' stacktrace --if 'no_such == 0' 2> others && fail "a trigger that no event can have"
 rtrace reset || fail "reset"
 
 # A stopped buffer and a snapshot become files.
@@ -71,6 +89,7 @@ for how in "--file-version 6" "--compression none" "--compression zstd"; do
   rtrace convert -i load.dat $how converted.dat || fail "convert $how"
   [ "$(trace-cmd report -i converted.dat 2> err | grep -c ' \[00')" = "$whole" ] || fail "convert $how: $(cat err)"
 done
+rtrace dump --strings load.dat > told; grep -q 'headers' told || fail "dump --strings: $(cat told)"
 rtrace split -i load.dat -o part -e 100 -r > told || fail "split"
 sum=0; n=0
 for part in part.*; do
@@ -91,12 +110,15 @@ rtrace stream -q -e sched:sched_switch -e sched:sched_wakeup -- sh -c "$work" > 
 sed 's/^.*] [^ ]* *\([0-9]*\.[0-9]*\): .*/\1/' live > times
 sort -n times | diff times - > err || fail "stream: not in the order of time: $(head -n 3 err)"
 rtrace stream -q --json -F -c -e sched -- sh -c "$work" > live.json || fail "stream --json"
-head -n 1 live.json | grep -q '"schema":"rtrace-events"' || fail "stream --json: $(head -n 1 live.json)"
+head -n 1 live.json | grep -q '"schema":"rtrace.events"' || fail "stream --json: $(head -n 1 live.json)"
 grep -q '"event":"sched:sched_process_exec"' live.json || fail "stream --json: no exec"
 rtrace stream -q -e sched > live2 & pid=$!
 until_true [ -s live2 ] || fail "stream: nothing within a minute"
 kill -INT $pid; wait $pid || fail "stream: Ctrl-C gives $?"
 rtrace stream -q -e sched -- sh -c 'exit 7' > /dev/null; [ $? = 7 ] || fail "stream: not the command's status"
+echo 'nobody:x:65534:65534:nobody:/nowhere:/bin/sh' >> /etc/passwd
+rtrace stream -q -e sched:sched_process_exit --user nobody -- sh -c 'id -u > /tmp/who' > /dev/null || fail "stream --user"
+[ "$(cat /tmp/who)" = 65534 ] || fail "stream --user: $(cat /tmp/who)"
 if grep -qw function_graph $T/available_tracers; then
   rtrace stream -q -F -p function_graph --max-graph-depth 2 -- ls / > live 2> err || fail "stream -p: $(cat err)"
   grep -q 'funcgraph_entry: .*();' live || fail "stream -p function_graph: no leaf in $(wc -l < live) lines"

@@ -201,7 +201,7 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let mut out = io::stdout().lock();
     if args.json {
         let all: Vec<_> = probes.iter().map(|(p, line)| json!({"event": full_name(p), "probe": line})).collect();
-        writeln!(out, "{:#}", json!({"schema": "rtrace-probes-1", "probes": all}))?;
+        writeln!(out, "{:#}", json!({"schema": "rtrace.probes", "version": 1, "probes": all}))?;
         return Ok(Exit::Success);
     }
     let width = probes.iter().map(|(probe, _)| full_name(probe).len()).max().unwrap_or(0);

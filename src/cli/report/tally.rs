@@ -198,7 +198,7 @@ impl Numbers<'_, '_> {
         let events: serde_json::Map<String, Value> =
             self.events().into_iter().map(|(name, tally)| (name, tally.count.into())).collect();
         let count = json!({
-            "schema": "rtrace-count", "version": 1, "total": self.total().count, "events": events,
+            "schema": "rtrace.count", "version": 1, "total": self.total().count, "events": events,
         });
         writeln!(out, "{count}")?;
         Ok(())
@@ -305,7 +305,7 @@ impl Numbers<'_, '_> {
             .collect();
         let total = self.total();
         let summary = json!({
-            "schema": "rtrace-summary", "version": 1,
+            "schema": "rtrace.summary", "version": 1,
             "total": {"events": total.count, "bytes": total.bytes, "seconds": seconds},
             "events": events, "cpus": cpus, "tasks": tasks, "task_count": all_tasks,
         });

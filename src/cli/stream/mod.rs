@@ -11,7 +11,7 @@ use anyhow::anyhow;
 use clap::error::ErrorKind;
 use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::export::{JsonTypes, Style};
-use rtrace::record::{Compression, Place, Plan, RecordError, Stream, Tasks};
+use rtrace::record::{Compression, Place, Plan, RecordError, Stream, Tasks, User};
 use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
 use rtrace::units::{Pid, parse_duration};
 use screen::{Screen, Words};
@@ -74,6 +74,9 @@ pub(crate) struct Args {
     /// Print nothing but events and errors
     #[arg(short, long)]
     quiet: bool,
+    /// Run CMD as this user, with its groups, HOME, USER and LOGNAME
+    #[arg(long, value_name = "NAME", requires = "command")]
+    user: Option<String>,
     /// Show each write to tracefs as a line of shell
     #[arg(long)]
     verbose: bool,
@@ -101,6 +104,8 @@ enum Format {
 impl Args {
     fn plan(&self) -> Result<Plan, clap::Error> {
         let main = if self.top { Place::Top } else { Place::Private };
+        let user = self.user.as_deref().map(User::find).transpose();
+        let user = user.map_err(|e| clap::Error::raw(ErrorKind::ValueValidation, format!("{e}\n")))?;
         Ok(Plan {
             buffers: self.in_order.buffers(main)?,
             allow_unknown_events: self.ignore_unknown,
@@ -114,6 +119,8 @@ impl Args {
             duration: self.duration,
             timeout: self.timeout,
             own_threads: self.own_threads,
+            environment: if user.is_some() { std::env::vars_os().collect() } else { Vec::new() },
+            user,
             machine: self.machine.machine(),
             ..Plan::of_what_is_there(Path::new(""), Compression::None)
         })

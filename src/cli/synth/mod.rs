@@ -93,7 +93,7 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
             .map(|d| serde_json::json!({ "name": d.name, "fields": d.fields.iter().map(field).collect::<Vec<_>>() }))
             .collect();
         text = serde_json::to_string_pretty(
-            &serde_json::json!({ "schema": "rtrace-synth-1", "synthetic_events": events }),
+            &serde_json::json!({ "schema": "rtrace.synth", "version": 1, "synthetic_events": events }),
         )? + "\n";
     } else {
         for definition in definitions {

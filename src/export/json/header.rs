@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// The name of the schema, in the first line as `schema`.
-pub const SCHEMA: &str = "rtrace-events";
+pub const SCHEMA: &str = "rtrace.events";
 /// The version of the schema, in the first line as `version`. It rises when a reader of the old one could be misled;
 /// fields that are new do not count.
 pub const VERSION: u32 = 1;

@@ -1,7 +1,7 @@
 //! JSON lines: one object per line, every field named and typed.
 //!
 //! ```json
-//! {"type":"header","schema":"rtrace-events","version":1,"sources":[{"file":"trace.dat","cpus":2,"buffers":[...]}]}
+//! {"type":"header","schema":"rtrace.events","version":1,"sources":[{"file":"trace.dat","cpus":2,"buffers":[...]}]}
 //! {"type":"event","ts":1523404,"cpu":1,"pid":812,"comm":"sh","flags":1,"preempt_count":0,"event":"irq:irq_handler_exit","fields":{"irq":4,"ret":1}}
 //! {"type":"lost","ts":1530201,"cpu":1,"count":211}
 //! ```

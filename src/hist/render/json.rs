@@ -6,13 +6,15 @@ use crate::hist::spec::State;
 use crate::hist::table::{ColumnValue, Entry, HistTable, Key, KeyValue, Saved};
 use serde_json::{Map, Value, json};
 
-/// Name and version of the layout; the version grows when a reader of the old one would be wrong.
-pub const SCHEMA: &str = "rtrace.hist/1";
+/// Name of the layout.
+pub const SCHEMA: &str = "rtrace.hist";
+/// Its version, which grows when a reader of the old one would be wrong.
+pub(super) const VERSION: u32 = 1;
 
-/// `{"schema": ..., "event": ..., "tables": [...]}`
+/// `{"schema": ..., "version": ..., "event": ..., "tables": [...]}`
 pub fn json(event: &str, tables: &[HistTable], options: &Options) -> Value {
     let tables: Vec<Value> = tables.iter().map(|t| table(t, options)).collect();
-    self::json!({ "schema": SCHEMA, "event": event, "tables": tables })
+    self::json!({ "schema": SCHEMA, "version": VERSION, "event": event, "tables": tables })
 }
 
 fn table(table: &HistTable, options: &Options) -> Value {

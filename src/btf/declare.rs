@@ -1,0 +1,110 @@
+//! Types as C declares them.
+
+use super::{Kind, Type};
+use std::fmt;
+
+/// How many types one declaration may name: a damaged file may have prototypes of prototypes without end.
+const TYPES: u32 = 1000;
+
+impl Type<'_> {
+    /// The C declaration of `name` with this type: `char *name`, `int (*name)(void)`. Tags on types are left out.
+    pub fn declare(self, name: &str) -> String {
+        let mut left = TYPES;
+        declare(self, name.to_owned(), &mut left)
+    }
+}
+
+impl fmt::Display for Type<'_> {
+    /// The type as in a cast: `struct file *`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.declare(""))
+    }
+}
+
+/// From the name outwards: what is wrapped around it so far is `inner`.
+fn declare(of: Type<'_>, inner: String, left: &mut u32) -> String {
+    let (mut of, mut inner) = (of, inner);
+    let mut qualifiers = String::new();
+    loop {
+        if *left == 0 {
+            return format!("... {inner}");
+        }
+        *left -= 1;
+        let kind = of.kind();
+        let word = match kind {
+            Kind::Const => "const ",
+            Kind::Volatile => "volatile ",
+            Kind::Restrict => "restrict ",
+            _ => "",
+        };
+        match kind {
+            Kind::Const | Kind::Volatile | Kind::Restrict => qualifiers.push_str(word),
+            Kind::TypeTag => {}
+            Kind::Pointer => {
+                inner = format!("*{}{inner}", std::mem::take(&mut qualifiers));
+                if matches!(behind_tags(of.target()).kind(), Kind::Array(_) | Kind::Prototype) {
+                    inner = format!("({})", inner.trim_end());
+                }
+            }
+            // Qualifiers of an array are its elements'.
+            Kind::Array(0) => inner.push_str("[]"),
+            Kind::Array(len) => inner = format!("{inner}[{len}]"),
+            Kind::Prototype => {
+                qualifiers.clear();
+                inner = format!("{inner}({})", parameters(of, left));
+            }
+            _ => {
+                let base = format!("{qualifiers}{}", named(of, kind));
+                return match inner.trim_end() {
+                    "" => base,
+                    inner => format!("{base} {inner}"),
+                };
+            }
+        }
+        of = of.target();
+    }
+}
+
+/// Tags are not shown, so they do not stand between a pointer and what it points to.
+fn behind_tags(mut of: Type<'_>) -> Type<'_> {
+    for _ in 0..8 {
+        if of.kind() != Kind::TypeTag {
+            break;
+        }
+        of = of.target();
+    }
+    of
+}
+
+fn parameters(of: Type<'_>, left: &mut u32) -> String {
+    let mut text = String::new();
+    for parameter in of.parameters() {
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        if *left == 0 {
+            text.push_str("...");
+            break;
+        }
+        match parameter.is_rest() {
+            true => text.push_str("..."),
+            false => text.push_str(&declare(parameter.of(), parameter.name().to_owned(), left)),
+        }
+    }
+    if text.is_empty() { "void".to_owned() } else { text }
+}
+
+fn named(of: Type<'_>, kind: Kind) -> String {
+    let word = match kind {
+        Kind::Void => return "void".to_owned(),
+        Kind::Struct | Kind::Forward { union: false } => "struct ",
+        Kind::Union | Kind::Forward { union: true } => "union ",
+        Kind::Enum { .. } | Kind::Enum64 { .. } => "enum ",
+        _ => "",
+    };
+    match of.name() {
+        "" if word.is_empty() => "?".to_owned(),
+        "" => format!("{word}{{...}}"),
+        name => format!("{word}{name}"),
+    }
+}

@@ -1,0 +1,24 @@
+//! BTF: the types of a kernel's functions, as `/sys/kernel/btf/vmlinux` and a trace file's BTF section have them.
+//!
+//! Layout (Documentation/bpf/btf.rst, `include/uapi/linux/btf.h`; in kernels since Linux 5.2, those of modules since
+//! 5.11): a header, types one behind the other, and a block of NUL-terminated names. A type's number is its place, from
+//! 1; 0 is `void`. The file of a module goes on where the kernel's ends: its first type has the number behind the
+//! kernel's last, and its names' offsets count from the end of the kernel's names.
+//!
+//! Only what prints a function's prototype or arguments is read: members of structs and values of enums are stepped over.
+
+mod declare;
+mod error;
+mod functions;
+mod kind;
+mod parse;
+mod types;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::Error;
+pub use functions::{Function, Parameter};
+pub use kind::{Int, Kind};
+pub use parse::Btf;
+pub use types::Type;

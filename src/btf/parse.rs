@@ -1,0 +1,206 @@
+//! From bytes to numbered types.
+
+use super::kind::{number, tail};
+use super::{Error, Function, Type};
+use crate::abi::{Abi, Endian};
+use std::ops::Range;
+use std::sync::Arc;
+
+const MAGIC: u16 = 0xeb9f;
+/// magic, version, flags, header length; then offset and length of types and of names, counted from the header's end.
+const HEADER: usize = 24;
+/// The longest name that is taken, in bytes; a kernel's symbols have at most 511.
+const NAME: usize = 4096;
+/// name, info, size or type.
+pub(super) const TYPE: usize = 12;
+
+/// The types of a kernel, or of one of its modules on top of the kernel's.
+#[derive(Clone, Debug)]
+pub struct Btf {
+    pub(super) base: Option<Arc<Btf>>,
+    data: Vec<u8>,
+    pub(super) abi: Abi,
+    names: Range<usize>,
+    first_id: u32,
+    first_name: u32,
+    /// Where each type begins in `data`.
+    types: Vec<u32>,
+    /// The functions' types, in the order of their names.
+    functions: Vec<u32>,
+}
+
+impl Btf {
+    /// The whole of a kernel's BTF, of either byte order.
+    ///
+    /// # Errors
+    /// Any [`Error`]: nothing of a damaged file is used.
+    pub fn parse(data: impl Into<Vec<u8>>) -> Result<Btf, Error> {
+        Btf::read(data.into(), None)
+    }
+
+    /// A module's BTF, which goes on where that of its kernel ends.
+    ///
+    /// # Errors
+    /// As [`Btf::parse`], and [`Error::ByteOrder`].
+    pub fn parse_module(data: impl Into<Vec<u8>>, kernel: Arc<Btf>) -> Result<Btf, Error> {
+        Btf::read(data.into(), Some(kernel))
+    }
+
+    fn read(data: Vec<u8>, base: Option<Arc<Btf>>) -> Result<Btf, Error> {
+        let header = Header::read(&data)?;
+        let abi = Abi { endian: header.endian, long_size: Abi::HOST.long_size };
+        let (mut first_id, mut first_name) = (1, 0);
+        if let Some(base) = &base {
+            if base.abi.endian != abi.endian {
+                return Err(Error::ByteOrder);
+            }
+            first_id = base.end_id();
+            let len = u32::try_from(base.names.len()).map_err(|_| Error::TooMany)?;
+            first_name = base.first_name.checked_add(len).ok_or(Error::TooMany)?;
+        }
+        let names = header.names;
+        let mut btf = Btf { base, data, abi, names, first_id, first_name, types: Vec::new(), functions: Vec::new() };
+        btf.index(header.types)?;
+        Ok(btf)
+    }
+
+    /// Finds where each type begins.
+    fn index(&mut self, types: Range<usize>) -> Result<(), Error> {
+        let mut at = types.start;
+        let mut functions = Vec::new();
+        while at < types.end {
+            let id = self.end_id();
+            let out = Error::TypeRunsOut { id, offset: at };
+            let (kind, count) = self.info(at).filter(|_| at + TYPE <= types.end).ok_or(out)?;
+            let tail = tail(kind, count).ok_or(Error::UnknownKind { id, offset: at, kind })?;
+            self.types.push(u32::try_from(at).map_err(|_| Error::TooMany)?);
+            // GCC 12 calls the types of pointers to functions functions too: without a name.
+            if kind == number::FUNCTION && !self.name_at(id).is_empty() {
+                functions.push(id);
+            }
+            self.first_id.checked_add(self.types.len() as u32).ok_or(Error::TooMany)?;
+            at = (at + TYPE).checked_add(tail).filter(|next| *next <= types.end).ok_or(out)?;
+        }
+        functions.sort_by_cached_key(|id| self.name_at(*id));
+        self.functions = functions;
+        Ok(())
+    }
+
+    /// Kind and count of the type at `at`.
+    fn info(&self, at: usize) -> Option<(u8, usize)> {
+        let info = self.word(at + 4)?;
+        Some(((info >> 24 & 0x1f) as u8, (info & 0xffff) as usize))
+    }
+
+    /// The 32-bit number at `at`.
+    pub(super) fn word(&self, at: usize) -> Option<u32> {
+        self.abi.uint(&self.data, at, 4).map(|word| word as u32)
+    }
+
+    /// The number behind the last type's.
+    fn end_id(&self) -> u32 {
+        self.first_id + self.types.len() as u32 // `index` made sure of the sum
+    }
+
+    /// The file that has type `id`, and where it begins there; `None` for 0 and what no file has.
+    pub(super) fn find(&self, id: u32) -> Option<(&Btf, usize)> {
+        match id.checked_sub(self.first_id) {
+            Some(nth) => self.types.get(nth as usize).map(|at| (self, *at as usize)),
+            None => self.base.as_ref()?.find(id),
+        }
+    }
+
+    /// The name at an offset, without its NUL; empty if there is none, or if it is not UTF-8.
+    pub(super) fn name(&self, offset: u32) -> &str {
+        let Some(own) = offset.checked_sub(self.first_name) else {
+            return self.base.as_ref().map_or("", |base| base.name(offset));
+        };
+        let names = self.data.get(self.names.clone()).unwrap_or_default();
+        let rest = names.get(own as usize..).unwrap_or_default();
+        let rest = rest.get(..NAME).unwrap_or(rest);
+        let len = memchr::memchr(0, rest).unwrap_or(rest.len());
+        std::str::from_utf8(&rest[..len]).unwrap_or_default()
+    }
+
+    /// The name of a type of this file.
+    fn name_at(&self, id: u32) -> &str {
+        self.find(id).and_then(|(btf, at)| btf.word(at)).map_or("", |offset| self.name(offset))
+    }
+
+    /// Type `id`: one of this file's, of its kernel's, or `void`.
+    pub fn get(&self, id: u32) -> Type<'_> {
+        Type { btf: self, id }
+    }
+
+    /// How many types there are, those of the kernel below included, and `void`.
+    pub fn len(&self) -> usize {
+        self.end_id() as usize
+    }
+
+    /// Whether there is nothing but `void`.
+    pub fn is_empty(&self) -> bool {
+        self.len() <= 1
+    }
+
+    /// The functions of this file (not of the kernel below), by name.
+    pub fn functions(&self) -> impl Iterator<Item = Function<'_>> {
+        self.functions.iter().map(|id| Function::new(self.get(*id)))
+    }
+
+    /// The function of this name, here or in the kernel below.
+    ///
+    /// A compiler's copy (`vfs_read.isra.0`, `vfs_read.cold`) is looked for by its whole name first, then without what is
+    /// behind the first dot.
+    pub fn function(&self, name: &str) -> Option<Function<'_>> {
+        self.exact(name).or_else(|| self.exact(name.split_once('.')?.0))
+    }
+
+    fn exact(&self, name: &str) -> Option<Function<'_>> {
+        if name.is_empty() {
+            return None;
+        }
+        let nth = self.functions.partition_point(|id| self.name_at(*id) < name);
+        match self.functions.get(nth) {
+            Some(id) if self.name_at(*id) == name => Some(Function::new(self.get(*id))),
+            _ => self.base.as_ref()?.exact(name),
+        }
+    }
+}
+
+/// What the header says, checked against the size of the file.
+struct Header {
+    endian: Endian,
+    types: Range<usize>,
+    names: Range<usize>,
+}
+
+impl Header {
+    fn read(data: &[u8]) -> Result<Header, Error> {
+        let short = Error::Part { part: "header", offset: 0, len: HEADER as u32, size: data.len() };
+        let header: &[u8; HEADER] = data.first_chunk().ok_or(short)?;
+        let found = u16::from_le_bytes([header[0], header[1]]);
+        let endian = match found {
+            MAGIC => Endian::Little,
+            _ if found.swap_bytes() == MAGIC => Endian::Big,
+            _ => return Err(Error::Magic { found }),
+        };
+        if header[2] != 1 {
+            return Err(Error::Version { version: header[2] });
+        }
+        let abi = Abi { endian, ..Abi::HOST };
+        let word = |at: usize| abi.u32([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+        let end = word(4);
+        if (end as usize) < HEADER || end as usize > data.len() {
+            return Err(Error::Part { part: "header", offset: 0, len: end, size: data.len() });
+        }
+        let part = |part: &'static str, at: usize| {
+            let (offset, len) = (u64::from(end) + u64::from(word(at)), word(at + 4));
+            let behind = offset + u64::from(len);
+            if behind > data.len() as u64 {
+                return Err(Error::Part { part, offset, len, size: data.len() });
+            }
+            Ok(offset as usize..behind as usize)
+        };
+        Ok(Header { endian, types: part("types", 8)?, names: part("names", 16)? })
+    }
+}
