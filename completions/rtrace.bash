@@ -428,7 +428,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__extract)
-            opts="-o -s -B -t -k -q -v -h --output --snapshot --instance --top --keep --compression --quiet --verbose --tracefs --journal-dir --help"
+            opts="-o -s -B -t -k -p -O -q -v -h --output --snapshot --instance --top --keep --compression --date --quiet --verbose --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -473,6 +473,14 @@ _rtrace() {
                     return 0
                     ;;
                 --compression)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -O)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1911,12 +1919,72 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__recover)
-            opts="-h --help"
+            opts="-i -o -h --input --output --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --input)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -i)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --output)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -o)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -2178,7 +2246,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__set)
-            opts="-f -R -b -p -l -n -g -O -T -M -e -B -C -v -P -c -i -d -D -q -h --filter --trigger --buffer-size --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --event --instance --clock --pid --children --ignore-unknown --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --quiet --verbose --tracefs --journal-dir --help"
+            opts="-f -R -b -p -l -n -g -O -T -M -e -B -C -v -P -F -c -i -d -D -q -h --filter --trigger --buffer-size --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --event --instance --clock --pid --follow --children --user --fork --ignore-unknown --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --quiet --verbose --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2293,6 +2361,10 @@ _rtrace() {
                     return 0
                     ;;
                 -P)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2899,7 +2971,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__start)
-            opts="-f -R -b -p -l -n -g -O -T -M -e -B -C -v -P -c -i -d -D -q -h --filter --trigger --buffer-size --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --event --instance --clock --pid --children --ignore-unknown --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --quiet --verbose --tracefs --journal-dir --help"
+            opts="-f -R -b -p -l -n -g -O -T -M -e -B -C -v -P -F -c -i -d -D -q -h --filter --trigger --buffer-size --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --event --instance --clock --pid --follow --children --user --fork --ignore-unknown --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --quiet --verbose --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3014,6 +3086,10 @@ _rtrace() {
                     return 0
                     ;;
                 -P)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -234,7 +234,11 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l verbose -d 'Sho
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s i -l input -d 'Make a recording of trace-cmd\'s per-CPU files: HEADER says all but the events' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s o -l output -d 'With -i: write to OUTPUT' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s i -l input -d 'Make a recording of trace-cmd\'s per-CPU files: HEADER says all but the events' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s o -l output -d 'With -i: write to OUTPUT' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s i -l input -d 'File to read' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s o -l output -d 'File to write' -r -F
@@ -264,11 +268,14 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -s h -l help -d 'Pri
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s o -l output -d 'Write to FILE' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l compression -d 'Compress with zstd[:LEVEL], or none' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s p -d 'Taken for trace-cmd\'s sake: the events say what they are, and options do not change what is stored' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s O -d 'Taken for trace-cmd\'s sake' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s s -l snapshot -d 'The snapshot instead of the ring buffer'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s t -l top -d 'Taken for trace-cmd\'s sake: the top level is what is meant without -B'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s k -l keep -d 'Taken for trace-cmd\'s sake: settings are always kept'
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l date -d 'Store the wall clock\'s time, which reports then show; of what this boot has traced'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s q -l quiet -d 'Print nothing but errors'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -356,6 +363,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s e -l event -d 'E
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s P -l pid -d 'Trace only events of these processes' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
@@ -364,7 +372,9 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l journal-dir -d '
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l func-stack -d 'A stack trace with each function that -l names'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s v -d 'Disable the events of every -e that follows'
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s c -l children -d 'With -P: events of the tasks they fork as well'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s F -l follow -d 'Trace only events of CMD'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l fork -d 'Do not wait for CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
@@ -386,6 +396,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s e -l event -d 'Ena
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s P -l pid -d 'Trace only events of these processes' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
@@ -394,7 +405,9 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l journal-dir -d 'Wh
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l func-stack -d 'A stack trace with each function that -l names'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s v -d 'Disable the events of every -e that follows'
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s c -l children -d 'With -P: events of the tasks they fork as well'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s F -l follow -d 'Trace only events of CMD'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l fork -d 'Do not wait for CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'

@@ -2,8 +2,8 @@
 
 use super::args::{InstanceArg, WriteArgs};
 use super::exit::{Exit, Failure};
-use rtrace::record::{Compression, Ring, extract};
-use rtrace::tracefs::{Feature, WriteMode};
+use rtrace::record::{Compression, Ring, extract, wall_clock_at_zero};
+use rtrace::tracefs::{Feature, Instance, Journal, Tracefs, WriteMode};
 use rtrace::units::ByteSize;
 use std::path::PathBuf;
 
@@ -36,6 +36,15 @@ pub(crate) struct Args {
     /// Compress with zstd[:LEVEL], or none
     #[arg(long, value_name = "HOW", default_value = "zstd", value_parser = super::record::parse_compression)]
     compression: Compression,
+    /// Store the wall clock's time, which reports then show; of what this boot has traced
+    #[arg(long)]
+    date: bool,
+    /// Taken for trace-cmd's sake: the events say what they are, and options do not change what is stored
+    #[arg(short = 'p', hide = true, value_name = "TRACER")]
+    _tracer: Option<String>,
+    /// Taken for trace-cmd's sake
+    #[arg(short = 'O', hide = true, value_name = "OPTION")]
+    _options: Vec<String>,
     /// Print nothing but errors
     #[arg(short, long)]
     quiet: bool,
@@ -54,7 +63,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if ring == Ring::Live {
         journal.act(&instance, "tracing_on", "0", WriteMode::Truncate)?;
     }
-    let stored = extract(&instance, ring, None, &args.output, args.compression).map_err(super::start::failure)?;
+    let date = if args.date { date(args, &tracefs, &instance)? } else { None };
+    let stored = extract(&instance, ring, None, &args.output, args.compression, date).map_err(super::start::failure)?;
     if !args.quiet {
         eprintln!(
             "{}: {} with {} of sub-buffers",
@@ -69,4 +79,16 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             Err(Failure::new(Exit::Incomplete, anyhow::anyhow!("{failure}; the file holds everything else")))
         }
     }
+}
+
+/// What the instance's clock calls zero, by the wall clock; nothing of it stays.
+fn date(args: &Args, tracefs: &Tracefs, instance: &Instance) -> Result<Option<u64>, Failure> {
+    let mut journal: Journal = args.write.changes(tracefs);
+    let clock = instance.trace_clock()?.current;
+    let date = wall_clock_at_zero(&mut journal, &clock).map_err(super::start::failure)?;
+    journal.undo()?;
+    if date.is_none() {
+        eprintln!("rtrace: warning: --date has no effect: the clock {clock} does not count time");
+    }
+    Ok(date)
 }

@@ -6,21 +6,29 @@ use super::record::events::InOrder;
 use super::record::tracers::MachineArgs;
 use anyhow::anyhow;
 use clap::{ArgMatches, FromArgMatches};
-use rtrace::record::{BufferPlan, Mode, Place, PlanError, RecordError, Tasks, start as carry_out};
+use rtrace::record::{
+    BufferPlan, Child, Command, CommandError, Mode, Place, PlanError, RecordError, Tasks, User, UserError,
+    start as carry_out,
+};
 use rtrace::syntax::did_you_mean;
 use rtrace::units::Pid;
+use std::ffi::OsString;
 
 /// Start tracing and leave it running
 ///
 /// Works on the top level; what follows a -B works on that instance, which is made if there is none. Events, filters,
 /// tracer, pids and what the ring buffer holds are cleared first. If anything fails, all is as it was before.
 /// `rtrace show` prints what was traced, `rtrace stop` stops, `rtrace reset` puts everything back.
+///
+/// With CMD: it is run when tracing is on, waited for, and its status is the exit code; tracing goes on.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
   rtrace start -e sched:sched_switch -f 'prev_prio < 100'
   rtrace start -e irq -B web -e 'syscalls:*open*' -b 8M
-  rtrace start -p function_graph -O nofuncgraph-irqs")]
+  rtrace start -p function_graph -O nofuncgraph-irqs
+  rtrace start -F -c -e sched -- make     only what make and its children do
+  rtrace start --fork -e irq -- ./server  returns when the server runs")]
 pub(crate) struct StartArgs {
     #[command(flatten)]
     common: Common,
@@ -28,7 +36,8 @@ pub(crate) struct StartArgs {
 
 /// Change settings of tracing, and nothing else
 ///
-/// As `start`, but nothing is cleared first and tracing is neither switched on nor off.
+/// As `start`, but nothing is cleared first and tracing is neither switched on nor off. With CMD: it is run with the new
+/// settings.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -47,9 +56,18 @@ struct Common {
     /// Trace only events of these processes
     #[arg(short = 'P', long = "pid", value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(1..))]
     pids: Vec<i32>,
-    /// With -P: events of the tasks they fork as well
+    /// Trace only events of CMD
+    #[arg(short = 'F', long, requires = "command")]
+    follow: bool,
+    /// With -F or -P: events of the tasks they fork as well
     #[arg(short = 'c', long)]
     children: bool,
+    /// Run CMD as this user, with its groups, HOME, USER and LOGNAME
+    #[arg(long, value_name = "NAME", requires = "command")]
+    user: Option<String>,
+    /// Do not wait for CMD
+    #[arg(long, requires = "command")]
+    fork: bool,
     /// Go on without the events that this kernel does not have
     #[arg(short, long)]
     ignore_unknown: bool,
@@ -63,6 +81,27 @@ struct Common {
     verbose: bool,
     #[command(flatten)]
     tracefs: TracefsArgs,
+    /// Command to run, and its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+impl Common {
+    /// The process that will become CMD; it does nothing yet.
+    fn child(&self) -> Result<Option<Child>, Failure> {
+        if self.command.is_empty() {
+            return Ok(None);
+        }
+        let wrong = |error: UserError| Failure::new(Exit::Usage, error);
+        let user = self.user.as_deref().map(User::find).transpose().map_err(wrong)?;
+        let command = Command::find(&self.command, std::env::var_os("PATH").as_deref());
+        let command = command.map_err(|error| failure(error.into()))?;
+        let command = match &user {
+            Some(user) => command.run_as(user, &std::env::vars_os().collect::<Vec<_>>()),
+            None => command,
+        };
+        Ok(Some(command.fork().map_err(|error| failure(error.into()))?))
+    }
 }
 
 pub(crate) fn start(args: &StartArgs) -> Result<Exit, Failure> {
@@ -74,6 +113,11 @@ pub(crate) fn set(args: &SetArgs) -> Result<Exit, Failure> {
 }
 
 fn run(args: &Common, mode: Mode) -> Result<Exit, Failure> {
+    let outcome = trace(args, mode);
+    if args.command.is_empty() { outcome } else { outcome.map_err(Failure::of_command) }
+}
+
+fn trace(args: &Common, mode: Mode) -> Result<Exit, Failure> {
     let mut buffers = match args.in_order.0.buffers(Place::Top) {
         Ok(buffers) => buffers,
         Err(answer) => return super::exit::print_clap(&answer),
@@ -83,23 +127,33 @@ fn run(args: &Common, mode: Mode) -> Result<Exit, Failure> {
         buffers.remove(0);
     }
     let traces = buffers.iter().any(|buffer| !buffer.events.is_empty() || buffer.tracer.is_some());
-    let asks = buffers.iter().any(|buffer| !is_empty(buffer)) || !args.pids.is_empty() || !args.machine.is_empty();
+    let asks = buffers.iter().any(|buffer| !is_empty(buffer))
+        || !args.pids.is_empty()
+        || args.follow
+        || !args.machine.is_empty();
     if (mode == Mode::Start && !traces) || !asks {
         let what = if mode == Mode::Start { "nothing to trace: no event or tracer is given" } else { "nothing to set" };
         return Err(
             Failure::new(Exit::Usage, anyhow!("{what}")).hint("`-e EVENT` enables events, `-p TRACER` sets a tracer.")
         );
     }
-    let tasks =
-        Tasks { pids: args.pids.iter().map(|&pid| Pid(pid)).collect(), command: false, children: args.children };
     let tracefs = args.tracefs.open()?;
+    let mut child = args.child()?;
+    let followed = child.as_ref().filter(|_| args.follow).map(Child::pid);
+    let pids = args.pids.iter().map(|&pid| Pid(pid)).chain(followed).collect();
+    let tasks = Tasks { pids, command: false, children: args.children };
     let journal = args.tracefs.journal(&tracefs, args.verbose);
     let unknown =
         carry_out(journal, &buffers, &tasks, &args.machine.machine(), args.ignore_unknown, mode).map_err(failure)?;
     for error in unknown {
         eprintln!("rtrace: warning: {error}");
     }
-    Ok(Exit::Success)
+    let Some(child) = &mut child else { return Ok(Exit::Success) };
+    child.open_gate().map_err(|error| failure(error.into()))?;
+    if args.fork {
+        return Ok(Exit::Success);
+    }
+    Ok(child.wait().map_or(Exit::Success, |ended| Exit::Command(ended.code())))
 }
 
 fn is_empty(buffer: &BufferPlan) -> bool {
@@ -108,6 +162,8 @@ fn is_empty(buffer: &BufferPlan) -> bool {
 
 pub(crate) fn failure(error: RecordError) -> Failure {
     match error {
+        RecordError::Command(CommandError::NotFound(_)) => Failure::new(Exit::Command(127), error),
+        RecordError::Command(CommandError::NotRunnable(..)) => Failure::new(Exit::Command(126), error),
         RecordError::Tracefs(error) => Failure::from(error),
         RecordError::Plan(PlanError::NoParents) => Failure::new(Exit::Usage, error),
         RecordError::Plan(PlanError::NoClock { ref name, ref available })

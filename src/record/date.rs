@@ -14,7 +14,10 @@ const STAMP: &str = "rtrace date";
 /// `clock` does not count time.
 ///
 /// It writes into an instance of its own, which `journal` removes again: what is to be recorded is not touched.
-pub(super) fn wall_clock_at_zero(journal: &mut Journal, clock: &str) -> Result<Option<u64>, RecordError> {
+///
+/// # Errors
+/// [`RecordError`] if the instance cannot be made, written or read.
+pub fn wall_clock_at_zero(journal: &mut Journal, clock: &str) -> Result<Option<u64>, RecordError> {
     let instance = journal.create_instance(&format!("rtrace-{}-date", std::process::id()))?;
     journal.set_clock(&instance, clock)?;
     let brackets = stamp(&instance).map_err(RecordError::Start)?;

@@ -36,7 +36,8 @@ pub struct Extracted {
 }
 
 /// Moves what is in the rings of `instance` (or of some of its CPUs) to a new trace.dat at `output`, where it is the top
-/// buffer. Reading consumes: the rings are empty afterwards. A live ring must be off, or this may never end.
+/// buffer. Reading consumes: the rings are empty afterwards. A live ring must be off, or this may never end. `date` is the wall
+/// clock's microseconds when the trace clock was zero ([`wall_clock_at_zero`](super::wall_clock_at_zero())).
 ///
 /// # Errors
 /// [`RecordError`]. Then there is no file; what was read by then is lost.
@@ -46,6 +47,7 @@ pub fn extract(
     cpus: Option<&[CpuId]>,
     output: &Path,
     compression: Compression,
+    date: Option<u64>,
 ) -> Result<Extracted, RecordError> {
     let mut buffer = Buffer::as_it_is(instance, "")?;
     buffer.counted = ring == Ring::Live;
@@ -69,7 +71,7 @@ pub fn extract(
     let plan = Plan::of_what_is_there(output, compression);
     let buffers = [buffer];
     let (writer, symbols_error) =
-        output_file.begin(instance.tracefs(), &plan, &buffers, ClockFacts::default())?.write();
+        output_file.begin(instance.tracefs(), &plan, &buffers, ClockFacts { date, tsc: None })?.write();
     // There is nothing to wait for: told to stop from the start, a worker takes what is there.
     let stop = EventFd::from_value(1).map_err(|e| RecordError::Start(e.into()))?;
     let drained: Vec<Drained> = thread::scope(|scope| {

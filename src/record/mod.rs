@@ -38,6 +38,7 @@ mod worker;
 pub use child::{Child, Command, CommandError, Ended};
 pub use chunk::{Compression, MAX_CHUNK, chunk_size};
 pub use comms::{Comm, CommLearner};
+pub use date::wall_clock_at_zero;
 pub use dry_run::{COMMAND_PID, OWN_PID, dry_run};
 pub use effort::{Effort, Efforts};
 pub use error::{PlanError, RecordError};

@@ -43,6 +43,44 @@ fn convert_keeps_every_event_and_option() {
     }
 }
 
+/// The sub-buffers of each CPU in a file of their own, as trace-cmd leaves them when it is killed.
+#[test]
+fn restore_makes_a_recording_of_the_files_of_its_cpus() {
+    let env = TestEnvironment::new();
+    for name in ["vm-6.1/trig.dat", "i386/events-v6.dat", "host/small-zlib.dat"] {
+        let file = recording(name);
+        let file = file.to_str().expect("a plain path");
+        env.rtrace(&["convert", "-i", file, "--compression", "none", "bare.dat"]).exits(0);
+        let wanted = env.rtrace(&["report", "bare.dat"]).exits(0).stdout();
+        let told = env.rtrace(&["dump", "--json", "bare.dat"]).exits(0).stdout();
+        let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+        let buffers = told["buffers"].as_array().expect("buffers");
+        assert_eq!(buffers.len(), 1, "{name}");
+        let bare = std::fs::read(env.path().join("bare.dat")).expect("the file");
+        let mut command =
+            vec!["restore".to_owned(), "-i".to_owned(), file.to_owned(), "-o".to_owned(), "new.dat".to_owned()];
+        for cpu in buffers[0]["cpus"].as_array().expect("CPUs") {
+            let at = |what: &str| cpu[what].as_u64().expect("a number") as usize;
+            let path = format!("{}.cpu{}", name.replace('/', "-"), at("cpu"));
+            let mut data = bare[at("offset")..][..at("bytes")].to_vec();
+            data.extend(b"torn");
+            std::fs::write(env.path().join(&path), data).expect("a file");
+            command.insert(1, path); // the numbers are in the names, whatever the order
+        }
+        let command: Vec<&str> = command.iter().map(String::as_str).collect();
+        env.rtrace(&command).exits(0).prints_with("new.dat: restored, ").prints_with(" of torn ends dropped");
+        assert!(env.rtrace(&["report", "new.dat"]).exits(0).stdout() == wanted, "{name}");
+        env.rtrace(&["dump", "--validate", "new.dat"]).exits(0).prints_with("no defects");
+    }
+    env.rtrace(&["restore", "a.cpu0", "b.cpu1"]).exits(2).complains_with("-i HEADER");
+    let header = recording("vm-6.1/trig.dat");
+    let header = header.to_str().expect("a plain path");
+    std::fs::write(env.path().join("x.cpu1"), b"").expect("a file");
+    env.rtrace(&["restore", "-i", header, "x.cpu1", "x.cpu1"]).exits(2).complains_with("is of CPU 1 too");
+    env.rtrace(&["restore", "-i", header, "y.cpu1"]).exits(1).complains_with("failed to open y.cpu1");
+    assert!(!env.path().join("trace.dat").exists(), "nothing is left of a failure");
+}
+
 #[test]
 fn convert_says_what_cannot_be() {
     let env = TestEnvironment::new();

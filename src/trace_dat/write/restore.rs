@@ -1,0 +1,65 @@
+//! A file from what `trace-cmd record` leaves beside it when it is killed: the sub-buffers of each CPU in a file of their own.
+
+use super::super::{OptionId, Trace};
+use super::{NewFile, Version, WriteError};
+use crate::units::CpuId;
+use std::fs::File;
+use std::io::{self, Read};
+
+/// About so many bytes make a chunk.
+const CHUNK: usize = 1 << 20;
+
+/// What was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// Size of the new file, in bytes.
+    pub size: u64,
+    /// Bytes of sub-buffers in it, unpacked.
+    pub data: u64,
+    /// Bytes behind the last whole sub-buffers, which were left out.
+    pub dropped: u64,
+}
+
+/// Writes to `file`, which is empty, what `header` says about its recording and, as the top buffer, the bare sub-buffers
+/// that `cpus` give. Buffers of `header` itself are left out.
+///
+/// # Errors
+/// [`WriteError::Write`], also for what cannot be read from `cpus`; [`WriteError::Version6`].
+pub fn restore<R: Read>(
+    header: &Trace,
+    cpus: Vec<(CpuId, R)>,
+    file: File,
+    version: Version,
+) -> Result<Restored, WriteError> {
+    let page = match header.prefix.page_size as usize {
+        0 => 4096,
+        size => size,
+    };
+    let clock = match header.buffers.first() {
+        Some(buffer) => buffer.clock.clone(),
+        None => header.option(OptionId::TRACECLOCK).map(|o| Trace::chosen_clock(&o.text())).unwrap_or_default(),
+    };
+    let mut new = NewFile::create(file, header, version, &[""])?;
+    new.begin_buffer("", &clock, page)?;
+    let (mut data, mut dropped) = (0, 0);
+    for (cpu, mut source) in cpus {
+        new.begin_cpu(cpu)?;
+        let mut chunk = Vec::new();
+        loop {
+            chunk.clear();
+            let most = (CHUNK / page).max(1) * page;
+            let failed = |source: io::Error| WriteError::Write { what: "a CPU's sub-buffers", source };
+            let len = (&mut source).take(most as u64).read_to_end(&mut chunk).map_err(failed)?;
+            let whole = len / page * page;
+            new.pages(&chunk[..whole])?;
+            data += whole as u64;
+            dropped += (len - whole) as u64;
+            if len < most {
+                break;
+            }
+        }
+        new.end_cpu()?;
+    }
+    new.end_buffer()?;
+    Ok(Restored { size: new.finish()?, data, dropped })
+}
