@@ -21,6 +21,7 @@ mod limits;
 mod machine;
 mod metadata;
 mod output;
+mod own;
 mod plan;
 mod proc_maps;
 mod session;

@@ -8,7 +8,7 @@ use super::limits::{Budget, MIN_RING_SHARE, Reached};
 use super::output::{ClockFacts, Output};
 use super::plan::Plan;
 use super::proc_maps::ProcMaps;
-use super::setup::{Buffer, Chosen, choose, set_up};
+use super::setup::{Buffer, Chosen, choose, set_up_all};
 use super::spool::Keep;
 use super::stop::{Signals, Watched, wait};
 use super::summary::{BufferSummary, CpuSummary, Summary};
@@ -92,15 +92,7 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
         child.keep_maps()?;
     }
 
-    plan.machine.set(&mut journal)?;
-    let mut buffers = Vec::new();
-    for (index, (buffer, chosen)) in plan.buffers.iter().zip(chosen).enumerate() {
-        // The main buffer may have nothing to record when there are others.
-        if index > 0 || buffer.traces() {
-            let pid = child.as_ref().map(Child::pid);
-            buffers.push(set_up(&mut journal, plan, buffer, chosen, index == 0, pid)?);
-        }
-    }
+    let buffers = set_up_all(&mut journal, plan, chosen, child.as_ref().map(Child::pid))?;
     let date = match (plan.date, buffers.first()) {
         (true, Some(main)) => super::date::wall_clock_at_zero(&mut journal, &main.clock.current)?,
         _ => None,
@@ -431,7 +423,8 @@ impl Run<'_> {
             let mut cpus = Vec::new();
             for ((cpu, before), drained) in buffer.cpus.iter().zip(drained) {
                 let after = buffer.instance.cpu_stats(*cpu)?;
-                cpus.push(CpuSummary::new(drained, buffer.sub_buffer, self.since, before, &after));
+                let ring = buffer.kib_per_cpu.unwrap_or(0) * 1024;
+                cpus.push(CpuSummary::new(drained, ring, self.since, before, &after));
                 failures.extend(drained.error.as_ref().map(ToString::to_string));
             }
             let (name, kib_per_cpu) = (buffer.name.clone(), buffer.kib_per_cpu);

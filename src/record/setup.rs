@@ -1,6 +1,7 @@
 //! A buffer's plan, carried out on tracefs: everything but switching it on.
 
 use super::error::{PlanError, RecordError};
+use super::own;
 use super::plan::{BufferPlan, Place, Plan};
 use crate::tracefs::{CpuStats, Error, EventName, Instance, Journal, TraceClock, Tracefs};
 use crate::units::{CpuId, Pid};
@@ -98,6 +99,27 @@ pub(super) struct Buffer {
     pub(super) is_text: bool,
     /// A tracer of functions runs in it.
     pub(super) traces_functions: bool,
+    /// The filters of its events are nobody else's: few events of a new instance, without filters of the plan.
+    filters_are_free: bool,
+}
+
+/// Carries out what `plan` says of the machine and of its buffers, whose events are `chosen`; `command` is the process of
+/// its command.
+pub(super) fn set_up_all(
+    journal: &mut Journal,
+    plan: &Plan,
+    chosen: Vec<Chosen>,
+    command: Option<Pid>,
+) -> Result<Vec<Buffer>, RecordError> {
+    plan.machine.set(journal)?;
+    let mut buffers = Vec::new();
+    for (index, (buffer, chosen)) in plan.buffers.iter().zip(chosen).enumerate() {
+        // The main buffer may have nothing to record when there are others.
+        if index > 0 || buffer.traces() {
+            buffers.push(set_up(journal, plan, buffer, chosen, index == 0, command)?);
+        }
+    }
+    Ok(buffers)
 }
 
 /// Carries out `buffer`; `main` is the one that is the file's top buffer.
@@ -137,6 +159,8 @@ pub(super) fn set_up(
     if buffer.traces_block_devices() {
         set_block_devices(journal, &plan.block_devices)?;
     }
+    let no_filters = chosen.events.values().all(|wish| wish.filter.is_none() && wish.triggers.is_empty());
+    let filters_are_free = created && no_filters && buffer.tracer.is_none() && names.len() <= own::MOST_EVENTS;
     let mut events = names;
     if !created {
         journal.disable_events(&instance, &chosen.left_out)?;
@@ -168,6 +192,7 @@ pub(super) fn set_up(
         last_boot: None,
         is_text: buffer.is_of_latency_tracer(),
         traces_functions: buffer.traces_functions(),
+        filters_are_free,
         instance,
     })
 }
@@ -312,17 +337,30 @@ impl Buffer {
             held_before: 0,
             is_text: false,
             traces_functions: false,
+            filters_are_free: false,
             instance: instance.clone(),
         })
     }
 
     /// Leaves out what the tasks `tids` do.
     pub(super) fn leave_out(&self, journal: &mut Journal, tids: &[Pid]) -> Result<(), Error> {
+        if self.filters_are_free && self.filter_out(journal, tids) {
+            return Ok(());
+        }
         journal.leave_out(&self.instance, tids)?;
         if self.traces_functions {
             journal.leave_out_functions(&self.instance, tids)?;
         }
         Ok(())
+    }
+
+    /// Leaves out what the tasks `tids` do by filters; false if they cannot be set on every event. Those that were set
+    /// then pass no less than what else leaves these tasks out.
+    fn filter_out(&self, journal: &mut Journal, tids: &[Pid]) -> bool {
+        self.events.iter().all(|event| {
+            let filter = own::passing_others(event, tids);
+            filter.is_some_and(|filter| journal.set_filter(&self.instance, event, &filter).is_ok())
+        })
     }
 
     /// Sets its triggers, then switches it on.

@@ -9,7 +9,7 @@ use super::error::{PlanError, RecordError};
 use super::metadata::Metadata;
 use super::plan::Plan;
 use super::session::{choose_events, end_of, own_threads, pass_on};
-use super::setup::{Buffer, set_up};
+use super::setup::{Buffer, set_up_all};
 use super::stop::{Signals, Watched, wait};
 use super::worker::WorkerError;
 use crate::abi::Abi;
@@ -125,14 +125,7 @@ impl<'p> Stream<'p> {
         };
         // Before this process lists its own threads as not to be traced, which children would inherit.
         let child = command.map(Command::fork).transpose()?;
-        plan.machine.set(&mut journal)?;
-        let mut buffers = Vec::new();
-        for (index, (buffer, chosen)) in plan.buffers.iter().zip(chosen).enumerate() {
-            if index > 0 || buffer.traces() {
-                let pid = child.as_ref().map(Child::pid);
-                buffers.push(set_up(&mut journal, plan, buffer, chosen, index == 0, pid)?);
-            }
-        }
+        let buffers = set_up_all(&mut journal, plan, chosen, child.as_ref().map(Child::pid))?;
         let facts = facts(&journal, &buffers)?;
         Ok((Stream { plan, journal, buffers, signals, watched, child }, facts))
     }

@@ -66,7 +66,7 @@ pub struct CpuSummary {
     pub bytes_written: u64,
     /// Times the recording thread woke up.
     pub wakeups: u64,
-    /// The most of the ring that was found full, in bytes.
+    /// The most of the ring that was full, in bytes: what was found in it, or all of it if events were lost.
     pub peak_fill: u64,
     /// User and system time of the recording thread, in seconds.
     pub cpu_seconds: f64,
@@ -90,19 +90,14 @@ pub struct EffortChange {
 }
 
 impl CpuSummary {
-    /// From the thread's report and the ring's counters before and after.
-    pub(crate) fn new(
-        drained: &Drained,
-        sub_buffer: usize,
-        since: Instant,
-        before: &CpuStats,
-        after: &CpuStats,
-    ) -> Self {
+    /// From the thread's report and the counters of its ring of `ring` bytes before and after.
+    pub(crate) fn new(drained: &Drained, ring: u64, since: Instant, before: &CpuStats, after: &CpuStats) -> Self {
         let change = |&(at, effort): &(Instant, Effort)| EffortChange {
             at_ns: at.saturating_duration_since(since).as_nanos() as u64,
             effort,
         };
         let (chunks_compressed, chunks_stored) = drained.efforts.counts();
+        let lost = after.lost().saturating_sub(before.lost());
         CpuSummary {
             cpu: drained.cpu.0,
             events: after.read.saturating_sub(before.read),
@@ -112,7 +107,7 @@ impl CpuSummary {
             bytes_raw: drained.raw,
             bytes_written: drained.spool.len(),
             wakeups: drained.wakeups,
-            peak_fill: (drained.peak * sub_buffer) as u64,
+            peak_fill: (drained.peak as u64).max(if lost > 0 { ring } else { 0 }),
             cpu_seconds: drained.cpu_time.as_secs_f64(),
             bytes_discarded: drained.discarded,
             chunks_compressed,

@@ -83,7 +83,7 @@ pub struct Drained {
     pub raw: u64,
     /// Times it woke up.
     pub wakeups: u64,
-    /// The most sub-buffers found waiting at once.
+    /// The most bytes of sub-buffers found waiting at once, no more than the ring holds.
     pub peak: usize,
     /// User and system time of its thread.
     pub cpu_time: Duration,
@@ -230,8 +230,7 @@ impl<'a> Worker<'a> {
             let moved = self.fetch(ready)?;
             // A ring that says it is readable and gives nothing (its CPU went away) must not keep us spinning.
             empty_wakes = if moved == 0 && ready { empty_wakes.saturating_add(1) } else { 0 };
-            let held = if self.drain.ring > 0 { moved.min(self.drain.ring) } else { moved };
-            self.peak = self.peak.max(held / self.drain.sub_buffer);
+            self.found(moved);
             if self.chunk_since.elapsed() > QUIET && self.holds_whole_sub_buffers() {
                 self.flush()?; // a recorder that is killed shall lose little of a slow trace
             }
@@ -240,14 +239,22 @@ impl<'a> Worker<'a> {
             }
         }
         self.waited = 0;
+        let before = self.raw;
         if !self.by_read {
             self.splice_all()?;
         }
         while self.read_one()? > 0 {}
+        self.found((self.raw - before) as usize);
         if let Some(chunk) = &mut self.chunk {
             chunk.pad(self.drain.sub_buffer);
         }
         self.flush()
+    }
+
+    /// Notes how full the ring was. What is written while it is emptied comes on top, hence the bound.
+    fn found(&mut self, moved: usize) {
+        let held = if self.drain.ring > 0 { moved.min(self.drain.ring) } else { moved };
+        self.peak = self.peak.max(held);
     }
 
     /// Sleeps until the ring is full enough, or [`QUIET`]; says whether the ring reported data, and whether to stop.

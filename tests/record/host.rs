@@ -274,7 +274,13 @@ fn losses_beyond_what_is_allowed() {
     // The recorder does not run meanwhile, so that all but one ring's worth is lost.
     let load = format!("kill -STOP $PPID; {}; kill -CONT $PPID", kills(20_000));
     let args = ["-F", "-b", "4", "--max-lost", "10", "-e", "syscalls", "--", "bash", "-c", &load];
-    record(&env, &args).exits(4).complains_with("are allowed").complains_with("overrun");
+    let out = record(&env, &args);
+    out.exits(4).complains_with("are allowed").complains_with("overrun").complains_with("Hint: a ring buffer of");
+    let buffer = &summary(&env)["buffers"][0];
+    let ring = buffer["buffer_size_kb"].as_u64().unwrap() * 1024;
+    let lossy = |cpu: &&serde_json::Value| cpu["overrun"].as_u64() > Some(0);
+    let lossy: Vec<_> = buffer["cpus"].as_array().unwrap().iter().filter(lossy).collect();
+    assert!(!lossy.is_empty() && lossy.iter().all(|cpu| cpu["peak_fill"] == ring), "{buffer}");
     assert!(Path::new(&env.path().join("trace.dat")).exists());
 }
 
