@@ -4,7 +4,7 @@ use super::handlers::{Handler, graph_exit};
 use super::{Common, DecodeOptions, EventType};
 use crate::abi::Abi;
 use crate::format::EventFormat;
-use crate::print_fmt::PrintFmtError;
+use crate::print_fmt::{PrintFmtError, Semantics, compile, offers_allocation_flags, wants_allocation_flags};
 use crate::symbols::Symbols;
 use crate::units::EventId;
 use std::collections::HashMap;
@@ -74,6 +74,13 @@ impl<'a> EventTypes<'a> {
                 event.handler.link_exit(graph_exit(self.formats(), self.abi, &self.options), &self.common);
             }
             event.handler.link_symbols(self.abi, self.symbols);
+            if wants_allocation_flags(&format.print_fmt)
+                && let Some(other) = self.formats().find(|other| offers_allocation_flags(&other.print_fmt))
+                && let Ok(other) = compile(other, self.abi, self.symbols, Semantics::Kernel)
+                && let Ok(program) = &mut event.program
+            {
+                program.name_allocation_flags(&other);
+            }
             Box::new(event)
         });
         Some(compiled)

@@ -76,6 +76,7 @@ fn conversion(spec: &Spec, args: &mut Args<'_, '_>, out: &mut Vec<u8>) {
     let precision = spec.precision.map(&mut count).and_then(|p| usize::try_from(p).ok()).map(|p| p.min(MAX_WIDTH));
     let mut flags = spec.flags;
     flags.left |= width < 0;
+    flags.kernel = args.semantics == Semantics::Kernel;
     let width = (width.unsigned_abs() as usize).min(MAX_WIDTH);
     let radix = match spec.conversion {
         b'd' | b'i' => Radix::Signed,
@@ -93,7 +94,7 @@ fn conversion(spec: &Spec, args: &mut Args<'_, '_>, out: &mut Vec<u8>) {
             let text = &text[..precision.unwrap_or(text.len()).min(text.len())];
             return padded(out, text, flags.left, width);
         }
-        b'p' => return pointer(spec, args, out),
+        b'p' => return pointer(spec, args, out, flags.left, width),
         other => return out.extend_from_slice(&[b'%', other]),
     };
     let value = super::expr::fit(args.number(usize::from(spec.size)), spec.size, radix == Radix::Signed);
@@ -112,7 +113,7 @@ fn padded(out: &mut Vec<u8>, text: &[u8], left: bool, width: usize) {
 }
 
 /// Addresses are stored as they are; all other extensions were rendered when the event was recorded.
-fn pointer(spec: &Spec, args: &mut Args<'_, '_>, out: &mut Vec<u8>) {
+fn pointer(spec: &Spec, args: &mut Args<'_, '_>, out: &mut Vec<u8>, left: bool, width: usize) {
     let (kind, used) = Pointer::parse(&spec.extension, args.semantics);
     let rendered = match args.semantics {
         Semantics::TraceCmd => kind.takes_bytes(),
@@ -123,7 +124,17 @@ fn pointer(spec: &Spec, args: &mut Args<'_, '_>, out: &mut Vec<u8>) {
     } else {
         let value = args.number(usize::from(args.cx.abi.long_size));
         let cx = *args.cx;
-        pointer::address(out, &cx, kind, value, args.semantics);
+        if args.semantics == Semantics::Kernel && width > 0 {
+            let mut text = Vec::new();
+            match kind {
+                // lib/vsprintf.c, pointer_string(): no zeros where a width is given
+                Pointer::Hex | Pointer::Plain => num::hex(&mut text, value),
+                _ => pointer::address(&mut text, &cx, kind, value, args.semantics),
+            }
+            padded(out, &text, left, width);
+        } else {
+            pointer::address(out, &cx, kind, value, args.semantics);
+        }
     }
     // The kernel passes over all letters and digits behind the `p`.
     if args.semantics == Semantics::TraceCmd {
@@ -146,5 +157,17 @@ mod tests {
         let data = [b"\x05\0\0\0hi\0\0".as_slice(), &7u64.to_le_bytes(), b"\xff\xff\xff\xff"].concat();
         BinaryFormat::new(b"%d %s %lx %d%%", abi).render(&cx, &data, &mut out);
         assert_eq!(String::from_utf8(out).unwrap(), "5 hi 7 -1%");
+    }
+
+    /// As Linux 6.12 printed them.
+    #[test]
+    fn the_kernel_s_widths_and_precisions() {
+        let abi = Abi { endian: Endian::Little, long_size: 8 };
+        let symbols = Symbols::default();
+        let cx = Context { data: &[], abi, symbols: &symbols };
+        let mut out = Vec::new();
+        let data = [0x1234u64.to_le_bytes(), 0x1234u64.to_le_bytes(), 0u64.to_le_bytes()].concat();
+        BinaryFormat::kernel(b"[%20px] [%-20px] [%.0d]", abi).render(&cx, &data, &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), "[                1234] [1234                ] [0]");
     }
 }

@@ -18,6 +18,14 @@ pub(super) enum Bytes {
 }
 
 impl Bytes {
+    /// Where they lie, if that is the same in every record.
+    pub(super) fn fixed_offset(self) -> Option<u32> {
+        match self {
+            Bytes::Fixed { offset, .. } => Some(offset),
+            _ => None,
+        }
+    }
+
     #[inline]
     pub(super) fn get<'a>(self, cx: &Context<'a>) -> &'a [u8] {
         let data = cx.data;

@@ -11,6 +11,7 @@
 //! Two readings of the same C exist side by side ([`Semantics`]): the kernel's, and that of libtraceevent, which knows
 //! nothing of types.
 
+mod allocation;
 mod ast;
 mod binary;
 mod bytes;
@@ -38,6 +39,7 @@ mod time;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use allocation::{offered as offers_allocation_flags, wanted as wants_allocation_flags};
 pub use binary::BinaryFormat;
 pub use compile::compile;
 pub use context::Context;

@@ -160,8 +160,9 @@ pub(super) struct Flags {
     pub(super) space: bool,
     pub(super) alt: bool,
     pub(super) zero: bool,
-    /// `#` marks 0 too, as the kernel's printf does and the C library's does not.
-    pub(super) alt_zero: bool,
+    /// As the kernel's printf does it (lib/vsprintf.c, `number()`) where the C library's does not: `#` marks 0 too, a
+    /// precision of 0 leaves a 0 to be seen, zeros fill the width in spite of a precision.
+    pub(super) kernel: bool,
 }
 
 /// How a number is to be written.
@@ -190,7 +191,7 @@ pub(super) fn printf(
     // The digits first; what belongs in front of them is turned there.
     let start = out.len();
     match radix {
-        _ if precision == Some(0) && magnitude == 0 => {}
+        _ if precision == Some(0) && magnitude == 0 && !flags.kernel => {}
         Radix::Signed | Radix::Unsigned => dec(out, magnitude),
         Radix::Hex => hex(out, magnitude),
         Radix::HexUpper => {
@@ -204,14 +205,14 @@ pub(super) fn printf(
         Radix::Signed if negative => b"-",
         Radix::Signed if flags.plus => b"+",
         Radix::Signed if flags.space => b" ",
-        Radix::Hex if flags.alt && (magnitude != 0 || flags.alt_zero) => b"0x",
-        Radix::HexUpper if flags.alt && (magnitude != 0 || flags.alt_zero) => b"0X",
+        Radix::Hex if flags.alt && (magnitude != 0 || flags.kernel) => b"0x",
+        Radix::HexUpper if flags.alt && (magnitude != 0 || flags.kernel) => b"0X",
         Radix::Octal if flags.alt && out.get(start) != Some(&b'0') => b"0",
         _ => b"",
     };
     let mut zeros = precision.unwrap_or(0).saturating_sub(digits);
     let mut blanks = width.saturating_sub(prefix.len() + zeros + digits);
-    if flags.zero && !flags.left && precision.is_none() {
+    if flags.zero && !flags.left && (precision.is_none() || flags.kernel) {
         zeros += blanks;
         blanks = 0;
     }
@@ -289,7 +290,7 @@ mod tests {
                 space: flags.contains(' '),
                 alt: flags.contains('#'),
                 zero: flags.contains('0'),
-                alt_zero: flags.contains('k'),
+                kernel: flags.contains('k'),
             };
             text(|o| printf(o, v as u64, radix, f, width, precision))
         };
@@ -301,6 +302,8 @@ mod tests {
         assert_eq!(p(-5, Radix::Signed, "-", 4, None), "-5  ");
         assert_eq!(p(5, Radix::Unsigned, "", 6, Some(3)), "   005");
         assert_eq!(p(0, Radix::Unsigned, "", 2, Some(0)), "  ");
+        assert_eq!(p(0, Radix::Signed, "k", 0, Some(0)), "0");
+        assert_eq!(p(-42, Radix::Signed, "0k", 8, Some(3)), "-0000042");
         assert_eq!(p(8, Radix::Octal, "#", 0, None), "010");
         assert_eq!(p(3, Radix::Signed, "+", 0, None), "+3");
     }

@@ -34,6 +34,8 @@ pub(super) enum Pointer {
     Bitmap { list: bool },
     /// The kernel's `%ptT` and `%ptR`: a time.
     Time(time::Time),
+    /// The kernel's `%pGg`: flags of an allocation. Their names differ from kernel to kernel; other events have them.
+    AllocationFlags,
     /// The kernel's `%pGv`: flags of a memory area.
     VmaFlags,
 }
@@ -79,6 +81,7 @@ impl Pointer {
             b't' if kernel => {
                 time::Time::parse(extension).map_or((Pointer::Plain, 0), |t| (Pointer::Time(t), extension.len()))
             }
+            b'G' if kernel && at(1) == b'g' => (Pointer::AllocationFlags, 2),
             b'G' if kernel && at(1) == b'v' => (Pointer::VmaFlags, 2),
             b'U' => match at(1) {
                 b'b' => (Pointer::Uuid { upper: false, guid: false }, 2),
@@ -272,6 +275,13 @@ pub(super) fn bytes(
             None => put::all(out, b"INVALIDIPv6"),
         },
         Pointer::Sockaddr(shown) => sockaddr(out, data, shown, cx, semantics),
+        Pointer::AllocationFlags => {
+            let flags = cx.abi.uint(data, 0, 4).unwrap_or(0);
+            if flags != 0 {
+                put::all(out, b"0x");
+                num::hex(out, flags);
+            }
+        }
         Pointer::Time(time) => time.write(out, data, cx.abi),
         Pointer::VmaFlags => vma_flags(out, cx.abi.uint(data, 0, usize::from(cx.abi.long_size)).unwrap_or(0)),
         Pointer::Uuid { upper, guid } => match data.first_chunk::<16>() {

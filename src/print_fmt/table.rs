@@ -33,6 +33,11 @@ impl Table {
         table
     }
 
+    /// Whether some value has this name.
+    pub(super) fn has_name(&self, name: &[u8]) -> bool {
+        self.entries.iter().any(|entry| self.name(*entry) == name)
+    }
+
     fn name(&self, entry: (u64, u32, u32)) -> &[u8] {
         self.text.get(entry.1 as usize..entry.2 as usize).unwrap_or(b"")
     }

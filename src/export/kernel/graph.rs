@@ -393,7 +393,7 @@ fn duration(view: &KernelView, nanos: u64, out: &mut Vec<u8>) {
         return;
     }
     out.extend_from_slice(&[if view.options.graph_overhead { mark(nanos) } else { b' ' }, b' ']);
-    put::left(out, 11, |out| {
+    put::left(out, 12, |out| {
         let start = out.len();
         num::dec(out, nanos / 1000);
         let len = out.len() - start;

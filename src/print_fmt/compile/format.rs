@@ -148,7 +148,7 @@ impl Builder<'_> {
             b'X' => Radix::HexUpper,
             _ => Radix::Octal,
         };
-        let flags = Flags { alt_zero: self.compiler.kernel(), ..spec.flags };
+        let flags = Flags { kernel: self.compiler.kernel(), ..spec.flags };
         let fitted = value.clone().fitted(spec.size, radix == Radix::Signed);
         let bare = width.constant() == Some(0) && precision.is_none() && !flags.plus && !flags.space && !flags.alt;
         let zero_hex = precision.is_none() && flags.zero && !flags.left && !flags.alt;

@@ -1,0 +1,50 @@
+//! The names of allocation flags, which `%pGg` prints from a table within the kernel (`gfpflag_names`, mm/debug.c). Their
+//! bits differ from kernel to kernel, but the events of `kmem` and `vmscan` carry the same table in their print formats.
+
+use super::Program;
+use super::expr::{Ex, Load};
+use super::pointer::Pointer;
+use super::program::Op;
+use super::table::Table;
+use super::text::Text;
+
+/// Whether a print format has `%pGg`.
+pub(crate) fn wanted(print_fmt: &str) -> bool {
+    print_fmt.contains("%pGg")
+}
+
+/// Whether a print format has the table.
+pub(crate) fn offered(print_fmt: &str) -> bool {
+    print_fmt.contains("\"GFP_KERNEL\"")
+}
+
+impl Program {
+    /// Lets `%pGg` have the names in `other`'s table.
+    pub(crate) fn name_allocation_flags(&mut self, other: &Program) {
+        let Some(table) = other.steps.iter().find_map(|step| table_of(&step.op)) else { return };
+        for step in &mut self.steps {
+            if let Op::Bytes(of) = &step.op
+                && let (Pointer::AllocationFlags, bytes, _) = **of
+                && let Some(offset) = bytes.fixed_offset()
+            {
+                let flags = Ex::Load(Load { offset, size: 4, signed: false });
+                step.op = Op::Text(Box::new(Text::Flags(Box::new((flags, table.clone(), b"|".to_vec())))));
+            }
+        }
+    }
+}
+
+fn table_of(op: &Op) -> Option<&Table> {
+    match op {
+        Op::Text(text) => in_text(text),
+        _ => None,
+    }
+}
+
+fn in_text(text: &Text) -> Option<&Table> {
+    match text {
+        Text::Flags(of) if of.1.has_name(b"GFP_KERNEL") => Some(&of.1),
+        Text::Choice(of) => in_text(&of.1).or_else(|| in_text(&of.2)),
+        _ => None,
+    }
+}
