@@ -16,7 +16,7 @@ pub(crate) enum Kernel {
 }
 
 impl Kernel {
-    fn argument(self) -> &'static str {
+    pub(crate) fn argument(self) -> &'static str {
         match self {
             Kernel::V6_1 => "6.1",
             Kernel::V6_12 => "6.12",

@@ -7,11 +7,13 @@ mod documented;
 mod echoes;
 mod events;
 mod examples;
+mod forms;
 mod guest_machine;
 mod harness;
 mod hist;
 mod languages;
 mod load;
+mod module;
 #[path = "../common/not_run.rs"]
 mod not_run;
 mod persistent;

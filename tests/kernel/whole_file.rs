@@ -88,7 +88,8 @@ fn write(dir: &Path, to: &Path) {
     writer.finish(&[(String::new(), clock, page_size)], &spools).expect("the trace file is finished");
 }
 
-/// What `rtrace report --format kernel` prints of what is in `dir`, and the kernel's own text.
+/// What `rtrace report --format kernel` prints of what is in `dir`, and the kernel's own text. No event may be shown as
+/// raw fields only.
 pub(crate) fn both(dir: &Path) -> (Vec<u8>, Vec<u8>) {
     let scratch = tempfile::TempDir::new().expect("a temporary folder");
     let file = scratch.path().join("trace.dat");
@@ -98,6 +99,8 @@ pub(crate) fn both(dir: &Path) -> (Vec<u8>, Vec<u8>) {
         .arg(&file)
         .output()
         .expect("rtrace starts");
-    assert!(output.status.success(), "{}: {}", dir.display(), String::from_utf8_lossy(&output.stderr));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {told}", dir.display());
+    assert!(!told.contains("raw fields") && !told.contains("no format describes"), "{}: {told}", dir.display());
     (output.stdout, std::fs::read(dir.join("trace")).expect("the kernel's text"))
 }

@@ -24,6 +24,11 @@ for option in noirq-info nocontext-info verbose stacktrace 'stacktrace sym-offse
 done
 $whole "$dir/marker" nop 'echo hello >$instance/trace_marker; printf "two\nlines" >$instance/trace_marker
   printf "\001\000\000\000abcdefg" >$instance/trace_marker_raw; printf "\002\000\000\000abcdefghijklmnop" >$instance/trace_marker_raw' 'sched:sched_switch' || exit
+if [ -e $tracing/buffer_subbuf_size_kb ]; then
+  for size in 8 16 32 64; do
+    WHOLE_SUBBUF_KB=$size $whole "$dir/sub-buffers-$size" nop 'ls -lR /etc | sort | tail -n 1' 'sched:*' 'syscalls:*' 'irq:*' || exit
+  done
+fi
 WHOLE_OPTIONS=printk-msg-only $whole "$dir/message" nop 'echo hello >$instance/trace_marker' 'sched:sched_switch' || exit
 rm -rf "$work"
 exit 0
