@@ -36,12 +36,20 @@ pub struct CpuStats {
 impl CpuStats {
     /// Parses the file's text. Lines of later kernels are skipped; a missing counter is 0.
     ///
+    /// The kernel makes the text anew for each read(2). Where a counter got one more digit since the one before, what
+    /// should be the end of the file gives the last bytes of a longer text: they are passed over.
+    ///
     /// # Errors
     /// The line that is not `name: number`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut stats = CpuStats::default();
+        let mut whole = false;
         for line in text.lines() {
-            let (name, value) = line.split_once(':').ok_or_else(|| line.to_owned())?;
+            let (name, value) = match line.split_once(':') {
+                Some(both) => both,
+                None if whole => break,
+                None => return Err(line.to_owned()),
+            };
             let value = value.trim();
             let count = || value.parse::<u64>().map_err(|_| line.to_owned());
             match name {
@@ -52,7 +60,7 @@ impl CpuStats {
                 "oldest event ts" => stats.oldest_ts = value.to_owned(),
                 "now ts" => stats.now_ts = value.to_owned(),
                 "dropped events" => stats.dropped = count()?,
-                "read events" => stats.read = count()?,
+                "read events" => (stats.read, whole) = (count()?, true),
                 _ => {}
             }
         }
@@ -78,5 +86,15 @@ mod tests {
         assert_eq!(stats.oldest_ts, "1127.951430");
         assert_eq!(CpuStats::parse("entries: x"), Err("entries: x".to_owned()));
         assert_eq!(CpuStats::parse("entries"), Err("entries".to_owned()));
+    }
+
+    #[test]
+    fn the_tail_of_a_text_that_grew_between_two_reads() {
+        for tail in ["\n", "0\n", "10\n"] {
+            let text = format!("entries: 99\ndropped events: 0\nread events: 7\n{tail}");
+            let stats = CpuStats::parse(&text).unwrap();
+            assert_eq!((stats.entries, stats.read), (99, 7), "{tail:?}");
+        }
+        assert_eq!(CpuStats::parse("entries: 99\n\nread events: 7\n"), Err(String::new()));
     }
 }
