@@ -26,7 +26,7 @@ struct Seen {
 impl Work for Lines {
     type State = Seen;
 
-    fn fork(&self, known: &Seen) -> Seen {
+    fn fork(&self, known: &Seen, _: Option<Seen>) -> Seen {
         Seen { base: known.base + known.records, records: 0 }
     }
 
@@ -39,7 +39,7 @@ impl Work for Lines {
         out.extend_from_slice(format!("{number} {time} {cpu} {} {lost:?} {sum:x}\n", r.buffer).as_bytes());
     }
 
-    fn commit(&self, known: &mut Seen, done: Seen) -> Verdict {
+    fn commit(&self, known: &mut Seen, done: &mut Seen) -> Verdict {
         let base = known.base + known.records;
         if self.surprise > 0 && done.base / self.surprise != base / self.surprise {
             return Verdict::Again;
@@ -130,7 +130,7 @@ struct Panics(u64);
 impl Work for Panics {
     type State = u64;
 
-    fn fork(&self, known: &u64) -> u64 {
+    fn fork(&self, known: &u64, _: Option<u64>) -> u64 {
         *known
     }
 
@@ -139,8 +139,8 @@ impl Work for Panics {
         assert!(*seen < self.0, "on purpose, at {}", merge.record().timestamp.0);
     }
 
-    fn commit(&self, known: &mut u64, done: u64) -> Verdict {
-        *known = done;
+    fn commit(&self, known: &mut u64, done: &mut u64) -> Verdict {
+        *known = *done;
         Verdict::Kept
     }
 }

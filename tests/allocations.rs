@@ -7,7 +7,7 @@ mod corpus;
 mod trace_files;
 
 use rtrace::event::{DecodeOptions, EventTypes, Lost, State};
-use rtrace::export::{Text, TextOptions};
+use rtrace::export::{Column, Csv, CsvBuffer, Json, JsonBuffer, JsonTypes, Style, Text, TextOptions};
 use rtrace::merge::Merge;
 use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
 use rtrace::trace_dat::{TimeOptions, Trace};
@@ -126,4 +126,34 @@ fn printing_allocates_nothing() {
         });
     }
     assert!(records > 1000, "only {records} records");
+}
+
+#[test]
+fn machine_formats_allocate_nothing() {
+    let mut records = 0;
+    for file in trace_files::trace_files() {
+        let name = file.display().to_string();
+        let trace = Trace::open(std::fs::read(&file).unwrap()).unwrap();
+        let comms = Comms::parse(&trace.saved_cmdlines);
+        let formats = || trace.ftrace_formats.iter().chain(&trace.event_formats);
+        for style in [Style::Json, Style::Raw] {
+            let types = JsonTypes::new(formats(), trace.abi, style);
+            let buffer = |_| JsonBuffer { types: &types, comms: &comms, source: None, buffer: None };
+            let mut json = Json::new(trace.buffers.iter().map(buffer));
+            records += none_in_last(&trace, &format!("{name}: {style:?}"), |merge, out| {
+                json.event(&merge.record(), out);
+            });
+        }
+        let columns = Column::FIXED.into_iter().map(|(_, column)| column).collect();
+        let buffer = |_| CsvBuffer {
+            formats: formats().collect(),
+            abi: trace.abi,
+            comms: &comms,
+            source: Some("file"),
+            buffer: None,
+        };
+        let mut csv = Csv::new(columns, trace.buffers.iter().map(buffer));
+        records += none_in_last(&trace, &format!("{name}: csv"), |merge, out| csv.event(&merge.record(), out));
+    }
+    assert!(records > 3000, "only {records} records");
 }

@@ -5,7 +5,7 @@
 //! a comma, a quote or a line break is quoted.
 
 use super::json::{json_string, json_value};
-use super::line::Line;
+use super::line::{Line, Literal, Literals};
 use crate::abi::Abi;
 use crate::event::{Lost, Record, TypedEvent, TypedField, Value};
 use crate::format::EventFormat;
@@ -100,6 +100,7 @@ pub struct Csv<'t> {
 struct Buffer<'t> {
     what: CsvBuffer<'t>,
     types: Vec<Option<Type>>,
+    pool: Literals,
 }
 
 struct Type {
@@ -107,6 +108,10 @@ struct Type {
     pid: Option<TypedField>,
     /// Per column: the field.
     fields: Vec<Option<TypedField>>,
+    /// `system:name`, quoted if it must be.
+    title: Literal,
+    /// Per own field: what stands before its value in the column of all fields, quotes doubled.
+    keys: Vec<Literal>,
 }
 
 impl<'t> Csv<'t> {
@@ -140,7 +145,7 @@ impl<'t> Csv<'t> {
     /// # Panics
     /// If the record's buffer is none of those given to [`Csv::new`].
     pub fn event(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
-        let Buffer { what, types } = &self.buffers[record.buffer];
+        let Buffer { what, types, pool } = &self.buffers[record.buffer];
         let id = what.abi.uint(record.data, 0, 2).unwrap_or(0) as usize;
         let event = types.get(id).and_then(Option::as_ref);
         let (line, cell) = (&mut self.line, &mut self.cell);
@@ -161,6 +166,17 @@ impl<'t> Csv<'t> {
                 Column::Buffer => quote(line, what.buffer.unwrap_or_default().as_bytes()),
                 _ => {
                     let Some(event) = event else { continue };
+                    match column {
+                        Column::Event => {
+                            line.literal(pool, event.title);
+                            continue;
+                        }
+                        Column::Fields if !event.keys.is_empty() => {
+                            event.all_fields(pool, what.abi, record.data, line, cell);
+                            continue;
+                        }
+                        _ => {}
+                    }
                     cell.clear();
                     event.cell(index, column, what, record.data, cell);
                     quote(line, cell.as_bytes());
@@ -175,6 +191,7 @@ impl<'t> Csv<'t> {
 impl<'t> Buffer<'t> {
     fn new(what: CsvBuffer<'t>, columns: &[Column]) -> Self {
         let mut types: Vec<Option<Type>> = Vec::new();
+        let mut pool = Literals::default();
         for format in &what.formats {
             let event = TypedEvent::new(format);
             let all = || event.fields.iter().chain(&event.common);
@@ -188,13 +205,45 @@ impl<'t> Buffer<'t> {
             if types.len() <= id {
                 types.resize_with(id + 1, || None);
             }
-            types[id] = Some(Type { event, pid, fields });
+            let mut text = Line::default();
+            quote(&mut text, format!("{}:{}", event.system, event.name).as_bytes());
+            let title = pool.add(text.as_bytes());
+            let key = |(index, field): (usize, &TypedField)| {
+                let mut name = Line::default();
+                json_string(&mut name, field.name.as_bytes());
+                text.clear();
+                text.byte(if index == 0 { b'{' } else { b',' });
+                doubled(&mut text, name.as_bytes());
+                text.byte(b':');
+                pool.add(text.as_bytes())
+            };
+            let keys = event.fields.iter().enumerate().map(key).collect();
+            types[id] = Some(Type { event, pid, fields, title, keys });
         }
-        Buffer { what, types }
+        Buffer { what, types, pool }
     }
 }
 
 impl Type {
+    /// Writes all of the event's own fields, of which there are some: a cell with quotes.
+    fn all_fields(&self, pool: &Literals, abi: Abi, data: &[u8], line: &mut Line, cell: &mut Line) {
+        line.byte(b'"');
+        for (field, key) in self.event.fields.iter().zip(&self.keys) {
+            line.literal(pool, *key);
+            match field.value(abi, data) {
+                Some(Value::Unsigned(number)) => line.dec(number),
+                Some(Value::Signed(number)) => line.signed(number),
+                Some(value) => {
+                    cell.clear();
+                    json_value(cell, value);
+                    doubled(line, cell.as_bytes());
+                }
+                None => line.bytes(b"null"),
+            }
+        }
+        line.bytes(b"}\"");
+    }
+
     /// Writes the cell of a column that depends on the event's type.
     fn cell(&self, index: usize, column: &Column, what: &CsvBuffer<'_>, data: &[u8], cell: &mut Line) {
         let pid = || match self.pid.as_ref()?.value(what.abi, data)? {
@@ -206,26 +255,7 @@ impl Type {
             Column::Comm => text(cell, pid().and_then(|pid| what.comms.get(pid)).unwrap_or_default()),
             Column::System => cell.bytes(self.event.system.as_bytes()),
             Column::Name => cell.bytes(self.event.name.as_bytes()),
-            Column::Event => {
-                cell.bytes(self.event.system.as_bytes());
-                cell.byte(b':');
-                cell.bytes(self.event.name.as_bytes());
-            }
-            Column::Fields => {
-                cell.byte(b'{');
-                for (index, field) in self.event.fields.iter().enumerate() {
-                    if index > 0 {
-                        cell.byte(b',');
-                    }
-                    json_string(cell, field.name.as_bytes());
-                    cell.byte(b':');
-                    match field.value(what.abi, data) {
-                        Some(value) => json_value(cell, value),
-                        None => cell.bytes(b"null"),
-                    }
-                }
-                cell.byte(b'}');
-            }
+            Column::Fields => cell.bytes(b"{}"), // of an event without any
             _ => match self.fields.get(index).and_then(Option::as_ref).and_then(|f| f.value(what.abi, data)) {
                 None => {}
                 Some(Value::Text(bytes)) => text(cell, bytes),
@@ -260,13 +290,19 @@ fn quote(line: &mut Line, cell: &[u8]) {
         return line.bytes(cell);
     }
     line.byte(b'"');
-    for (index, part) in cell.split(|b| *b == b'"').enumerate() {
-        if index > 0 {
-            line.bytes(b"\"\"");
-        }
-        line.bytes(part);
-    }
+    doubled(line, cell);
     line.byte(b'"');
+}
+
+/// Appends text with its quotes doubled.
+fn doubled(line: &mut Line, text: &[u8]) {
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'"', rest) {
+        line.bytes(&rest[..=at]);
+        line.byte(b'"');
+        rest = &rest[at + 1..];
+    }
+    line.bytes(rest);
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! next piece overwrites, and the finished line is appended to the output once.
 
 use crate::print_fmt::num;
+use crate::sys::Tail;
 
 /// The block that literals are copied by.
 const BLOCK: usize = 32;
@@ -42,6 +43,41 @@ impl Literals {
     /// The text of a literal.
     pub fn get(&self, literal: Literal) -> &[u8] {
         &self.bytes[literal.start as usize..(literal.start + literal.len) as usize]
+    }
+}
+
+impl Tail<'_> {
+    /// Appends a literal of `pool`.
+    #[inline(always)]
+    pub(super) fn pooled(self, pool: &Literals, literal: Literal) -> Self {
+        let (start, len) = (literal.start as usize, literal.len as usize);
+        match pool.bytes.get(start..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
+            Some(block) if len <= BLOCK => self.piece(block, len),
+            _ => self.with(|out| out.extend_from_slice(pool.get(literal))),
+        }
+    }
+
+    /// Appends as much of `text` as [`Line::plain_prefix`] does, and says how much that is.
+    #[inline(always)]
+    pub(super) fn plain_prefix(self, text: &[u8]) -> (Self, usize) {
+        let (mut tail, mut at) = (self, 0);
+        while let Some(&block) = text.get(at..).and_then(|t| t.first_chunk::<8>()) {
+            let plain = special(u64::from_le_bytes(block)).trailing_zeros() as usize / 8;
+            tail = tail.piece(&block, plain);
+            at += plain;
+            if plain < 8 {
+                return (tail, at);
+            }
+        }
+        while let Some(&byte) = text.get(at)
+            && (0x20..0x7f).contains(&byte)
+            && byte != b'"'
+            && byte != b'\\'
+        {
+            tail = tail.piece(&[byte], 1);
+            at += 1;
+        }
+        (tail, at)
     }
 }
 

@@ -3,8 +3,8 @@
 use super::put::{all, piece};
 
 /// What `0` is in each byte.
-const ZEROS: u64 = 0x3030_3030_3030_3030;
-const SHORT: u64 = 100_000_000;
+pub(super) const ZEROS: u64 = 0x3030_3030_3030_3030;
+pub(super) const SHORT: u64 = 100_000_000;
 
 /// The three digits of each number below 1000, and a colon.
 pub(crate) static THREE: [[u8; 4]; 1000] = {
@@ -36,7 +36,7 @@ pub(crate) static UP_TO_THREE: [[u8; 4]; 1000] = {
 /// The eight decimal digits of a number below 10^8, as bytes 0 to 9, the most significant one lowest. All eight are made
 /// at once, by multiplications within one word.
 #[inline(always)]
-fn eight(value: u64) -> u64 {
+pub(super) fn eight(value: u64) -> u64 {
     let (high, low) = (value / 10_000, value % 10_000);
     let fours = high | (low << 32);
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
@@ -47,7 +47,7 @@ fn eight(value: u64) -> u64 {
 
 /// How many of eight digits are in front of the first that is not 0, the last one aside.
 #[inline(always)]
-fn leading(digits: u64) -> u32 {
+pub(super) fn leading(digits: u64) -> u32 {
     (digits | 1 << 56).trailing_zeros() / 8
 }
 

@@ -32,6 +32,27 @@ impl Tail<'_> {
         }
     }
 
+    /// The same where long numbers are as usual as short ones.
+    #[inline(always)]
+    pub(crate) fn wide(self, value: u64) -> Self {
+        if value < 1000 {
+            self.up_to_three(value)
+        } else if value < num::SHORT {
+            self.up_to_eight(value)
+        } else if value < num::SHORT * num::SHORT {
+            self.up_to_eight(value / num::SHORT).all(&(num::eight(value % num::SHORT) | num::ZEROS).to_le_bytes())
+        } else {
+            self.with(|out| num::dec(out, value))
+        }
+    }
+
+    #[inline(always)]
+    fn up_to_eight(self, value: u64) -> Self {
+        let digits = num::eight(value);
+        let skip = num::leading(digits);
+        self.piece(&((digits | num::ZEROS) >> (8 * skip)).to_le_bytes(), 8 - skip as usize)
+    }
+
     #[inline(always)]
     fn up_to_three(self, value: u64) -> Self {
         let text = &num::UP_TO_THREE[value as usize];
@@ -85,6 +106,7 @@ mod tests {
         let powers = (0..20).map(|e| 10u64.pow(e)).chain((0..64).map(|e| 1 << e));
         for v in powers.flat_map(|p| [p - 1, p, p + 1]).chain(0..1100).chain([12_345, 999_999, u64::MAX]) {
             assert_eq!(text(|t| t.dec(v)), v.to_string());
+            assert_eq!(text(|t| t.wide(v)), v.to_string());
             assert_eq!(text(|t| t.signed(v as i64).all(b";")), format!("{};", v as i64));
             assert_eq!(text(|t| t.hex(v)), format!("{v:x}"));
         }

@@ -117,6 +117,21 @@ impl Unpacker {
     }
 }
 
+/// An unpacker for each codec that comes up.
+#[derive(Default)]
+pub(crate) struct Unpackers(Vec<(Codec, Unpacker)>);
+
+impl Unpackers {
+    /// Unpacks as [`Unpacker::unpack`] does.
+    pub(crate) fn unpack(&mut self, codec: Codec, packed: &[u8], size: usize, to: &mut Vec<u8>) -> io::Result<()> {
+        let at = self.0.iter().position(|u| u.0 == codec).unwrap_or_else(|| {
+            self.0.push((codec, Unpacker::new(codec)));
+            self.0.len() - 1
+        });
+        self.0[at].1.unpack(packed, size, to)
+    }
+}
+
 /// What the start of a stream or frame unpacks to, at most `size` bytes.
 pub(super) fn unpack_start(codec: Codec, packed: &[u8], size: usize, to: &mut Vec<u8>) {
     fn all(from: impl Read, size: usize, to: &mut Vec<u8>) -> io::Result<usize> {

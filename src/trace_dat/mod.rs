@@ -41,6 +41,7 @@ pub(crate) use batch::Batch;
 pub use buffer::{Buffer, BufferOption, CpuData, DataLayout};
 pub use chunks::Chunk;
 pub(crate) use chunks::{Mark, Packed};
+pub(crate) use codec::Unpackers;
 pub use codec::{Codec, Unpacker};
 pub use correction::{Correction, TimeOptions};
 pub(crate) use cursor::PageCursor;

@@ -64,7 +64,12 @@ impl Pages {
 }
 
 /// Prints what is wanted of them.
-pub(super) fn print(args: &Args, inputs: &[Input], damage: &mut Damage, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn print(
+    args: &Args,
+    inputs: &[Input],
+    damage: &mut Damage,
+    out: &mut (impl Write + Send),
+) -> Result<(), Failure> {
     let mut sources = streams::sources(args, inputs);
     if let Some(at) = &args.align {
         align::align(at, inputs, &mut sources)?;
@@ -183,7 +188,7 @@ impl Run<'_> {
         &mut self,
         work: &W,
         state: W::State,
-        out: &mut impl Write,
+        out: &mut (impl Write + Send),
     ) -> Result<W::State, Failure> {
         let streams = streams::streams(self.inputs, self.sources, &self.window, &self.selection)?;
         let threads = self.threads();

@@ -5,7 +5,7 @@ use super::input::Input;
 use super::{Args, Format};
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
-use rtrace::event::TypedEvent;
+use rtrace::event::{Record, TypedEvent};
 use rtrace::export::{
     Column, Csv, CsvBuffer, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, Style, schema,
 };
@@ -22,7 +22,7 @@ fn all_formats(input: &Input) -> impl Iterator<Item = &EventFormat> {
 }
 
 /// `--format json` and `--format raw`.
-pub(super) fn json(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn json(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
     let (inputs, sources) = (run.inputs, run.sources);
     let style = if run.args.format == Format::Raw { Style::Raw } else { Style::Json };
     let types: Vec<JsonTypes> =
@@ -45,42 +45,41 @@ pub(super) fn json(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failur
     run.each_to(first, out, |merge, out| exporter.event(&merge.record(), out))
 }
 
-/// A line for each event, none of which depends on another: what an exporter keeps is caches.
-struct Lines<'t>(PhantomData<fn() -> &'t ()>);
+/// Writes a line for each event, none of which depends on another: what it keeps is caches.
+trait Exporter: Clone + Send {
+    fn event(&mut self, record: &Record<'_>, out: &mut Vec<u8>);
+}
 
-impl<'t> Work for Lines<'t> {
-    type State = Json<'t>;
-
-    fn fork(&self, known: &Self::State) -> Self::State {
-        known.clone()
-    }
-
+impl Exporter for Json<'_> {
     #[inline]
-    fn record<S: merge::Source>(&self, merge: &mut Merge<S>, exporter: &mut Self::State, out: &mut Vec<u8>) {
-        exporter.event(&merge.record(), out);
-    }
-
-    fn commit(&self, _: &mut Self::State, _: Self::State) -> Verdict {
-        Verdict::Kept
+    fn event(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
+        Json::event(self, record, out);
     }
 }
 
-/// The same for CSV.
-struct Rows<'t>(PhantomData<fn() -> &'t ()>);
+impl Exporter for Csv<'_> {
+    #[inline]
+    fn event(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
+        Csv::event(self, record, out);
+    }
+}
 
-impl<'t> Work for Rows<'t> {
-    type State = Csv<'t>;
+/// The lines of an exporter.
+struct Lines<E>(PhantomData<fn() -> E>);
 
-    fn fork(&self, known: &Self::State) -> Self::State {
-        known.clone()
+impl<E: Exporter> Work for Lines<E> {
+    type State = E;
+
+    fn fork(&self, known: &E, used: Option<E>) -> E {
+        used.unwrap_or_else(|| known.clone())
     }
 
     #[inline]
-    fn record<S: merge::Source>(&self, merge: &mut Merge<S>, exporter: &mut Self::State, out: &mut Vec<u8>) {
+    fn record<S: merge::Source>(&self, merge: &mut Merge<S>, exporter: &mut E, out: &mut Vec<u8>) {
         exporter.event(&merge.record(), out);
     }
 
-    fn commit(&self, _: &mut Self::State, _: Self::State) -> Verdict {
+    fn commit(&self, _: &mut E, _: &mut E) -> Verdict {
         Verdict::Kept
     }
 }
@@ -124,7 +123,7 @@ pub(super) fn print_schema(inputs: &[Input], out: &mut impl Write) -> Result<(),
 }
 
 /// `--format csv`.
-pub(super) fn csv(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn csv(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
     let (inputs, sources) = (run.inputs, run.sources);
     let columns = columns(run.args, inputs);
     let labels: Vec<String> = inputs.iter().map(Input::label).collect();
@@ -149,7 +148,7 @@ pub(super) fn csv(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure
     exporter.header(&mut first);
     if run.is_whole() {
         out.write_all(&first)?;
-        return run.all_to(&Rows(PhantomData), exporter, out).map(drop);
+        return run.all_to(&Lines(PhantomData), exporter, out).map(drop);
     }
     run.each_to(first, out, |merge, out| exporter.event(&merge.record(), out))
 }

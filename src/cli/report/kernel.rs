@@ -12,7 +12,7 @@ use rtrace::trace_dat::{KernelView, OptionId};
 use std::io::Write;
 
 /// Prints one buffer after the other, as each has a `trace` file of its own.
-pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn print(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
     let (inputs, all) = (run.inputs, run.sources);
     let decode = DecodeOptions { semantics: Semantics::Kernel, plugins: false, ..DecodeOptions::default() };
     let types: Vec<EventTypes<'_>> = inputs.iter().map(|input| input.types(&decode)).collect();

@@ -138,11 +138,11 @@ impl Seen {
     }
 
     /// Takes over what the fork `done` has seen; `false` if that had to know what came before.
-    pub(super) fn join(&mut self, done: Seen) -> bool {
+    pub(super) fn join(&mut self, done: &mut Seen) -> bool {
         if done.guessed {
             return false;
         }
-        for (known, done) in self.shown.iter_mut().zip(done.shown) {
+        for (known, done) in self.shown.iter_mut().zip(std::mem::take(&mut done.shown)) {
             if known.len() < done.len() {
                 known.resize(done.len(), self.unseen);
             }

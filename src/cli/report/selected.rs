@@ -17,8 +17,8 @@ pub(super) struct Selected<'a, W> {
 impl<W: Work> Work for Selected<'_, W> {
     type State = (Seen, W::State);
 
-    fn fork(&self, (seen, state): &Self::State) -> Self::State {
-        (seen.fork(), self.work.fork(state))
+    fn fork(&self, (seen, state): &Self::State, used: Option<Self::State>) -> Self::State {
+        (seen.fork(), self.work.fork(state, used.map(|used| used.1)))
     }
 
     #[inline]
@@ -32,7 +32,7 @@ impl<W: Work> Work for Selected<'_, W> {
         }
     }
 
-    fn commit(&self, (seen, state): &mut Self::State, (done_seen, done): Self::State) -> Verdict {
+    fn commit(&self, (seen, state): &mut Self::State, (done_seen, done): &mut Self::State) -> Verdict {
         if !seen.join(done_seen) {
             return Verdict::InOrder;
         }

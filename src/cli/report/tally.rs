@@ -37,7 +37,7 @@ impl TallyArgs {
 }
 
 /// Counts the events and prints the numbers.
-pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn print(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
     let args = run.args.tally;
     let pid_at = |input: &Input| {
         let pid = formats(input).next().and_then(|f| f.common.iter().find(|f| f.name == "common_pid"));
@@ -102,7 +102,7 @@ impl ahead::Tally for Counts {
 impl Work for Counts {
     type State = Vec<Summary>;
 
-    fn fork(&self, known: &Vec<Summary>) -> Vec<Summary> {
+    fn fork(&self, known: &Vec<Summary>, _: Option<Vec<Summary>>) -> Vec<Summary> {
         known.iter().map(Summary::of_none).collect()
     }
 
@@ -117,8 +117,8 @@ impl Work for Counts {
         }
     }
 
-    fn commit(&self, known: &mut Vec<Summary>, done: Vec<Summary>) -> Verdict {
-        known.iter_mut().zip(&done).for_each(|(known, done)| known.add_later(done));
+    fn commit(&self, known: &mut Vec<Summary>, done: &mut Vec<Summary>) -> Verdict {
+        known.iter_mut().zip(done.iter()).for_each(|(known, done)| known.add_later(done));
         Verdict::Kept
     }
 }

@@ -15,7 +15,7 @@ use rtrace::merge::ahead::{Verdict, Work};
 use rtrace::merge::{self, Merge};
 use std::io::Write;
 
-pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn print(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
     let (args, inputs, sources) = (run.args, run.inputs, run.sources);
     let decode = args.wording.decode(!args.layout.no_plugins);
     let types: Vec<EventTypes<'_>> =
@@ -93,7 +93,7 @@ struct Lines<'a> {
 impl Work for Lines<'_> {
     type State = Vec<State>;
 
-    fn fork(&self, known: &Vec<State>) -> Vec<State> {
+    fn fork(&self, known: &Vec<State>, _: Option<Vec<State>>) -> Vec<State> {
         known.iter().map(State::fork).collect()
     }
 
@@ -107,8 +107,8 @@ impl Work for Lines<'_> {
         }
     }
 
-    fn commit(&self, known: &mut Vec<State>, done: Vec<State>) -> Verdict {
-        for (known, done) in known.iter_mut().zip(&done) {
+    fn commit(&self, known: &mut Vec<State>, done: &mut Vec<State>) -> Verdict {
+        for (known, done) in known.iter_mut().zip(done.iter()) {
             match known.join(done) {
                 Joined::Sound => {}
                 Joined::Outdated => return Verdict::Again,

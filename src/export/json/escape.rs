@@ -6,6 +6,7 @@
 //! backslash becomes `\x5c`. So replacing each `\xNN` by its byte gives the original bytes back.
 
 use super::super::line::Line;
+use crate::sys::Tail;
 
 /// Appends `text` as a JSON string, quotes included.
 #[inline]
@@ -19,16 +20,19 @@ pub fn string(line: &mut Line, text: &[u8]) {
 }
 
 /// Appends `text` up to its first NUL as a JSON string, quotes included.
-#[inline]
-pub(super) fn string_until_nul(line: &mut Line, text: &[u8]) {
-    line.byte(b'"');
-    let done = line.plain_prefix(text);
+#[inline(always)]
+pub(super) fn string_until_nul<'a>(scratch: &mut Line, tail: Tail<'a>, text: &[u8]) -> Tail<'a> {
+    let (mut tail, done) = tail.all(b"\"").plain_prefix(text);
     if let Some(special) = text.get(done)
         && *special != 0
     {
-        rest(line, crate::event::until_nul(&text[done..]));
+        tail = tail.with(|out| {
+            scratch.clear();
+            rest(scratch, crate::event::until_nul(&text[done..]));
+            out.extend_from_slice(scratch.as_bytes());
+        });
     }
-    line.byte(b'"');
+    tail.all(b"\"")
 }
 
 #[cold]
@@ -104,9 +108,9 @@ mod tests {
         assert_eq!(json("näme 🐧 \u{9b}".as_bytes()), "\"n\u{e4}me 🐧 \\u009b\"");
         assert_eq!(json(b"a\xffb\xc3"), r#""a\\xffb\\xc3""#);
         assert_eq!(json(br"\x41 \y"), r#""\\x5cx41 \\y""#);
-        let mut line = Line::default();
-        string_until_nul(&mut line, b"sh\"\0garbage");
-        assert_eq!(line.as_bytes(), br#""sh\"""#);
+        let mut out = Vec::new();
+        string_until_nul(&mut Line::default(), Tail::new(&mut out), b"sh\"\0garbage").done();
+        assert_eq!(out, br#""sh\"""#);
     }
 
     proptest! {

@@ -4,7 +4,9 @@ use super::super::line::{Line, Literal, Literals};
 use super::tasks::Tasks;
 use super::{JsonTypes, Style, escape};
 use crate::event::{Lost, Record};
+use crate::print_fmt::num;
 use crate::symbols::Comms;
+use crate::sys::Tail;
 use crate::units::{CpuId, Pid};
 
 /// One of the buffers whose records come: what is the same for all of them.
@@ -28,6 +30,9 @@ pub struct Json<'t> {
     style: Style,
     pool: Literals,
     open: Literal,
+    /// What stands before the id of an event without a format, and before its bytes.
+    unknown: [Literal; 2],
+    /// For what is rarely written.
     line: Line,
     tasks: Tasks,
     tasks_of: Option<&'t Comms>,
@@ -50,8 +55,10 @@ impl<'t> Json<'t> {
         let style = buffers.first().map_or(Style::Json, |b| b.what.types.style);
         let mut pool = Literals::default();
         let open = pool.add(&style.start("event"));
+        let event = [&style.key("event", false)[..], b"null", &style.key("id", false)].concat();
+        let unknown = [pool.add(&event), pool.add(&style.key("data", false))];
         let (line, tasks) = (Line::default(), Tasks::new(style));
-        Json { buffers, style, pool, open, line, tasks, tasks_of: None }
+        Json { buffers, style, pool, open, unknown, line, tasks, tasks_of: None }
     }
 
     /// Appends the line of `record`, and before it one that tells of lost events, if there were any.
@@ -68,90 +75,86 @@ impl<'t> Json<'t> {
             self.tasks.clear();
             self.tasks_of = Some(comms);
         }
-        self.line.clear();
-        self.line.literal(&self.pool, self.open);
-        self.line.dec(record.timestamp.0);
-        self.place(record);
-        let Some(program) = types.program(record.data) else {
-            return self.unknown(record, types, comms, out);
+        let tail = Tail::new(out).pooled(&self.pool, self.open).wide(record.timestamp.0);
+        let place = self.buffers[record.buffer].cpus.get(record.cpu.0 as usize);
+        let tail = match place {
+            Some(&Some(literal)) => tail.pooled(&self.pool, literal),
+            _ => tail.with(|out| self.new_place(record.buffer, record.cpu, out)),
         };
-        let (abi, line) = (types.abi, &mut self.line);
-        if let Some(pid) = &program.pid {
-            self.tasks.write(Pid(pid.int(abi, record.data) as i32), comms, line);
-        }
+        let Some(program) = types.program(record.data) else {
+            return self.unknown(record, types, comms, tail.done());
+        };
+        let (abi, scratch) = (types.abi, &mut self.line);
+        let mut tail = match &program.pid {
+            Some(pid) => self.tasks.write(Pid(pid.int(abi, record.data) as i32), comms, tail),
+            None => tail,
+        };
         for step in &program.common {
-            step.write(abi, &types.pool, record.data, line);
+            tail = step.write(abi, &types.pool, record.data, scratch, tail);
         }
-        program.fields(abi, &types.pool, record.data, line);
-        out.extend_from_slice(line.as_bytes());
+        program.fields(abi, &types.pool, record.data, scratch, tail).done();
     }
 
     /// Writes `,"cpu":N` and the labels.
-    #[inline]
-    fn place(&mut self, record: &Record<'_>) {
-        let cpus = &self.buffers[record.buffer].cpus;
-        match cpus.get(record.cpu.0 as usize) {
-            Some(&Some(literal)) => self.line.literal(&self.pool, literal),
-            _ => self.new_place(record.buffer, record.cpu),
-        }
-    }
-
     #[cold]
-    fn new_place(&mut self, buffer: usize, cpu: CpuId) {
-        let start = self.line.len();
+    fn new_place(&mut self, buffer: usize, cpu: CpuId, out: &mut Vec<u8>) {
         let Buffer { what, cpus } = &mut self.buffers[buffer];
-        self.line.bytes(&self.style.key("cpu", false));
-        self.line.dec(cpu.0.into());
+        let line = &mut self.line;
+        line.clear();
+        line.bytes(&self.style.key("cpu", false));
+        line.dec(cpu.0.into());
         for (name, label) in [("source", what.source), ("buffer", what.buffer)] {
             if let Some(label) = label {
-                self.line.bytes(&self.style.key(name, false));
-                escape::string(&mut self.line, label.as_bytes());
+                line.bytes(&self.style.key(name, false));
+                escape::string(line, label.as_bytes());
             }
         }
+        out.extend_from_slice(line.as_bytes());
         let index = cpu.0 as usize;
         if index < CPUS {
             if cpus.len() <= index {
                 cpus.resize(index + 1, None);
             }
-            cpus[index] = Some(self.pool.add(&self.line.as_bytes()[start..]));
+            cpus[index].get_or_insert_with(|| self.pool.add(line.as_bytes()));
         }
     }
 
     #[cold]
     fn lost(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
-        self.line.clear();
-        self.line.bytes(&self.style.start("lost"));
-        self.line.dec(record.timestamp.0);
-        self.place(record);
-        self.line.bytes(&self.style.key(if self.style == Style::Json { "count" } else { "lost" }, false));
+        out.extend_from_slice(&self.style.start("lost"));
+        num::dec(out, record.timestamp.0);
+        self.new_place(record.buffer, record.cpu, out);
+        out.extend_from_slice(&self.style.key(if self.style == Style::Json { "count" } else { "lost" }, false));
         match record.lost {
-            Lost::Count(count) => self.line.dec(count),
-            Lost::Unknown | Lost::None => self.line.bytes(b"null"),
+            Lost::Count(count) => num::dec(out, count),
+            Lost::Unknown | Lost::None => out.extend_from_slice(b"null"),
         }
-        self.line.bytes(self.style.end());
-        out.extend_from_slice(self.line.as_bytes());
+        out.extend_from_slice(self.style.end());
     }
 
     /// An event that the file has no format of: its number and its bytes.
     #[cold]
     fn unknown(&mut self, record: &Record<'_>, types: &JsonTypes, comms: &Comms, out: &mut Vec<u8>) {
-        let line = &mut self.line;
+        let scratch = &mut self.line;
         if let Some(program) = types.any() {
+            let mut tail = Tail::new(out);
             if let Some(pid) = &program.pid {
-                self.tasks.write(Pid(pid.int(types.abi, record.data) as i32), comms, line);
+                tail = self.tasks.write(Pid(pid.int(types.abi, record.data) as i32), comms, tail);
             }
             for step in &program.common {
-                step.write(types.abi, &types.pool, record.data, line);
+                tail = step.write(types.abi, &types.pool, record.data, scratch, tail);
             }
+            tail.done();
         }
-        line.bytes(&self.style.key("event", false));
-        line.bytes(b"null");
-        line.bytes(&self.style.key("id", false));
+        let line = scratch;
+        line.clear();
+        let [id, bytes] = self.unknown;
+        line.literal(&self.pool, id);
         match types.abi.uint(record.data, 0, 2) {
             Some(id) => line.dec(id),
             None => line.bytes(b"null"),
         }
-        line.bytes(&self.style.key("data", false));
+        line.literal(&self.pool, bytes);
         line.byte(b'"');
         record.data.iter().for_each(|b| line.hex_byte(*b));
         line.byte(b'"');

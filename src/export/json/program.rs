@@ -4,6 +4,7 @@ use super::super::line::{Line, Literal, Literals};
 use super::{Style, escape};
 use crate::abi::Abi;
 use crate::event::{Kind, Number, Place, TypedEvent, TypedField, Value};
+use crate::sys::Tail;
 
 /// An event type's line, as pieces to be written one after the other.
 #[derive(Clone, Debug)]
@@ -35,6 +36,8 @@ pub(super) enum Read {
     U64(usize),
     I32(usize),
     I64(usize),
+    /// An address of 4 or 8 bytes.
+    Pointer(usize, usize),
     /// `char name[len]` at an offset.
     Chars(usize, usize),
     /// Text at a place to be looked up.
@@ -59,22 +62,35 @@ impl Program {
     }
 
     /// Writes `,"event":NAME,"fields":{...}}` and the newline.
-    #[inline]
-    pub(super) fn fields(&self, abi: Abi, pool: &Literals, data: &[u8], line: &mut Line) {
-        line.literal(pool, self.open);
+    #[inline(always)]
+    pub(super) fn fields<'a>(
+        &self,
+        abi: Abi,
+        pool: &Literals,
+        data: &[u8],
+        scratch: &mut Line,
+        tail: Tail<'a>,
+    ) -> Tail<'a> {
+        let mut tail = tail.pooled(pool, self.open);
         for step in &self.fields {
-            step.write(abi, pool, data, line);
+            tail = step.write(abi, pool, data, scratch, tail);
         }
-        line.literal(pool, self.close);
+        tail.pooled(pool, self.close)
     }
 }
 
 impl Step {
     /// Writes `,"NAME":VALUE`.
-    #[inline]
-    pub(super) fn write(&self, abi: Abi, pool: &Literals, data: &[u8], line: &mut Line) {
-        line.literal(pool, self.literal);
-        self.read.write(abi, data, line);
+    #[inline(always)]
+    pub(super) fn write<'a>(
+        &self,
+        abi: Abi,
+        pool: &Literals,
+        data: &[u8],
+        scratch: &mut Line,
+        tail: Tail<'a>,
+    ) -> Tail<'a> {
+        self.read.write(abi, data, scratch, tail.pooled(pool, self.literal))
     }
 }
 
@@ -87,6 +103,7 @@ impl Read {
             (Kind::Unsigned, Place::Fixed { offset, len: 8 }) => Read::U64(offset),
             (Kind::Signed, Place::Fixed { offset, len: 4 }) => Read::I32(offset),
             (Kind::Signed, Place::Fixed { offset, len: 8 }) => Read::I64(offset),
+            (Kind::Pointer, Place::Fixed { offset, len }) => Read::Pointer(offset, len),
             (Kind::Text, Place::Fixed { offset, len }) => Read::Chars(offset, len),
             (Kind::Text, place) => Read::Text(place),
             _ => Read::Any(Box::new(field.clone())),
@@ -107,24 +124,51 @@ impl Read {
         }
     }
 
-    #[inline]
-    fn write(&self, abi: Abi, data: &[u8], line: &mut Line) {
-        let done = match *self {
-            Read::U8(at) => data.get(at).map(|&b| line.dec(b.into())),
-            Read::U16(at) => chunk(data, at).map(|b| line.dec(abi.u16(b).into())),
-            Read::U32(at) => chunk(data, at).map(|b| line.dec(abi.u32(b).into())),
-            Read::U64(at) => chunk(data, at).map(|b| line.dec(abi.u64(b))),
-            Read::I32(at) => chunk(data, at).map(|b| line.signed((abi.u32(b) as i32).into())),
-            Read::I64(at) => chunk(data, at).map(|b| line.signed(abi.u64(b) as i64)),
-            Read::Chars(at, len) => {
-                data.get(at..).and_then(|d| d.get(..len)).map(|t| escape::string_until_nul(line, t))
+    #[inline(always)]
+    fn write<'a>(&self, abi: Abi, data: &[u8], scratch: &mut Line, tail: Tail<'a>) -> Tail<'a> {
+        let plus = |value: u64| (false, value);
+        // The usual ones are numbers, whose digits are made in one place.
+        let number = match *self {
+            Read::U8(at) => data.get(at).map(|&b| plus(b.into())),
+            Read::U16(at) => chunk(data, at).map(|b| plus(abi.u16(b).into())),
+            Read::U32(at) => chunk(data, at).map(|b| plus(abi.u32(b).into())),
+            Read::U64(at) => chunk(data, at).map(|b| plus(abi.u64(b))),
+            Read::I32(at) => chunk(data, at).map(|b| abi.u32(b) as i32).map(|n| (n < 0, n.unsigned_abs().into())),
+            Read::I64(at) => chunk(data, at).map(|b| abi.u64(b) as i64).map(|n| (n < 0, n.unsigned_abs())),
+            Read::Pointer(at, len) => {
+                return match abi.uint(data, at, len) {
+                    Some(address) => tail.all(b"\"0x").hex(address).all(b"\""),
+                    None => tail.all(b"null"),
+                };
             }
-            Read::Text(place) => place.bytes(abi, data).map(|t| escape::string_until_nul(line, t)),
-            Read::Any(ref field) => field.value(abi, data).map(|v| value(line, v)),
+            Read::Chars(at, len) => {
+                return text(data.get(at..).and_then(|d| d.get(..len)), scratch, tail);
+            }
+            Read::Text(place) => return text(place.bytes(abi, data), scratch, tail),
+            Read::Any(ref field) => {
+                return match field.value(abi, data) {
+                    Some(any) => tail.with(|out| {
+                        scratch.clear();
+                        value(scratch, any);
+                        out.extend_from_slice(scratch.as_bytes());
+                    }),
+                    None => tail.all(b"null"),
+                };
+            }
         };
-        if done.is_none() {
-            line.bytes(b"null");
+        match number {
+            // The sign is stored in any case, and overwritten if it is none.
+            Some((minus, value)) => tail.piece(b"-", usize::from(minus)).wide(value),
+            None => tail.all(b"null"),
         }
+    }
+}
+
+#[inline(always)]
+fn text<'a>(bytes: Option<&[u8]>, scratch: &mut Line, tail: Tail<'a>) -> Tail<'a> {
+    match bytes {
+        Some(bytes) => escape::string_until_nul(scratch, tail, bytes),
+        None => tail.all(b"null"),
     }
 }
 

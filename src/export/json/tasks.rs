@@ -3,6 +3,7 @@
 use super::super::line::Line;
 use super::{Style, escape};
 use crate::symbols::Comms;
+use crate::sys::Tail;
 use crate::units::Pid;
 
 const WAYS: usize = 1024;
@@ -13,6 +14,7 @@ const WIDTH: usize = 60;
 pub(super) struct Tasks {
     style: Style,
     slots: Vec<Slot>,
+    line: Line,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +26,7 @@ struct Slot {
 
 impl Tasks {
     pub(super) fn new(style: Style) -> Self {
-        Tasks { style, slots: vec![Slot { pid: Pid(0), len: 0, text: [0; WIDTH] }; WAYS] }
+        Tasks { style, slots: vec![Slot { pid: Pid(0), len: 0, text: [0; WIDTH] }; WAYS], line: Line::default() }
     }
 
     /// Forgets all, as names are of another file now.
@@ -33,13 +35,18 @@ impl Tasks {
     }
 
     /// Writes the piece of `pid`.
-    #[inline]
-    pub(super) fn write(&mut self, pid: Pid, comms: &Comms, line: &mut Line) {
+    #[inline(always)]
+    pub(super) fn write<'a>(&mut self, pid: Pid, comms: &Comms, tail: Tail<'a>) -> Tail<'a> {
         let slot = &mut self.slots[pid.0 as usize % WAYS];
         if slot.len == 0 || slot.pid != pid {
-            return Self::render(slot, self.style, pid, comms, line);
+            let (line, style) = (&mut self.line, self.style);
+            return tail.with(|out| {
+                line.clear();
+                Self::render(slot, style, pid, comms, line);
+                out.extend_from_slice(line.as_bytes());
+            });
         }
-        line.short(&slot.text, slot.len.into());
+        tail.piece(&slot.text, slot.len.into())
     }
 
     #[cold]

@@ -13,7 +13,8 @@
 mod driver;
 mod feed;
 mod segment;
+mod shared;
 mod unordered;
 
-pub use driver::{Effort, Verdict, Work, run};
+pub use driver::{Effort, Sink, Verdict, Work, run};
 pub use unordered::{Tally, tally};

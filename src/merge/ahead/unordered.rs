@@ -2,7 +2,7 @@
 
 use crate::merge::MergeError;
 use crate::ring_buffer::Item;
-use crate::trace_dat::{Batch, Codec, CpuStream, Mark, Packed, PageCursor, Unpacker};
+use crate::trace_dat::{Batch, Codec, CpuStream, Mark, Packed, PageCursor, Unpackers};
 use std::panic::resume_unwind;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -103,7 +103,7 @@ fn by_chunks<T: Tally>(work: &T, streams: &mut [(CpuStream, usize)], threads: us
 
 fn worker<T: Tally>(work: &T, chunks: &Mutex<Chunks<'_>>, damaged: &AtomicBool) -> T::State {
     let mut state = work.nothing();
-    let mut unpackers: Vec<(Codec, Unpacker)> = Vec::new();
+    let mut unpackers = Unpackers::default();
     let (mut data, mut batch) = (Vec::new(), Batch::default());
     while !damaged.load(Ordering::Relaxed) {
         let next = chunks.lock().map_err(drop).and_then(|mut chunks| chunks.next());
@@ -123,7 +123,7 @@ fn worker<T: Tally>(work: &T, chunks: &Mutex<Chunks<'_>>, damaged: &AtomicBool) 
 fn one<T: Tally>(
     work: &T,
     Task { packed, codec, buffer, mut cursor }: Task,
-    unpackers: &mut Vec<(Codec, Unpacker)>,
+    unpackers: &mut Unpackers,
     data: &mut Vec<u8>,
     batch: &mut Batch,
     state: &mut T::State,
@@ -131,11 +131,7 @@ fn one<T: Tally>(
     if codec == Codec::None {
         *data = packed.bytes;
     } else {
-        let at = unpackers.iter().position(|u| u.0 == codec).unwrap_or_else(|| {
-            unpackers.push((codec, Unpacker::new(codec)));
-            unpackers.len() - 1
-        });
-        unpackers[at].1.unpack(&packed.bytes, packed.size, data).ok()?;
+        unpackers.unpack(codec, &packed.bytes, packed.size, data).ok()?;
         if data.len() != packed.size {
             return None;
         }
