@@ -12,7 +12,8 @@ const WIDTH: usize = 60;
 /// The pieces of the tasks seen last: a table with one place per pid's low bits.
 #[derive(Clone, Debug)]
 pub(super) struct Tasks {
-    style: Style,
+    /// What stands before a pid, and before a name.
+    keys: [Vec<u8>; 2],
     slots: Vec<Slot>,
     line: Line,
 }
@@ -26,7 +27,8 @@ struct Slot {
 
 impl Tasks {
     pub(super) fn new(style: Style) -> Self {
-        Tasks { style, slots: vec![Slot { pid: Pid(0), len: 0, text: [0; WIDTH] }; WAYS], line: Line::default() }
+        let keys = ["pid", "comm"].map(|name| style.key(name, false));
+        Tasks { keys, slots: vec![Slot { pid: Pid(0), len: 0, text: [0; WIDTH] }; WAYS], line: Line::default() }
     }
 
     /// Forgets all, as names are of another file now.
@@ -39,10 +41,10 @@ impl Tasks {
     pub(super) fn write<'a>(&mut self, pid: Pid, comms: &Comms, tail: Tail<'a>) -> Tail<'a> {
         let slot = &mut self.slots[pid.0 as usize % WAYS];
         if slot.len == 0 || slot.pid != pid {
-            let (line, style) = (&mut self.line, self.style);
+            let (line, keys) = (&mut self.line, &self.keys);
             return tail.with(|out| {
                 line.clear();
-                Self::render(slot, style, pid, comms, line);
+                Self::render(slot, keys, pid, comms, line);
                 out.extend_from_slice(line.as_bytes());
             });
         }
@@ -50,11 +52,11 @@ impl Tasks {
     }
 
     #[cold]
-    fn render(slot: &mut Slot, style: Style, pid: Pid, comms: &Comms, line: &mut Line) {
+    fn render(slot: &mut Slot, [before_pid, before_comm]: &[Vec<u8>; 2], pid: Pid, comms: &Comms, line: &mut Line) {
         let start = line.len();
-        line.bytes(&style.key("pid", false));
+        line.bytes(before_pid);
         line.signed(pid.0.into());
-        line.bytes(&style.key("comm", false));
+        line.bytes(before_comm);
         match comms.get(pid) {
             Some(comm) => escape::string(line, comm),
             None => line.bytes(b"null"),
