@@ -133,8 +133,7 @@ fn several<W: Work>(
         }
         caught(|| shared.take_part(0));
     });
-    let (feeds, places) = shared.into_rest()?;
-    Ok(feeds.into_iter().zip(places).map(|((feed, buffer), place)| (feed.into_stream(place), buffer)).collect())
+    shared.into_rest()
 }
 
 /// A panic ends the thread, and no other: it has been told of, and `shared` knows.

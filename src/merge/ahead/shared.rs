@@ -119,12 +119,13 @@ impl<'w, W: Work> Shared<'w, W> {
         Shared { work, desk: Mutex::new(desk), news: Condvar::new(), sink: Mutex::new(sink) }
     }
 
-    /// The streams with the numbers of their buffers, and from where each is to be read on.
-    pub(super) fn into_rest(self) -> io::Result<(Vec<(Feed, usize)>, Vec<Place>)> {
+    /// The streams with the numbers of their buffers, each positioned where it is to be read on.
+    pub(super) fn into_rest(self) -> io::Result<Vec<(CpuStream, usize)>> {
         let desk = self.desk.into_inner().map_err(|_| panicked())?;
         let places = desk.end.unwrap_or_else(|| Err(panicked()))?;
         debug_assert!(desk.ready.is_empty());
-        Ok((desk.feeds.into_iter().zip(desk.buffers).collect(), places))
+        let streams = desk.feeds.into_iter().zip(places).map(|(feed, place)| feed.into_stream(place));
+        Ok(streams.zip(desk.buffers).collect())
     }
 
     /// Works until nothing is left to do.
