@@ -105,7 +105,7 @@ const IN_PRINTK: &[&str] = &[
 fn are_what_kernels_printed() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/forms");
     let folders = cases(&data);
-    assert_eq!(folders.len(), 1, "6.12: {folders:?}");
+    assert_eq!(folders.len(), 2, "6.1 and 6.12: {folders:?}");
     for folder in folders {
         let said = |name: &str| std::fs::read_to_string(folder.join(name)).expect("a captured file");
         let (formats, printk) = (said("formats"), said("printk_formats"));
