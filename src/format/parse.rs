@@ -158,22 +158,21 @@ fn split_decl(decl: &str) -> Option<(String, String, Option<&str>)> {
 }
 
 fn shape(type_name: &str, length: Option<&str>, size: usize) -> Shape {
-    let elem_size = element_size(type_name);
     if type_name.starts_with("__data_loc") {
-        return Shape::DataLoc { elem_size };
+        return Shape::DataLoc { elem_size: element_size(type_name) };
     }
     if type_name.starts_with("__rel_loc") {
-        return Shape::RelLoc { elem_size };
+        return Shape::RelLoc { elem_size: element_size(type_name) };
     }
     match length {
-        None if size == 0 => Shape::Array { elem_size },
+        None if size == 0 => Shape::Array { elem_size: element_size(type_name) },
         None => Shape::Scalar,
         Some(text) => {
             let len =
                 text.split("][").map(|n| n.trim().parse::<usize>().ok()).try_fold(1usize, |a, n| a.checked_mul(n?));
             let elem_size = match len {
                 Some(len) if len > 0 && size > 0 => size / len,
-                _ => elem_size,
+                _ => element_size(type_name),
             };
             Shape::Array { elem_size }
         }

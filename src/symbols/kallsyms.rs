@@ -79,6 +79,15 @@ type Line = (u64, u8, Range<u32>, Range<u32>);
 
 /// Splits `line`, which starts at `at` of the text.
 fn split(line: &[u8], at: u32) -> Option<Line> {
+    // As 64-bit kernels write most of them: nothing to look for but the end.
+    if let Some((digits, [b' ', kind, b' ', name @ ..])) = line.split_first_chunk::<16>()
+        && memchr::memchr3(b' ', b'\t', b'\r', name).is_none()
+        && !name.is_empty()
+        && let Some(address) = hex(digits)
+        && !matches!(kind, b' ' | b'\t' | b'\r')
+    {
+        return Some((address, *kind, at + 19..at + line.len() as u32, at..at));
+    }
     let is_blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\r');
     let mut next = 0;
     let mut part = || {
