@@ -153,7 +153,7 @@ fn on_this_machine() {
 /// Modules that make more events, where the kernel has them in its package.
 const MODULES: &[&str] = &["scsi_debug", "sd_mod", "dummy", "veth", "bridge", "vsock_loopback", "null_blk", "ext4"];
 
-on_kernels!(in_guests: V6_1, V6_12, AllTracers => |kernel| {
+on_kernels!(in_guests: V6_1, V6_12 => |kernel| {
     let Some(load) = crate::load::program("load") else { return };
     let module = crate::module::built_for(kernel);
     let files: Vec<&Path> = [Some(&load.path), module.as_ref().map(|m| &m.path)].into_iter().flatten().map(PathBuf::as_path).collect();
