@@ -1,7 +1,7 @@
 //! The system calls that no safe wrapper offers: the one file of this crate with unsafe code.
 #![expect(
     unsafe_code,
-    reason = "fork, sched_setscheduler, setpriority, pidfd_open, PTRACE_LISTEN, perf_event_open and stores of constant size into a vector have no safe form; each block says why it is sound"
+    reason = "fork, signal, sched_setscheduler, setpriority, pidfd_open, PTRACE_LISTEN, perf_event_open and stores of constant size into a vector have no safe form; each block says why it is sound"
 )]
 
 use nix::libc;
@@ -207,6 +207,13 @@ fn run_child(
         libc::write(status, (&raw const errno).cast(), size_of::<i32>());
         libc::_exit(if errno == libc::ENOENT { 127 } else { 126 });
     }
+}
+
+/// Makes the end of a child something to wait for, also where our parent ignored `SIGCHLD`: the disposition is inherited,
+/// and with it the kernel reaps children itself, so that neither a signal nor a status would come.
+pub fn notice_children() {
+    // SAFETY: SIG_DFL is a valid disposition of a valid signal, and there is no handler that it would replace.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
 /// Gives the calling thread the real-time priority `priority` (SCHED_FIFO, 1 to 99); children do not inherit it.

@@ -21,7 +21,8 @@ impl TracefsArgs {
     pub(crate) fn open(&self) -> Result<Tracefs, Failure> {
         let tracefs = self.open_quietly()?;
         // Who may not read the journals may not undo them either.
-        for orphan in find_orphans(&self.journal_dir).unwrap_or_default() {
+        let orphans = find_orphans(&self.journal_dir).unwrap_or_default();
+        for orphan in orphans.iter().filter(|orphan| orphan.tracefs() == tracefs.root()) {
             eprintln!(
                 "rtrace: `{}` (process {}) was killed and left tracing changed; `rtrace reset --stale` puts it back",
                 orphan.command(),

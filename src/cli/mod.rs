@@ -144,6 +144,7 @@ fn command_line() -> clap::Command {
 /// A command line that clap refuses ends with 2, `--help` and `--version` with 0; no subcommand at all is a question
 /// ("what can you do?"), which is answered with the first steps, and 0.
 pub(crate) fn main() -> ExitCode {
+    rtrace::record::notice_children();
     let parsed = command_line().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     exit::report(match parsed {
         Ok(Cli { command: Some(command) }) => run(command),

@@ -153,7 +153,8 @@ fn trace(args: &Common, mode: Mode) -> Result<Exit, Failure> {
     if args.fork {
         return Ok(Exit::Success);
     }
-    Ok(child.wait().map_or(Exit::Success, |ended| Exit::Command(ended.code())))
+    let ended = child.wait().ok_or_else(|| Failure::from(anyhow!("the command has ended, and its status is lost")))?;
+    Ok(Exit::Command(ended.code()))
 }
 
 fn is_empty(buffer: &BufferPlan) -> bool {

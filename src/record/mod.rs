@@ -36,6 +36,7 @@ mod user;
 mod view;
 mod worker;
 
+pub use crate::sys::notice_children;
 pub use child::{Child, Command, CommandError, Ended};
 pub use chunk::{Compression, MAX_CHUNK, chunk_size};
 pub use comms::{Comm, CommLearner};

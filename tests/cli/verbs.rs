@@ -218,7 +218,7 @@ fn reset_and_stat_on_the_running_kernel() {
     ] {
         own.write(file, text);
     }
-    let stat = env.rtrace(&["stat", "-B", own.name()]);
+    let stat = env.rtrace(&["stat", "--journal-dir", "journal", "-B", own.name()]);
     stat.exits(0).complains("");
     for line in [
         "\n  sched\n  irq:irq_handler_exit\n",
@@ -232,11 +232,13 @@ fn reset_and_stat_on_the_running_kernel() {
     ] {
         stat.prints_with(line);
     }
-    env.rtrace(&["stat", "--json", "-B", own.name()]).exits(0).prints_with("\"clock\": \"mono\"");
-    env.rtrace(&["reset", "-B", own.name()]).exits(0).complains("").prints("");
+    env.rtrace(&["stat", "--journal-dir", "journal", "--json", "-B", own.name()])
+        .exits(0)
+        .prints_with("\"clock\": \"mono\"");
+    env.rtrace(&["reset", "--journal-dir", "journal", "-B", own.name()]).exits(0).complains("").prints("");
     before.assert_unchanged(&crate::knobs::Knobs::read(&own.0));
-    env.rtrace(&["reset", "-d"]).exits(2).complains_with("the top level cannot be deleted");
-    env.rtrace(&["reset", "-d", "-B", own.name()]).exits(0).complains("");
+    env.rtrace(&["reset", "--journal-dir", "journal", "-d"]).exits(2).complains_with("the top level cannot be deleted");
+    env.rtrace(&["reset", "--journal-dir", "journal", "-d", "-B", own.name()]).exits(0).complains("");
     assert!(!own.0.exists());
 }
 

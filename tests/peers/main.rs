@@ -92,7 +92,7 @@ fn trace_cmd_reads_what_we_record() {
         [&["--compression", "zstd"][..], &["--compression", "none"], &["-B", "rtrace-peer", "-e", "raw_syscalls"]]
     {
         let env = TestEnvironment::new();
-        let mut args = vec!["record", "-q", "-e", "sched", "-e", "irq"];
+        let mut args = vec!["record", "-q", "--journal-dir", "journal", "-e", "sched", "-e", "irq"];
         args.extend(extra);
         args.extend(["-o", "ours.dat", "--", "ls", "-lR", "/etc/apt"]);
         env.rtrace(&args).exits(0).complains("");

@@ -45,14 +45,17 @@ pub(crate) fn kills(n: u32) -> String {
     format!("i=0; while [ $i -lt {n} ]; do kill -0 $$; i=$((i+1)); done")
 }
 
-/// Shell words that succeed while one of our instances traces: what a command waits for that must go on as long.
-pub(crate) fn while_tracing(tracefs: &Tracefs) -> String {
-    format!("grep -qs 1 {}/instances/rtrace-*/tracing_on", tracefs.root().display())
+/// The instance that `rtrace record` makes for itself, in the words of the shell that it runs as its command.
+const OF_THE_PARENT: &str = "rtrace-$PPID";
+
+/// Shell words that succeed while that instance traces: what a command waits for that must go on as long.
+fn while_tracing(tracefs: &Tracefs, instance: &str) -> String {
+    format!("grep -qs 1 {}/instances/{instance}/tracing_on", tracefs.root().display())
 }
 
 /// `kill(2)`, as [`kills`], until tracing is off; 200 times `n` at most.
 pub(crate) fn kills_while_tracing(tracefs: &Tracefs, n: u32) -> String {
-    let tracing = while_tracing(tracefs);
+    let tracing = while_tracing(tracefs, OF_THE_PARENT);
     format!("r=0; while [ $r -lt 200 ] && {tracing}; do {}; r=$((r+1)); done", kills(n))
 }
 
@@ -159,6 +162,14 @@ fn trace_cmd_reads_the_same_events() {
 }
 
 #[test]
+fn the_end_of_the_command_is_noticed_though_our_parent_ignored_the_end_of_its_own() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let rtrace = [env!("CARGO_BIN_EXE_rtrace"), "record", "-q", "-e", "irq", "--", "sh", "-c", "exit 3"];
+    env.run("env", &[&["--ignore-signal=CHLD"][..], &rtrace].concat()).exits(3);
+}
+
+#[test]
 fn short_lived_tasks_have_their_names() {
     let Some(_kernel) = kernel() else { return };
     let env = TestEnvironment::new();
@@ -205,11 +216,13 @@ fn only_the_command_and_what_it_forks() {
 fn watched_processes_end_the_recording() {
     let Some((tracefs, _guard)) = kernel() else { return };
     let env = TestEnvironment::new();
-    let until_tracing = format!("until {}; do sleep 0.01; done", while_tracing(&tracefs));
+    let instance = format!("rtrace-test-watched-{}", std::process::id());
+    let tracing = while_tracing(&tracefs, &instance);
+    let until_tracing = format!("i=0; until {tracing} || [ $i -ge 6000 ]; do sleep 0.01; i=$((i+1)); done; {tracing}");
     let mut child = env.command("sh").args(["-c", &until_tracing]).spawn().unwrap();
     let pid = child.id().to_string();
     let reaper = std::thread::spawn(move || child.wait());
-    record(&env, &["-P", &pid, "-e", "syscalls:sys_enter_exit_group"]).exits(0);
+    record(&env, &["-P", &pid, "-B", &instance, "-e", "syscalls:sys_enter_exit_group"]).exits(0);
     assert!(reaper.join().unwrap().unwrap().success());
     assert_eq!(report(&env).len(), 1);
     record(&env, &["-P", &pid, "-e", "sched"]).exits(1).complains_with(&format!("failed to watch process {pid}"));
@@ -225,7 +238,7 @@ fn time_limits() {
     record(&env, &["-e", "irq", "--timeout", "100ms", "--", "sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"])
         .exits(124);
     // The command goes on after the tracing, or would never end.
-    let load = format!("while {}; do sleep 0.01; done; touch done; exit 7", while_tracing(&tracefs));
+    let load = format!("while {}; do sleep 0.01; done; touch done; exit 7", while_tracing(&tracefs, OF_THE_PARENT));
     record(&env, &["-e", "irq", "--duration", "50ms", "--", "sh", "-c", &load]).exits(7);
     assert!(env.path().join("done").exists());
     let on = summary(&env)["tracing_on_ns"].as_u64().unwrap();
