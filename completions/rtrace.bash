@@ -1993,7 +1993,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__report)
-            opts="-i -F -v -t -l -R -N -L -w -r -n -O -T -I -S -E -e -p -f -P -q -V -h --input --invert --ts-diff --wakeups --boundary --cpu --raw-ts --nodate --ts-offset --align --align-ts --ts2secs --ts-check --raw-events --no-handler --option --kallsyms --filter-test --since --until --around --first --last --threads --filter --pid --tgid --comm --no-irq --no-softirq --format --fields --json-schema --count --summary --top-tasks --json --color --stat --uname --version --cpus --event-names --events --event --first-event --last-event --check-events --endian --page-size --functions --printk --quiet --verbose --help"
+            opts="-i -F -v -t -l -R -N -L -w -r -n -O -T -I -S -G -H -E -e -p -f -P -q -V -h --input --invert --ts-diff --wakeups --boundary --cpu --raw-ts --nodate --ts-offset --align --align-ts --ts2secs --ts-check --raw-events --no-handler --option --kallsyms --filter-test --since --until --around --first --last --threads --filter --pid --tgid --comm --no-irq --no-softirq --format --fields --json-schema --count --summary --top-tasks --json --profile --global-irqs --by-comm --hook --color --stat --uname --version --cpus --event-names --events --event --first-event --last-event --check-events --endian --page-size --functions --printk --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2137,6 +2137,14 @@ _rtrace() {
                     return 0
                     ;;
                 --top-tasks)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hook)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

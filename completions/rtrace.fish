@@ -152,6 +152,7 @@ csv\t'Comma-separated values'
 raw\t'`name=value` lines: every field, no print formats'"
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l fields -d 'Columns of --format csv: ts, cpu, pid, comm, event, system, name, source, buffer, lost, fields, or fields of events' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l top-tasks -d 'How many of the busiest tasks --summary shows' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s H -l hook -d 'With --profile: the time between two events, as in `irq_handler_entry,irq/irq_handler_exit,irq,p`' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l color -d 'Colour the text' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
 always\t'Always'
 never\t'Never'"
@@ -176,7 +177,10 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s S -l no-softirq
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l json-schema -d 'The JSON Schema of what --format json prints: of any file, or of the files given'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l count -d 'How many of each event there are, instead of the events'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l summary -d 'How many events of what kind, on which CPU, by which task, instead of the events'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l json -d '--count or --summary as one JSON object'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l json -d '--count, --summary or --profile as one JSON object'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l profile -d 'Where tasks spent their time: blocked, waiting for a CPU, in the kernel; from what record --profile recorded'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s G -l global-irqs -d 'Put interrupts down to their CPU, not to the task that they interrupt'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l by-comm -d 'Put tasks of the same name together'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l stat -d 'The buffers\' statistics when recording ended, and where the data lies'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l uname -d 'The recorded machine and kernel, and the recorder\'s version'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l version -d 'The version of the program that recorded'

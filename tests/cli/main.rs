@@ -6,11 +6,14 @@ mod environment;
 mod knobs;
 #[path = "../common/not_run.rs"]
 mod not_run;
+#[path = "../common/profiles.rs"]
+mod profiles;
 
 mod documents;
 mod files;
 mod generated;
 mod help;
 mod languages;
+mod profile;
 mod trace_cmd;
 mod verbs;

@@ -5,7 +5,7 @@ use super::select::{Seen, Selection};
 use super::selected::Selected;
 use super::streams::{self, Source};
 use super::window::{self, Window};
-use super::{Args, Damage, Format, align, formats, kernel, tally, text};
+use super::{Args, Damage, Format, align, formats, kernel, profile, tally, text};
 use crate::cli::exit::Failure;
 use rtrace::event::Record;
 use rtrace::merge::ahead::{self, Effort, Tally, Work};
@@ -87,6 +87,9 @@ pub(super) fn print(
     let mut run = Run { args, inputs, sources: &sources, window, selection, seen, damage, pages };
     if args.tally.any() {
         return tally::print(&mut run, out);
+    }
+    if args.profile.profile {
+        return profile::print(&mut run, out);
     }
     match args.format {
         Format::Text => text::print(&mut run, out),

@@ -7,6 +7,7 @@ mod filters;
 mod formats;
 mod input;
 mod kernel;
+mod profile;
 mod select;
 mod selected;
 mod streams;
@@ -106,6 +107,8 @@ pub(crate) struct Args {
     json_schema: bool,
     #[command(flatten)]
     tally: tally::TallyArgs,
+    #[command(flatten)]
+    profile: profile::ProfileArgs,
     /// Colour the text
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     color: terminal::Color,
@@ -167,7 +170,7 @@ pub(crate) struct Layout {
     #[arg(short = 'w', long)]
     wakeups: bool,
     /// A line where a sub-buffer of the ring buffer begins
-    #[arg(long)]
+    #[arg(long, alias = "debug")]
     boundary: bool,
 }
 
@@ -188,9 +191,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if !args.fields.is_empty() && args.format != Format::Csv {
         return Err(Failure::new(Exit::Usage, anyhow!("--fields names the columns of --format csv")));
     }
-    if args.tally.json && !args.tally.any() {
-        return Err(Failure::new(Exit::Usage, anyhow!("--json is for --count and --summary"))
+    if args.tally.json && !args.tally.any() && !args.profile.profile {
+        return Err(Failure::new(Exit::Usage, anyhow!("--json is for --count, --summary and --profile"))
             .hint("`--format json` prints the events as JSON."));
+    }
+    if args.profile.any() && !args.profile.profile {
+        return Err(Failure::new(Exit::Usage, anyhow!("-G, -H and --by-comm are about --profile")));
     }
     let mut damage = Damage::default();
     for input in &inputs {

@@ -25,7 +25,7 @@ pub(crate) struct TallyArgs {
     /// How many of the busiest tasks --summary shows
     #[arg(long, value_name = "N", default_value_t = 20)]
     top_tasks: usize,
-    /// --count or --summary as one JSON object
+    /// --count, --summary or --profile as one JSON object
     #[arg(long)]
     pub(super) json: bool,
 }

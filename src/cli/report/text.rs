@@ -135,7 +135,7 @@ fn labels(inputs: &[Input], sources: &[Source]) -> Vec<Vec<u8>> {
 }
 
 /// `cpus=N` of each file, and what latency tracers left as text.
-fn head(inputs: &[Input]) -> Vec<u8> {
+pub(super) fn head(inputs: &[Input]) -> Vec<u8> {
     let mut text = Vec::new();
     let width = inputs.iter().map(|i| i.label().len()).max().unwrap_or(0);
     for input in inputs {

@@ -1,24 +1,12 @@
 //! `rtrace profile functions`.
 
-use super::args::TracefsArgs;
-use super::exit::{Exit, Failure};
-use super::hist::{Session, UntilArgs};
+use crate::cli::args::TracefsArgs;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::hist::{Session, UntilArgs};
 use clap::ValueEnum;
 use rtrace::tracefs::{Feature, FunctionList, FunctionProfile};
 use serde_json::json;
 use std::io::{self, Write};
-
-/// Measure what the kernel does
-#[derive(clap::Args)]
-pub(crate) struct Args {
-    #[command(subcommand)]
-    what: What,
-}
-
-#[derive(clap::Subcommand)]
-enum What {
-    Functions(FunctionArgs),
-}
 
 /// Count the kernel's functions and the time they take
 ///
@@ -30,7 +18,7 @@ EXAMPLES:
   rtrace profile functions --duration 5s
   rtrace profile functions -l 'vfs_*' -l 'ext4_*' --sort avg -- tar cf /tmp/x.tar /etc
   rtrace profile functions --limit 10 --json -- make")]
-struct FunctionArgs {
+pub(super) struct Args {
     /// Only these functions: names or the kernel's globs
     #[arg(short = 'l', long = "function", value_name = "FUNC")]
     functions: Vec<String>,
@@ -62,13 +50,12 @@ enum Sort {
     Name,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let What::Functions(args) = &args.what;
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let outcome = functions(args);
     if args.until.has_command() { outcome.map_err(Failure::of_command) } else { outcome }
 }
 
-fn functions(args: &FunctionArgs) -> Result<Exit, Failure> {
+fn functions(args: &Args) -> Result<Exit, Failure> {
     let tracefs = args.tracefs.open()?;
     tracefs.require(&Feature::FunctionProfiler)?;
     let mut session = Session::prepare(&args.until)?;

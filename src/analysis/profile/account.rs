@@ -1,0 +1,306 @@
+//! The events, one after the other.
+
+use super::hook::{Hook, HookProblem};
+use super::kind::{End, Kinds, Role, Start, Switch, Wakeup};
+use super::open::{BeginningRef, Key, Open};
+use super::outcome::Who;
+use super::stacks::{StackTimes, Stacks};
+use super::times::Times;
+use crate::abi::Abi;
+use crate::event::{Lost, Record};
+use crate::format::EventFormat;
+use crate::units::Pid;
+use std::collections::HashMap;
+
+/// Accounts for the events of one buffer.
+pub struct Profile {
+    pub(super) abi: Abi,
+    pub(super) kinds: Kinds,
+    books: Books,
+}
+
+/// What is known so far.
+#[derive(Default)]
+struct Books {
+    tasks: Vec<Task>,
+    task_of: HashMap<Who, usize>,
+    tallies: Vec<Tally>,
+    tally_of: HashMap<TallyKey, usize>,
+    open: Open,
+    stacks: Stacks,
+}
+
+/// The task's number, the pair's (of what is no pair, the event's) and the value.
+type TallyKey = (usize, usize, u64);
+
+pub(super) struct Task {
+    pub(super) who: Who,
+    /// Its name, by what the scheduler's events say.
+    pub(super) comm: Option<Vec<u8>>,
+    asleep: bool,
+    /// Whom the next stack trace is about.
+    proxy: Option<usize>,
+    /// What it belongs to: something that has begun, or the tally of something.
+    begun: Option<BeginningRef>,
+    counted: Option<usize>,
+    /// A stack trace that belongs to nothing before it, and its time.
+    waiting: Option<u64>,
+    waiting_bytes: Vec<u8>,
+}
+
+/// An event of a task with a value.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) times: Times,
+    latest: u64,
+    pub(super) stacks: StackTimes,
+}
+
+/// What every step needs to know of the event.
+#[derive(Clone, Copy)]
+struct Event<'r> {
+    record: &'r Record<'r>,
+    abi: Abi,
+    kind: usize,
+    /// The current task.
+    current: usize,
+}
+
+impl Profile {
+    /// For records of a kernel with these formats; with `irqs_global` interrupts are put down to their CPU, not to the task
+    /// that they interrupt.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, irqs_global: bool) -> Self {
+        Profile { abi, kinds: Kinds::new(formats, abi, irqs_global), books: Books::default() }
+    }
+
+    /// Makes a pair of two events, which lose the meaning they had, if any. Before the first record.
+    ///
+    /// # Errors
+    /// [`HookProblem`] if there are no such events or fields.
+    pub fn hook(&mut self, hook: &Hook) -> Result<(), HookProblem> {
+        self.kinds.hook(hook)
+    }
+
+    /// Takes the next record of the buffer, in the order of time.
+    pub fn record(&mut self, record: &Record<'_>) {
+        let books = &mut self.books;
+        if record.lost != Lost::None {
+            books.open.lose(record.cpu);
+        }
+        let head = self.kinds.common.head(self.abi, record.data);
+        let Some(number) = self.kinds.number(head.id) else { return };
+        let Some(kind) = self.kinds.get(number) else { return };
+        let current = books.task(Who::Task(head.pid));
+        let event = Event { record, abi: self.abi, kind: number, current };
+        match &kind.role {
+            Role::Stack { callers } => return books.stack(event, *callers),
+            Role::Switch(switch) => books.switch(event, switch, self.kinds.wakeup),
+            Role::Wakeup(wakeup) => books.wakeup(event, wakeup, self.kinds.switch),
+            Role::Exec { old_pid } => {
+                let pid = old_pid.map_or(head.pid, |old| Pid(old.read(self.abi, record.data) as i32));
+                let task = books.task(Who::Task(pid));
+                books.tasks[task].comm = None;
+            }
+            Role::GraphEntry(start) => books.graph_entry(event, start),
+            Role::GraphExit(end) => {
+                let (task, _) = books.end(event, end);
+                books.tasks[task].counted = None;
+            }
+            Role::Pair { ends, starts } => books.pair(event, ends, starts),
+            Role::Count(value) => {
+                let value = value.map_or(0, |value| value.read(self.abi, record.data));
+                books.count(event, value);
+            }
+        }
+        books.tasks[current].waiting = None;
+    }
+
+    /// All tasks that were seen.
+    pub(super) fn seen(&self) -> &[Task] {
+        &self.books.tasks
+    }
+
+    /// All tallies, by the task's number, the pair's and the value.
+    pub(super) fn tallies(&self) -> impl Iterator<Item = (TallyKey, &Tally)> {
+        self.books.tally_of.iter().map(|(key, at)| (*key, &self.books.tallies[*at]))
+    }
+
+    pub(super) fn stacks(&self) -> &Stacks {
+        &self.books.stacks
+    }
+}
+
+impl Books {
+    fn task(&mut self, who: Who) -> usize {
+        let tasks = &mut self.tasks;
+        *self.task_of.entry(who).or_insert_with(|| {
+            tasks.push(Task::new(who));
+            tasks.len() - 1
+        })
+    }
+
+    fn tally(&mut self, task: usize, pair: usize, value: u64) -> usize {
+        let tallies = &mut self.tallies;
+        *self.tally_of.entry((task, pair, value)).or_insert_with(|| {
+            tallies.push(Tally::default());
+            tallies.len() - 1
+        })
+    }
+
+    /// Ends what began as `pair` in a task; gives the tally it went to.
+    fn end_of(&mut self, task: usize, pair: usize, matching: u64, at: u64) -> Option<usize> {
+        let begun = self.open.end(Key { task, pair, matching })?;
+        // The clocks of two CPUs may differ.
+        let time = at.saturating_sub(begun.at);
+        let number = self.tally(task, pair, begun.value);
+        let tally = &mut self.tallies[number];
+        tally.times.add(time, at);
+        tally.latest = time;
+        if let Some((stack, at)) = begun.stack {
+            tally.stacks.entry(stack).or_default().add(time, at);
+        }
+        Some(number)
+    }
+
+    fn whose(&mut self, event: Event<'_>, global: bool, pinned: bool, pid: Option<Pid>) -> usize {
+        match (global, pinned, pid) {
+            (true, true, _) => self.task(Who::Cpu(event.record.cpu)),
+            (true, false, _) => self.task(Who::Global),
+            (false, _, Some(pid)) => self.task(Who::Task(pid)),
+            (false, _, None) => event.current,
+        }
+    }
+
+    /// Begins a pair; gives the task.
+    fn begin(&mut self, event: Event<'_>, start: &Start) -> usize {
+        let Event { record, abi, .. } = event;
+        let pid = start.pid.map(|pid| Pid(pid.read(abi, record.data) as i32));
+        let task = self.whose(event, start.global, start.pinned, pid);
+        let matching = start.matching.read(abi, record.data);
+        let key = Key { task, pair: start.pair, matching };
+        let begun = self.open.begin(key, matching, record.timestamp.0, record.cpu, start.pinned);
+        (self.tasks[task].begun, self.tasks[task].counted) = (Some(begun), None);
+        if start.stack && task != event.current {
+            self.tasks[event.current].proxy = Some(task);
+        }
+        task
+    }
+
+    /// Ends a pair; gives the task and the tally.
+    fn end(&mut self, event: Event<'_>, end: &End) -> (usize, Option<usize>) {
+        let task = self.whose(event, end.global, end.pinned, None);
+        let matching = end.matching.read(event.abi, event.record.data);
+        let counted = self.end_of(task, end.pair, matching, event.record.timestamp.0);
+        (self.tasks[task].begun, self.tasks[task].counted) = (None, counted);
+        (task, counted)
+    }
+
+    fn pair(&mut self, event: Event<'_>, ends: &[End], starts: &[Start]) {
+        let mut any = None;
+        for end in ends {
+            let (task, counted) = self.end(event, end);
+            any = counted.or(any);
+            self.tasks[task].counted = any;
+        }
+        for start in starts {
+            self.begin(event, start);
+        }
+    }
+
+    fn graph_entry(&mut self, event: Event<'_>, start: &Start) {
+        let task = self.begin(event, start);
+        // The stack traces of functions come before the functions.
+        if let (Some(at), Some(begun)) = (self.tasks[task].waiting.take(), self.tasks[task].begun) {
+            let stack = self.stacks.number(event.abi, &self.tasks[task].waiting_bytes);
+            if let Some(begun) = self.open.get(begun) {
+                begun.stack = Some((stack, at));
+            }
+        }
+        self.tasks[task].begun = None;
+    }
+
+    fn count(&mut self, event: Event<'_>, value: u64) {
+        let tally = self.tally(event.current, event.kind, value);
+        self.tallies[tally].times.count();
+        let task = &mut self.tasks[event.current];
+        (task.proxy, task.begun, task.counted) = (None, None, Some(tally));
+    }
+
+    fn switch(&mut self, event: Event<'_>, switch: &Switch, wakeup: Option<usize>) {
+        let Event { record, abi, kind, .. } = event;
+        let data = record.data;
+        let (prev_pid, next_pid) = (switch.prev_pid.read(abi, data), switch.next_pid.read(abi, data));
+        // The idle tasks of all CPUs have the same number.
+        let matching = |pid: u64| if pid == 0 { u64::from(record.cpu.0) } else { pid };
+        let state = switch.prev_state.read(abi, data) & (switch.asleep | switch.preempted);
+        let prev = self.task(Who::Task(Pid(prev_pid as i32)));
+        self.name(prev, switch.prev_comm.read(data));
+        self.tasks[prev].asleep = state & switch.asleep != 0;
+        let key = Key { task: prev, pair: kind, matching: matching(prev_pid) };
+        let begun = self.open.begin(key, state, record.timestamp.0, record.cpu, false);
+        (self.tasks[prev].begun, self.tasks[prev].counted) = (Some(begun), None);
+
+        let next = self.task(Who::Task(Pid(next_pid as i32)));
+        self.name(next, switch.next_comm.read(data));
+        // It was woken, or it was only pushed aside.
+        if let Some(wakeup) = wakeup {
+            self.end_of(next, wakeup, next_pid, record.timestamp.0);
+        }
+        self.end_of(next, kind, matching(next_pid), record.timestamp.0);
+    }
+
+    fn wakeup(&mut self, event: Event<'_>, wakeup: &Wakeup, switch: Option<usize>) {
+        let Event { record, abi, kind, current } = event;
+        if wakeup.success.is_some_and(|success| success.read(abi, record.data) == 0) {
+            return;
+        }
+        let pid = wakeup.pid.read(abi, record.data);
+        let woken = self.task(Who::Task(Pid(pid as i32)));
+        self.name(woken, wakeup.comm.read(record.data));
+        if !std::mem::take(&mut self.tasks[woken].asleep) {
+            // Nothing waited for it, and its stack trace belongs to nothing.
+            let task = &mut self.tasks[current];
+            (task.proxy, task.begun, task.counted) = (None, None, None);
+            return;
+        }
+        self.tasks[current].proxy = Some(woken);
+        if let Some(switch) = switch {
+            self.end_of(woken, switch, pid, record.timestamp.0);
+        }
+        let key = Key { task: woken, pair: kind, matching: pid };
+        let begun = self.open.begin(key, pid, record.timestamp.0, record.cpu, false);
+        (self.tasks[woken].begun, self.tasks[woken].counted) = (Some(begun), None);
+    }
+
+    fn stack(&mut self, event: Event<'_>, callers: usize) {
+        let Event { record, abi, current, .. } = event;
+        let bytes = record.data.get(callers..).unwrap_or_default();
+        self.tasks[current].waiting = None;
+        let task = self.tasks[current].proxy.take().unwrap_or(current);
+        let begun = self.tasks[task].begun.take();
+        let counted = self.tasks[task].counted.take();
+        if let Some(begun) = begun.and_then(|begun| self.open.get(begun)) {
+            begun.stack = Some((self.stacks.number(abi, bytes), record.timestamp.0));
+        } else if let Some(tally) = counted.and_then(|counted| self.tallies.get_mut(counted)) {
+            let stack = self.stacks.number(abi, bytes);
+            tally.stacks.entry(stack).or_default().add(tally.latest, record.timestamp.0);
+        } else {
+            // The function that comes next may want it.
+            let task = &mut self.tasks[current];
+            task.waiting = Some(record.timestamp.0);
+            task.waiting_bytes.clear();
+            task.waiting_bytes.extend_from_slice(bytes);
+        }
+    }
+
+    fn name(&mut self, task: usize, comm: &[u8]) {
+        self.tasks[task].comm.get_or_insert_with(|| comm.to_vec());
+    }
+}
+
+impl Task {
+    fn new(who: Who) -> Self {
+        let (comm, proxy, begun, counted) = (None, None, None, None);
+        Task { who, comm, asleep: false, proxy, begun, counted, waiting: None, waiting_bytes: Vec::new() }
+    }
+}

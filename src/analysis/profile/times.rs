@@ -1,0 +1,47 @@
+//! How often something was, and how long it took.
+
+/// Durations of what was seen, in the trace clock's unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// How often.
+    pub count: u64,
+    /// How long in all; 0 for what has no duration.
+    pub total: u64,
+    /// The longest.
+    pub max: u64,
+    /// The time stamp of the longest: its end, or of a stack trace the trace itself.
+    pub max_at: u64,
+    /// The shortest.
+    pub min: u64,
+    /// The time stamp of the shortest.
+    pub min_at: u64,
+}
+
+impl Times {
+    /// The mean duration.
+    pub fn average(&self) -> u64 {
+        self.total.checked_div(self.count).unwrap_or(0)
+    }
+
+    /// One more, that took `time`.
+    pub(super) fn add(&mut self, time: u64, at: u64) {
+        self.merge(&Times { count: 1, total: time, max: time, max_at: at, min: time, min_at: at });
+    }
+
+    /// One more of what has no duration.
+    pub(super) fn count(&mut self) {
+        self.count += 1;
+    }
+
+    /// All of `other` too.
+    pub(super) fn merge(&mut self, other: &Times) {
+        if self.count == 0 || other.min < self.min {
+            (self.min, self.min_at) = (other.min, other.min_at);
+        }
+        if other.max > self.max {
+            (self.max, self.max_at) = (other.max, other.max_at);
+        }
+        self.count += other.count;
+        self.total = self.total.saturating_add(other.total);
+    }
+}

@@ -1,0 +1,110 @@
+//! A profile in trace-cmd's layout.
+
+use rtrace::analysis::{Profile, ProfiledEvent, StackNode, Times, Who};
+use rtrace::symbols::Symbols;
+use std::io::{self, Write};
+
+/// Columns per branch of the trees.
+const INDENT: usize = 5;
+
+/// Writes all of it.
+pub(crate) fn write(profile: &Profile, symbols: &Symbols, by_comm: bool, out: &mut impl Write) -> io::Result<()> {
+    for task in profile.tasks(symbols, by_comm) {
+        let comm = String::from_utf8_lossy(&task.comm);
+        match task.who {
+            Who::Global => writeln!(out, "Global Events")?,
+            Who::Cpu(cpu) => writeln!(out, "Global CPU[{cpu}] Events")?,
+            Who::Group => writeln!(out, "\ngroup: {comm}")?,
+            Who::Task(pid) => writeln!(out, "\ntask: {comm}-{pid}")?,
+        }
+        for event in &task.events {
+            write_event(event, symbols, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_event(event: &ProfiledEvent<'_>, symbols: &Symbols, out: &mut impl Write) -> io::Result<()> {
+    let times = event.times();
+    write!(out, "  Event: {} ({})", event.label(symbols), times.count)?;
+    if times.total > 0 {
+        let Times { total, max, min, .. } = times;
+        let (average, max_at, min_at) = (times.average(), seconds(times.max_at), seconds(times.min_at));
+        write!(out, " Total: {total} Avg: {average} Max: {max}(ts:{max_at}) Min:{min}(ts:{min_at})")?;
+    }
+    writeln!(out)?;
+    let mut tree = Tree { symbols, lines: Vec::new() };
+    tree.write(&event.stacks(), 0, out)
+}
+
+/// A time stamp in seconds, to the nearest microsecond.
+fn seconds(at: u64) -> String {
+    let micros = at.saturating_add(500) / 1000;
+    format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000)
+}
+
+/// Draws a tree.
+struct Tree<'a> {
+    symbols: &'a Symbols,
+    /// For each level, whether its line goes on below.
+    lines: Vec<bool>,
+}
+
+impl Tree<'_> {
+    fn write(&mut self, nodes: &[StackNode], level: usize, out: &mut impl Write) -> io::Result<()> {
+        let Some(last) = nodes.len().checked_sub(1) else { return Ok(()) };
+        self.set(level + 1, true);
+        self.indent(level + 1, out)?;
+        writeln!(out)?;
+        for (number, node) in nodes.iter().enumerate() {
+            self.indent(level, out)?;
+            write!(out, "{:>INDENT$} ", '+')?;
+            self.function(node.address, out)?;
+            if number == last {
+                self.set(level + 1, false);
+            }
+            self.indent(level + 1, out)?;
+            let Times { count, total, max, min, .. } = node.times;
+            write!(out, "  {}% ({count})", node.percent)?;
+            if total > 0 {
+                let (max_at, min_at) = (seconds(node.times.max_at), seconds(node.times.min_at));
+                let average = node.times.average();
+                write!(out, " time:{total} max:{max}(ts:{max_at}) min:{min}(ts:{min_at}) avg:{average}")?;
+            }
+            writeln!(out)?;
+            for caller in &node.path {
+                self.indent(level + 1, out)?;
+                out.write_all(b"   ")?;
+                self.function(*caller, out)?;
+            }
+            self.write(&node.callers, level + 1, out)?;
+            self.indent(level + 1, out)?;
+            writeln!(out)?;
+        }
+        self.set(level + 1, false);
+        self.indent(level, out)?;
+        writeln!(out)
+    }
+
+    fn set(&mut self, level: usize, goes_on: bool) {
+        if self.lines.len() <= level {
+            self.lines.resize(level + 1, false);
+        }
+        self.lines[level] = goes_on;
+    }
+
+    fn indent(&self, level: usize, out: &mut impl Write) -> io::Result<()> {
+        for level in 0..=level {
+            let line = if self.lines.get(level) == Some(&true) { '|' } else { ' ' };
+            write!(out, "{line:>INDENT$} ")?;
+        }
+        Ok(())
+    }
+
+    fn function(&self, address: u64, out: &mut impl Write) -> io::Result<()> {
+        match self.symbols.kallsyms.lookup(address) {
+            Some(function) => writeln!(out, "{} ({address:#x})", String::from_utf8_lossy(function.name)),
+            None => writeln!(out, "{address:#x}"),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! `--profile`.
+
+use super::Format;
+use super::events::Run;
+use super::text;
+use crate::cli::exit::Failure;
+use crate::cli::profile::{AccountArgs, json, parse_hook, text as layout};
+use rtrace::analysis::{Hook, Profile};
+use rtrace::trace_dat::OptionId;
+use std::io::Write;
+
+/// Where tasks spent their time.
+#[derive(clap::Args, Clone)]
+#[command(next_help_heading = "Profile")]
+pub(crate) struct ProfileArgs {
+    /// Where tasks spent their time: blocked, waiting for a CPU, in the kernel; from what record --profile recorded
+    #[arg(long, conflicts_with_all = ["count", "summary", "wakeups"])]
+    pub(super) profile: bool,
+    #[command(flatten)]
+    account: AccountArgs,
+    /// With --profile: the time between two events, as in `irq_handler_entry,irq/irq_handler_exit,irq,p`
+    #[arg(short = 'H', long = "hook", value_name = "START/END", value_parser = parse_hook)]
+    hooks: Vec<Hook>,
+}
+
+impl ProfileArgs {
+    /// Whether anything is asked for that is about a profile.
+    pub(super) fn any(&self) -> bool {
+        self.account.any() || !self.hooks.is_empty()
+    }
+}
+
+pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
+    let (args, inputs, sources) = (run.args, run.inputs, run.sources);
+    let wanted = &args.profile;
+    let mut profiles: Vec<Profile> = Vec::new();
+    for source in sources {
+        let input = &inputs[source.file];
+        let stored: Vec<String> = input.trace.options(OptionId::HOOK).map(|option| option.text()).collect();
+        profiles.push(wanted.account.profile(input.formats(), input.trace.abi, &wanted.hooks, &stored)?);
+    }
+    run.each(|merge| {
+        let record = merge.record();
+        profiles[record.buffer].record(&record);
+        Ok(())
+    })?;
+    let by_comm = wanted.account.by_comm;
+    if args.tally.json || args.format == Format::Json {
+        let one = |(source, profile): (&super::streams::Source, &Profile)| {
+            let input = &inputs[source.file];
+            let name = &input.trace.buffers[source.buffer].name;
+            json::buffer(Some(&input.path.to_string_lossy()), name, profile, &input.symbols, by_comm)
+        };
+        let document = json::document(sources.iter().zip(&profiles).map(one).collect());
+        return Ok(writeln!(out, "{document:#}")?);
+    }
+    out.write_all(&text::head(inputs))?;
+    for (source, profile) in sources.iter().zip(&profiles) {
+        let input = &inputs[source.file];
+        if inputs.len() > 1 {
+            writeln!(out, "\nFile: {}", input.path.display())?;
+        }
+        let name = &input.trace.buffers[source.buffer].name;
+        if !name.is_empty() {
+            writeln!(out, "\nInstance: {name}")?;
+        }
+        layout::write(profile, &input.symbols, by_comm, out)?;
+    }
+    Ok(())
+}

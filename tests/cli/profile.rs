@@ -1,0 +1,83 @@
+//! `report --profile`.
+
+use crate::environment::TestEnvironment;
+use crate::profiles::alike;
+use std::io::Read;
+use std::path::Path;
+
+fn data(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name).display().to_string()
+}
+
+#[test]
+fn a_profile_is_trace_cmds() {
+    let env = TestEnvironment::new();
+    let packed = std::fs::read(data("profile/events-v6.trace-cmd.gz")).expect("the profile");
+    let mut theirs = String::new();
+    flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut theirs).expect("text");
+    let ours = env.rtrace(&["report", "--profile", &data("traces/i386/events-v6.dat")]);
+    ours.exits(0).complains("");
+    assert!(ours.stdout().lines().count() > 200);
+    alike(&theirs, &ours.stdout());
+}
+
+#[test]
+fn a_file_with_switches_alone_has_a_profile() {
+    let env = TestEnvironment::new();
+    let ours = env.rtrace(&["report", "--profile", &data("traces/vm-6.1/trig.dat")]);
+    ours.exits(0).complains("");
+    assert_eq!(ours.stdout(), std::fs::read_to_string(data("profile/trig.txt")).expect("the profile"));
+}
+
+#[test]
+fn a_profile_says_the_same_as_json() {
+    let env = TestEnvironment::new();
+    let file = data("traces/s390x/inst.dat");
+    let text = env.rtrace(&["report", "--profile", "-G", "--by-comm", &file]).exits(0).stdout();
+    let json = env.rtrace(&["report", "--profile", "-G", "--by-comm", "--json", &file]).exits(0).stdout();
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let mut lines = vec!["cpus=2".to_owned()];
+    for buffer in json["buffers"].as_array().expect("buffers") {
+        if let Some(name) = buffer["buffer"].as_str() {
+            lines.extend([String::new(), format!("Instance: {name}")]);
+        }
+        for task in buffer["tasks"].as_array().expect("tasks") {
+            let comm = task["comm"].as_str().unwrap_or_default();
+            match task["kind"].as_str() {
+                Some("cpu") => lines.push(format!("Global CPU[{}] Events", task["cpu"])),
+                Some("group") => lines.extend([String::new(), format!("group: {comm}")]),
+                _ => lines.extend([String::new(), format!("task: {comm}-{}", task["pid"])]),
+            }
+            for event in task["events"].as_array().expect("events") {
+                let (label, times) = (event["label"].as_str().expect("a label"), &event["times"]);
+                lines.push(format!("  Event: {label} ({})", times["count"]));
+                if times["total"] != 0 {
+                    let (total, average) = (&times["total"], &times["average"]);
+                    *lines.last_mut().expect("a line") += &format!(" Total: {total} Avg: {average}");
+                }
+            }
+        }
+    }
+    let short: Vec<&str> = text.lines().map(|line| line.split(" Max: ").next().unwrap_or(line)).collect();
+    assert_eq!(short, lines);
+    assert!(
+        lines.iter().any(|line| line == "Instance: one") && lines.iter().any(|line| line.starts_with("Global CPU"))
+    );
+}
+
+#[test]
+fn wrong_hooks_are_refused() {
+    let env = TestEnvironment::new();
+    let file = data("traces/i386/events-v6.dat");
+    let hook = "sched_waking,pd/sched_switch,next_pid";
+    env.rtrace(&["report", "--profile", "-H", hook, &file])
+        .exits(1)
+        .complains(&format!("rtrace: hook `{hook}`: sched_waking has no field `pd`\n  Hint: did you mean `pid`?\n"));
+    let told = env.rtrace(&["report", "--profile", "-H", "a/b", &file]).exits(2).stderr();
+    assert!(
+        told.contains("invalid hook `a/b`: expected [SYSTEM:]START,FIELD[,PID]/[SYSTEM:]END,FIELD[,FLAGS]"),
+        "{told}"
+    );
+    let told = env.rtrace(&["report", "--by-comm", &file]).exits(2).stderr();
+    assert!(told.contains("are about --profile"), "{told}");
+}
