@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Which tracing directory a command works on.
-#[derive(clap::Args)]
+#[derive(clap::Args, Clone)]
 pub(crate) struct TracefsArgs {
     /// Tracing directory to use, instead of where tracefs is mounted
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]

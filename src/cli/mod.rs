@@ -35,6 +35,7 @@ mod stop;
 mod stream;
 mod synth;
 mod trace_file;
+mod traced;
 mod trigger;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};

@@ -7,17 +7,15 @@ mod more;
 mod refused;
 pub(crate) mod tracers;
 
-use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
+use super::traced::{Meanwhile, Traced};
 use clap::error::ErrorKind;
-use events::InOrder;
 use live::Screen;
 pub(crate) use refused::explain;
 use rtrace::record::{
-    self, CommandError, Compression, Ended, Limits, Place, Plan, PlanError, Reached, RecordError, Summary, Tasks,
+    self, CommandError, Compression, Ended, Limits, Place, Plan, PlanError, Reached, RecordError, Summary,
 };
-use rtrace::units::{ByteSize, Pid, parse_duration};
-use std::ffi::OsString;
+use rtrace::units::{ByteSize, parse_duration};
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,40 +28,18 @@ use std::time::Duration;
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
-    in_order: InOrder,
+    traced: Traced,
     /// Write to FILE
     #[arg(short, long, value_name = "FILE", default_value = "trace.dat")]
     output: PathBuf,
-    /// Record only events of these processes; end with the last of them
-    #[arg(short = 'P', long = "pid", value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(1..))]
-    pids: Vec<i32>,
-    /// Record only events of CMD
-    #[arg(short = 'F', long)]
-    follow: bool,
-    /// With -F or -P: events of the tasks they fork as well
-    #[arg(short = 'c', long)]
-    children: bool,
-    /// Go on without the events that this kernel does not have
-    #[arg(short, long)]
-    ignore_unknown: bool,
     /// Store the formats of all events, not only of those recorded
     #[arg(short, long)]
     all_formats: bool,
     /// Print nothing but errors
     #[arg(short, long)]
     quiet: bool,
-    /// End recording after TIME (seconds, or with ms, m, h); CMD goes on and is waited for
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    duration: Option<Duration>,
-    /// End CMD after TIME and exit with 124
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    timeout: Option<Duration>,
-    /// Record in the top-level buffer, where trace_printk() writes, instead of one of our own
-    #[arg(long)]
-    top: bool,
-    /// Record events of the recorder's own threads too
-    #[arg(long = "self", alias = "no-filter")]
-    own_threads: bool,
+    #[command(flatten)]
+    meanwhile: Meanwhile,
     /// Exit with 4 if more than N events were lost
     #[arg(long, value_name = "N")]
     max_lost: Option<u64>,
@@ -91,18 +67,8 @@ pub(crate) struct Args {
     /// Store the wall clock's time, which reports then show
     #[arg(long)]
     date: bool,
-    /// Show each write to tracefs as a line of shell
-    #[arg(long)]
-    verbose: bool,
     #[command(flatten)]
     more: more::More,
-    #[command(flatten)]
-    machine: tracers::MachineArgs,
-    #[command(flatten)]
-    tracefs: TracefsArgs,
-    /// Command to trace, and its arguments
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
-    command: Vec<OsString>,
 }
 
 const EXAMPLES: &str = "\
@@ -143,27 +109,14 @@ pub(crate) fn parse_compression(text: &str) -> Result<Compression, String> {
 
 impl Args {
     fn plan(&self) -> Result<Plan, clap::Error> {
-        let main = if self.top || self.more.keeps() { Place::Top } else { Place::Private };
+        let main = if self.more.keeps() { Place::Top } else { self.meanwhile.place() };
         let version6 = self.more.file_version == 6;
         let compression = self.compression.unwrap_or(if version6 { Compression::None } else { Compression::default() });
-        let (buffers, tsc) = self.in_order.buffers_and_tsc(main)?;
-        let user = self.more.user().map_err(|e| clap::Error::raw(ErrorKind::ValueValidation, format!("{e}\n")))?;
+        let traced = self.meanwhile.add_to(self.traced.plan(main)?);
         Ok(Plan {
             output: self.output.clone(),
             compression,
-            buffers,
-            allow_unknown_events: self.ignore_unknown,
             all_formats: self.all_formats,
-            tasks: Tasks {
-                pids: self.pids.iter().map(|&pid| Pid(pid)).collect(),
-                command: self.follow,
-                children: self.children,
-            },
-            command: (!self.command.is_empty()).then(|| self.command.clone()),
-            search_path: std::env::var_os("PATH"),
-            duration: self.duration,
-            timeout: self.timeout,
-            own_threads: self.own_threads,
             date: self.date,
             limits: Limits {
                 max_size: self.max_size,
@@ -174,16 +127,14 @@ impl Args {
             },
             priority: self.priority,
             ts_offset: self.more.ts_offset,
-            machine: self.machine.machine(),
-            user,
-            environment: self.more.environment(),
             keep: self.more.keeps(),
             no_splice: self.more.nosplice,
             poll_every: self.more.poll_every(),
             proc_map: self.more.proc_map,
-            tsc2nsec: self.more.tsc2nsec || tsc,
+            tsc2nsec: self.more.tsc2nsec || traced.tsc2nsec,
             version6,
             block_devices: self.more.devices.clone(),
+            ..traced
         })
     }
 }
@@ -205,11 +156,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     // What goes wrong before or beside the command must not look like the command's own status.
     let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
     let mut screen = Screen::new(args.quiet, daemon);
-    let tracefs = args.tracefs.open().map_err(|failure| failure.with_exit(own))?;
+    let tracefs = args.traced.open().map_err(|failure| failure.with_exit(own))?;
     if args.more.dry_run {
         return more::show_writes(&plan, &tracefs);
     }
-    let recorded = record::record(&plan, args.tracefs.journal(&tracefs, args.verbose), &mut screen);
+    let recorded = record::record(&plan, args.traced.journal(&tracefs), &mut screen);
     screen.clear();
     let summary = recorded
         .map_err(|error| explain(&tracefs, &error).map_or_else(|| failure(error, own), |known| known.with_exit(own)))?;

@@ -1,18 +1,14 @@
 //! `rtrace start` and `rtrace set`.
 
-use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
-use super::record::events::InOrder;
-use super::record::tracers::MachineArgs;
+use super::traced::Traced;
 use anyhow::anyhow;
 use clap::{ArgMatches, FromArgMatches};
 use rtrace::record::{
-    BufferPlan, Child, Command, CommandError, Mode, Place, PlanError, RecordError, Tasks, User, UserError,
+    BufferPlan, Child, Command, CommandError, Machine, Mode, Place, PlanError, RecordError, Tasks, UserError,
     start as carry_out,
 };
 use rtrace::syntax::did_you_mean;
-use rtrace::units::Pid;
-use std::ffi::OsString;
 
 /// Start tracing and leave it running
 ///
@@ -52,49 +48,25 @@ pub(crate) struct SetArgs {
 #[derive(clap::Args)]
 struct Common {
     #[command(flatten)]
-    in_order: Lasting,
-    /// Trace only events of these processes
-    #[arg(short = 'P', long = "pid", value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(1..))]
-    pids: Vec<i32>,
-    /// Trace only events of CMD
-    #[arg(short = 'F', long, requires = "command")]
-    follow: bool,
-    /// With -F or -P: events of the tasks they fork as well
-    #[arg(short = 'c', long)]
-    children: bool,
-    /// Run CMD as this user, with its groups, HOME, USER and LOGNAME
-    #[arg(long, value_name = "NAME", requires = "command")]
-    user: Option<String>,
+    traced: Lasting,
     /// Do not wait for CMD
     #[arg(long, requires = "command")]
     fork: bool,
-    /// Go on without the events that this kernel does not have
-    #[arg(short, long)]
-    ignore_unknown: bool,
-    #[command(flatten)]
-    machine: MachineArgs,
     /// Taken for trace-cmd's sake: only errors are said anyway
     #[arg(short, long, hide = true)]
     quiet: bool,
-    /// Show each write to tracefs as a line of shell
-    #[arg(long)]
-    verbose: bool,
-    #[command(flatten)]
-    tracefs: TracefsArgs,
-    /// Command to run, and its arguments
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
-    command: Vec<OsString>,
 }
 
 impl Common {
     /// The process that will become CMD; it does nothing yet.
     fn child(&self) -> Result<Option<Child>, Failure> {
-        if self.command.is_empty() {
+        let traced = &self.traced.0;
+        if traced.command().is_empty() {
             return Ok(None);
         }
         let wrong = |error: UserError| Failure::new(Exit::Usage, error);
-        let user = self.user.as_deref().map(User::find).transpose().map_err(wrong)?;
-        let command = Command::find(&self.command, std::env::var_os("PATH").as_deref());
+        let user = traced.user().map_err(wrong)?;
+        let command = Command::find(traced.command(), std::env::var_os("PATH").as_deref());
         let command = command.map_err(|error| failure(error.into()))?;
         let command = match &user {
             Some(user) => command.run_as(user, &std::env::vars_os().collect::<Vec<_>>()),
@@ -114,11 +86,12 @@ pub(crate) fn set(args: &SetArgs) -> Result<Exit, Failure> {
 
 fn run(args: &Common, mode: Mode) -> Result<Exit, Failure> {
     let outcome = trace(args, mode);
-    if args.command.is_empty() { outcome } else { outcome.map_err(Failure::of_command) }
+    if args.traced.0.command().is_empty() { outcome } else { outcome.map_err(Failure::of_command) }
 }
 
 fn trace(args: &Common, mode: Mode) -> Result<Exit, Failure> {
-    let mut buffers = match args.in_order.0.buffers(Place::Top) {
+    let traced = &args.traced.0;
+    let mut buffers = match traced.buffers(Place::Top) {
         Ok(buffers) => buffers,
         Err(answer) => return super::exit::print_clap(&answer),
     };
@@ -128,23 +101,23 @@ fn trace(args: &Common, mode: Mode) -> Result<Exit, Failure> {
     }
     let traces = buffers.iter().any(|buffer| !buffer.events.is_empty() || buffer.tracer.is_some());
     let asks = buffers.iter().any(|buffer| !is_empty(buffer))
-        || !args.pids.is_empty()
-        || args.follow
-        || !args.machine.is_empty();
+        || !traced.pids().is_empty()
+        || traced.follows()
+        || traced.machine() != Machine::default();
     if (mode == Mode::Start && !traces) || !asks {
         let what = if mode == Mode::Start { "nothing to trace: no event or tracer is given" } else { "nothing to set" };
         return Err(
             Failure::new(Exit::Usage, anyhow!("{what}")).hint("`-e EVENT` enables events, `-p TRACER` sets a tracer.")
         );
     }
-    let tracefs = args.tracefs.open()?;
+    let tracefs = traced.open()?;
     let mut child = args.child()?;
-    let followed = child.as_ref().filter(|_| args.follow).map(Child::pid);
-    let pids = args.pids.iter().map(|&pid| Pid(pid)).chain(followed).collect();
-    let tasks = Tasks { pids, command: false, children: args.children };
-    let journal = args.tracefs.journal(&tracefs, args.verbose);
+    let followed = child.as_ref().filter(|_| traced.follows()).map(Child::pid);
+    let pids = traced.pids().into_iter().chain(followed).collect();
+    let tasks = Tasks { pids, command: false, children: traced.follows_children() };
+    let journal = traced.journal(&tracefs);
     let unknown =
-        carry_out(journal, &buffers, &tasks, &args.machine.machine(), args.ignore_unknown, mode).map_err(failure)?;
+        carry_out(journal, &buffers, &tasks, &traced.machine(), traced.ignores_unknown(), mode).map_err(failure)?;
     for error in unknown {
         eprintln!("rtrace: warning: {error}");
     }
@@ -181,19 +154,21 @@ pub(crate) fn failure(error: RecordError) -> Failure {
     }
 }
 
-/// [`InOrder`] in the words of commands that leave tracing on.
-#[derive(Clone, Debug)]
-struct Lasting(InOrder);
+/// [`Traced`] in the words of commands that leave tracing on.
+#[derive(Clone)]
+struct Lasting(Traced);
 
 impl clap::Args for Lasting {
     fn augment_args(command: clap::Command) -> clap::Command {
-        InOrder::augment_args(command)
+        Traced::augment_args(command)
             .mut_arg("event", |arg| {
                 arg.help("Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half")
             })
             .mut_arg("instance", |arg| arg.help("Options after it belong to this instance (made if absent)"))
             .mut_arg("clock", |arg| arg.help("Trace clock: local, global, mono, boot, ... (rtrace list -C)"))
             .mut_arg("invert", |arg| arg.help("Disable the events of every -e that follows"))
+            .mut_arg("pids", |arg| arg.help("Only events of these processes"))
+            .mut_arg("follow", |arg| arg.requires("command"))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -203,7 +178,7 @@ impl clap::Args for Lasting {
 
 impl FromArgMatches for Lasting {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        InOrder::from_arg_matches(matches).map(Lasting)
+        Traced::from_arg_matches(matches).map(Lasting)
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

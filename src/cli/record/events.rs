@@ -116,7 +116,7 @@ impl FromArgMatches for InOrder {
 
 impl InOrder {
     /// As [`InOrder::buffers`], with trace-cmd's clock `tsc2nsec`: the time stamp counter, and its conversion stored.
-    pub(super) fn buffers_and_tsc(&self, main: Place) -> Result<(Vec<BufferPlan>, bool), clap::Error> {
+    pub(crate) fn buffers_and_tsc(&self, main: Place) -> Result<(Vec<BufferPlan>, bool), clap::Error> {
         let mut buffers = self.buffers(main)?;
         let mut clocks: Vec<&mut String> = buffers.iter_mut().filter_map(|buffer| buffer.clock.as_mut()).collect();
         let tsc = clocks.iter().any(|clock| *clock == "tsc2nsec");

@@ -2,10 +2,9 @@
 
 use super::super::exit::{Exit, Failure};
 use super::daemon;
-use rtrace::record::{COMMAND_PID, OWN_PID, Plan, User, UserError, dry_run};
+use rtrace::record::{COMMAND_PID, OWN_PID, Plan, dry_run};
 use rtrace::tracefs::{DryRun, Journal, Tracefs};
 use rtrace::units::ByteSize;
-use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,9 +13,6 @@ use std::time::Duration;
 /// How to record.
 #[derive(clap::Args)]
 pub(crate) struct More {
-    /// Run CMD as this user, with its groups, HOME, USER and LOGNAME
-    #[arg(long, value_name = "NAME", requires = "command")]
-    user: Option<String>,
     /// Store a number to be added to every time stamp
     #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "date")]
     pub(super) ts_offset: Option<i64>,
@@ -86,15 +82,6 @@ impl More {
 
     pub(super) fn poll_every(&self) -> Option<Duration> {
         self.poll.then_some(Duration::from_micros(self.sleep))
-    }
-
-    pub(super) fn user(&self) -> Result<Option<User>, UserError> {
-        self.user.as_deref().map(User::find).transpose()
-    }
-
-    /// The variables a command of another user is given.
-    pub(super) fn environment(&self) -> Vec<(OsString, OsString)> {
-        if self.user.is_some() { std::env::vars_os().collect() } else { Vec::new() }
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn augment(command: clap::Command) -> clap::Command {
 }
 
 /// What there is one of for all instances.
-#[derive(clap::Args)]
+#[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Tracers")]
 pub(crate) struct MachineArgs {
     /// function_graph: follow calls to this depth
@@ -71,10 +71,6 @@ impl MachineArgs {
             no_functions: self.no_functions,
             no_ftrace: self.no_ftrace,
         }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.machine() == Machine::default()
     }
 }
 

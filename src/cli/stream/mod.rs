@@ -3,22 +3,16 @@
 mod queue;
 mod screen;
 
-use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
-use super::record::events::InOrder;
-use super::record::tracers::MachineArgs;
+use super::traced::{Meanwhile, Traced};
 use anyhow::anyhow;
 use clap::error::ErrorKind;
 use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::export::{JsonTypes, Style};
-use rtrace::record::{Compression, Place, Plan, RecordError, Stream, Tasks, User};
+use rtrace::record::{RecordError, Stream};
 use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
-use rtrace::units::{Pid, parse_duration};
 use screen::{Screen, Words};
-use std::ffi::OsString;
 use std::io::Write;
-use std::path::Path;
-use std::time::Duration;
 
 /// Trace and print the events as they happen, without a file
 ///
@@ -34,31 +28,9 @@ EXAMPLES:
   rtrace stream -p function_graph --max-graph-depth 2 -F --duration 1 -- cat /etc/hostname")]
 pub(crate) struct Args {
     #[command(flatten)]
-    in_order: InOrder,
-    /// Trace only events of these processes; end with the last of them
-    #[arg(short = 'P', long = "pid", value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(1..))]
-    pids: Vec<i32>,
-    /// Trace only events of CMD
-    #[arg(short = 'F', long)]
-    follow: bool,
-    /// With -F or -P: events of the tasks they fork as well
-    #[arg(short = 'c', long)]
-    children: bool,
-    /// Go on without the events that this kernel does not have
-    #[arg(short, long)]
-    ignore_unknown: bool,
-    /// End after TIME (seconds, or with ms, m, h); CMD goes on and is waited for
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    duration: Option<Duration>,
-    /// End CMD after TIME and exit with 124
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    timeout: Option<Duration>,
-    /// Trace in the top-level buffer, where trace_printk() writes, instead of one of our own
-    #[arg(long)]
-    top: bool,
-    /// Show events of rtrace itself too
-    #[arg(long = "self")]
-    own_threads: bool,
+    traced: Traced,
+    #[command(flatten)]
+    meanwhile: Meanwhile,
     /// What to print the events as
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     format: Format,
@@ -74,19 +46,6 @@ pub(crate) struct Args {
     /// Print nothing but events and errors
     #[arg(short, long)]
     quiet: bool,
-    /// Run CMD as this user, with its groups, HOME, USER and LOGNAME
-    #[arg(long, value_name = "NAME", requires = "command")]
-    user: Option<String>,
-    /// Show each write to tracefs as a line of shell
-    #[arg(long)]
-    verbose: bool,
-    #[command(flatten)]
-    machine: MachineArgs,
-    #[command(flatten)]
-    tracefs: TracefsArgs,
-    /// Command to trace, and its arguments
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
-    command: Vec<OsString>,
 }
 
 /// What events are printed as.
@@ -101,43 +60,21 @@ enum Format {
     Json,
 }
 
-impl Args {
-    fn plan(&self) -> Result<Plan, clap::Error> {
-        let main = if self.top { Place::Top } else { Place::Private };
-        let user = self.user.as_deref().map(User::find).transpose();
-        let user = user.map_err(|e| clap::Error::raw(ErrorKind::ValueValidation, format!("{e}\n")))?;
-        Ok(Plan {
-            buffers: self.in_order.buffers(main)?,
-            allow_unknown_events: self.ignore_unknown,
-            tasks: Tasks {
-                pids: self.pids.iter().map(|&pid| Pid(pid)).collect(),
-                command: self.follow,
-                children: self.children,
-            },
-            command: (!self.command.is_empty()).then(|| self.command.clone()),
-            search_path: std::env::var_os("PATH"),
-            duration: self.duration,
-            timeout: self.timeout,
-            own_threads: self.own_threads,
-            environment: if user.is_some() { std::env::vars_os().collect() } else { Vec::new() },
-            user,
-            machine: self.machine.machine(),
-            ..Plan::of_what_is_there(Path::new(""), Compression::None)
-        })
-    }
-}
-
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let plan = match args.plan() {
-        Ok(plan) => plan,
+    let plan = match args.traced.plan(args.meanwhile.place()) {
+        Ok(plan) => args.meanwhile.add_to(plan),
         Err(answer) => return super::exit::print_clap(&answer),
     };
+    if plan.tsc2nsec {
+        return Err(Failure::new(Exit::Usage, anyhow!("tsc2nsec is about files: what reads them converts the times"))
+            .hint("`-C mono` counts nanoseconds."));
+    }
     if let Err(error) = plan.check() {
         return super::exit::print_clap(&clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{error}\n")));
     }
     let with_command = plan.command.is_some();
     let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
-    let tracefs = args.tracefs.open().map_err(|failure| failure.with_exit(own))?;
+    let tracefs = args.traced.open().map_err(|failure| failure.with_exit(own))?;
     let warn = |text: &str| {
         if !args.quiet {
             let _ = writeln!(std::io::stderr(), "rtrace: warning: {text}");
@@ -147,7 +84,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Some(known) => known.with_exit(own),
         None => super::record::failure(error, own),
     };
-    let set_up = Stream::set_up(&plan, args.tracefs.journal(&tracefs, args.verbose), warn);
+    let set_up = Stream::set_up(&plan, args.traced.journal(&tracefs), warn);
     let (stream, facts) = set_up.map_err(refused)?;
     facts.not_understood.iter().for_each(|error| warn(&error.to_string()));
     let streamed = if args.json || args.format == Format::Json {
