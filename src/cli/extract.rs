@@ -1,7 +1,8 @@
 //! `rtrace extract`.
 
-use super::args::{InstanceArg, WriteArgs};
+use super::args::{InstancesArgs, WriteArgs};
 use super::exit::{Exit, Failure};
+use anyhow::anyhow;
 use rtrace::record::{Compression, Ring, extract, wall_clock_at_zero};
 use rtrace::tracefs::{Feature, Instance, Journal, Tracefs, WriteMode};
 use rtrace::units::ByteSize;
@@ -11,13 +12,14 @@ use std::path::PathBuf;
 ///
 /// Of a trace that was started with `rtrace start` and stopped, of a snapshot, or, of a persistent instance, of the
 /// boot before. Works on the top level unless told otherwise. Tracing is stopped and stays so; events are taken out of
-/// the ring buffer or the snapshot.
+/// the ring buffer or the snapshot. Of one instance they become the file's main buffer; several keep their names.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
   rtrace extract                       the top level's ring buffer to trace.dat
   rtrace extract -s -o crash.dat       its snapshot
-  rtrace extract -B boot_map           instance boot_map, which may hold the last boot's events")]
+  rtrace extract -B boot_map           instance boot_map, which may hold the last boot's events
+  rtrace extract -a -t -o all.dat      all instances and the top level, in one file")]
 pub(crate) struct Args {
     /// Write to FILE
     #[arg(short, long, value_name = "FILE", default_value = "trace.dat", value_hint = clap::ValueHint::FilePath)]
@@ -26,10 +28,7 @@ pub(crate) struct Args {
     #[arg(short, long)]
     snapshot: bool,
     #[command(flatten)]
-    instance: InstanceArg,
-    /// Taken for trace-cmd's sake: the top level is what is meant without -B
-    #[arg(short, long, hide = true, conflicts_with = "instance")]
-    top: bool,
+    instances: InstancesArgs,
     /// Taken for trace-cmd's sake: settings are always kept
     #[arg(short, long, hide = true)]
     keep: bool,
@@ -54,17 +53,28 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let tracefs = args.write.open()?;
-    let instance = args.instance.open(&tracefs)?;
+    let instances = args.instances.open(&tracefs)?;
+    if instances.is_empty() {
+        return Err(Failure::new(Exit::Usage, anyhow!("there is no instance to extract"))
+            .hint("without -a, or with -t, it is the top level."));
+    }
     if args.snapshot {
         tracefs.require(&Feature::Snapshot)?;
     }
+    let clock = if args.date { Some(common_clock(&instances)?) } else { None };
     let mut journal = args.write.changes(&tracefs);
     let ring = if args.snapshot { Ring::Snapshot } else { Ring::Live };
     if ring == Ring::Live {
-        journal.act(&instance, "tracing_on", "0", WriteMode::Truncate)?;
+        for instance in &instances {
+            journal.act(instance, "tracing_on", "0", WriteMode::Truncate)?;
+        }
     }
-    let date = if args.date { date(args, &tracefs, &instance)? } else { None };
-    let stored = extract(&instance, ring, None, &args.output, args.compression, date).map_err(super::start::failure)?;
+    let date = match clock {
+        Some(clock) => date(args, &tracefs, &clock)?,
+        None => None,
+    };
+    let stored =
+        extract(&instances, ring, None, &args.output, args.compression, date).map_err(super::start::failure)?;
     if !args.quiet {
         eprintln!(
             "{}: {} with {} of sub-buffers",
@@ -81,11 +91,24 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
 }
 
-/// What the instance's clock calls zero, by the wall clock; nothing of it stays.
-fn date(args: &Args, tracefs: &Tracefs, instance: &Instance) -> Result<Option<u64>, Failure> {
+/// The clock of them all: a file has room for one date.
+fn common_clock(instances: &[Instance]) -> Result<String, Failure> {
+    let mut common: Option<String> = None;
+    for instance in instances {
+        let clock = instance.trace_clock()?.current;
+        let known = common.get_or_insert_with(|| clock.clone());
+        if *known != clock {
+            let error = anyhow!("--date is about one clock, and the instances have {known} and {clock}");
+            return Err(Failure::new(Exit::Usage, error).hint("extract them one by one, each with --date."));
+        }
+    }
+    Ok(common.unwrap_or_default())
+}
+
+/// What the clock calls zero, by the wall clock; nothing of it stays.
+fn date(args: &Args, tracefs: &Tracefs, clock: &str) -> Result<Option<u64>, Failure> {
     let mut journal: Journal = args.write.changes(tracefs);
-    let clock = instance.trace_clock()?.current;
-    let date = wall_clock_at_zero(&mut journal, &clock).map_err(super::start::failure)?;
+    let date = wall_clock_at_zero(&mut journal, clock).map_err(super::start::failure)?;
     journal.undo()?;
     if date.is_none() {
         eprintln!("rtrace: warning: --date has no effect: the clock {clock} does not count time");

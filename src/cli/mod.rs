@@ -25,6 +25,7 @@ mod record;
 mod recover;
 mod report;
 mod reset;
+mod restore;
 mod show;
 mod snapshot;
 mod split;

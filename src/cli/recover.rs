@@ -1,75 +1,92 @@
-//! `rtrace recover`.
+//! `rtrace recover`, also called `restore`.
 
+use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
-use super::trace_file::{Made, open};
+use super::restore::{Header, cpu_of, make_header, open_cpus, put_together};
 use anyhow::{Context, anyhow};
-use rtrace::trace_dat::write::{Version, restore};
-use rtrace::trace_dat::{Codec, Recovered, recover};
-use rtrace::units::{ByteSize, CpuId};
-use std::fs::File;
+use rtrace::trace_dat::{Recovered, recover};
+use rtrace::units::ByteSize;
 use std::path::{Path, PathBuf};
 
 /// Finish a recording whose recorder was killed
 ///
 /// Moves the spools beside the file into it. Nothing is lost but what had not been written when the recorder died.
 ///
-/// Of trace-cmd: -i names a file that says all but the events (made by `trace-cmd restore -c`, or another recording of the
-/// same kernel and the same events), and the files of the CPUs follow.
+/// Of trace-cmd: the files of the CPUs (trace.dat.cpu0, ...) are put together, those of an instance (trace.dat.NAME.cpu0) under
+/// its name. What they lack (formats, symbols, names of tasks) is taken from the running kernel, or from the file of -i: one
+/// that -c made, or another recording of the same kernel and the same events.
 #[derive(clap::Args)]
-#[command(
-    after_help = "EXAMPLES:\n  rtrace recover            finishes trace.dat\n  rtrace recover run.dat    finishes run.dat\n  rtrace restore -i partial.dat -o run.dat trace.dat.cpu*"
-)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace recover            finishes trace.dat
+  rtrace recover run.dat    finishes run.dat
+  rtrace restore -o run.dat trace.dat.cpu*    what a killed trace-cmd left, by this kernel's formats
+  rtrace restore -c -o kernel.dat             what this kernel says of its events, for later
+  rtrace restore -i kernel.dat -o run.dat trace.dat.cpu*")]
 pub(crate) struct Args {
-    /// File of the recording; with -i, the files of its CPUs
-    #[arg(value_name = "FILE", default_value = "trace.dat", value_hint = clap::ValueHint::FilePath)]
+    /// File of the recording, trace.dat without one; or the files of its CPUs
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "create")]
     files: Vec<PathBuf>,
     /// Make a recording of trace-cmd's per-CPU files: HEADER says all but the events
     #[arg(short, long, value_name = "HEADER", value_hint = clap::ValueHint::FilePath)]
     input: Option<PathBuf>,
-    /// With -i: write to OUTPUT
-    #[arg(short, long, value_name = "OUTPUT", default_value = "trace.dat", requires = "input", value_hint = clap::ValueHint::FilePath)]
-    output: PathBuf,
+    /// Make such a HEADER of the running kernel
+    #[arg(short, long, conflicts_with = "input")]
+    create: bool,
+    /// Write per-CPU files to OUTPUT instead of trace.dat, a header instead of trace-partial.dat
+    #[arg(short, long, value_name = "OUTPUT", value_hint = clap::ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    /// Take the formats from this tracing directory
+    #[arg(short, value_name = "DIR", conflicts_with_all = ["input", "tracefs"], value_hint = clap::ValueHint::DirPath)]
+    tracing: Option<PathBuf>,
+    /// Take the symbols from FILE instead of /proc/kallsyms
+    #[arg(short, long, value_name = "FILE", conflicts_with = "input", value_hint = clap::ValueHint::FilePath)]
+    kallsyms: Option<PathBuf>,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+impl Args {
+    /// Whether it is about trace-cmd's files of CPUs, which no recording of ours has.
+    fn are_of_cpus(&self) -> bool {
+        self.input.is_some()
+            || self.output.is_some()
+            || (!self.files.is_empty() && self.files.iter().all(|path| cpu_of(path).is_some()))
+    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    match (&args.input, args.files.as_slice()) {
-        (Some(header), cpus) => from_cpus(header, cpus, &args.output),
-        (None, [file]) => finish(file),
-        (None, _) => Err(Failure::new(Exit::Usage, anyhow!("one recording at a time"))
-            .hint("the per-CPU files of trace-cmd need `-i HEADER`.")),
+    let output = |usual: &'static str| args.output.as_deref().unwrap_or(Path::new(usual));
+    let header = || -> Result<_, Failure> {
+        let tracefs = match &args.tracing {
+            Some(path) => rtrace::tracefs::Tracefs::at(path)?,
+            None => args.tracefs.open()?,
+        };
+        Ok((tracefs, args.kallsyms.as_deref()))
+    };
+    if args.create {
+        let path = output("trace-partial.dat");
+        let size = make_header(&header()?, path)?;
+        println!("{}: {} of formats and symbols, for `rtrace restore -i`", path.display(), ByteSize(size));
+        return Ok(Exit::Success);
     }
-}
-
-/// The CPU that a file's name ends in: `trace.dat.cpu3`.
-fn cpu_of(path: &Path) -> Option<CpuId> {
-    let name = path.file_name()?.to_str()?;
-    name.rsplit_once(".cpu")?.1.parse().ok().map(CpuId)
-}
-
-fn from_cpus(header: &Path, files: &[PathBuf], output: &Path) -> Result<Exit, Failure> {
-    let facts = open(header)?;
-    let mut cpus: Vec<(CpuId, File)> = Vec::new();
-    for (nth, path) in files.iter().enumerate() {
-        let cpu = cpu_of(path).unwrap_or(CpuId(nth as u32));
-        if cpus.iter().any(|(known, _)| *known == cpu) {
-            return Err(Failure::new(Exit::Usage, anyhow!("{} is of CPU {cpu} too", path.display()))
-                .hint("the names of the files end in .cpu0, .cpu1, ..."));
+    if args.are_of_cpus() {
+        if args.files.is_empty() {
+            return Err(Failure::new(Exit::Usage, anyhow!("no files of CPUs are named"))
+                .hint("they end in .cpu0, .cpu1, ...: `rtrace restore -o run.dat trace.dat.cpu*`."));
         }
-        let file = File::open(path).with_context(|| format!("failed to open {}", path.display()))?;
-        cpus.push((cpu, file));
+        let (cpus, path) = (open_cpus(&args.files)?, output("trace.dat"));
+        return match &args.input {
+            Some(header) => put_together(&super::trace_file::open(header)?, cpus, path),
+            None => put_together(Header::new(&header()?, path)?.facts(), cpus, path),
+        };
     }
-    cpus.sort_by_key(|(cpu, _)| *cpu);
-    let (made, file) = Made::new(output)?;
-    let done = restore(&facts, cpus, file, Version::V7(Codec::Zstd))
-        .with_context(|| format!("failed to write {}", output.display()))?;
-    made.keep()?;
-    let (size, data) = (ByteSize(done.size), ByteSize(done.data));
-    println!("{}: restored, {size} with {data} of events{}", output.display(), torn(done.dropped));
-    Ok(Exit::Success)
-}
-
-fn torn(dropped: u64) -> String {
-    if dropped == 0 { String::new() } else { format!(", {} of torn ends dropped", ByteSize(dropped)) }
+    match args.files.as_slice() {
+        [] => finish(Path::new("trace.dat")),
+        [file] => finish(file),
+        _ => Err(Failure::new(Exit::Usage, anyhow!("one recording at a time"))
+            .hint("files of CPUs, which trace-cmd leaves, end in .cpu0, .cpu1, ...")),
+    }
 }
 
 fn finish(file: &Path) -> Result<Exit, Failure> {
@@ -78,7 +95,7 @@ fn finish(file: &Path) -> Result<Exit, Failure> {
     match done {
         Recovered::WasComplete => println!("{name}: a complete recording, nothing to recover"),
         Recovered::Finished { written, dropped } => {
-            let ends = torn(dropped);
+            let ends = super::restore::torn(dropped);
             let (file, data) = (ByteSize(written.file_size), ByteSize(written.data_size));
             println!("{name}: recovered, {file} with {data} of events{ends}");
         }

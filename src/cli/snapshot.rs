@@ -227,7 +227,7 @@ fn save(args: &SaveArgs) -> Result<Exit, Failure> {
 /// Moves what is in the rings into a file and says how much it was. No CPU means all of them.
 pub(super) fn store(instance: &Instance, ring: Ring, cpus: &[CpuId], file: &Path) -> Result<Exit, Failure> {
     let cpus = (!cpus.is_empty()).then_some(cpus);
-    let stored = extract(instance, ring, cpus, file, Compression::default(), None)?;
+    let stored = extract(std::slice::from_ref(instance), ring, cpus, file, Compression::default(), None)?;
     for failure in &stored.failures {
         eprintln!("rtrace: {failure}");
     }

@@ -35,56 +35,74 @@ pub struct Extracted {
     pub failures: Vec<String>,
 }
 
-/// Moves what is in the rings of `instance` (or of some of its CPUs) to a new trace.dat at `output`, where it is the top
-/// buffer. Reading consumes: the rings are empty afterwards. A live ring must be off, or this may never end. `date` is the wall
-/// clock's microseconds when the trace clock was zero ([`wall_clock_at_zero`](super::wall_clock_at_zero())).
+/// Moves what is in the rings of `instances` (or of some of their CPUs) to a new trace.dat at `output`. One alone is its top
+/// buffer; several keep their names, and the top level, if it is among them, comes first. Reading consumes: the rings are
+/// empty afterwards. A live ring must be off, or this may never end. `date` is the wall clock's microseconds when the trace
+/// clock was zero ([`wall_clock_at_zero`](super::wall_clock_at_zero())).
 ///
 /// # Errors
 /// [`RecordError`]. Then there is no file; what was read by then is lost.
 pub fn extract(
-    instance: &Instance,
+    instances: &[Instance],
     ring: Ring,
     cpus: Option<&[CpuId]>,
     output: &Path,
     compression: Compression,
     date: Option<u64>,
 ) -> Result<Extracted, RecordError> {
-    let mut buffer = Buffer::as_it_is(instance, "")?;
-    buffer.counted = ring == Ring::Live;
-    if let Some(cpus) = cpus {
-        buffer.cpus.retain(|(cpu, _)| cpus.contains(cpu));
+    let mut buffers = Vec::new();
+    for instance in instances {
+        let name = if instances.len() == 1 { "" } else { instance.name().unwrap_or_default() };
+        let mut buffer = Buffer::as_it_is(instance, name)?;
+        buffer.counted = ring == Ring::Live;
+        if let Some(cpus) = cpus {
+            buffer.cpus.retain(|(cpu, _)| cpus.contains(cpu));
+        }
+        buffers.push(buffer);
     }
-    let chunk = chunk_size(buffer.sub_buffer, buffer.cpus.len(), None);
-    let drain = Drain { compression, ..Drain::new(buffer.sub_buffer, chunk) };
+    let tracefs = instances.first().ok_or(super::PlanError::NoEvents)?.tracefs();
     let mut output_file = Output::create(output)?;
-    let progress = Progress::default();
-    let mut workers = Vec::new();
-    for &(cpu, _) in &buffer.cpus {
-        let path = match ring {
-            Ring::Live => instance.trace_pipe_raw(cpu),
-            Ring::Snapshot => instance.snapshot_raw(cpu),
-        };
-        let file = File::open(path).map_err(|e| WorkerError::Ring(cpu, e))?;
-        let spool = output_file.spool(&buffer, cpu, compression, None)?;
-        workers.push(Worker::new(cpu, file, spool, drain, &progress)?);
+    // All are opened before the first event is taken out of any.
+    let mut rings = Vec::new();
+    for buffer in &buffers {
+        let mut of_buffer = Vec::new();
+        for &(cpu, _) in &buffer.cpus {
+            let path = match ring {
+                Ring::Live => buffer.instance.trace_pipe_raw(cpu),
+                Ring::Snapshot => buffer.instance.snapshot_raw(cpu),
+            };
+            let file = File::open(path).map_err(|e| WorkerError::Ring(cpu, e))?;
+            of_buffer.push((cpu, file, output_file.spool(buffer, cpu, compression, None)?));
+        }
+        rings.push(of_buffer);
     }
     let plan = Plan::of_what_is_there(output, compression);
-    let buffers = [buffer];
-    let (writer, symbols_error) =
-        output_file.begin(instance.tracefs(), &plan, &buffers, ClockFacts { date, tsc: None })?.write();
-    // There is nothing to wait for: told to stop from the start, a worker takes what is there.
-    let stop = EventFd::from_value(1).map_err(|e| RecordError::Start(e.into()))?;
-    let drained: Vec<Drained> = thread::scope(|scope| {
-        let drain = |worker: Worker<'_>| worker.run(stop.as_fd());
-        let threads: Vec<_> = workers.into_iter().map(|worker| scope.spawn(move || drain(worker))).collect();
-        threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    });
+    let (writer, symbols_error) = output_file.begin(tracefs, &plan, &buffers, ClockFacts { date, tsc: None })?.write();
+    let progress = Progress::default();
+    let mut drained: Vec<Drained> = Vec::new();
+    for (buffer, rings) in buffers.iter().zip(rings) {
+        let chunk = chunk_size(buffer.sub_buffer, rings.len(), None);
+        let drain = Drain { compression, ..Drain::new(buffer.sub_buffer, chunk) };
+        let workers = rings.into_iter().map(|(cpu, file, spool)| Worker::new(cpu, file, spool, drain, &progress));
+        drained.extend(drain_all(workers.collect::<Result<_, _>>()?)?);
+    }
     output_file.keep(writer);
     let raw = drained.iter().map(|d| d.raw).sum();
     let errors = drained.iter().filter_map(|d| d.error.as_ref().map(ToString::to_string));
     let failures = symbols_error.iter().map(ToString::to_string).chain(errors).collect();
-    let comms = with_saved(Vec::new(), &instance.tracefs().saved_cmdlines()?);
+    let comms = with_saved(Vec::new(), &tracefs.saved_cmdlines()?);
     let spools = vec![drained.into_iter().map(|d| d.spool).collect()];
-    let file_size = output_file.finish(instance.tracefs(), &buffers, spools, (&comms, &[]))?;
+    let file_size = output_file.finish(tracefs, &buffers, spools, (&comms, &[]))?;
     Ok(Extracted { file_size, raw, failures })
+}
+
+/// Lets all workers take what is there.
+fn drain_all(workers: Vec<Worker<'_>>) -> Result<Vec<Drained>, RecordError> {
+    // There is nothing to wait for: told to stop from the start, a worker takes what is there.
+    let stop = EventFd::from_value(1).map_err(|e| RecordError::Start(e.into()))?;
+    Ok(thread::scope(|scope| {
+        let drain = |worker: Worker<'_>| worker.run(stop.as_fd());
+        let threads: Vec<_> = workers.into_iter().map(|worker| scope.spawn(move || drain(worker))).collect();
+        threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    }))
 }

@@ -1,5 +1,6 @@
 //! What a trace file says about the kernel it was made on.
 
+use crate::trace_dat::{WriteError, Writer};
 use crate::tracefs::{Error, EventName, Tracefs};
 use std::collections::BTreeMap;
 
@@ -42,5 +43,13 @@ impl Metadata {
             formats,
             printk_formats: tracefs.printk_formats()?,
         })
+    }
+
+    /// Puts them into a file.
+    pub(super) fn write(self, writer: &mut Writer) -> Result<(), WriteError> {
+        writer.header_info(self.header_page.as_bytes(), self.header_event.as_bytes())?;
+        writer.ftrace_formats(&self.ftrace_formats)?;
+        writer.event_formats(&self.formats.into_iter().collect::<Vec<_>>())?;
+        writer.printk_formats(&self.printk_formats)
     }
 }

@@ -5,7 +5,8 @@
 //!   lets the command go, waits for the end, completes the file, and only then takes everything back;
 //! - [`Spool`] is what a worker writes: the bytes of the finished file's section but for the chunk count;
 //! - [`Stream`] hands sub-buffers out while they are filled, without a file;
-//! - [`extract()`] stores what is in the rings already: a stopped buffer, a snapshot, the last boot's;
+//! - [`extract()`] stores what is in the rings already: stopped buffers, snapshots, the last boot's;
+//! - [`header()`] says in a file without events what a recording would say of the kernel;
 //! - [`Summary`] says what came of it.
 
 mod child;
@@ -17,6 +18,7 @@ mod effort;
 mod error;
 mod extract;
 mod functions;
+mod header;
 mod limits;
 mod machine;
 mod metadata;
@@ -46,6 +48,7 @@ pub use effort::{Effort, Efforts};
 pub use error::{PlanError, RecordError};
 pub use extract::{Extracted, Ring, extract};
 pub use functions::Functions;
+pub use header::header;
 pub use limits::{Budget, Limits, MIN_RING_SHARE, Reached};
 pub use machine::Machine;
 pub use plan::{BufferPlan, EventPlan, Place, Plan, Tasks};

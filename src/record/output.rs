@@ -14,7 +14,7 @@ use crate::trace_dat::write::{Version, convert};
 use crate::trace_dat::{
     FileLock, FinishedSpool, OptionId, SpoolEntry, SpoolTable, Trace, WriteError, Writer, spool_name,
 };
-use crate::tracefs::{EventName, Tracefs};
+use crate::tracefs::{EventName, TraceClock, Tracefs};
 use crate::units::{CpuId, Pid};
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -148,24 +148,18 @@ impl Output {
         let file = self.any_file()?;
         file.set_len(0).map_err(self.error("write"))?;
         let codec = plan.compression.codec();
-        let clock = |name: &String| if *name == main.clock.current { format!("[{name}]") } else { name.clone() };
-        let clocks = main.clock.available.iter().map(clock).collect::<Vec<_>>().join(" ") + "\n";
-        let systems: Vec<_> = metadata.formats.into_iter().collect();
         let lock = self.lock.take();
         let write = || -> Result<Writer, WriteError> {
             let lock = lock.map_or_else(|| FileLock::take(&file), Ok)?;
             let mut writer = Writer::create_locked(file, lock, Abi::HOST, main.sub_buffer as u32, codec)?;
-            writer.header_info(metadata.header_page.as_bytes(), metadata.header_event.as_bytes())?;
-            writer.ftrace_formats(&metadata.ftrace_formats)?;
-            writer.event_formats(&systems)?;
-            writer.printk_formats(&metadata.printk_formats)?;
+            metadata.write(&mut writer)?;
             if let Some(micros) = time.date {
                 writer.option(OptionId::DATE, with_nul(&format!("{micros:#x}")));
             }
             if let Some(offset) = plan.ts_offset {
                 writer.option(OptionId::OFFSET, with_nul(&offset.to_string()));
             }
-            writer.option(OptionId::TRACECLOCK, clocks.as_bytes());
+            writer.option(OptionId::TRACECLOCK, clocks(&main.clock).as_bytes());
             writer.option(OptionId::UNAME, with_nul(&sys::uname()));
             writer.option(OptionId::VERSION, with_nul(concat!("rtrace ", env!("CARGO_PKG_VERSION"))));
             writer.option_u64(OptionId::TRACEID, trace_id());
@@ -196,8 +190,8 @@ impl Output {
         (comms, maps): (&[(Pid, Comm)], &[&ProcMaps]),
     ) -> Result<u64, RecordError> {
         let Some(mut writer) = self.writer.take() else { return Ok(0) };
-        for (index, buffer) in buffers.iter().enumerate() {
-            if index > 0 {
+        for buffer in buffers {
+            if !buffer.name.is_empty() {
                 writer.option(OptionId::CPUSTAT, with_nul(&format!("\nBuffer: {}\n\n", buffer.name)));
             }
             if let Some(text) = &buffer.last_boot {
@@ -315,13 +309,19 @@ impl Symbols {
     }
 }
 
+/// The text of `trace_clock`.
+pub(super) fn clocks(clock: &TraceClock) -> String {
+    let mark = |name: &String| if *name == clock.current { format!("[{name}]") } else { name.clone() };
+    clock.available.iter().map(mark).collect::<Vec<_>>().join(" ") + "\n"
+}
+
 /// Texts in options end with a NUL, as in trace-cmd's files.
-fn with_nul(text: &str) -> Vec<u8> {
+pub(super) fn with_nul(text: &str) -> Vec<u8> {
     [text.as_bytes(), b"\0"].concat()
 }
 
 /// A number that no other recording has, for all practical purposes.
-fn trace_id() -> u64 {
+pub(super) fn trace_id() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
     now ^ u64::from(std::process::id()).rotate_left(40)
 }

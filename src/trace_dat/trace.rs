@@ -1,5 +1,6 @@
 //! A trace file, opened: everything but the events.
 
+use super::prefix::MAGIC;
 use super::scan::Scan;
 use super::{Buffer, CpuData, DataLayout, FileError, OptionId, Place, Prefix, RawOption, ReadAt, SpoolTable};
 use super::{v6, v7};
@@ -48,6 +49,12 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// Whether it begins as a trace.dat does; false if that cannot be read.
+    pub fn is_one(io: &impl ReadAt) -> bool {
+        let mut start = [0; MAGIC.len()];
+        io.read_at(&mut start, 0).is_ok() && start == *MAGIC
+    }
+
     /// Reads a file's header, formats, symbols and options. Damage that leaves anything to read is noted in
     /// [`Trace::damage`].
     ///

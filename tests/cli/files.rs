@@ -72,7 +72,11 @@ fn restore_makes_a_recording_of_the_files_of_its_cpus() {
         assert!(env.rtrace(&["report", "new.dat"]).exits(0).stdout() == wanted, "{name}");
         env.rtrace(&["dump", "--validate", "new.dat"]).exits(0).prints_with("no defects");
     }
-    env.rtrace(&["restore", "a.cpu0", "b.cpu1"]).exits(2).complains_with("-i HEADER");
+    env.rtrace(&["restore", "a.cpu0", "b.cpu1"]).exits(2).complains_with("are of different recordings");
+    env.rtrace(&["restore", "a", "b"]).exits(2).complains_with("one recording at a time");
+    env.rtrace(&["restore", "-o", "new.dat"]).exits(2).complains_with("no files of CPUs are named");
+    env.rtrace(&["restore", "-c", "a.cpu0"]).exits(2);
+    env.rtrace(&["restore", "-o", "x.dat", "new.dat"]).exits(2).complains_with("is a recording, not the file of a CPU");
     let header = recording("vm-6.1/trig.dat");
     let header = header.to_str().expect("a plain path");
     std::fs::write(env.path().join("x.cpu1"), b"").expect("a file");

@@ -10,7 +10,8 @@ use std::path::Path;
 
 pub(super) fn run(path: &Path, one_task: bool, as_json: bool) -> Result<Exit, Failure> {
     let trace = open(path)?;
-    if trace.buffers.iter().all(|buffer| buffer.cpus.is_empty()) {
+    // Of a damaged file nobody knows what it held.
+    if trace.buffers.iter().all(|buffer| buffer.cpus.is_empty()) && trace.damage.is_empty() {
         return Err(Failure::new(Exit::Failed, anyhow!("{} holds no events to count", path.display()))
             .hint("what a latency tracer left is text."));
     }

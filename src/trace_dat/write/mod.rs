@@ -39,7 +39,7 @@ pub use anew::{NewFile, Version};
 pub use assemble::{FinishedSpool, Written};
 pub use convert::convert;
 pub use recover::{Recovered, recover};
-pub use restore::{Restored, restore};
+pub use restore::{BareBuffer, Restored, restore};
 pub use sections::{FileLock, WriteError, Writer};
 pub use segments::{join_segments, segment_path};
 pub use split::{Part, Slice, Stream, split};

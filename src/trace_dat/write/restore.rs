@@ -20,14 +20,17 @@ pub struct Restored {
     pub dropped: u64,
 }
 
-/// Writes to `file`, which is empty, what `header` says about its recording and, as the top buffer, the bare sub-buffers
-/// that `cpus` give. Buffers of `header` itself are left out.
+/// A buffer's name (empty: the top one), and the bare sub-buffers of its CPUs.
+pub type BareBuffer<R> = (String, Vec<(CpuId, R)>);
+
+/// Writes to `file`, which is empty, what `header` says about its recording and the bare sub-buffers of `buffers`, the top
+/// one first. Buffers of `header` itself are left out.
 ///
 /// # Errors
 /// [`WriteError::Write`], also for what cannot be read from `cpus`; [`WriteError::Version6`].
 pub fn restore<R: Read>(
     header: &Trace,
-    cpus: Vec<(CpuId, R)>,
+    buffers: Vec<BareBuffer<R>>,
     file: File,
     version: Version,
 ) -> Result<Restored, WriteError> {
@@ -39,27 +42,30 @@ pub fn restore<R: Read>(
         Some(buffer) => buffer.clock.clone(),
         None => header.option(OptionId::TRACECLOCK).map(|o| Trace::chosen_clock(&o.text())).unwrap_or_default(),
     };
-    let mut new = NewFile::create(file, header, version, &[""])?;
-    new.begin_buffer("", &clock, page)?;
+    let names: Vec<&str> = buffers.iter().map(|(name, _)| name.as_str()).collect();
+    let mut new = NewFile::create(file, header, version, &names)?;
     let (mut data, mut dropped) = (0, 0);
-    for (cpu, mut source) in cpus {
-        new.begin_cpu(cpu)?;
-        let mut chunk = Vec::new();
-        loop {
-            chunk.clear();
-            let most = (CHUNK / page).max(1) * page;
-            let failed = |source: io::Error| WriteError::Write { what: "a CPU's sub-buffers", source };
-            let len = (&mut source).take(most as u64).read_to_end(&mut chunk).map_err(failed)?;
-            let whole = len / page * page;
-            new.pages(&chunk[..whole])?;
-            data += whole as u64;
-            dropped += (len - whole) as u64;
-            if len < most {
-                break;
+    let mut chunk = Vec::new();
+    for (name, cpus) in buffers {
+        new.begin_buffer(&name, &clock, page)?;
+        for (cpu, mut source) in cpus {
+            new.begin_cpu(cpu)?;
+            loop {
+                chunk.clear();
+                let most = (CHUNK / page).max(1) * page;
+                let failed = |source: io::Error| WriteError::Write { what: "a CPU's sub-buffers", source };
+                let len = (&mut source).take(most as u64).read_to_end(&mut chunk).map_err(failed)?;
+                let whole = len / page * page;
+                new.pages(&chunk[..whole])?;
+                data += whole as u64;
+                dropped += (len - whole) as u64;
+                if len < most {
+                    break;
+                }
             }
+            new.end_cpu()?;
         }
-        new.end_cpu()?;
+        new.end_buffer()?;
     }
-    new.end_buffer()?;
     Ok(Restored { size: new.finish()?, data, dropped })
 }

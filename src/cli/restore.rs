@@ -1,0 +1,151 @@
+//! What a killed trace-cmd leaves, one file of bare sub-buffers per CPU, and the header they lack.
+
+use super::exit::{Exit, Failure};
+use super::trace_file::{Made, open};
+use anyhow::{Context, anyhow};
+use rtrace::record::header;
+use rtrace::trace_dat::write::{BareBuffer, Version, restore};
+use rtrace::trace_dat::{Codec, Trace};
+use rtrace::tracefs::Tracefs;
+use rtrace::units::{ByteSize, CpuId};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+/// The kernel that says what a header says, and a file of symbols instead of its own.
+pub(super) type Source<'a> = (Tracefs, Option<&'a Path>);
+
+/// Makes a header at `path`; gives its size in bytes.
+pub(super) fn make_header((tracefs, kallsyms): &Source<'_>, path: &Path) -> Result<u64, Failure> {
+    let kallsyms = match kallsyms {
+        Some(path) => std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?,
+        None => tracefs.kallsyms()?,
+    };
+    let (made, file) = Made::new(path)?;
+    let size = header(tracefs, &kallsyms, file, path)?;
+    made.keep()?;
+    Ok(size)
+}
+
+/// A header that is needed only for this once.
+pub(super) struct Header {
+    facts: Trace,
+    path: PathBuf,
+}
+
+impl Header {
+    /// Makes it beside `output`.
+    pub(super) fn new(source: &Source<'_>, output: &Path) -> Result<Self, Failure> {
+        let mut name = output.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.header.tmp", std::process::id()));
+        let path = output.with_file_name(name);
+        make_header(source, &path)?;
+        match open(&path) {
+            Ok(facts) => Ok(Header { facts, path }),
+            Err(failure) => {
+                let _ = std::fs::remove_file(&path);
+                Err(failure)
+            }
+        }
+    }
+
+    pub(super) fn facts(&self) -> &Trace {
+        &self.facts
+    }
+}
+
+impl Drop for Header {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// The CPU that a file's name ends in: `trace.dat.cpu3`.
+pub(super) fn cpu_of(path: &Path) -> Option<CpuId> {
+    let name = path.file_name()?.to_str()?;
+    name.rsplit_once(".cpu")?.1.parse().ok().map(CpuId)
+}
+
+/// The names of the buffers that files are of: `trace.dat.cpu3` is of the top one, and then `trace.dat.web.cpu3` of instance
+/// web. Without the former all that stands before the CPU is the same, or nobody can tell what of it is the instance's name.
+fn buffers_of(files: &[PathBuf]) -> Result<Vec<String>, Failure> {
+    let stem = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let stem = name.rsplit_once(".cpu").filter(|(_, cpu)| cpu.parse::<u32>().is_ok()).map(|(stem, _)| stem);
+        stem.unwrap_or_default().to_owned()
+    };
+    let stems: Vec<String> = files.iter().map(stem).collect();
+    let Some(top) = stems.iter().min_by_key(|stem| stem.len()) else { return Ok(Vec::new()) };
+    let name = |(stem, path): (&String, &PathBuf)| {
+        if stem == top {
+            return Ok(String::new());
+        }
+        let name = stem.strip_prefix(top.as_str()).and_then(|rest| rest.strip_prefix('.'));
+        name.filter(|_| !top.is_empty()).map(str::to_owned).ok_or_else(|| {
+            Failure::new(Exit::Usage, anyhow!("{} and {top}.cpu* are of different recordings", path.display()))
+                .hint("a recording's files are called FILE.cpuN and, of its instances, FILE.INSTANCE.cpuN.")
+        })
+    };
+    stems.iter().zip(files).map(name).collect()
+}
+
+/// Opens the files of the CPUs, and sorts them by buffer and number.
+pub(super) fn open_cpus(files: &[PathBuf]) -> Result<Vec<BareBuffer<File>>, Failure> {
+    let names = buffers_of(files)?;
+    let mut buffers: Vec<BareBuffer<File>> = vec![(String::new(), Vec::new())];
+    for (nth, (path, name)) in files.iter().zip(names).enumerate() {
+        let cpu = cpu_of(path).unwrap_or(CpuId(nth as u32));
+        let at = buffers.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+            buffers.push((name, Vec::new()));
+            buffers.len() - 1
+        });
+        let cpus = &mut buffers[at].1;
+        if cpus.iter().any(|(known, _)| *known == cpu) {
+            return Err(Failure::new(Exit::Usage, anyhow!("{} is of CPU {cpu} too", path.display()))
+                .hint("the names of the files end in .cpu0, .cpu1, ..."));
+        }
+        let file = File::open(path).with_context(|| format!("failed to open {}", path.display()))?;
+        if Trace::is_one(&file) {
+            return Err(Failure::new(Exit::Usage, anyhow!("{} is a recording, not the file of a CPU", path.display()))
+                .hint(format!("`rtrace recover {}` finishes it if it needs that.", path.display())));
+        }
+        cpus.push((cpu, file));
+    }
+    for (_, cpus) in &mut buffers {
+        cpus.sort_by_key(|(cpu, _)| *cpu);
+    }
+    Ok(buffers)
+}
+
+/// Makes a recording of them.
+pub(super) fn put_together(facts: &Trace, cpus: Vec<BareBuffer<File>>, output: &Path) -> Result<Exit, Failure> {
+    let (made, file) = Made::new(output)?;
+    let done = restore(facts, cpus, file, Version::V7(Codec::Zstd))
+        .with_context(|| format!("failed to write {}", output.display()))?;
+    made.keep()?;
+    let (size, data) = (ByteSize(done.size), ByteSize(done.data));
+    println!("{}: restored, {size} with {data} of events{}", output.display(), torn(done.dropped));
+    Ok(Exit::Success)
+}
+
+/// What was left out.
+pub(super) fn torn(dropped: u64) -> String {
+    if dropped == 0 { String::new() } else { format!(", {} of torn ends dropped", ByteSize(dropped)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_which_buffer() {
+        let buffers = |files: &[&str]| buffers_of(&files.iter().map(PathBuf::from).collect::<Vec<_>>());
+        let all = buffers(&["d/t.dat.cpu0", "d/t.dat.web.cpu0", "d/t.dat.cpu1", "d/t.dat.a.b.cpu1"]).unwrap();
+        assert_eq!(all, ["", "web", "", "a.b"]);
+        assert_eq!(buffers(&["t.dat.web.cpu0", "t.dat.web.cpu1"]).unwrap(), ["", ""]);
+        assert_eq!(buffers(&["one", "two"]).unwrap(), ["", ""]);
+        assert!(buffers(&["a.cpu0", "b.cpu0"]).is_err());
+        assert!(buffers(&["t.dat.cpu0", "t.datum.cpu0"]).is_err());
+        assert_eq!(cpu_of(Path::new("x/trace.dat.cpu12")), Some(CpuId(12)));
+        assert_eq!(cpu_of(Path::new("x/trace.dat.cpu0.spool")), None);
+    }
+}
