@@ -17,3 +17,4 @@ mod languages;
 mod profile;
 mod trace_cmd;
 mod verbs;
+mod walk;

@@ -112,10 +112,15 @@ impl Outcome {
         String::from_utf8_lossy(&self.output.stderr).into_owned()
     }
 
+    /// The exit status, if it ended by itself.
+    pub(crate) fn status(&self) -> Option<i32> {
+        self.output.status.code()
+    }
+
     /// Ended by itself with this status.
     #[track_caller]
     pub(crate) fn exits(&self, status: i32) -> &Self {
-        self.expect(self.output.status.code() == Some(status), &format!("exit status {status}"))
+        self.expect(self.status() == Some(status), &format!("exit status {status}"))
     }
 
     /// Wrote exactly this to stdout.
