@@ -74,9 +74,15 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l module -d 'The 
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s O -l option -d 'Switch a trace option on, or with `no` before it off' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s P -l pid -d 'Only events of these processes; end with the last of them' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s o -l output -d 'Write to FILE' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s P -l pid -d 'Record only events of these processes; end with the last of them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l duration -d 'End recording after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l duration -d 'End after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l timeout -d 'End CMD after TIME and exit with 124' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-lost -d 'Exit with 4 if more than N events were lost' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l summary-json -d 'Write the summary to FILE as JSON' -r -F
@@ -86,7 +92,6 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ring -d 'Keep o
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ring-time -d 'Keep only the newest events: those of the last TIME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s r -l priority -d 'Give the recording threads real-time priority PRIO (1 to 99)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l compression -d 'Compress with zstd[:LEVEL], zlib[:LEVEL] or any (zstd), or none; zstd without it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ts-offset -d 'Store a number to be added to every time stamp' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s m -l max-per-cpu -d 'Keep only the newest events of each CPU: SIZE on the disk for each (KiB, or with K, M, G)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s s -l sleep -d 'With --poll: look so often; without it readers sleep until the kernel wakes them' -r
@@ -94,23 +99,20 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l file-version -d
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l pid-file -d 'With --daemonize: where the number of the recording process is to be found' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l device -d '-p blk: record this block device only; all disks without it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l temp -d 'Taken for trace-cmd\'s sake: there are no temporary files, the spools become the file' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s v -d 'Leave out the events of every -e that follows'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l func-stack -d 'A stack trace with each function that -l names'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s F -l follow -d 'Record only events of CMD'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s F -l follow -d 'Only events of CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s a -l all-formats -d 'Store the formats of all events, not only of those recorded'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s q -l quiet -d 'Print nothing but errors'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l top -d 'Record in the top-level buffer, where trace_printk() writes, instead of one of our own'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l self -d 'Record events of the recorder\'s own threads too'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l top -d 'Trace in the top-level buffer, where trace_printk() writes, instead of one of our own'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l self -d 'Events of rtrace\'s own threads too'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l date -d 'Store the wall clock\'s time, which reports then show'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l verbose -d 'Show each write to tracefs as a line of shell'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s k -l keep -d 'Leave tracing set up (but off) afterwards; records at the top level'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s K -l keep-all -d 'As -k; trace-cmd also needs it to keep what was set before, which rtrace always does'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l nosplice -d 'Read the ring buffers instead of splicing them'
@@ -122,8 +124,6 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l daemonize -d 'R
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l daemonized -d 'The process that --daemonize starts'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l stderr -d 'Taken for trace-cmd\'s sake: what rtrace itself says always goes to stderr'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l debug -d 'Taken for trace-cmd\'s sake'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s i -l input -d 'File to print; may be given several times' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s F -d 'Only the events that match, as in `sched/sched_switch: next_pid == 1`' -r
@@ -210,39 +210,49 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l module -d 'The 
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s O -l option -d 'Switch a trace option on, or with `no` before it off' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s P -l pid -d 'Trace only events of these processes; end with the last of them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l duration -d 'End after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l timeout -d 'End CMD after TIME and exit with 124' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l format -d 'What to print the events as' -r -f -a "text\t'Lines as of report'
-raw\t'Fields by name, as of report -R'
-json\t'One JSON object per line, as of report --format json'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s P -l pid -d 'Only events of these processes; end with the last of them' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l duration -d 'End after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l timeout -d 'End CMD after TIME and exit with 124' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l format -d 'What to print the events as' -r -f -a "text\t'Lines as of report'
+raw\t'Fields by name, as of report -R'
+json\t'One JSON object per line, as of report --format json'"
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s v -d 'Leave out the events of every -e that follows'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l func-stack -d 'A stack trace with each function that -l names'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s F -l follow -d 'Trace only events of CMD'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s F -l follow -d 'Only events of CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l top -d 'Trace in the top-level buffer, where trace_printk() writes, instead of one of our own'
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l self -d 'Show events of rtrace itself too'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l self -d 'Events of rtrace\'s own threads too'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l json -d 'The same as --format json'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s t -d 'Time stamps in nanoseconds'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s N -d 'The kernel\'s print formats only, no wording of trace-cmd\'s plugins'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s q -l quiet -d 'Print nothing but events and errors'
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l verbose -d 'Show each write to tracefs as a line of shell'
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s i -l input -d 'Make a recording of trace-cmd\'s per-CPU files: HEADER says all but the events' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s o -l output -d 'With -i: write to OUTPUT' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s o -l output -d 'Write per-CPU files to OUTPUT instead of trace.dat, a header instead of trace-partial.dat' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s t -d 'Take the formats from this tracing directory' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s k -l kallsyms -d 'Take the symbols from FILE instead of /proc/kallsyms' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s c -l create -d 'Make such a HEADER of the running kernel'
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s i -l input -d 'Make a recording of trace-cmd\'s per-CPU files: HEADER says all but the events' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s o -l output -d 'With -i: write to OUTPUT' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s o -l output -d 'Write per-CPU files to OUTPUT instead of trace.dat, a header instead of trace-partial.dat' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s t -d 'Take the formats from this tracing directory' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s k -l kallsyms -d 'Take the symbols from FILE instead of /proc/kallsyms' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s c -l create -d 'Make such a HEADER of the running kernel'
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s i -l input -d 'File to read' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s o -l output -d 'File to write' -r -F
@@ -270,14 +280,15 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l strings -d 'The t
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l json -d 'The summary as JSON'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s o -l output -d 'Write to FILE' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s B -l instance -d 'Instance to use, instead of the top level' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l compression -d 'Compress with zstd[:LEVEL], or none' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s p -d 'Taken for trace-cmd\'s sake: the events say what they are, and options do not change what is stored' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s O -d 'Taken for trace-cmd\'s sake' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s s -l snapshot -d 'The snapshot instead of the ring buffer'
-complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s t -l top -d 'Taken for trace-cmd\'s sake: the top level is what is meant without -B'
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s a -l all -d 'Every instance; with -t, the top level too'
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s t -l top -d 'The top level too, beside -B or -a'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s k -l keep -d 'Taken for trace-cmd\'s sake: settings are always kept'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l date -d 'Store the wall clock\'s time, which reports then show; of what this boot has traced'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s q -l quiet -d 'Print nothing but errors'
@@ -363,27 +374,27 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l module -d 'The -
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s O -l option -d 'Switch a trace option on, or with `no` before it off' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s e -l event -d 'Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s P -l pid -d 'Trace only events of these processes' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s e -l event -d 'Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s P -l pid -d 'Only events of these processes' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l func-stack -d 'A stack trace with each function that -l names'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s v -d 'Disable the events of every -e that follows'
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s F -l follow -d 'Trace only events of CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l fork -d 'Do not wait for CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l verbose -d 'Show each write to tracefs as a line of shell'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s v -d 'Disable the events of every -e that follows'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s F -l follow -d 'Only events of CMD'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l fork -d 'Do not wait for CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s q -l quiet -d 'Taken for trace-cmd\'s sake: only errors are said anyway'
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l verbose -d 'Show each write to tracefs as a line of shell'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s f -l filter -d 'Filter for the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s R -l trigger -d 'Set a trigger on the -e before it' -r
@@ -396,27 +407,27 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l module -d 'The -l,
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s O -l option -d 'Switch a trace option on, or with `no` before it off' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s e -l event -d 'Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s P -l pid -d 'Trace only events of these processes' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s e -l event -d 'Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s P -l pid -d 'Only events of these processes' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l func-stack -d 'A stack trace with each function that -l names'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s v -d 'Disable the events of every -e that follows'
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s F -l follow -d 'Trace only events of CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l fork -d 'Do not wait for CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l verbose -d 'Show each write to tracefs as a line of shell'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s v -d 'Disable the events of every -e that follows'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s F -l follow -d 'Only events of CMD'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l fork -d 'Do not wait for CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s q -l quiet -d 'Taken for trace-cmd\'s sake: only errors are said anyway'
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l verbose -d 'Show each write to tracefs as a line of shell'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
