@@ -6,15 +6,18 @@ mod corpus;
 mod trace_files;
 
 use proptest::prelude::*;
+use rtrace::event::Record;
 use rtrace::merge::ahead::{Effort, Verdict, Work, run};
-use rtrace::merge::{Merge, Source};
-use rtrace::trace_dat::{TimeOptions, Trace};
+use rtrace::merge::{Merge, MergeError};
+use rtrace::trace_dat::{CpuStream, TimeOptions, Trace};
 use trace_files::trace_files;
 
 /// Writes a line per record; what it says of the number of records before it makes segments depend on each other.
 struct Lines {
     /// The state's every how many-th change is not to be foreseen; 0: none.
     surprise: u64,
+    /// Whether some records tell of the one behind them, which does not come then.
+    tells: bool,
 }
 
 #[derive(Clone, Default)]
@@ -30,13 +33,24 @@ impl Work for Lines {
         Seen { base: known.base + known.records, records: 0 }
     }
 
-    fn record<S: Source>(&self, merge: &mut Merge<S>, state: &mut Seen, out: &mut Vec<u8>) {
-        let r = merge.record();
+    fn record<'n>(
+        &self,
+        r: &Record<'_>,
+        next: impl FnOnce() -> Option<Record<'n>>,
+        state: &mut Seen,
+        out: &mut Vec<u8>,
+    ) -> bool {
         state.records += 1;
         let number = (state.base + state.records).checked_div(self.surprise).unwrap_or(0);
         let sum = r.data.iter().fold(0u32, |sum, b| sum.wrapping_mul(31).wrapping_add(u32::from(*b)));
         let (time, cpu, lost) = (r.timestamp.0, r.cpu.0, r.lost);
-        out.extend_from_slice(format!("{number} {time} {cpu} {} {lost:?} {sum:x}\n", r.buffer).as_bytes());
+        out.extend_from_slice(format!("{number} {time} {cpu} {} {lost:?} {sum:x}", r.buffer).as_bytes());
+        let told = if self.tells && sum.is_multiple_of(5) { next() } else { None };
+        if let Some(told) = &told {
+            out.extend_from_slice(format!(" and {} {}", told.timestamp.0, told.data.len()).as_bytes());
+        }
+        out.push(b'\n');
+        told.is_some()
     }
 
     fn commit(&self, known: &mut Seen, done: &mut Seen) -> Verdict {
@@ -52,25 +66,33 @@ impl Work for Lines {
     }
 }
 
-/// What comes out: the lines, and the damage.
-fn lines(bytes: &[u8], effort: Effort, surprise: u64) -> (String, Vec<String>) {
-    let trace = match Trace::open(bytes.to_vec()) {
-        Ok(trace) => trace,
-        Err(error) => return (String::new(), vec![error.to_string()]),
-    };
+/// All streams of all buffers.
+fn streams(trace: &Trace) -> Vec<(CpuStream, usize)> {
     let mut streams = Vec::new();
     for (number, buffer) in trace.buffers.iter().enumerate() {
         for cpu in 0..buffer.cpus.len() {
             streams.push((trace.stream(buffer, cpu, &TimeOptions::default()).unwrap(), number));
         }
     }
+    streams
+}
+
+/// What comes out: the lines, and the damage.
+fn lines(bytes: &[u8], effort: Effort, surprise: u64) -> (String, Vec<String>) {
+    let trace = match Trace::open(bytes.to_vec()) {
+        Ok(trace) => trace,
+        Err(error) => return (String::new(), vec![error.to_string()]),
+    };
+    let streams = streams(&trace);
     let (mut out, mut damage) = (Vec::new(), Vec::new());
     let mut sink = |text: &[u8]| {
         out.extend_from_slice(text);
         Ok(())
     };
-    run(&Lines { surprise }, streams, effort, &mut Seen::default(), &mut sink, &mut |e| damage.push(e.to_string()))
-        .unwrap();
+    run(&Lines { surprise, tells: false }, streams, effort, &mut Seen::default(), &mut sink, &mut |e| {
+        damage.push(e.to_string())
+    })
+    .unwrap();
     (String::from_utf8(out).unwrap(), damage)
 }
 
@@ -105,6 +127,38 @@ fn segments_that_were_wrong_are_done_again() {
     }
 }
 
+/// Records that follow each other on a CPU are worked on without asking the merge for each: that must not show.
+#[test]
+fn series_give_what_single_steps_give() {
+    let (mut told, work) = (0, Lines { surprise: 0, tells: true });
+    for path in trace_files() {
+        let Ok(trace) = Trace::open(std::fs::read(&path).unwrap()) else { continue };
+        let mut merge = Merge::default();
+        streams(&trace).into_iter().for_each(|(stream, buffer)| merge.add(stream, buffer));
+        let (mut seen, mut expected, mut expected_damage) = (Seen::default(), Vec::new(), Vec::new());
+        loop {
+            match merge.advance() {
+                Ok(true) if work.record(&merge.record(), || merge.peek(), &mut seen, &mut expected) => {
+                    merge.skip_peeked();
+                    told += 1;
+                }
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => expected_damage.push(error.to_string()),
+            }
+        }
+        let (mut out, mut damage) = (Vec::new(), Vec::new());
+        let mut sink = |text: &[u8]| {
+            out.extend_from_slice(text);
+            Ok(())
+        };
+        let note = &mut |e: &MergeError| damage.push(e.to_string());
+        run(&work, streams(&trace), Effort::new(1), &mut Seen::default(), &mut sink, note).unwrap();
+        assert!(out == expected && damage == expected_damage, "{}", path.display());
+    }
+    assert!(told > 100, "no file has many records");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
@@ -134,9 +188,16 @@ impl Work for Panics {
         *known
     }
 
-    fn record<S: Source>(&self, merge: &mut Merge<S>, seen: &mut u64, _: &mut Vec<u8>) {
+    fn record<'n>(
+        &self,
+        record: &Record<'_>,
+        _: impl FnOnce() -> Option<Record<'n>>,
+        seen: &mut u64,
+        _: &mut Vec<u8>,
+    ) -> bool {
         *seen += 1;
-        assert!(*seen < self.0, "on purpose, at {}", merge.record().timestamp.0);
+        assert!(*seen < self.0, "on purpose, at {}", record.timestamp.0);
+        false
     }
 
     fn commit(&self, known: &mut u64, done: &mut u64) -> Verdict {

@@ -124,7 +124,7 @@ impl<'t> Csv<'t> {
     /// Whether any event has the field of that name.
     pub fn has_field(&self, name: &str) -> bool {
         let mut types = self.buffers.iter().flat_map(|b| b.types.iter().flatten());
-        types.any(|t| t.event.fields.iter().chain(&t.event.common).any(|f| f.name == name))
+        types.any(|t| t.event.fields.iter().chain(t.event.common.iter()).any(|f| f.name == name))
     }
 
     /// Appends the line with the columns' names.
@@ -194,7 +194,7 @@ impl<'t> Buffer<'t> {
         let mut pool = Literals::default();
         for format in &what.formats {
             let event = TypedEvent::new(format);
-            let all = || event.fields.iter().chain(&event.common);
+            let all = || event.fields.iter().chain(event.common.iter());
             let field = |column: &Column| match column {
                 Column::Field(name) => all().find(|f| f.name == *name).cloned(),
                 _ => None,

@@ -66,6 +66,6 @@ fn kind(field: &Field) -> Kind {
 
 /// Every name a filter of this event may use.
 pub(super) fn names(format: &EventFormat) -> impl Iterator<Item = &str> {
-    let own = format.fields.iter().chain(&format.common).map(|field| field.name.as_str());
+    let own = format.fields.iter().chain(format.common.iter()).map(|field| field.name.as_str());
     own.chain(["CPU", "COMM"])
 }

@@ -24,4 +24,4 @@ mod parse;
 pub use event::EventFormat;
 pub use field::{Field, Shape};
 pub use header_page::HeaderPage;
-pub use parse::FormatError;
+pub use parse::{CommonBlock, FormatError};

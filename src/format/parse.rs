@@ -2,6 +2,7 @@
 
 use super::{EventFormat, Field, HeaderPage, Shape};
 use crate::units::EventId;
+use std::sync::Arc;
 
 /// A format file that is not what a kernel writes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,8 +33,14 @@ impl<'a> Lines<'a> {
             return None;
         }
         self.number += 1;
-        let (line, rest) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
-        self.rest = rest;
+        let line = match memchr::memchr(b'\n', self.rest.as_bytes()) {
+            Some(end) => {
+                let line = &self.rest[..end];
+                self.rest = &self.rest[end + 1..];
+                line
+            }
+            None => std::mem::take(&mut self.rest),
+        };
         Some(line)
     }
 
@@ -63,21 +70,54 @@ impl<'a> Lines<'a> {
     }
 }
 
-pub(super) fn event(system: &str, text: &str) -> Result<EventFormat, FormatError> {
+/// The block of fields that every event begins with, as the last event had it: a kernel's two thousand events have the
+/// same, and share it in memory.
+#[derive(Clone, Debug, Default)]
+pub struct CommonBlock {
+    /// Its lines.
+    text: String,
+    fields: Arc<[Field]>,
+}
+
+impl CommonBlock {
+    /// Takes the block off `lines`, if it is the same.
+    fn take(&self, lines: &mut Lines<'_>) -> Option<Arc<[Field]>> {
+        let rest = lines.rest.strip_prefix(self.text.as_str())?.strip_prefix('\n')?;
+        if self.fields.is_empty() {
+            return None;
+        }
+        lines.rest = rest;
+        lines.number += self.fields.len() + 1;
+        Some(self.fields.clone())
+    }
+}
+
+pub(super) fn event(system: &str, text: &str, last: &mut CommonBlock) -> Result<EventFormat, FormatError> {
     let mut lines = Lines::new(text);
     let name = lines.expect("name: ", "`name: NAME`")?.to_owned();
     let id = lines.expect("ID: ", "`ID: NUMBER`")?;
     let id = EventId(id.parse().map_err(|_| lines.error("`ID: NUMBER`", id))?);
     lines.expect("format:", "`format:`")?;
-    let mut common = lines.fields()?;
+    let first = lines.rest;
+    let mut common = match last.take(&mut lines) {
+        Some(common) => common,
+        None => lines.fields()?.into(),
+    };
     // Events without fields of their own still have the empty second block; the very old kernels
     // and some dynamic events have only one block, then the print fmt follows at once.
     let own = if lines.rest.starts_with("print fmt: ") { Vec::new() } else { lines.fields()? };
     let single_block = own.is_empty() && common.iter().any(|f| !f.name.starts_with("common_"));
     let fields = if single_block {
         let first_own = common.iter().position(|f| !f.name.starts_with("common_")).unwrap_or(common.len());
-        common.split_off(first_own)
+        let own = common[first_own..].to_vec();
+        common = common[..first_own].into();
+        own
     } else {
+        if !Arc::ptr_eq(&common, &last.fields)
+            && let Some(end) = first.find("\n\n")
+        {
+            *last = CommonBlock { text: first[..end + 1].to_owned(), fields: common.clone() };
+        }
         own
     };
     let rest = lines.rest;
@@ -114,7 +154,12 @@ pub(super) fn header_page(text: &str) -> Result<HeaderPage, FormatError> {
 
 /// `field:DECL;\toffset:N;\tsize:N;[\tsigned:N;]`
 fn field(line: &str) -> Option<Field> {
-    let (decl, rest) = line.strip_prefix("field:")?.split_once(';')?;
+    let line = line.strip_prefix("field:")?;
+    let end = memchr::memchr(b';', line.as_bytes())?;
+    let (decl, rest) = (&line[..end], &line[end + 1..]);
+    if let Some((offset, size, signed)) = usual_numbers(rest.as_bytes()) {
+        return with_numbers(decl, offset, size, signed);
+    }
     let mut offset = None;
     let mut size = None;
     let mut signed = None;
@@ -126,10 +171,37 @@ fn field(line: &str) -> Option<Field> {
             _ => return None,
         }
     }
-    let size = size?;
+    with_numbers(decl, offset?, size?, signed)
+}
+
+fn with_numbers(decl: &str, offset: usize, size: usize, signed: Option<bool>) -> Option<Field> {
     let (type_name, name, length) = split_decl(decl)?;
     let shape = shape(&type_name, length, size);
-    Some(Field { decl: decl.to_owned(), name, type_name, offset: offset?, size, signed, shape })
+    Some(Field { decl: decl.to_owned(), name, type_name, offset, size, signed, shape })
+}
+
+/// Offset, size and sign as kernels write them since 2.6.32: nothing to look for.
+fn usual_numbers(rest: &[u8]) -> Option<(usize, usize, Option<bool>)> {
+    let (offset, rest) = number(rest.strip_prefix(b"\toffset:")?)?;
+    let (size, rest) = number(rest.strip_prefix(b"\tsize:")?)?;
+    match rest.strip_prefix(b"\tsigned:")? {
+        b"0;" => Some((offset, size, Some(false))),
+        b"1;" => Some((offset, size, Some(true))),
+        _ => None,
+    }
+}
+
+/// Up to nine digits and a semicolon, and what follows it.
+fn number(text: &[u8]) -> Option<(usize, &[u8])> {
+    let mut value = 0;
+    for (at, byte) in text.iter().enumerate().take(10) {
+        match byte {
+            b'0'..=b'9' if at < 9 => value = value * 10 + usize::from(byte - b'0'),
+            b';' if at > 0 => return Some((value, &text[at + 1..])),
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// A declaration's type, name and, for an array, what stands between its brackets.
@@ -144,7 +216,12 @@ fn split_decl(decl: &str) -> Option<(String, String, Option<&str>)> {
         }
         None => (decl, None),
     };
-    let name_at = head.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '.').len();
+    let is_plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.');
+    let name_at = match head.as_bytes().iter().rposition(|b| !is_plain(b)) {
+        Some(before) if head.as_bytes()[before].is_ascii() => before + 1,
+        Some(_) => head.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '.').len(),
+        None => 0,
+    };
     let (ty, name) = head.split_at(name_at);
     if name.is_empty() {
         return None;
@@ -234,6 +311,34 @@ mod tests {
         assert_eq!(err.line, 5);
         assert_eq!(err.found, "\tfeld:int b;");
         assert_eq!(EventFormat::parse("s", "").unwrap_err().line, 1);
+    }
+
+    #[test]
+    fn a_block_that_was_seen_before_changes_nothing() {
+        let common = "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n";
+        let more = "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n";
+        let own = "\tfield:int a;\toffset:8;\tsize:4;\tsigned:1;\n\n";
+        let text = |fields: &str| format!("name: x\nID: 5\nformat:\n{fields}print fmt: \"%d\", REC->a\n");
+        let texts = [
+            text(&format!("{common}\n{own}")),
+            text(&format!("{common}\n{own}")),
+            text(&format!("{common}{more}\n{own}")),
+            text(&format!("{common}{more}\n\n")),
+            text(&format!("{common}{own}")), // one block
+            text(&format!("{common}{more}\n\tfeld:int b;\n\n")),
+            text(&format!("{common}\n{own}")),
+        ];
+        let mut last = CommonBlock::default();
+        for text in &texts {
+            let alone = EventFormat::parse("s", text);
+            assert_eq!(EventFormat::parse_next("s", text, &mut last), alone, "{text}");
+            if let Ok(format) = alone {
+                assert_eq!(format.to_string().contains("common_pid"), text.contains("common_pid"));
+            }
+        }
+        let first = EventFormat::parse_next("s", &texts[0], &mut last).unwrap();
+        let second = EventFormat::parse_next("s", &texts[1], &mut last).unwrap();
+        assert!(Arc::ptr_eq(&first.common, &second.common), "the block is not shared");
     }
 
     #[test]

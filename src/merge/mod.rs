@@ -13,4 +13,4 @@ mod source;
 mod stream;
 
 pub use source::Source;
-pub use stream::{Merge, MergeError};
+pub use stream::{Merge, MergeError, Series};

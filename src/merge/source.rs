@@ -1,5 +1,6 @@
 //! What can be merged.
 
+use crate::ring_buffer::Item;
 use crate::trace_dat::{CpuStream, FileError, Head};
 use crate::units::CpuId;
 
@@ -16,6 +17,12 @@ pub trait Source {
 
     /// The next record, if it is at hand and earlier than `limit`: then the bytes of the one before stay where they are.
     fn ready(&mut self, limit: u64) -> Option<Head>;
+
+    /// The record given last and those behind it that are at hand, with the data they lie in.
+    fn found(&self) -> (&[Item], &[u8]);
+
+    /// Gives `count` of them at once: the last, if there are that many.
+    fn give(&mut self, count: usize) -> Option<Head>;
 
     /// Whether the last [`Source::next`] changed buffers with `spare`, where the record before it is found since.
     fn swapped(&self) -> bool;
@@ -38,6 +45,16 @@ impl Source for CpuStream {
     #[inline(always)]
     fn ready(&mut self, limit: u64) -> Option<Head> {
         self.ready(limit)
+    }
+
+    #[inline]
+    fn found(&self) -> (&[Item], &[u8]) {
+        self.found()
+    }
+
+    #[inline]
+    fn give(&mut self, count: usize) -> Option<Head> {
+        self.give(count)
     }
 
     #[inline]

@@ -2,9 +2,10 @@
 
 use super::Source;
 use super::order::Order;
-use crate::event::Record;
+use crate::event::{Lost, Record};
+use crate::ring_buffer::Item;
 use crate::trace_dat::{CpuStream, FileError, Head};
-use crate::units::Timestamp;
+use crate::units::{CpuId, Timestamp};
 
 /// Records of many streams, by time stamp.
 ///
@@ -40,6 +41,34 @@ struct Run {
     stream: u32,
     /// 0: there is no run.
     limit: u64,
+}
+
+/// Records of one stream that come one after the other, with none of another stream between them.
+#[derive(Clone, Copy, Debug)]
+pub struct Series<'m> {
+    /// More than belong to it, perhaps: those earlier than `limit` do, and the second is.
+    items: &'m [Item],
+    limit: u64,
+    data: &'m [u8],
+    cpu: CpuId,
+    buffer: usize,
+}
+
+impl<'m> Series<'m> {
+    /// The records with their successors. The last two are left out, so that a successor can be passed over.
+    #[inline(always)]
+    pub fn pairs(&self) -> impl Iterator<Item = [Record<'m>; 2]> + use<'m> {
+        let Series { items, limit, data, cpu, buffer } = *self;
+        let record = move |item: &Item| Record {
+            timestamp: Timestamp(item.timestamp),
+            cpu,
+            buffer,
+            lost: Lost::None,
+            data: &data[item.start..item.start + item.len],
+        };
+        let inside = items.windows(3).take_while(move |three| three[2].timestamp < limit);
+        inside.map(move |three| [record(&three[0]), record(&three[1])])
+    }
 }
 
 /// Damage in one of the merged streams.
@@ -169,6 +198,33 @@ impl<S: Source> Merge<S> {
             self.pending.pop();
         }
         Ok(())
+    }
+
+    /// The records that come next, as far as they are of one stream and at hand; `None` if there are few of them, or
+    /// something is to be told before.
+    #[inline]
+    pub fn series(&self) -> Option<Series<'_>> {
+        let Run { stream, limit } = self.run;
+        let input = self.streams.get(stream as usize)?;
+        let head = input.head.as_ref()?;
+        if limit == 0 || input.skip || head.lost != Lost::None {
+            return None;
+        }
+        let (items, data) = input.stream.found();
+        let several = matches!(items, [first, second, ..] if *first == head.item && second.timestamp < limit);
+        several.then(|| Series { items, data, limit, cpu: input.stream.cpu(), buffer: input.buffer })
+    }
+
+    /// Takes the first `count` records of [`Merge::series`] as done. There is no current record until the next
+    /// [`Merge::advance`].
+    #[inline]
+    pub fn pass(&mut self, count: usize) {
+        if let Some(input) = self.streams.get_mut(self.run.stream as usize)
+            && let Some(head) = input.stream.give(count)
+        {
+            input.head = Some(head);
+            self.current = None;
+        }
     }
 
     /// The current record.

@@ -47,6 +47,20 @@ impl Batch {
         Some(Head { item, lost: Lost::None, page: self.page })
     }
 
+    /// The record given last and those behind it.
+    #[inline]
+    pub(crate) fn rest(&self) -> &[Item] {
+        self.next.checked_sub(1).and_then(|last| self.items.get(last..)).unwrap_or_default()
+    }
+
+    /// Gives up to `count` records at once; the last of them, if there were that many.
+    #[inline]
+    pub(crate) fn give(&mut self, count: usize) -> Option<Head> {
+        let item = *self.items.get((self.next + count).checked_sub(1)?)?;
+        self.next += count;
+        Some(Head { item, lost: Lost::None, page: self.page })
+    }
+
     /// Whether it holds no record, given or not.
     pub(crate) fn is_empty(&self) -> bool {
         self.items.is_empty()

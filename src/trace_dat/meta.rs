@@ -2,7 +2,9 @@
 
 use super::FileError;
 use super::scan::Scan;
-use crate::format::EventFormat;
+use crate::format::{CommonBlock, EventFormat};
+use std::borrow::Cow;
+use std::ops::Range;
 
 /// `header_page NUL u64 text header_event NUL u64 text`: the two texts.
 pub(super) fn header_info(scan: &mut Scan<'_>) -> Result<(Vec<u8>, Vec<u8>), FileError> {
@@ -24,6 +26,14 @@ pub(super) fn sized32(scan: &mut Scan<'_>) -> Result<Vec<u8>, FileError> {
     scan.bytes(len.into())
 }
 
+/// Where the bytes lie in the data that is scanned, that a u32 length stands before.
+pub(super) fn span32(scan: &mut Scan<'_>) -> Result<Range<usize>, FileError> {
+    let len = scan.u32()?;
+    let start = scan.pos();
+    scan.borrow(len.into())?;
+    Ok(start as usize..scan.pos() as usize)
+}
+
 /// u32 count, then as many formats. One that does not parse goes to `damage`.
 pub(super) fn formats(
     scan: &mut Scan<'_>,
@@ -31,9 +41,12 @@ pub(super) fn formats(
     to: &mut Vec<EventFormat>,
     damage: &mut Vec<FileError>,
 ) -> Result<(), FileError> {
+    let mut common = CommonBlock::default();
     for number in 1..=scan.u32()? {
-        let text = sized64(scan)?;
-        match EventFormat::parse(system, &String::from_utf8_lossy(&text)) {
+        let len = scan.u64()?;
+        let bytes = scan.borrow(len)?;
+        let text = std::str::from_utf8(&bytes).map_or_else(|_| String::from_utf8_lossy(&bytes), Cow::Borrowed);
+        match EventFormat::parse_next(system, &text, &mut common) {
             Ok(format) => to.push(format),
             Err(source) => {
                 damage.push(FileError::Format { place: scan.place(), system: system.to_owned(), number, source });

@@ -3,6 +3,7 @@
 use super::read_at::{ReadAt, read_full};
 use super::{FileError, Place};
 use crate::abi::Abi;
+use std::borrow::Cow;
 
 /// The largest single item (a section, a kallsyms text) that is read into memory, in bytes.
 pub(super) const MAX_ITEM: u64 = 128 << 20;
@@ -13,6 +14,8 @@ pub(super) struct Scan<'a> {
     io: &'a dyn ReadAt,
     abi: Abi,
     place: Place,
+    /// What is scanned, if it is in memory.
+    memory: Option<&'a [u8]>,
     unpacked: bool,
     pos: u64,
     end: u64,
@@ -23,13 +26,13 @@ pub(super) struct Scan<'a> {
 impl<'a> Scan<'a> {
     /// From `pos` of `io`, which has `end` bytes.
     pub(super) fn new(io: &'a dyn ReadAt, abi: Abi, place: Place, pos: u64, end: u64) -> Self {
-        Scan { io, abi, place, unpacked: false, pos, end, window: Vec::new(), window_at: 0 }
+        Scan { io, abi, place, memory: None, unpacked: false, pos, end, window: Vec::new(), window_at: 0 }
     }
 
     /// From the start of a section's decompressed data.
     #[expect(clippy::ptr_arg, reason = "only a sized type turns into `dyn ReadAt`")]
     pub(super) fn unpacked(data: &'a Vec<u8>, abi: Abi, place: Place) -> Self {
-        Scan { unpacked: true, ..Scan::new(data, abi, place, 0, data.len() as u64) }
+        Scan { unpacked: true, memory: Some(data), ..Scan::new(data, abi, place, 0, data.len() as u64) }
     }
 
     pub(super) fn pos(&self) -> u64 {
@@ -94,6 +97,18 @@ impl<'a> Scan<'a> {
         Ok(data)
     }
 
+    /// The next `len` bytes, borrowed where they are in memory.
+    pub(super) fn borrow(&mut self, len: u64) -> Result<Cow<'a, [u8]>, FileError> {
+        let end = self.pos.checked_add(len).filter(|end| *end <= self.end);
+        match self.memory.zip(end).and_then(|(memory, end)| memory.get(self.pos as usize..end as usize)) {
+            Some(bytes) => {
+                self.pos += len;
+                Ok(Cow::Borrowed(bytes))
+            }
+            None => self.bytes(len).map(Cow::Owned),
+        }
+    }
+
     /// Makes the window hold the next `len` bytes (at most its size); gives their index in it.
     fn fill(&mut self, len: usize) -> Result<usize, FileError> {
         if let Some(from) = self.pos.checked_sub(self.window_at)
@@ -111,6 +126,12 @@ impl<'a> Scan<'a> {
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], FileError> {
+        if let Some(bytes) = self.memory.and_then(|memory| memory.get(self.pos as usize..)?.first_chunk::<N>())
+            && self.remain() >= N as u64
+        {
+            self.pos += N as u64;
+            return Ok(*bytes);
+        }
         let from = self.fill(N)?;
         let bytes = self.window[from..].first_chunk::<N>().copied().ok_or_else(|| self.short(N as u64))?;
         self.pos += N as u64;

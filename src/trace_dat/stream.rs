@@ -161,6 +161,18 @@ impl CpuStream {
         self.batch.next_before(limit)
     }
 
+    /// The record given last and those behind it that have been found already, with the data they lie in.
+    #[inline]
+    pub(crate) fn found(&self) -> Found<'_> {
+        (self.batch.rest(), &self.chunk)
+    }
+
+    /// Gives `count` records at once, as [`CpuStream::ready`] would one by one; the last of them.
+    #[inline]
+    pub(crate) fn give(&mut self, count: usize) -> Option<Head> {
+        self.batch.give(count)
+    }
+
     #[inline(never)]
     fn refill(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
         self.swapped = false;

@@ -61,6 +61,14 @@ impl Trace {
     /// # Errors
     /// [`FileError`] if it is not a trace.dat file of version 6 or 7, or nothing of it can be read.
     pub fn open(io: impl ReadAt + 'static) -> Result<Trace, FileError> {
+        Trace::open_on(io, 1)
+    }
+
+    /// Like [`Trace::open`], on so many threads.
+    ///
+    /// # Errors
+    /// As [`Trace::open`].
+    pub fn open_on(io: impl ReadAt + 'static, threads: usize) -> Result<Trace, FileError> {
         let io: Arc<dyn ReadAt> = Arc::new(io);
         let size = io.size().map_err(|source| FileError::Read { offset: 0, source })?;
         let mut scan = Scan::new(&*io, Abi::HOST, Place::Prefix, 0, size);
@@ -92,7 +100,7 @@ impl Trace {
         };
         match trace.prefix.options {
             None => v6::read(&mut trace, &mut scan)?,
-            Some((_, options)) => v7::read(&mut trace, &mut scan, options)?,
+            Some((_, options)) => v7::read(&mut trace, &mut scan, options, threads)?,
         }
         trace.clamp();
         Ok(trace)

@@ -7,6 +7,8 @@ use super::scan::{MAX_ITEM, Scan};
 use super::{
     Buffer, CpuData, DataLayout, FileError, OptionId, Place, Prefix, RawOption, SectionId, Trace, meta, salvage,
 };
+use std::panic::resume_unwind;
+use std::thread;
 
 /// Sections that hold one text or table, in the order they are best read: formats need nothing but `header_page`.
 const META: [SectionId; 8] = [
@@ -22,27 +24,44 @@ const META: [SectionId; 8] = [
 
 /// Reads all options and what they point to. Where the chain of options is broken, what the sections themselves say is
 /// taken.
-pub(super) fn read(trace: &mut Trace, scan: &mut Scan<'_>, options: u64) -> Result<(), FileError> {
+///
+/// With more than one thread, kallsyms are unpacked while formats are parsed: together they take most of the time.
+pub(super) fn read(trace: &mut Trace, scan: &mut Scan<'_>, options: u64, threads: usize) -> Result<(), FileError> {
     let first_section = scan.pos();
     let chain = read_options(trace, scan, options);
     if let Err(e) = chain {
         trace.damage.push(e);
     }
     let found = walk_sections(scan, first_section);
-    for id in META {
+    let place = |trace: &Trace, id: SectionId| {
         let pointed = trace.options.iter().rfind(|o| o.id.0 == id.0).map(|o| o.scan(trace.abi).u64());
-        let offset = match pointed {
-            Some(Ok(offset)) => offset,
-            _ if trace.damage.is_empty() => continue,
-            _ => match found.iter().find(|s| s.id == id) {
-                Some(header) => header.offset,
-                None => continue,
-            },
-        };
-        if let Err(e) = read_meta(trace, scan, id, offset) {
-            trace.damage.push(e);
+        match pointed {
+            Some(Ok(offset)) => Some(offset),
+            _ if trace.damage.is_empty() => None,
+            _ => found.iter().find(|s| s.id == id).map(|header| header.offset),
         }
-    }
+    };
+    let symbols = (threads > 1 && trace.damage.is_empty()).then(|| place(trace, SectionId::KALLSYMS)).flatten();
+    let (io, abi, size, prefix) = (trace.sources[0].clone(), trace.prefix.abi, trace.size, trace.prefix.clone());
+    thread::scope(|scope| {
+        let mut unpacked = symbols.map(|at| {
+            scope.spawn(move || {
+                fetch(&mut Scan::new(&*io, abi, Place::Prefix, 0, size), &prefix, SectionId::KALLSYMS, at)
+            })
+        });
+        for id in META {
+            let done = match unpacked.take_if(|_| id == SectionId::KALLSYMS) {
+                Some(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                None => {
+                    let Some(offset) = place(trace, id) else { continue };
+                    fetch(scan, &trace.prefix, id, offset)
+                }
+            };
+            if let Err(e) = done.and_then(|(header, data)| take_meta(trace, header, data)) {
+                trace.damage.push(e);
+            }
+        }
+    });
     if trace.options.is_empty() && trace.header_texts.0.is_empty() && !trace.damage.is_empty() {
         return Err(trace.damage.remove(0));
     }
@@ -209,11 +228,17 @@ fn walk_sections(scan: &mut Scan<'_>, mut at: u64) -> Vec<SectionHeader> {
     }
 }
 
-fn read_meta(trace: &mut Trace, scan: &mut Scan<'_>, id: SectionId, at: u64) -> Result<(), FileError> {
+/// The section at `at`, which must be of kind `id`, and its data.
+fn fetch(scan: &mut Scan<'_>, prefix: &Prefix, id: SectionId, at: u64) -> Result<(SectionHeader, Vec<u8>), FileError> {
     let header = section(scan, id, at)?;
-    let data = unpack(scan, &trace.prefix, header)?;
+    let data = unpack(scan, prefix, header)?;
+    Ok((header, data))
+}
+
+/// Takes over what a section says.
+fn take_meta(trace: &mut Trace, header: SectionHeader, mut data: Vec<u8>) -> Result<(), FileError> {
     let mut inner = Scan::unpacked(&data, trace.prefix.abi, header.place());
-    match id {
+    match header.id {
         SectionId::HEADER_INFO => {
             let (page, event) = meta::header_info(&mut inner)?;
             trace.set_header_page(header.place(), page, event);
@@ -222,7 +247,13 @@ fn read_meta(trace: &mut Trace, scan: &mut Scan<'_>, id: SectionId, at: u64) -> 
             meta::formats(&mut inner, "ftrace", &mut trace.ftrace_formats, &mut trace.damage)?;
         }
         SectionId::EVENT_FORMATS => meta::systems(&mut inner, &mut trace.event_formats, &mut trace.damage)?,
-        SectionId::KALLSYMS => trace.kallsyms = meta::sized32(&mut inner)?,
+        SectionId::KALLSYMS => {
+            // Megabytes: not to be copied.
+            let text = meta::span32(&mut inner)?;
+            data.truncate(text.end);
+            data.drain(..text.start);
+            trace.kallsyms = data;
+        }
         SectionId::PRINTK => trace.printk_formats = meta::sized32(&mut inner)?,
         SectionId::CMDLINES => trace.saved_cmdlines = meta::sized64(&mut inner)?,
         SectionId::BTF_FILE => trace.btf = data,

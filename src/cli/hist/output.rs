@@ -67,7 +67,7 @@ impl OutputArgs {
     /// Reads and prints the tables of one event.
     pub(crate) fn printer<'a>(&'a self, instance: &'a Instance, event: &'a EventName) -> Result<Printer<'a>, Failure> {
         let format = read_format(instance, event)?;
-        let signed = format.fields.iter().chain(&format.common).filter(|f| Field::is_signed(f) && !f.is_string());
+        let signed = format.fields.iter().chain(format.common.iter()).filter(|f| Field::is_signed(f) && !f.is_string());
         let options = Options {
             top: self.limit,
             signed: signed.map(|f| f.name.clone()).collect(),

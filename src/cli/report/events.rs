@@ -14,9 +14,7 @@ use rtrace::units::Timestamp;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::io::Write;
-use std::num::NonZero;
 use std::rc::Rc;
-use std::thread;
 
 /// How much output is gathered before it is written, in bytes.
 const GATHER: usize = 256 << 10;
@@ -170,14 +168,10 @@ impl Run<'_> {
         self.is_whole() && self.window == Window::default() && self.selection.is_everything()
     }
 
-    fn threads(&self) -> usize {
-        self.args.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get)
-    }
-
     /// Has `work` done on all events of the files, in whatever order.
     pub(super) fn tally<T: Tally>(&mut self, work: &T) -> Result<T::State, Failure> {
         let streams = streams::streams(self.inputs, self.sources, &self.window, &self.selection)?;
-        let threads = self.threads();
+        let threads = self.args.threads();
         let note = &mut |error: &MergeError| {
             let file = self.sources[error.buffer].file;
             self.damage.note(&self.inputs[file].path, &error.error);
@@ -194,11 +188,16 @@ impl Run<'_> {
         out: &mut (impl Write + Send),
     ) -> Result<W::State, Failure> {
         let streams = streams::streams(self.inputs, self.sources, &self.window, &self.selection)?;
-        let threads = self.threads();
+        let threads = self.args.threads();
         let note = &mut |error: &MergeError| {
             let file = self.sources[error.buffer].file;
             self.damage.note(&self.inputs[file].path, &error.error);
         };
+        if self.selection.is_everything() && self.window == Window::default() {
+            let mut state = state;
+            ahead::run(work, streams, Effort::new(threads), &mut state, &mut |text| out.write_all(text), note)?;
+            return Ok(state);
+        }
         let work = Selected { work, selection: &self.selection, sources: self.sources, window: self.window };
         let mut both = (self.selection.nothing_seen(), state);
         ahead::run(&work, streams, Effort::new(threads), &mut both, &mut |text| out.write_all(text), note)?;

@@ -11,7 +11,6 @@ use rtrace::export::{
 };
 use rtrace::format::EventFormat;
 use rtrace::merge::ahead::{Verdict, Work};
-use rtrace::merge::{self, Merge};
 use rtrace::syntax::did_you_mean;
 use rtrace::trace_dat::OptionId;
 use std::io::Write;
@@ -75,8 +74,15 @@ impl<E: Exporter> Work for Lines<E> {
     }
 
     #[inline]
-    fn record<S: merge::Source>(&self, merge: &mut Merge<S>, exporter: &mut E, out: &mut Vec<u8>) {
-        exporter.event(&merge.record(), out);
+    fn record<'n>(
+        &self,
+        record: &Record<'_>,
+        _: impl FnOnce() -> Option<Record<'n>>,
+        exporter: &mut E,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        exporter.event(record, out);
+        false
     }
 
     fn commit(&self, _: &mut E, _: &mut E) -> Verdict {
@@ -171,7 +177,7 @@ fn columns(args: &Args, inputs: &[Input]) -> Vec<Column> {
 
 fn unknown_field(name: &str, inputs: &[Input]) -> Failure {
     let failure = Failure::new(Exit::Usage, anyhow!("no event has a field `{name}`"));
-    let fields = inputs.iter().flat_map(all_formats).flat_map(|f| f.fields.iter().chain(&f.common));
+    let fields = inputs.iter().flat_map(all_formats).flat_map(|f| f.fields.iter().chain(f.common.iter()));
     let mut names: Vec<&str> = fields.map(|f| f.name.as_str()).collect();
     names.extend(Column::FIXED.iter().map(|(name, _)| *name));
     names.sort_unstable();

@@ -19,14 +19,14 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens the file; `kallsyms` stands in for the symbols it holds.
-    pub(super) fn open(path: &Path, kallsyms: Option<&Path>) -> Result<Self, Failure> {
+    /// Opens the file; `kallsyms` stands in for the symbols it holds; on so many threads.
+    pub(super) fn open(path: &Path, kallsyms: Option<&Path>, threads: usize) -> Result<Self, Failure> {
         let failed = || format!("failed to read {}", path.display());
         let file = File::open(path).with_context(failed)?;
         if file.metadata().is_ok_and(|m| m.is_dir()) {
             return Err(anyhow!("failed to read {}: it is a directory", path.display()).into());
         }
-        let mut trace = Trace::open(file).map_err(|error| {
+        let mut trace = Trace::open_on(file, threads).map_err(|error| {
             let exit = if error.is_foreign() { Exit::Failed } else { Exit::Incomplete };
             Failure::new(exit, anyhow::Error::new(error).context(failed()))
         })?;

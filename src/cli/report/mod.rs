@@ -26,7 +26,9 @@ use input::Input;
 use rtrace::filter::CpuList;
 use rtrace::units::{CpuId, Timestamp};
 use std::io::{self, Write};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// Print a recording as text
 ///
@@ -179,6 +181,13 @@ fn cpu_list(text: &str) -> Result<CpuList, String> {
     text.replace(':', ",").parse().map_err(|e: rtrace::filter::CpuListError| e.to_string())
 }
 
+impl Args {
+    /// How many threads are to work.
+    fn threads(&self) -> usize {
+        self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get)
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.json_schema && args.input.is_empty() && args.files.is_empty() {
         formats::print_schema(&[], &mut io::stdout().lock())?;
@@ -186,8 +195,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let named: Vec<&Path> = args.input.iter().chain(&args.files).map(PathBuf::as_path).collect();
     let files = if named.is_empty() { vec![Path::new("trace.dat")] } else { named };
-    let inputs =
-        files.iter().map(|path| Input::open(path, args.wording.kallsyms.as_deref())).collect::<Result<Vec<_>, _>>()?;
+    let threads = args.threads();
+    let inputs = files
+        .iter()
+        .map(|path| Input::open(path, args.wording.kallsyms.as_deref(), threads))
+        .collect::<Result<Vec<_>, _>>()?;
     if !args.fields.is_empty() && args.format != Format::Csv {
         return Err(Failure::new(Exit::Usage, anyhow!("--fields names the columns of --format csv")));
     }

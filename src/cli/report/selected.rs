@@ -3,8 +3,8 @@
 use super::select::{Seen, Selection};
 use super::streams::Source;
 use super::window::Window;
+use rtrace::event::Record;
 use rtrace::merge::ahead::{Verdict, Work};
-use rtrace::merge::{self, Merge};
 
 /// `work`, on the events of a selection within a window only.
 pub(super) struct Selected<'a, W> {
@@ -22,14 +22,17 @@ impl<W: Work> Work for Selected<'_, W> {
     }
 
     #[inline]
-    fn record<S: merge::Source>(&self, merge: &mut Merge<S>, (seen, state): &mut Self::State, out: &mut Vec<u8>) {
-        let record = merge.record();
-        if self.window.is_before(record.timestamp) || self.window.is_over(record.timestamp) {
-            return;
-        }
-        if self.selection.accepts(seen, self.sources[record.buffer].file, &record) {
-            self.work.record(merge, state, out);
-        }
+    fn record<'n>(
+        &self,
+        record: &Record<'_>,
+        next: impl FnOnce() -> Option<Record<'n>>,
+        (seen, state): &mut Self::State,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let wanted = !self.window.is_before(record.timestamp)
+            && !self.window.is_over(record.timestamp)
+            && self.selection.accepts(seen, self.sources[record.buffer].file, record);
+        wanted && self.work.record(record, next, state, out)
     }
 
     fn commit(&self, (seen, state): &mut Self::State, (done_seen, done): &mut Self::State) -> Verdict {

@@ -3,10 +3,10 @@
 use super::events::Run;
 use super::input::Input;
 use crate::cli::exit::Failure;
+use rtrace::event::Record;
 use rtrace::export::{Summary, Tally};
 use rtrace::format::EventFormat;
 use rtrace::merge::ahead::{self, Verdict, Work};
-use rtrace::merge::{self, Merge};
 use rtrace::ring_buffer::Item;
 use rtrace::units::{ByteSize, Pid};
 use serde_json::{Value, json};
@@ -107,14 +107,20 @@ impl Work for Counts {
     }
 
     #[inline]
-    fn record<S: merge::Source>(&self, merge: &mut Merge<S>, summaries: &mut Vec<Summary>, _: &mut Vec<u8>) {
-        let record = merge.record();
+    fn record<'n>(
+        &self,
+        record: &Record<'_>,
+        _: impl FnOnce() -> Option<Record<'n>>,
+        summaries: &mut Vec<Summary>,
+        _: &mut Vec<u8>,
+    ) -> bool {
         let summary = &mut summaries[record.buffer];
         if self.only_events {
             summary.count(record.data);
         } else {
-            summary.add(&record);
+            summary.add(record);
         }
+        false
     }
 
     fn commit(&self, known: &mut Vec<Summary>, done: &mut Vec<Summary>) -> Verdict {

@@ -8,11 +8,11 @@ use super::terminal::Terminal;
 use super::undecoded;
 use super::wakeups::Extras;
 use crate::cli::exit::Failure;
-use rtrace::event::{EventTypes, Joined, State};
+use rtrace::event::{EventTypes, Joined, Record, State};
 use rtrace::export::{Text, TextOptions, TimeColumn};
 use rtrace::filter::Sign;
+use rtrace::merge::Merge;
 use rtrace::merge::ahead::{Verdict, Work};
-use rtrace::merge::{self, Merge};
 use std::io::Write;
 
 pub(super) fn print(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
@@ -52,7 +52,7 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<
         None => run.each_to(head(inputs), out, |merge, out| {
             let start = out.len();
             extras.see(&merge.record());
-            lines.record(merge, &mut states, out);
+            lines.current(merge, &mut states, out);
             extras.add(start, out);
         })?,
         Some(terminal) => {
@@ -63,7 +63,7 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<
                 let types = &types[sources[record.buffer].file];
                 let event = types.get(types.common().event_id(types.abi(), record.data));
                 extras.see(&record);
-                lines.record(merge, &mut states, &mut plain);
+                lines.current(merge, &mut states, &mut plain);
                 extras.add(0, &mut plain);
                 terminal.show(&plain, event.map_or("", |e| &e.format.name), out);
             })?;
@@ -90,6 +90,15 @@ struct Lines<'a> {
     texts: Vec<Text<'a>>,
 }
 
+impl Lines<'_> {
+    /// The lines of the current record of `merge`.
+    fn current(&self, merge: &mut Merge, states: &mut Vec<State>, out: &mut Vec<u8>) {
+        if self.record(&merge.record(), || merge.peek(), states, out) {
+            merge.skip_peeked();
+        }
+    }
+}
+
 impl Work for Lines<'_> {
     type State = Vec<State>;
 
@@ -98,13 +107,15 @@ impl Work for Lines<'_> {
     }
 
     #[inline]
-    fn record<S: merge::Source>(&self, merge: &mut Merge<S>, states: &mut Vec<State>, out: &mut Vec<u8>) {
-        let record = merge.record();
-        let text = &self.texts[record.buffer];
+    fn record<'n>(
+        &self,
+        record: &Record<'_>,
+        next: impl FnOnce() -> Option<Record<'n>>,
+        states: &mut Vec<State>,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let state = &mut states[self.sources[record.buffer].file];
-        if text.event(&record, || merge.peek(), state, out) {
-            merge.skip_peeked();
-        }
+        self.texts[record.buffer].event(record, next, state, out)
     }
 
     fn commit(&self, known: &mut Vec<State>, done: &mut Vec<State>) -> Verdict {

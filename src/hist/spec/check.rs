@@ -445,7 +445,7 @@ fn is_number_array(field: &Field) -> bool {
 fn unknown_field(event: &EventFormat, name: &str, span: Span) -> SpecError {
     let full = format!("{}:{}", event.system, event.name);
     let error = SpecError::new(Kind::UnknownField { event: full.clone(), field: name.to_owned() }, span);
-    let names = || event.fields.iter().chain(&event.common).map(|f| f.name.as_str());
+    let names = || event.fields.iter().chain(event.common.iter()).map(|f| f.name.as_str());
     let hint = did_you_mean(name, names().chain(SPECIAL)).unwrap_or_else(|| {
         let own: Vec<_> = event.fields.iter().map(|f| f.name.as_str()).collect();
         format!("fields of {full} are {}", own.join(", "))

@@ -2,6 +2,7 @@
 
 use super::segment::SegmentStream;
 use super::shared::Shared;
+use crate::event::Record;
 use crate::merge::{Merge, MergeError, Source};
 use crate::trace_dat::CpuStream;
 use std::io;
@@ -42,8 +43,15 @@ pub trait Work: Sync {
     /// `used` is what another segment was done with, after its commit.
     fn fork(&self, known: &Self::State, used: Option<Self::State>) -> Self::State;
 
-    /// Works on the current record of `merge`; what is to be put out goes to `out`.
-    fn record<S: Source>(&self, merge: &mut Merge<S>, state: &mut Self::State, out: &mut Vec<u8>);
+    /// Works on a record; what is to be put out goes to `out`. `next` gives the record that follows in its buffer. `true`
+    /// says that this one has been dealt with too.
+    fn record<'n>(
+        &self,
+        record: &Record<'_>,
+        next: impl FnOnce() -> Option<Record<'n>>,
+        state: &mut Self::State,
+        out: &mut Vec<u8>,
+    ) -> bool;
 
     /// A segment's turn has come: takes what it leaves over into `known`, if it began with the right state.
     fn commit(&self, known: &mut Self::State, done: &mut Self::State) -> Verdict;
@@ -84,7 +92,7 @@ pub fn run<W: Work>(
     let mut out = Vec::with_capacity(GATHER + (64 << 10));
     loop {
         match merge.advance() {
-            Ok(true) => work.record(&mut merge, state, &mut out),
+            Ok(true) => some(work, &mut merge, state, &mut out),
             Ok(false) => break,
             Err(error) => damage(&error),
         }
@@ -102,6 +110,21 @@ pub(super) struct Segment {
     pub(super) streams: Vec<(SegmentStream, usize)>,
 }
 
+/// Works on the current record, and on those behind it that are of the same stream and at hand.
+#[inline(always)]
+fn some<W: Work, S: Source>(work: &W, merge: &mut Merge<S>, state: &mut W::State, out: &mut Vec<u8>) {
+    if work.record(&merge.record(), || merge.peek(), state, out) {
+        merge.skip_peeked();
+    }
+    let Some(series) = merge.series() else { return };
+    let (mut done, mut told) = (0, false);
+    for [record, next] in series.pairs() {
+        told = !told && work.record(&record, || Some(next), state, out);
+        done += 1;
+    }
+    merge.pass(done + usize::from(told));
+}
+
 /// Whether the whole segment could be worked on.
 pub(super) fn work_on<W: Work>(work: &W, segment: &Segment, state: &mut W::State, out: &mut Vec<u8>) -> bool {
     let mut merge = Merge::default();
@@ -110,7 +133,7 @@ pub(super) fn work_on<W: Work>(work: &W, segment: &Segment, state: &mut W::State
     }
     loop {
         match merge.advance() {
-            Ok(true) => work.record(&mut merge, state, out),
+            Ok(true) => some(work, &mut merge, state, out),
             Ok(false) => return true,
             Err(_) => return false,
         }

@@ -1,7 +1,7 @@
 //! One stream's records between two times.
 
 use crate::merge::Source;
-use crate::ring_buffer::PageError;
+use crate::ring_buffer::{Item, PageError};
 use crate::trace_dat::{Batch, Correction, FileError, Head, PageCursor, Sieve};
 use crate::units::CpuId;
 use std::sync::Arc;
@@ -42,6 +42,17 @@ impl Source for SegmentStream {
     #[inline(always)]
     fn ready(&mut self, limit: u64) -> Option<Head> {
         self.batch.next_before(limit)
+    }
+
+    #[inline]
+    fn found(&self) -> (&[Item], &[u8]) {
+        let chunk = self.chunks.get(self.chunk.min(self.chunks.len() - 1));
+        (self.batch.rest(), chunk.map_or(&[], |chunk| chunk))
+    }
+
+    #[inline]
+    fn give(&mut self, count: usize) -> Option<Head> {
+        self.batch.give(count)
     }
 
     #[inline]
