@@ -1619,12 +1619,190 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__profile)
-            opts="-h --help functions"
+            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -d -D -G -S -H -o -q -a -h --event --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --duration --timeout --top --self --global-irqs --by-comm --only-named --hook --input --output --stderr --json --quiet --help functions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --event)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --filter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -f)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trigger)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -R)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --instance)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -B)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --graph-function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -g)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --module)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -O)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cpumask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -M)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --subbuf-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -P)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-graph-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdlines-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threshold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --journal-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hook)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --input)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -1678,7 +1856,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__record)
-            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -d -D -o -a -q -r -k -K -m -s -h --event --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --output --all-formats --quiet --duration --timeout --top --self --max-lost --summary-json --max-size --min-free --ring --ring-time --priority --compression --date --ts-offset --keep --keep-all --nosplice --dry-run --max-per-cpu --poll --sleep --proc-map --tsc2nsec --file-version --daemonize --pid-file --daemonized --device --stderr --temp --debug --help"
+            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -d -D -o -a -q -r -S -H -G -k -K -m -s -h --event --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --output --all-formats --quiet --duration --timeout --top --self --max-lost --summary-json --max-size --min-free --ring --ring-time --priority --compression --date --profile --only-named --hook --by-comm --ts-offset --keep --keep-all --nosplice --dry-run --max-per-cpu --poll --sleep --proc-map --tsc2nsec --file-version --daemonize --pid-file --daemonized --device --stderr --temp --debug --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1872,6 +2050,14 @@ _rtrace() {
                     return 0
                     ;;
                 --compression)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hook)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -H)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -34,7 +34,7 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "restore" -d 'Finish a
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "convert" -d 'Write a recording in another version or compression'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "dump" -d 'Show how a trace.dat file is made, or check it'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "extract" -d 'Make a recording of what a ring buffer holds'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "profile" -d 'Measure what the kernel does'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "profile" -d 'Show where tasks spend their time'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stack" -d 'Show the deepest kernel stack so far'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "split" -d 'Cut a recording into parts by time, events or sub-buffers'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "list" -d 'List what this kernel can trace'
@@ -92,6 +92,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ring -d 'Keep o
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ring-time -d 'Keep only the newest events: those of the last TIME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s r -l priority -d 'Give the recording threads real-time priority PRIO (1 to 99)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l compression -d 'Compress with zstd[:LEVEL], zlib[:LEVEL] or any (zstd), or none; zstd without it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s H -l hook -d 'Profile the time between two events, as in `irq_handler_entry,irq/irq_handler_exit,irq,ps`, and record them' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ts-offset -d 'Store a number to be added to every time stamp' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s m -l max-per-cpu -d 'Keep only the newest events of each CPU: SIZE on the disk for each (KiB, or with K, M, G)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s s -l sleep -d 'With --poll: look so often; without it readers sleep until the kernel wakes them' -r
@@ -113,6 +114,10 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s q -l quiet -d '
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l top -d 'Trace in the top-level buffer, where trace_printk() writes, instead of one of our own'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l self -d 'Events of rtrace\'s own threads too'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l date -d 'Store the wall clock\'s time, which reports then show'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l profile -d 'Record what report --profile wants: the scheduler with stack traces, interrupts, page faults, system calls, functions'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s S -l only-named -d 'For the profile, record only the events and the tracer that are named'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s G -d 'Taken as in trace-cmd: it is for report --profile'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l by-comm -d 'Taken as in trace-cmd: it is for report --profile'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s k -l keep -d 'Leave tracing set up (but off) afterwards; records at the top level'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s K -l keep-all -d 'As -k; trace-cmd also needs it to keep what was set before, which rtrace always does'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l nosplice -d 'Read the ring buffers instead of splicing them'
@@ -294,8 +299,52 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l date -d 'Store
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s q -l quiet -d 'Print nothing but errors'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s h -l help -d 'Print help'
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -f -a "functions" -d 'Count the kernel\'s functions and the time they take'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s e -l event -d 'Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s f -l filter -d 'Filter for the -e before it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s R -l trigger -d 'Set a trigger on the -e before it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s B -l instance -d 'Record in this instance too; options after it belong to it (made and removed if absent)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C), or tsc2nsec' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s l -l function -d 'Trace only these functions (name, glob, regular expression), or FUNC:COMMAND' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s O -l option -d 'Switch a trace option on, or with `no` before it off' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s P -l pid -d 'Only events of these processes; end with the last of them' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l duration -d 'End after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l timeout -d 'End CMD after TIME and exit with 124' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s H -l hook -d 'Profile the time between two events, as in `irq_handler_entry,irq/irq_handler_exit,irq,ps`, and record them' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l input -d 'Profile what a file holds, instead of what happens now' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s o -l output -d 'Write the profile to FILE' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s v -d 'Leave out the events of every -e that follows'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l func-stack -d 'A stack trace with each function that -l names'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s F -l follow -d 'Only events of CMD'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l top -d 'Trace in the top-level buffer, where trace_printk() writes, instead of one of our own'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l self -d 'Events of rtrace\'s own threads too'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s G -l global-irqs -d 'Put interrupts down to their CPU, not to the task that they interrupt'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l by-comm -d 'Put tasks of the same name together'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s S -l only-named -d 'For the profile, record only the events and the tracer that are named'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l stderr -d 'Write the profile to standard error, so that CMD has standard output for itself'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s q -l quiet -d 'Print nothing but the profile and errors'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s a -d 'Taken as in trace-cmd: the formats of all events are known anyway'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -a "functions" -d 'Count the kernel\'s functions and the time they take'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -s l -l function -d 'Only these functions: names or the kernel\'s globs' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l sort -d 'What comes first' -r -f -a "hits\t''
 total\t''

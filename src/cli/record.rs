@@ -4,6 +4,7 @@ mod daemon;
 pub(crate) mod events;
 mod live;
 mod more;
+pub(crate) mod profile;
 mod refused;
 pub(crate) mod tracers;
 
@@ -13,7 +14,7 @@ use clap::error::ErrorKind;
 use live::Screen;
 pub(crate) use refused::explain;
 use rtrace::record::{
-    self, CommandError, Compression, Ended, Limits, Place, Plan, PlanError, Reached, RecordError, Summary,
+    self, CommandError, Compression, Ended, Limits, Observer, Place, Plan, PlanError, Reached, RecordError, Summary,
 };
 use rtrace::units::{ByteSize, parse_duration};
 use std::io::Write;
@@ -67,6 +68,8 @@ pub(crate) struct Args {
     /// Store the wall clock's time, which reports then show
     #[arg(long)]
     date: bool,
+    #[command(flatten)]
+    profile: profile::ProfileArgs,
     #[command(flatten)]
     more: more::More,
 }
@@ -141,11 +144,15 @@ impl Args {
 
 /// Records, prints the summary, and says how it went.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let plan = match args.plan() {
+    let mut plan = match args.plan() {
         Ok(plan) => plan,
         Err(answer) => return super::exit::print_clap(&answer),
     };
-    if let Err(error) = plan.check() {
+    let profiled = if args.profile.what.only_named { Vec::new() } else { args.traced.profiled() };
+    // What a profile needs depends on the kernel.
+    if profiled.is_empty()
+        && let Err(error) = plan.check()
+    {
         return super::exit::print_clap(&clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{error}\n")));
     }
     if args.more.daemonize && !args.more.daemonized {
@@ -157,6 +164,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
     let mut screen = Screen::new(args.quiet, daemon);
     let tracefs = args.traced.open().map_err(|failure| failure.with_exit(own))?;
+    if !profiled.is_empty() {
+        let warn = |text: &str| Observer::warn(&mut screen, text);
+        profile::add(&mut plan, &profiled, &tracefs, warn).map_err(|failure| failure.with_exit(own))?;
+    }
     if args.more.dry_run {
         return more::show_writes(&plan, &tracefs);
     }

@@ -78,8 +78,19 @@ impl Traced {
             environment: if user.is_some() { std::env::vars_os().collect() } else { Vec::new() },
             user,
             machine: self.machine.machine(),
+            hooks: self.in_order.hooks(),
             ..Plan::of_what_is_there(Path::new(""), Compression::None)
         })
+    }
+
+    /// As if `--profile` were said of each buffer.
+    pub(crate) fn profile_all(&self) -> Self {
+        Traced { in_order: self.in_order.clone().profile_all(), ..self.clone() }
+    }
+
+    /// Which of the buffers `--profile` is about.
+    pub(crate) fn profiled(&self) -> Vec<usize> {
+        self.in_order.profiled()
     }
 
     /// `-P`.

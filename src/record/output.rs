@@ -160,6 +160,9 @@ impl Output {
                 writer.option(OptionId::OFFSET, with_nul(&offset.to_string()));
             }
             writer.option(OptionId::TRACECLOCK, clocks(&main.clock).as_bytes());
+            for hook in &plan.hooks {
+                writer.option(OptionId::HOOK, with_nul(hook));
+            }
             writer.option(OptionId::UNAME, with_nul(&sys::uname()));
             writer.option(OptionId::VERSION, with_nul(concat!("rtrace ", env!("CARGO_PKG_VERSION"))));
             writer.option_u64(OptionId::TRACEID, trace_id());

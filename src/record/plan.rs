@@ -63,6 +63,8 @@ pub struct Plan {
     pub tsc2nsec: bool,
     /// `--file-version 6`.
     pub version6: bool,
+    /// `-H`: pairs of events, stored for whoever makes a profile of the recording.
+    pub hooks: Vec<String>,
     /// Block devices that the `blk` tracer shall see; all disks if empty.
     pub block_devices: Vec<String>,
 }
@@ -95,6 +97,7 @@ impl Plan {
             proc_map: false,
             tsc2nsec: false,
             version6: false,
+            hooks: Vec::new(),
             block_devices: Vec::new(),
         }
     }

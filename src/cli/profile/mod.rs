@@ -1,18 +1,38 @@
-//! `rtrace profile`: where tasks spend their time, and what the kernel's function profiler counts.
+//! `rtrace profile`: where tasks spend their time, live or in a file, and what the kernel's function profiler counts.
 
+mod file;
 mod functions;
 pub(crate) mod json;
+mod live;
 mod pairs;
+mod report;
 pub(crate) mod text;
 
 use super::exit::{Exit, Failure};
 pub(crate) use pairs::{AccountArgs, parse_hook};
 
-/// Measure what the kernel does
+/// Show where tasks spend their time
+///
+/// Traces what record --profile records, until CMD ends, or without CMD until Ctrl-C, and then prints what report --profile
+/// prints: how long tasks slept and why, waited for a CPU, worked in the kernel, with the stack traces of where they stopped
+/// and of who woke them. Nothing is stored on the way.
 #[derive(clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+EXAMPLES:
+  rtrace profile -F -c -- make
+  rtrace profile --duration 10s --by-comm -o profile.txt
+  rtrace profile -p nop -H 'block_rq_issue,sector/block_rq_complete,sector,g' -- sync
+  rtrace profile -S -e sched:sched_switch -R stacktrace -P 1234
+  rtrace profile --input trace.dat --json
+  rtrace profile functions --limit 10 -- make"
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
-    what: What,
+    what: Option<What>,
+    #[command(flatten)]
+    trace: live::TraceArgs,
 }
 
 #[derive(clap::Subcommand)]
@@ -21,6 +41,11 @@ enum What {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let What::Functions(args) = &args.what;
-    functions::run(args)
+    match &args.what {
+        Some(What::Functions(args)) => functions::run(args),
+        None => match &args.trace.input {
+            Some(path) => file::run(path, &args.trace),
+            None => live::run(&args.trace),
+        },
+    }
 }

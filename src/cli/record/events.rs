@@ -2,7 +2,9 @@
 //! instance, and `-v` turns round all `-e` that follow.
 
 use clap::error::ErrorKind;
+use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
+use rtrace::analysis::{Hook, HookError};
 use rtrace::record::{BufferPlan, EventPlan, Place};
 use rtrace::tracefs::EventSelection;
 use rtrace::units::ByteSize;
@@ -32,9 +34,12 @@ enum Kind {
     FuncStack,
     CpuMask,
     SubBuffer,
+    Hook,
+    /// `--profile`, which has no value.
+    Profile,
 }
 
-const KINDS: [(&str, Kind); 17] = [
+const KINDS: [(&str, Kind); 18] = [
     ("event", Kind::Event),
     ("filter", Kind::Filter),
     ("trigger", Kind::Trigger),
@@ -52,6 +57,7 @@ const KINDS: [(&str, Kind); 17] = [
     ("func-stack", Kind::FuncStack),
     ("cpumask", Kind::CpuMask),
     ("subbuf-size", Kind::SubBuffer),
+    ("hook", Kind::Hook),
 ];
 
 impl clap::Args for InOrder {
@@ -104,6 +110,10 @@ impl FromArgMatches for InOrder {
             let places = matches.indices_of(id).into_iter().flatten();
             words.extend(places.zip(values).map(|(at, value)| (at, kind, value.clone())));
         }
+        let told = |id: &str| matches.try_contains_id(id).is_ok_and(|known| known);
+        if told("profile") && matches.value_source("profile") == Some(ValueSource::CommandLine) {
+            words.extend(matches.index_of("profile").map(|at| (at, Kind::Profile, String::new())));
+        }
         words.sort_by_key(|&(at, ..)| at);
         Ok(InOrder { words })
     }
@@ -126,11 +136,44 @@ impl InOrder {
         Ok((buffers, tsc))
     }
 
+    /// Which of the buffers `--profile` is about.
+    pub(crate) fn profiled(&self) -> Vec<usize> {
+        let mut buffer = 0;
+        let mut all = Vec::new();
+        for (_, kind, _) in &self.words {
+            match kind {
+                Kind::Instance => buffer += 1,
+                Kind::Profile => all.push(buffer),
+                _ => {}
+            }
+        }
+        all
+    }
+
+    /// The hooks, as they were given.
+    pub(crate) fn hooks(&self) -> Vec<String> {
+        let hooks = self.words.iter().filter(|(_, kind, _)| *kind == Kind::Hook);
+        hooks.map(|(_, _, text)| text.clone()).collect()
+    }
+
+    /// As if `--profile` stood behind each `-B`, or first if there is none.
+    pub(crate) fn profile_all(mut self) -> Self {
+        let instances = self.words.iter().filter(|(_, kind, _)| *kind == Kind::Instance);
+        let mut at: Vec<usize> = instances.map(|(at, ..)| *at).collect();
+        if at.is_empty() {
+            at.push(0);
+        }
+        self.words.extend(at.into_iter().map(|at| (at, Kind::Profile, String::new())));
+        self.words.sort_by_key(|&(at, ..)| at); // stable: behind its -B
+        self
+    }
+
     /// The ring buffers these words ask for; the main one, which lies at `main`, comes first.
     pub(crate) fn buffers(&self, main: Place) -> Result<Vec<BufferPlan>, clap::Error> {
         let usage = |text: String| clap::Error::raw(ErrorKind::ValueValidation, text + "\n");
         let mut buffers = vec![BufferPlan::new(main)];
         let mut invert = false;
+        let mut profiled = false; // a profile brings its tracer along
         let mut module: Option<&str> = None;
         let mut alone = false; // a --module that nothing follows means all its functions
         for (_, kind, text) in &self.words {
@@ -179,6 +222,12 @@ impl InOrder {
                     Some(name) => (name.to_owned(), false),
                     None => (text.clone(), true),
                 }),
+                Kind::Hook => {
+                    let hook: Hook = text.parse().map_err(|e: HookError| usage(e.to_string()))?;
+                    super::profile::want(buffer, &hook.start.to_string(), hook.stack);
+                    super::profile::want(buffer, &hook.end.to_string(), false);
+                }
+                Kind::Profile => profiled = true,
                 Kind::Event => buffer.events.push(EventPlan {
                     selection: EventSelection::new(text.clone()),
                     filters: Vec::new(),
@@ -199,7 +248,7 @@ impl InOrder {
         if alone && let Some(buffer) = buffers.last_mut() {
             buffer.functions.trace.push(super::tracers::of_module("*", module));
         }
-        for buffer in buffers.iter().filter(|buffer| buffer.tracer.is_none()) {
+        for buffer in buffers.iter().filter(|buffer| buffer.tracer.is_none() && !profiled) {
             let functions = &buffer.functions;
             if !(functions.trace.is_empty() && functions.leave_out.is_empty() && functions.graph.is_empty()) {
                 let text = "-l, -n, -g and --module are about a tracer, and there is none: add -p function or -p function_graph";

@@ -1,5 +1,6 @@
 //! `rtrace stream`: record's rings and report's words, joined.
 
+mod ordered;
 mod queue;
 mod screen;
 
@@ -7,6 +8,7 @@ use super::exit::{Exit, Failure};
 use super::traced::{Meanwhile, Traced};
 use anyhow::anyhow;
 use clap::error::ErrorKind;
+pub(crate) use ordered::Ordered;
 use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::export::{JsonTypes, Style};
 use rtrace::record::{RecordError, Stream};

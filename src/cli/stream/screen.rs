@@ -1,5 +1,6 @@
 //! Sub-buffers to lines.
 
+use super::ordered::Ordered;
 use super::queue::Queue;
 use crate::cli::exit::Failure;
 use rtrace::event::{EventTypes, State};
@@ -7,7 +8,6 @@ use rtrace::export::{
     Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, Text, TextOptions, TimeColumn,
 };
 use rtrace::record::{Audience, LiveFacts};
-use rtrace::ring_buffer::PageLayout;
 use rtrace::symbols::{Comms, Symbols};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -23,10 +23,7 @@ pub(super) enum Words<'a> {
 pub(super) struct Screen<'a> {
     facts: &'a LiveFacts,
     words: Words<'a>,
-    quiet: bool,
-    queues: Vec<Queue>,
-    /// Everything up to here is there, of all CPUs.
-    complete: u64,
+    events: Ordered,
     state: State,
     /// Names of tasks: the latest that each was seen with.
     names: BTreeMap<i32, Vec<u8>>,
@@ -37,11 +34,6 @@ pub(super) struct Screen<'a> {
 impl<'a> Screen<'a> {
     /// For these buffers. The first line of JSON is written at once.
     pub(super) fn new(facts: &'a LiveFacts, words: Words<'a>, quiet: bool) -> Result<Self, Failure> {
-        let mut queues = Vec::new();
-        for (number, buffer) in facts.buffers.iter().enumerate() {
-            let layout = PageLayout::new(&facts.header_page, facts.abi, buffer.sub_buffer);
-            queues.extend(buffer.cpus.iter().map(|cpu| Queue::new(number, *cpu, layout)));
-        }
         if let Words::Json(_) = words {
             let mut line = Vec::new();
             header(facts).write(&mut line);
@@ -50,7 +42,8 @@ impl<'a> Screen<'a> {
         let comms = Comms::parse(b"");
         let state = State::new(comms.clone());
         let (names, saved) = (BTreeMap::new(), Vec::new());
-        Ok(Screen { facts, words, quiet, queues, complete: 0, state, names, saved, comms })
+        let events = Ordered::new(facts, quiet);
+        Ok(Screen { facts, words, events, state, names, saved, comms })
     }
 
     /// Takes the names of tasks over, if the kernel has news of them.
@@ -76,19 +69,6 @@ impl<'a> Screen<'a> {
         self.state.set_comms(self.comms.clone());
     }
 
-    /// The queue of a CPU.
-    fn queue(&mut self, buffer: usize, cpu: usize) -> Option<&mut Queue> {
-        let before: usize = self.facts.buffers.iter().take(buffer).map(|b| b.cpus.len()).sum();
-        self.queues.get_mut(before + cpu)
-    }
-
-    /// The queue whose first event is the next one, if it is there for certain.
-    fn next(&self, until: u64) -> Option<usize> {
-        let first = |(number, queue): (usize, &Queue)| queue.first_time().map(|time| (time, number));
-        let (time, number) = self.queues.iter().enumerate().filter_map(first).min()?;
-        (time <= until).then_some(number)
-    }
-
     /// Prints what is there for certain; gives the text.
     fn print(&mut self, until: u64, last: bool) -> Vec<u8> {
         let mut out = Vec::new();
@@ -101,14 +81,14 @@ impl<'a> Screen<'a> {
             }))),
             Words::Text(..) => None,
         };
-        while let Some(current) = self.next(until) {
-            let Some(record) = self.queues[current].first() else { break };
+        while let Some(current) = self.events.next(until) {
+            let Some(record) = self.events.queues[current].first() else { break };
             let mut told = None;
             match (&self.words, &mut json) {
                 (Words::Text(types, texts), _) => {
                     let id = types.common().event_id(types.abi(), record.data);
                     let following = if types.get(id).is_some_and(|event| event.needs_next()) {
-                        let following = following(&self.queues, current);
+                        let following = following(&self.events.queues, current);
                         if following.is_none() && !last {
                             break; // it may be a leaf: a later round tells
                         }
@@ -116,7 +96,7 @@ impl<'a> Screen<'a> {
                     } else {
                         None
                     };
-                    let next = || following.and_then(|(queue, at)| self.queues[queue].get(at));
+                    let next = || following.and_then(|(queue, at)| self.events.queues[queue].get(at));
                     if texts[record.buffer].event(&record, next, &mut self.state, &mut out) {
                         told = following;
                     }
@@ -125,9 +105,9 @@ impl<'a> Screen<'a> {
                 (Words::Json(_), None) => {}
             }
             if let Some((queue, at)) = told {
-                self.queues[queue].remove(at);
+                self.events.queues[queue].remove(at);
             }
-            self.queues[current].remove(0);
+            self.events.queues[current].remove(0);
         }
         out
     }
@@ -146,25 +126,16 @@ fn following(queues: &[Queue], current: usize) -> Option<(usize, usize)> {
 
 impl Audience for Screen<'_> {
     fn page(&mut self, buffer: usize, cpu: usize, page: &[u8]) {
-        if let Some(Err(error)) = self.queue(buffer, cpu).map(|queue| queue.page(page))
-            && !self.quiet
-        {
-            let _ = writeln!(io::stderr(), "rtrace: warning: a sub-buffer of the kernel is damaged: {error}");
-        }
+        self.events.page(buffer, cpu, page);
     }
 
     fn unfinished(&mut self, buffer: usize, cpu: usize) {
-        if let Some(queue) = self.queue(buffer, cpu) {
-            queue.unfinished = true;
-        }
+        self.events.unfinished(buffer, cpu);
     }
 
     fn round(&mut self, saved_cmdlines: &dyn Fn() -> Vec<u8>, last: bool) -> io::Result<()> {
-        let bound = self.queues.iter().filter(|queue| queue.unfinished).map(|queue| queue.latest).min();
-        let until = if last { u64::MAX } else { bound.map_or(self.complete, |bound| bound.min(self.complete)) };
-        self.complete = self.queues.iter().map(|queue| queue.latest).max().unwrap_or(0);
-        self.queues.iter_mut().for_each(|queue| queue.unfinished = false);
-        if self.next(until).is_none() {
+        let until = self.events.round(last);
+        if self.events.next(until).is_none() {
             return Ok(());
         }
         self.learn(saved_cmdlines());

@@ -1,0 +1,140 @@
+//! The profile of what happens now.
+
+use super::pairs::AccountArgs;
+use super::report::OutputArgs;
+use crate::cli::exit::{Exit, Failure, print_clap};
+use crate::cli::record::profile::{WhatArgs, add};
+use crate::cli::record::{explain, failure};
+use crate::cli::stream::Ordered;
+use crate::cli::traced::{Meanwhile, Traced};
+use anyhow::anyhow;
+use clap::error::ErrorKind;
+use rtrace::analysis::Profile;
+use rtrace::record::{Audience, Plan, RecordError, Stream};
+use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// What to trace, and how.
+#[derive(clap::Args)]
+pub(super) struct TraceArgs {
+    #[command(flatten)]
+    traced: Traced,
+    #[command(flatten)]
+    meanwhile: Meanwhile,
+    #[command(flatten)]
+    pub(super) account: AccountArgs,
+    #[command(flatten)]
+    pub(super) what: WhatArgs,
+    /// Profile what a file holds, instead of what happens now
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["pids", "follow", "command", "event", "tracer"])]
+    pub(super) input: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+    /// Print nothing but the profile and errors
+    #[arg(short, long)]
+    quiet: bool,
+    /// Taken as in trace-cmd: the formats of all events are known anyway
+    #[arg(short = 'a', hide = true)]
+    _all_formats: bool,
+}
+
+impl TraceArgs {
+    fn plan(&self) -> Result<(Plan, Vec<usize>), clap::Error> {
+        let traced = if self.what.only_named { self.traced.clone() } else { self.traced.profile_all() };
+        Ok((self.meanwhile.add_to(traced.plan(self.meanwhile.place())?), traced.profiled()))
+    }
+}
+
+pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
+    let (mut plan, profiled) = match args.plan() {
+        Ok(plan) => plan,
+        Err(answer) => return print_clap(&answer),
+    };
+    let with_command = plan.command.is_some();
+    let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
+    let warn = |text: &str| {
+        if !args.quiet {
+            let _ = writeln!(io::stderr(), "rtrace: warning: {text}");
+        }
+    };
+    let usage = |error| print_clap(&clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{error}\n")));
+    if profiled.is_empty()
+        && let Err(error) = plan.check()
+    {
+        return usage(error);
+    }
+    let tracefs = args.traced.open().map_err(|failure| failure.with_exit(own))?;
+    add(&mut plan, &profiled, &tracefs, warn).map_err(|failure| failure.with_exit(own))?;
+    if let Err(error) = plan.check() {
+        return usage(error);
+    }
+    let output = args.output.open().map_err(|failure| failure.with_exit(own))?;
+    let refused = |error: RecordError| match explain(&tracefs, &error) {
+        Some(known) => known.with_exit(own),
+        None => failure(error, own),
+    };
+    let set_up = Stream::set_up(&plan, args.traced.journal(&tracefs), warn);
+    let (stream, facts) = set_up.map_err(refused)?;
+    facts.not_understood.iter().for_each(|error| warn(&error.to_string()));
+    let hooks = args.what.hooks();
+    let mut profiles = Vec::new();
+    for buffer in &facts.buffers {
+        let profile = args.account.profile(&facts.formats, facts.abi, &hooks, &[]);
+        profiles.push((buffer.name.clone(), profile.map_err(|failure| failure.with_exit(own))?));
+    }
+    let mut listener = Listener { events: Ordered::new(&facts, args.quiet), profiles, comms: Vec::new() };
+    let streamed = stream.run(&mut listener).map_err(refused)?;
+    let symbols = Symbols {
+        kallsyms: Kallsyms::new(tracefs.kallsyms().unwrap_or_default()),
+        printk: PrintkFormats::parse(b""),
+        comms: Comms::parse(&listener.comms),
+    };
+    match output.write(None, &listener.profiles, &symbols, args.account.by_comm) {
+        // Whoever read it has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        Err(error) => return Err(Failure::new(own(Exit::Failed), anyhow!("failed to write the profile: {error}"))),
+        Ok(()) => {}
+    }
+    if let Err(error) = streamed.output {
+        return Err(Failure::new(own(Exit::Failed), anyhow!("failed to read the events: {error}")));
+    }
+    Ok(match streamed.command.map(|ended| ended.code()) {
+        _ if streamed.timed_out => Exit::Command(124),
+        Some(status) => Exit::Command(status),
+        None => Exit::Success,
+    })
+}
+
+/// Accounts for what comes, in order.
+struct Listener {
+    events: Ordered,
+    /// By buffer, with its name.
+    profiles: Vec<(String, Profile)>,
+    /// The names of tasks that the kernel has kept.
+    comms: Vec<u8>,
+}
+
+impl Audience for Listener {
+    fn page(&mut self, buffer: usize, cpu: usize, page: &[u8]) {
+        self.events.page(buffer, cpu, page);
+    }
+
+    fn unfinished(&mut self, buffer: usize, cpu: usize) {
+        self.events.unfinished(buffer, cpu);
+    }
+
+    fn round(&mut self, saved_cmdlines: &dyn Fn() -> Vec<u8>, last: bool) -> io::Result<()> {
+        let until = self.events.round(last);
+        let profiles = &mut self.profiles;
+        self.events.each(until, |record| {
+            if let Some((_, profile)) = profiles.get_mut(record.buffer) {
+                profile.record(record);
+            }
+        });
+        if last {
+            self.comms = saved_cmdlines();
+        }
+        Ok(())
+    }
+}

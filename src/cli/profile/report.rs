@@ -1,0 +1,66 @@
+//! Profiles of some buffers, written to wherever they are wanted.
+
+use super::{json, text};
+use crate::cli::exit::Failure;
+use anyhow::Context;
+use rtrace::analysis::Profile;
+use rtrace::symbols::Symbols;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+/// Where and how to print a profile.
+#[derive(clap::Args, Clone)]
+pub(super) struct OutputArgs {
+    /// Write the profile to FILE
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write the profile to standard error, so that CMD has standard output for itself
+    #[arg(long, conflicts_with = "output")]
+    stderr: bool,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where a profile goes, opened before the work is begun.
+pub(super) struct Output {
+    to: BufWriter<Box<dyn Write>>,
+    json: bool,
+}
+
+impl OutputArgs {
+    pub(super) fn open(&self) -> Result<Output, Failure> {
+        let to: Box<dyn Write> = match &self.output {
+            Some(path) => Box::new(File::create(path).with_context(|| format!("failed to create {}", path.display()))?),
+            None if self.stderr => Box::new(io::stderr()),
+            None => Box::new(io::stdout()),
+        };
+        Ok(Output { to: BufWriter::new(to), json: self.json })
+    }
+}
+
+impl Output {
+    /// Writes the profiles of these buffers, each with its name.
+    pub(super) fn write(
+        mut self,
+        file: Option<&str>,
+        profiles: &[(String, Profile)],
+        symbols: &Symbols,
+        by_comm: bool,
+    ) -> io::Result<()> {
+        let out = &mut self.to;
+        if self.json {
+            let one = |(name, profile): &(String, Profile)| json::buffer(file, name, profile, symbols, by_comm);
+            writeln!(out, "{:#}", json::document(profiles.iter().map(one).collect()))?;
+        } else {
+            for (name, profile) in profiles {
+                if !name.is_empty() {
+                    writeln!(out, "\nInstance: {name}")?;
+                }
+                text::write(profile, symbols, by_comm, out)?;
+            }
+        }
+        out.flush()
+    }
+}
