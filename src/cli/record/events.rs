@@ -356,6 +356,28 @@ mod tests {
     }
 
     #[test]
+    fn hooks_and_profiles_belong_to_a_buffer() {
+        let command = <InOrder as clap::Args>::augment_args(clap::Command::new("record"))
+            .arg(Arg::new("hook").short('H').action(ArgAction::Append))
+            .arg(Arg::new("profile").long("profile").action(ArgAction::SetTrue));
+        let parse = |words: &[&str]| {
+            let matches = command.clone().try_get_matches_from([&["record"], words].concat()).unwrap();
+            InOrder::from_arg_matches(&matches).unwrap()
+        };
+        let words = parse(&["-e", "irq", "-B", "one", "--profile", "-H", "s:a,x/b,y,s", "-B", "two"]);
+        assert_eq!((words.profiled(), words.hooks()), (vec![1], vec!["s:a,x/b,y,s".to_owned()]));
+        let buffers = words.buffers(Place::Private).unwrap();
+        let [a, b] = &buffers[1].events[..] else { panic!("{buffers:?}") };
+        assert_eq!((a.selection.text(), b.selection.text()), ("s:a", "b"));
+        assert_eq!((a.triggers.as_slice(), b.triggers.len()), (&["stacktrace".to_owned()][..], 0));
+        assert!(parse(&["-e", "irq"]).profiled().is_empty());
+        assert_eq!(parse(&["-e", "irq"]).profile_all().profiled(), [0]);
+        assert_eq!(parse(&["-B", "one", "-B", "two"]).profile_all().profiled(), [1, 2]);
+        let functions = parse(&["-l", "sys_*"]);
+        assert!(functions.buffers(Place::Private).is_err() && functions.profile_all().buffers(Place::Private).is_ok());
+    }
+
+    #[test]
     fn what_belongs_to_nothing_is_refused() {
         assert!(buffers(&["-f", "a == 1"]).is_err());
         assert!(buffers(&["-e", "sched", "-B", "x", "-R", "traceoff"]).is_err());

@@ -109,3 +109,27 @@ pub(crate) fn add(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rtrace::record::Place;
+
+    fn events(buffer: &BufferPlan) -> Vec<(&str, &[String])> {
+        buffer.events.iter().map(|event| (event.selection.text(), event.triggers.as_slice())).collect()
+    }
+
+    #[test]
+    fn an_event_that_is_named_already_only_gets_its_stack_traces() {
+        let mut buffer = BufferPlan::new(Place::Private);
+        want(&mut buffer, "irq:entry", false);
+        want(&mut buffer, "irq:exit", false);
+        want(&mut buffer, "irq:entry", true);
+        want(&mut buffer, "irq:entry", true);
+        assert_eq!(events(&buffer), [("irq:entry", &["stacktrace".to_owned()][..]), ("irq:exit", &[])]);
+        buffer.events[0].enable = false; // left out by -v, it comes back where it is wanted
+        want_at(&mut buffer, "irq:entry", false, 0);
+        assert_eq!(buffer.events.len(), 3);
+        assert!(buffer.events[0].enable && buffer.events[0].triggers.is_empty());
+    }
+}
