@@ -6,7 +6,7 @@ use crate::guest_machine::{Guest, Kernel, on_kernels};
 on_kernels!(each_does_its_work: V6_1, V6_12, AllTracers => |kernel| {
     let Some(guest) = Guest::run(kernel, include_str!("verbs.sh"), &[]) else { return };
     let told = guest.text("stdout");
-    for verb in ["profile: ", "stack: ", "extract: ", "split: ", "stream: ", "chains: "] {
+    for verb in ["profile: ", "stack: ", "extract: ", "restore: ", "split: ", "stream: ", "chains: "] {
         assert!(told.lines().any(|line| line.starts_with(verb)), "{kernel:?}: {told}");
     }
     if kernel == Kernel::AllTracers {

@@ -73,14 +73,49 @@ grep -q 'cannot have this trigger.*sched:sched_stat' others || fail "trigger add
 rtrace trigger add 'sched:sched_s*' stacktrace --if 'no_such == 0' 2> others && fail "a trigger that no event can have"
 rtrace reset || fail "reset"
 
-# A stopped buffer and a snapshot become files.
-rtrace start -e sched:sched_switch && ls / > /dev/null && rtrace stop || fail "start, stop"
-inside=$(grep -vc '^#' $T/trace)
-rtrace extract -q -o extracted.dat || fail "extract"
-ours=$(rtrace report extracted.dat | grep -c ' \[00'); theirs=$(trace-cmd report -i extracted.dat 2> err | grep -c ' \[00')
-[ "$ours" = "$theirs" ] && [ "$ours" -ge "$inside" ] && [ ! -s err ] || fail "extract: $inside in the ring, $ours here, $theirs in trace-cmd: $(cat err)"
+# Stopped buffers become a file, with their names; what is taken out is gone.
+rtrace start -e sched:sched_switch -B one -e sched:sched_wakeup && ls / > /dev/null && rtrace stop -a -t || fail "start, stop"
+inside=$(cat $T/trace $T/instances/one/trace | grep -vc '^#')
+# A kernel whose clocks are not steady gives the top level another one.
+date=; [ "$(cat $T/trace_clock)" = "$(cat $T/instances/one/trace_clock)" ] && date=--date
+rtrace extract -q -a -t $date -o extracted.dat || fail "extract"
+[ "$(cat $T/tracing_on $T/events/sched/sched_switch/enable $T/instances/one/events/sched/sched_wakeup/enable | tr -d '\n')" = 011 ] ||
+  fail "extract: events are disabled, or tracing is on"
+rtrace report extracted.dat > told || fail "report of what was extracted"
+ours=$(grep -c ' \[00' told); theirs=$(trace-cmd report -i extracted.dat 2> err | grep -c ' \[00')
+[ "$ours" = "$theirs" ] && [ "$ours" -ge "$inside" ] && [ ! -s err ] || fail "extract: $inside in the rings, $ours here, $theirs in trace-cmd: $(cat err)"
+for event in sched_switch sched_wakeup; do grep -q " $event: " told || fail "extract: no $event"; done
+grep -q '^ *one: ' told || fail "extract -a: no event of instance one"
+grep ' sched_switch: ' told | grep -q 'one:' && fail "extract -a: a top event of instance one"
+now=$(date +%s); then=$(sed -n 's/.*\] [^ ]* *\([0-9]*\)\.[0-9]*: .*/\1/p' told | head -n 1)
+if [ -n "$date" ]; then
+  [ -n "$then" ] && [ $((now - then)) -ge 0 ] && [ $((now - then)) -lt 3600 ] || fail "extract --date: $then, and it is $now"
+fi
+[ "$(cat $T/trace $T/instances/one/trace | grep -vc '^#')" = 0 ] || fail "extract leaves events"
 echo "extract: $ours events of $inside"
-rtrace reset
+rtrace reset -d -B one && rtrace reset || fail "reset"
+
+# What trace-cmd leaves when it is killed: both make a recording of it, trace-cmd with a header of ours.
+trace-cmd record -q -o killed.dat -b 64 -e sched sleep 1000 > /dev/null 2>&1 & pid=$!
+until_true test -s killed.dat.cpu0 -o -s killed.dat.cpu1 || fail "trace-cmd records nothing"
+readers=$(ps -o pid,args | awk '/trace-cmd record -q -o killed/ && !/awk/ {print $1}' | grep -vx $pid)
+kill -9 $pid; wait $pid 2> /dev/null
+gone() { for reader in $readers; do [ ! -e /proc/$reader ] || grep -q 'State:.Z' /proc/$reader/status || return 1; done; }
+for reader in $readers; do kill -USR1 $reader; done
+until_true gone || fail "trace-cmd's readers do not end"
+rtrace restore -c -o header.dat > /dev/null || fail "restore -c"
+rtrace restore -o restored.dat killed.dat.cpu0 killed.dat.cpu1 > told || fail "restore"
+trace-cmd restore -i header.dat -o theirs.dat killed.dat.cpu0 killed.dat.cpu1 > /dev/null 2> err || fail "trace-cmd restore: $(cat err)"
+restored=$(rtrace report restored.dat | grep -c ' \[00')
+[ "$(trace-cmd report -i restored.dat 2> err | grep -c ' \[00')" = $restored ] && [ $restored -gt 0 ] && [ ! -s err ] ||
+  fail "restore: not $restored events in trace-cmd: $(cat err)"
+n=$(rtrace report theirs.dat | grep -c ' \[00')
+[ "$n" = $restored ] || fail "trace-cmd restores $n events, not $restored"
+rtrace dump --validate restored.dat > told || fail "restore: $(cat told)"
+echo "restore: $restored events"
+for reader in $(pidof sleep); do grep -q 1000 /proc/$reader/cmdline && kill $reader; done
+rtrace reset -b 1410 || fail "reset"
+rm -f *.dat killed.dat.cpu*
 
 # Conversions and parts are read by trace-cmd.
 rtrace record -q -o load.dat -e sched -e irq -- sh -c 'for i in 1 2 3 4 5 6 7 8; do ls / > /dev/null; done' || fail record
