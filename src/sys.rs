@@ -35,28 +35,34 @@ pub(crate) struct Tail<'a> {
     out: &'a mut Vec<u8>,
     /// Between the vector's end and the end of its capacity, behind what was stored.
     at: *mut u8,
-    end: *mut u8,
+    /// The address up to which `at` has room for any piece behind it: with the pieces' own sizes each would be subtracted
+    /// from the end again.
+    last: usize,
 }
+
+/// The size of the largest piece, in bytes.
+const LARGEST: usize = 64;
 
 impl<'a> Tail<'a> {
     #[inline(always)]
     pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
         let room = out.spare_capacity_mut().as_mut_ptr_range();
-        Tail { at: room.start.cast(), end: room.end.cast(), out }
+        Tail { at: room.start.cast(), last: room.end.addr().saturating_sub(LARGEST), out }
     }
 
     /// Appends the first `len` bytes of `piece` by storing all of it.
     #[inline(always)]
     pub(crate) fn piece<const N: usize>(self, piece: &[u8; N], len: usize) -> Self {
-        let Tail { out, mut at, mut end } = self;
-        if end.addr() - at.addr() < N {
-            (at, end) = room_for(N, out, at);
+        const { assert!(N <= LARGEST) };
+        let Tail { out, mut at, mut last } = self;
+        if at.addr() > last {
+            (at, last) = room_for(out, at);
         }
-        // SAFETY: there are at least N bytes of the vector's capacity behind `at`: that is what was checked, and what
-        // `room_for` ensures. All N are written, so that the at most N by which `at` moves are initialised.
+        // SAFETY: there are at least LARGEST bytes of the vector's capacity behind `at`: that is what was checked, and
+        // what `room_for` ensures. All N are written, so that the at most N by which `at` moves are initialised.
         unsafe {
             at.cast::<[u8; N]>().write_unaligned(*piece);
-            Tail { out, at: at.add(len.min(N)), end }
+            Tail { out, at: at.add(len.min(N)), last }
         }
     }
 
@@ -80,18 +86,18 @@ impl<'a> Tail<'a> {
     }
 }
 
-/// Makes room for `more` bytes behind the vector and what a [`Tail`] has stored before `at`; gives the new place and
-/// the end of the room. It takes and gives single words: a `Tail` that is passed on as a whole has to be in memory, all
+/// Makes room for any piece behind the vector and what a [`Tail`] has stored before `at`; gives the new place, and up to
+/// where there is room. It takes and gives single words: a `Tail` that is passed on as a whole has to be in memory, all
 /// along.
 #[cold]
 #[inline(never)]
-fn room_for(more: usize, out: &mut Vec<u8>, at: *mut u8) -> (*mut u8, *mut u8) {
-    let Tail { at, end, .. } = {
-        let out = Tail { out, at, end: at }.done();
-        out.reserve(more);
+fn room_for(out: &mut Vec<u8>, at: *mut u8) -> (*mut u8, usize) {
+    let Tail { at, last, .. } = {
+        let out = Tail { out, at, last: 0 }.done();
+        out.reserve(LARGEST);
         Tail::new(out)
     };
-    (at, end)
+    (at, last)
 }
 
 /// What a gated child will become: everything it needs, allocated before the fork.

@@ -103,7 +103,7 @@ pub(crate) fn six(value: u32) -> [u8; 8] {
 
 /// The eight hexadecimal digits of a number, the most significant one lowest.
 #[inline(always)]
-pub(super) fn eight_hex(value: u32) -> u64 {
+pub(crate) fn eight_hex(value: u32) -> u64 {
     let mut x = u64::from(value);
     x = (x | x << 16) & 0x0000_ffff_0000_ffff;
     x = (x | x << 8) & 0x00ff_00ff_00ff_00ff;

@@ -1,5 +1,6 @@
 //! `/proc/kallsyms`: `ffffffff81000000 T startup_64` or `ffffffffc0201000 t ext4_map_blocks\t[ext4]`.
 
+use crate::print_fmt::num::eight_hex;
 use crate::print_fmt::put;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -83,7 +84,7 @@ fn split(line: &[u8], at: u32) -> Option<Line> {
     if let Some((digits, [b' ', kind, b' ', name @ ..])) = line.split_first_chunk::<16>()
         && memchr::memchr3(b' ', b'\t', b'\r', name).is_none()
         && !name.is_empty()
-        && let Some(address) = hex(digits)
+        && let Some(address) = hex16(digits).or_else(|| hex(digits))
         && !matches!(kind, b' ' | b'\t' | b'\r')
     {
         return Some((address, *kind, at + 19..at + line.len() as u32, at..at));
@@ -108,6 +109,24 @@ fn split(line: &[u8], at: u32) -> Option<Line> {
         _ => module,
     };
     Some((address, kind, place(name), place(module)))
+}
+
+/// Sixteen digits as kernels write them, in lower case, eight at a time.
+fn hex16(digits: &[u8; 16]) -> Option<u64> {
+    let word = |half: &[u8]| half.first_chunk().map(|half| u64::from_be_bytes(*half));
+    let eight = |text: u64| {
+        // Of 'a' to 'f' the low four bits count from 1, and the seventh is set.
+        let n = (text & 0x0f0f_0f0f_0f0f_0f0f) + (text >> 6 & 0x0101_0101_0101_0101) * 9;
+        let n = (n | n >> 4) & 0x00ff_00ff_00ff_00ff;
+        let n = (n | n >> 8) & 0x0000_ffff_0000_ffff;
+        (n | n >> 16) as u32
+    };
+    let (high, low) = digits.split_at(8);
+    let (high, low) = (word(high)?, word(low)?);
+    let value = (eight(high), eight(low));
+    // Anything but digits comes out otherwise.
+    let same = eight_hex(value.0).swap_bytes() == high && eight_hex(value.1).swap_bytes() == low;
+    same.then_some(u64::from(value.0) << 32 | u64::from(value.1))
 }
 
 fn hex(digits: &[u8]) -> Option<u64> {
@@ -302,6 +321,23 @@ impl Kallsyms {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sixteen_digits_at_once() {
+        for shift in 0..64 {
+            for value in [1 << shift, u64::MAX >> shift, 0x0123_4567_89ab_cdef_u64.rotate_left(shift)] {
+                let text = format!("{value:016x}");
+                assert_eq!(hex16(text.as_bytes().try_into().unwrap()), Some(value));
+            }
+        }
+        for at in 0..16 {
+            for byte in (0..=255u8).filter(|b| !matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
+                let mut text = *b"ffffffff81000000";
+                text[at] = byte;
+                assert_eq!(hex16(&text), None, "{byte:#x}");
+            }
+        }
+    }
 
     #[test]
     fn greatest_symbol_not_above() {
