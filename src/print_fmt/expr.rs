@@ -157,10 +157,10 @@ impl Ex {
 }
 
 impl Bin {
-    /// The result; a division by zero gives 0, a shift by the width or more what is left then: nothing, or the sign.
+    /// The result; a division by zero gives 0, and a shift counts modulo 64, as the machines' own.
     #[inline]
     pub(super) fn apply(self, a: u64, b: u64) -> u64 {
-        let shift = u32::try_from(b).unwrap_or(u32::MAX);
+        let shift = b as u32;
         match self {
             Bin::Add => a.wrapping_add(b),
             Bin::Sub => a.wrapping_sub(b),
@@ -172,9 +172,9 @@ impl Bin {
             Bin::BitAnd => a & b,
             Bin::BitOr => a | b,
             Bin::BitXor => a ^ b,
-            Bin::Shl => a.checked_shl(shift).unwrap_or(0),
-            Bin::ShrU => a.checked_shr(shift).unwrap_or(0),
-            Bin::ShrS => ((a as i64) >> shift.min(63)) as u64,
+            Bin::Shl => a.wrapping_shl(shift),
+            Bin::ShrU => a.wrapping_shr(shift),
+            Bin::ShrS => (a as i64).wrapping_shr(shift) as u64,
             Bin::Eq => u64::from(a == b),
             Bin::Ne => u64::from(a != b),
             Bin::LtU => u64::from(a < b),

@@ -6,6 +6,7 @@
 #[path = "../common/environment.rs"]
 #[expect(dead_code, reason = "shared with the tests of the command line, which use more of it")]
 mod environment;
+mod made;
 #[path = "../common/not_run.rs"]
 mod not_run;
 

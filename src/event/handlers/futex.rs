@@ -26,10 +26,10 @@ enum Arg {
 }
 
 /// include/uapi/linux/futex.h, in the order of the operations' numbers; the arguments as futex(2) gives them.
-const OPS: [(&str, &[Arg]); 14] = [
+const OPS: [(&str, &[Arg]); 13] = [
     ("FUTEX_WAIT", &[Arg::ValHex, Arg::Utime]),
     ("FUTEX_WAKE", &[Arg::Val]),
-    ("", &[]),
+    ("FUTEX_FD", &[Arg::Val]),
     ("FUTEX_REQUEUE", &[Arg::Val, Arg::Val2, Arg::Uaddr2]),
     ("FUTEX_CMP_REQUEUE", &[Arg::Val, Arg::Val2, Arg::Uaddr2, Arg::Val3]),
     ("FUTEX_WAKE_OP", &[Arg::Val, Arg::Val2, Arg::Uaddr2, Arg::Val3]),
@@ -38,9 +38,8 @@ const OPS: [(&str, &[Arg]); 14] = [
     ("FUTEX_TRYLOCK_PI", &[]),
     ("FUTEX_WAIT_BITSET", &[Arg::ValHex, Arg::Utime, Arg::Val3]),
     ("FUTEX_WAKE_BITSET", &[Arg::Val, Arg::Val3]),
-    ("FUTEX_WAIT_REQUEUE_PI", &[Arg::ValHex, Arg::Utime, Arg::Uaddr2]),
+    ("FUTEX_WAIT_REQUEUE_PI", &[Arg::ValHex, Arg::Utime, Arg::Uaddr2, Arg::Val3]),
     ("FUTEX_CMP_REQUEUE_PI", &[Arg::Val, Arg::Val2, Arg::Uaddr2, Arg::Val3]),
-    ("FUTEX_LOCK_PI2", &[Arg::Utime]),
 ];
 
 const PRIVATE: u64 = 128;
@@ -61,7 +60,7 @@ impl Futex {
     pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) -> Done {
         let op = self.op.get(cx);
         let number = usize::try_from(op & !(PRIVATE | CLOCK_REALTIME)).ok();
-        let Some((name, args)) = number.and_then(|n| OPS.get(n)).filter(|o| !o.0.is_empty()) else {
+        let Some((name, args)) = number.and_then(|n| OPS.get(n)) else {
             return Done::PREFIX;
         };
         let hex = |out: &mut Vec<u8>, label: &str, value: u64| {

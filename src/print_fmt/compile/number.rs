@@ -202,7 +202,14 @@ impl Compiler<'_> {
         };
         let (pa, pb) = (a.1.pointee, b.1.pointee);
         let (mut left, mut right) = (scale(a, pb), scale(b, pa));
-        if !shift {
+        if shift {
+            // What is more than the width C leaves open; x86 and arm64 take it modulo the width.
+            right = match right.constant() {
+                Some(by) => Ex::Const(by & (u64::from(ctype.size) * 8 - 1)),
+                None if ctype.size >= 8 => right,
+                None => Ex::Bin(Bin::BitAnd, Box::new([right, Ex::Const(u64::from(ctype.size) * 8 - 1)])),
+            };
+        } else {
             left = left.fitted(ctype.size, ctype.signed);
             right = right.fitted(ctype.size, ctype.signed);
         }
