@@ -9,6 +9,7 @@ mod environment;
 mod made;
 #[path = "../common/not_run.rs"]
 mod not_run;
+mod restored;
 
 use environment::TestEnvironment;
 use not_run::not_run;
