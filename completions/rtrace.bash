@@ -2105,7 +2105,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__recover)
-            opts="-i -c -o -t -k -h --input --create --output --kallsyms --tracefs --journal-dir --help"
+            opts="-i -c -o -t -k -h --input --create --output --kallsyms --json --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2227,7 +2227,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__report)
-            opts="-i -F -v -t -l -R -N -L -w -r -n -O -T -I -S -G -H -E -e -p -f -P -q -V -h --input --invert --ts-diff --wakeups --boundary --cpu --raw-ts --nodate --ts-offset --align --align-ts --ts2secs --ts-check --raw-events --no-handler --option --kallsyms --filter-test --since --until --around --first --last --threads --filter --pid --tgid --comm --no-irq --no-softirq --format --fields --json-schema --count --summary --top-tasks --json --profile --global-irqs --by-comm --hook --color --stat --uname --version --cpus --event-names --events --event --first-event --last-event --check-events --endian --page-size --functions --printk --quiet --verbose --help"
+            opts="-i -F -v -t -l -R -N -L -w -r -n -O -T -I -S -G -H -E -e -p -f -P -q -V -h --input --invert --ts-diff --wakeups --boundary --cpu --raw-ts --nodate --ts-offset --align --align-ts --ts2secs --ts-check --raw-events --no-handler --option --kallsyms --filter-test --symbols --symfs --since --until --around --first --last --threads --filter --pid --tgid --comm --no-irq --no-softirq --format --fields --json-schema --count --summary --top-tasks --json --profile --global-irqs --by-comm --hook --color --stat --uname --version --cpus --event-names --events --event --first-event --last-event --check-events --endian --page-size --functions --printk --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2319,6 +2319,17 @@ _rtrace() {
                     fi
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --symbols)
+                    COMPREPLY=($(compgen -W "user" -- "${cur}"))
+                    return 0
+                    ;;
+                --symfs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
                     fi
                     return 0
                     ;;
@@ -2997,7 +3008,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__split)
-            opts="-i -o -s -m -u -e -p -r -c -C -B -t -b -h --input --output --seconds --milliseconds --microseconds --events --pages --repeat --per-cpu --cpu --instance --top --rename-top --help"
+            opts="-i -o -s -m -u -e -p -r -c -C -B -t -b -h --input --output --seconds --milliseconds --microseconds --events --pages --repeat --per-cpu --cpu --instance --top --rename-top --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -140,6 +140,8 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s r -l raw-events
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s n -l no-handler -d 'The kernel\'s print format for events or systems that match this expression' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s O -l option -d 'Option of a plugin, as in fgraph:tailprint or ftrace:indent=0 (`rtrace options` lists them)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l kallsyms -d 'Symbols to use instead of those the file holds, as /proc/kallsyms has them' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l symbols -d 'Name the functions of user-space stacks, by the memory maps of `record --proc-map` and the files mapped then' -r -f -a "user\t'Those of programs and libraries'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l symfs -d 'Look for these files below DIR' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l until -d 'Only up to this time' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l around -d 'Only around this time: a millisecond to each side, or what stands behind `±` or `+-`' -r
@@ -250,6 +252,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s k -l kallsyms 
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s c -l create -d 'Make such a HEADER of the running kernel'
+complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -l json -d 'JSON instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s i -l input -d 'Make a recording of trace-cmd\'s per-CPU files: HEADER says all but the events' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s o -l output -d 'Write per-CPU files to OUTPUT instead of trace.dat, a header instead of trace-partial.dat' -r -F
@@ -258,6 +261,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s k -l kallsyms 
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s c -l create -d 'Make such a HEADER of the running kernel'
+complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -l json -d 'JSON instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s i -l input -d 'File to read' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s o -l output -d 'File to write' -r -F
@@ -380,6 +384,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s r -l repeat -d '
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s c -l per-cpu -d 'With -e: N events of each CPU'
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s t -d 'The instance becomes the top buffer'
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -l top -d 'Also the top buffer, beside -B'
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -l json -d 'JSON instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s e -l events -d 'Events; PATTERN is a glob (`sched:*`), a regular expression (`^sys.*open`) or part of a name' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s f -l functions -d 'Functions that can be traced; PATTERN is a glob, a regular expression or part of a name' -r

@@ -7,6 +7,7 @@ use rtrace::trace_dat::{TimeOptions, Trace};
 
 fuzz_target!(|data: &[u8]| {
     let Ok(trace) = Trace::open(data.to_vec()) else { return };
+    let _ = trace.process_maps();
     let mut merge = Merge::default();
     for (number, buffer) in trace.buffers.iter().enumerate() {
         for cpu in 0..buffer.cpus.len() {

@@ -55,6 +55,34 @@ pub enum Kind {
     TypeTag,
 }
 
+impl Kind {
+    /// What the kernel calls it in its messages (kernel/bpf/btf.c, `btf_kind_str`).
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Void => "UNKNOWN",
+            Kind::Int(_) => "INT",
+            Kind::Pointer => "PTR",
+            Kind::Array(_) => "ARRAY",
+            Kind::Struct => "STRUCT",
+            Kind::Union => "UNION",
+            Kind::Enum { .. } => "ENUM",
+            Kind::Enum64 { .. } => "ENUM64",
+            Kind::Forward { .. } => "FWD",
+            Kind::Typedef => "TYPEDEF",
+            Kind::Volatile => "VOLATILE",
+            Kind::Const => "CONST",
+            Kind::Restrict => "RESTRICT",
+            Kind::Function => "FUNC",
+            Kind::Prototype => "FUNC_PROTO",
+            Kind::Variable => "VAR",
+            Kind::DataSection => "DATASEC",
+            Kind::Float => "FLOAT",
+            Kind::DeclTag => "DECL_TAG",
+            Kind::TypeTag => "TYPE_TAG",
+        }
+    }
+}
+
 /// How an integer is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Int {

@@ -5,7 +5,7 @@
 //! 1; 0 is `void`. The file of a module goes on where the kernel's ends: its first type has the number behind the
 //! kernel's last, and its names' offsets count from the end of the kernel's names.
 //!
-//! Only what prints a function's prototype or arguments is read: members of structs and values of enums are stepped over.
+//! Only what prints a function's prototype or arguments is read: members of structs are stepped over.
 
 mod declare;
 mod error;

@@ -152,17 +152,18 @@ impl Btf {
     /// A compiler's copy (`vfs_read.isra.0`, `vfs_read.cold`) is looked for by its whole name first, then without what is
     /// behind the first dot.
     pub fn function(&self, name: &str) -> Option<Function<'_>> {
-        self.exact(name).or_else(|| self.exact(name.split_once('.')?.0))
+        self.function_named(name).or_else(|| self.function_named(name.split_once('.')?.0))
     }
 
-    fn exact(&self, name: &str) -> Option<Function<'_>> {
+    /// The function of exactly this name, here or in the kernel below.
+    pub fn function_named(&self, name: &str) -> Option<Function<'_>> {
         if name.is_empty() {
             return None;
         }
         let nth = self.functions.partition_point(|id| self.name_at(*id) < name);
         match self.functions.get(nth) {
             Some(id) if self.name_at(*id) == name => Some(Function::new(self.get(*id))),
-            _ => self.base.as_ref()?.exact(name),
+            _ => self.base.as_ref()?.function_named(name),
         }
     }
 }

@@ -93,6 +93,19 @@ impl<'a> Type<'a> {
         }
     }
 
+    /// The names and values of an enumeration of at most 32 bits; none of any other type.
+    pub fn enumerators(self) -> impl ExactSizeIterator<Item = (&'a str, i32)> {
+        let count = match self.kind() {
+            Kind::Enum { .. } => self.word(1).unwrap_or(0) & 0xffff,
+            _ => 0,
+        };
+        (0..count as usize).map(move |nth| {
+            let words = [self.word(TYPE / 4 + 2 * nth), self.word(TYPE / 4 + 2 * nth + 1)];
+            let [name, value] = words.map(|word| word.unwrap_or(0));
+            (self.btf.name(name), value as i32)
+        })
+    }
+
     /// The parameters of a prototype; none of any other type.
     pub fn parameters(self) -> impl ExactSizeIterator<Item = Parameter<'a>> {
         let count = match self.kind() {

@@ -6,7 +6,7 @@ use super::holders::holders;
 use super::language::select;
 use super::snapshot::store;
 use rtrace::record::Ring;
-use rtrace::tracefs::{Instance, Journal, Tracefs};
+use rtrace::tracefs::{Feature, Instance, Journal, Tracefs};
 use rtrace::units::ByteSize;
 use serde_json::json;
 use std::io::{self, Write};
@@ -185,6 +185,10 @@ fn apply(args: &Settings, instance: &Instance, journal: &mut Journal) -> Result<
             _ => (word.as_str(), true),
         };
         if !named(name) {
+            let feature = Feature::TraceOption(name.to_owned());
+            if feature.config().is_some() {
+                journal.tracefs().require(&feature)?;
+            }
             let near = rtrace::syntax::did_you_mean(name, known.iter().map(|(option, _)| option.as_str()));
             let failure = Failure::new(Exit::Usage, anyhow::anyhow!("there is no trace option `{word}`"));
             return Err(near.into_iter().fold(failure, Failure::hint));
@@ -195,12 +199,7 @@ fn apply(args: &Settings, instance: &Instance, journal: &mut Journal) -> Result<
         journal.set(instance, "tracing_cpumask", mask.trim_start_matches("0x"))?;
     }
     if let Some(tracer) = &args.tracer {
-        let known = instance.tracers()?;
-        if !known.contains(tracer) {
-            let error = anyhow::anyhow!("this kernel has no tracer `{tracer}`");
-            return Err(Failure::new(Exit::Unable, error).hint(format!("tracers are {}", known.join(", "))));
-        }
-        journal.set(instance, "current_tracer", tracer)?;
+        journal.set_tracer(instance, tracer)?;
     }
     if !events.is_empty() {
         events.sort();

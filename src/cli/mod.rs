@@ -35,6 +35,7 @@ mod stat;
 mod stop;
 mod stream;
 mod synth;
+mod trace_cmd;
 mod trace_file;
 mod traced;
 mod trigger;
@@ -151,6 +152,6 @@ pub(crate) fn main() -> ExitCode {
     exit::report(match parsed {
         Ok(Cli { command: Some(command) }) => run(command),
         Ok(Cli { command: None }) => exit::print(help::FIRST_STEPS),
-        Err(answer) => exit::print_clap(&answer),
+        Err(answer) => exit::print_clap(&trace_cmd::later_command(answer)),
     })
 }

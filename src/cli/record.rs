@@ -14,7 +14,8 @@ use clap::error::ErrorKind;
 use live::Screen;
 pub(crate) use refused::explain;
 use rtrace::record::{
-    self, CommandError, Compression, Ended, Limits, Observer, Place, Plan, PlanError, Reached, RecordError, Summary,
+    self, BufferPlan, CommandError, Compression, Ended, Limits, Observer, Place, Plan, PlanError, Reached, RecordError,
+    Summary,
 };
 use rtrace::units::{ByteSize, parse_duration};
 use std::io::Write;
@@ -171,6 +172,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.more.dry_run {
         return more::show_writes(&plan, &tracefs);
     }
+    let without_maps = lacks_maps(&plan);
     let recorded = record::record(&plan, args.traced.journal(&tracefs), &mut screen);
     screen.clear();
     let summary = recorded
@@ -182,9 +184,20 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     if !args.quiet {
         // A closed stderr must not turn a good recording into a failed one.
-        let _ = std::io::stderr().write_all(summary.text().as_bytes());
+        let mut text = summary.text();
+        if without_maps {
+            text.push_str("rtrace: stacks of user space have no names without `--proc-map`\n");
+        }
+        let _ = std::io::stderr().write_all(text.as_bytes());
     }
     verdict(&summary, args.max_lost)
+}
+
+/// Whether stacks of programs are recorded, but not what could name their functions.
+fn lacks_maps(plan: &Plan) -> bool {
+    let stacks =
+        |buffer: &BufferPlan| buffer.options.iter().rfind(|(name, _)| name == "userstacktrace").is_some_and(|o| o.1);
+    !plan.proc_map && (plan.command.is_some() || !plan.tasks.pids.is_empty()) && plan.buffers.iter().any(stacks)
 }
 
 /// The exit code of a recording that made a file.

@@ -2,10 +2,11 @@
 
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
-use super::restore::{Header, cpu_of, make_header, open_cpus, put_together};
+use super::restore::{Header, cpu_of, make_header, open_cpus, put_together, torn};
 use anyhow::{Context, anyhow};
 use rtrace::trace_dat::{Recovered, recover};
 use rtrace::units::ByteSize;
+use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// Finish a recording whose recorder was killed
@@ -42,6 +43,9 @@ pub(crate) struct Args {
     /// Take the symbols from FILE instead of /proc/kallsyms
     #[arg(short, long, value_name = "FILE", conflicts_with = "input", value_hint = clap::ValueHint::FilePath)]
     kallsyms: Option<PathBuf>,
+    /// JSON instead of text
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     tracefs: TracefsArgs,
 }
@@ -67,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.create {
         let path = output("trace-partial.dat");
         let size = make_header(&header()?, path)?;
-        println!("{}: {} of formats and symbols, for `rtrace restore -i`", path.display(), ByteSize(size));
+        Done::Header { size }.tell(path, args.json);
         return Ok(Exit::Success);
     }
     if args.are_of_cpus() {
@@ -76,29 +80,64 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
                 .hint("they end in .cpu0, .cpu1, ...: `rtrace restore -o run.dat trace.dat.cpu*`."));
         }
         let (cpus, path) = (open_cpus(&args.files)?, output("trace.dat"));
-        return match &args.input {
+        let done = match &args.input {
             Some(header) => put_together(&super::trace_file::open(header)?, cpus, path),
             None => put_together(Header::new(&header()?, path)?.facts(), cpus, path),
-        };
+        }?;
+        done.tell(path, args.json);
+        return Ok(Exit::Success);
     }
     match args.files.as_slice() {
-        [] => finish(Path::new("trace.dat")),
-        [file] => finish(file),
+        [] => finish(Path::new("trace.dat"), args.json),
+        [file] => finish(file, args.json),
         _ => Err(Failure::new(Exit::Usage, anyhow!("one recording at a time"))
             .hint("files of CPUs, which trace-cmd leaves, end in .cpu0, .cpu1, ...")),
     }
 }
 
-fn finish(file: &Path) -> Result<Exit, Failure> {
-    let name = file.display();
-    let done = recover(file).with_context(|| format!("failed to recover {name}"))?;
-    match done {
-        Recovered::WasComplete => println!("{name}: a complete recording, nothing to recover"),
+fn finish(file: &Path, json: bool) -> Result<Exit, Failure> {
+    let done = recover(file).with_context(|| format!("failed to recover {}", file.display()))?;
+    let done = match done {
+        Recovered::WasComplete => Done::Nothing,
         Recovered::Finished { written, dropped } => {
-            let ends = super::restore::torn(dropped);
-            let (file, data) = (ByteSize(written.file_size), ByteSize(written.data_size));
-            println!("{name}: recovered, {file} with {data} of events{ends}");
+            Done::Recording { how: "recovered", size: written.file_size, data: written.data_size, dropped }
+        }
+    };
+    done.tell(file, json);
+    Ok(Exit::Success)
+}
+
+/// What was made of what there was; sizes are in bytes.
+pub(super) enum Done {
+    Nothing,
+    Header { size: u64 },
+    Recording { how: &'static str, size: u64, data: u64, dropped: u64 },
+}
+
+impl Done {
+    fn tell(&self, file: &Path, json: bool) {
+        let name = file.display();
+        if json {
+            let (what, size, data, dropped) = match *self {
+                Done::Nothing => ("complete", None, None, None),
+                Done::Header { size } => ("header", Some(size), None, None),
+                Done::Recording { how, size, data, dropped } => (how, Some(size), Some(data), Some(dropped)),
+            };
+            let document = json!({
+                "schema": "rtrace.recover", "version": 1, "file": file.to_string_lossy(), "done": what,
+                "size": size, "data_size": data, "dropped": dropped,
+            });
+            println!("{document:#}");
+            return;
+        }
+        match *self {
+            Done::Nothing => println!("{name}: a complete recording, nothing to recover"),
+            Done::Header { size } => {
+                println!("{name}: {} of formats and symbols, for `rtrace restore -i`", ByteSize(size));
+            }
+            Done::Recording { how, size, data, dropped } => {
+                println!("{name}: {how}, {} with {} of events{}", ByteSize(size), ByteSize(data), torn(dropped));
+            }
         }
     }
-    Ok(Exit::Success)
 }

@@ -1,6 +1,7 @@
 //! What a killed trace-cmd leaves, one file of bare sub-buffers per CPU, and the header they lack.
 
 use super::exit::{Exit, Failure};
+use super::recover::Done;
 use super::trace_file::{Made, open};
 use anyhow::{Context, anyhow};
 use rtrace::record::header;
@@ -117,14 +118,12 @@ pub(super) fn open_cpus(files: &[PathBuf]) -> Result<Vec<BareBuffer<File>>, Fail
 }
 
 /// Makes a recording of them.
-pub(super) fn put_together(facts: &Trace, cpus: Vec<BareBuffer<File>>, output: &Path) -> Result<Exit, Failure> {
+pub(super) fn put_together(facts: &Trace, cpus: Vec<BareBuffer<File>>, output: &Path) -> Result<Done, Failure> {
     let (made, file) = Made::new(output)?;
     let done = restore(facts, cpus, file, Version::V7(Codec::Zstd))
         .with_context(|| format!("failed to write {}", output.display()))?;
     made.keep()?;
-    let (size, data) = (ByteSize(done.size), ByteSize(done.data));
-    println!("{}: restored, {size} with {data} of events{}", output.display(), torn(done.dropped));
-    Ok(Exit::Success)
+    Ok(Done::Recording { how: "restored", size: done.size, data: done.data, dropped: done.dropped })
 }
 
 /// What was left out.

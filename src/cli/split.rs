@@ -9,6 +9,7 @@ use plan::{Step, plan};
 use rtrace::trace_dat::Trace;
 use rtrace::trace_dat::write::{NewFile, Part, Slice, Stream, Version, split};
 use rtrace::units::{CpuId, parse_duration};
+use serde_json::json;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -67,6 +68,9 @@ pub(crate) struct Args {
     /// Call the top buffer so in the parts
     #[arg(short = 'b', long, value_name = "NAME")]
     rename_top: Option<String>,
+    /// JSON instead of text
+    #[arg(long)]
+    json: bool,
     /// Time to start at, as reports show it
     #[arg(value_name = "START", value_parser = time)]
     start: Option<u64>,
@@ -123,6 +127,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let name = args.output.as_ref().unwrap_or(&args.input);
     let mut number = 0;
     let mut written = 0;
+    let mut told = Vec::new();
     for batch in slices.chunks(AT_ONCE) {
         let mut made = Vec::new();
         let mut parts = Vec::new();
@@ -144,12 +149,19 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             let (path, records) = (file.path().to_owned(), part.records);
             part.file.finish().with_context(|| format!("failed to write {}", path.display()))?;
             file.keep()?;
-            println!("{}: {records} events", path.display());
+            if args.json {
+                told.push(json!({"file": path.to_string_lossy(), "events": records}));
+            } else {
+                println!("{}: {records} events", path.display());
+            }
             written += records;
         }
     }
     if written == 0 {
         return Err(Failure::new(Exit::Failed, anyhow!("there are no events between START and END")));
+    }
+    if args.json {
+        println!("{:#}", json!({"schema": "rtrace.split", "version": 1, "parts": told}));
     }
     Ok(damage.exit())
 }

@@ -5,7 +5,7 @@ use anyhow::{Context, anyhow};
 use rtrace::event::Record;
 use rtrace::format::EventFormat;
 use rtrace::merge::Merge;
-use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
+use rtrace::symbols::{Comms, Functions, Kallsyms, PrintkFormats, Symbols};
 use rtrace::trace_dat::{Buffer, FileError, ReadAt, TimeOptions, Trace};
 use std::fs::File;
 use std::io::ErrorKind;
@@ -63,6 +63,8 @@ pub(crate) fn symbols(trace: &Trace) -> Symbols {
         kallsyms: Kallsyms::new(trace.kallsyms.clone()),
         printk: PrintkFormats::parse(&trace.printk_formats),
         comms: Comms::parse(&trace.saved_cmdlines),
+        user: None,
+        functions: Functions::new(trace.btf.clone()),
     }
 }
 

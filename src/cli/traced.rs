@@ -55,7 +55,12 @@ impl Traced {
     fn check_command(&self) -> Result<(), clap::Error> {
         match self.command.first().map(|word| word.to_string_lossy()) {
             Some(word) if word.starts_with('-') => {
-                let text = format!("unexpected argument `{word}`: there is no such option, and no command begins so\n");
+                let text = match super::trace_cmd::later_option(&word) {
+                    Some(text) => text,
+                    None => {
+                        format!("unexpected argument `{word}`: there is no such option, and no command begins so\n")
+                    }
+                };
                 Err(clap::Error::raw(ErrorKind::UnknownArgument, text))
             }
             _ => Ok(()),

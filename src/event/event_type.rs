@@ -18,6 +18,8 @@ pub struct EventType {
     pub(super) program: Result<Program, PrintFmtError>,
     pub(super) handler: Handler,
     fields: Box<[RawField]>,
+    /// Whether records of the same bytes have the same text.
+    pub(crate) repeats: bool,
 }
 
 impl EventType {
@@ -33,7 +35,13 @@ impl EventType {
             handler,
             fields: raw::fields(format, abi),
             format: format.clone(),
+            repeats: false,
         }
+    }
+
+    /// To be called when the handler is complete.
+    pub(super) fn finish(&mut self) {
+        self.repeats = self.program.is_ok() && !self.handler.depends_on_order();
     }
 
     /// Why the event's text is a list of its fields; `None` if it is not.

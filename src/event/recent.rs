@@ -1,6 +1,7 @@
 //! Columns that one event after the other has in common, as they were written last.
 
 use super::RecordHead;
+use super::repeats::Repeats;
 use crate::print_fmt::put;
 
 /// The columns of tasks that ran lately, and of the second and the millisecond that pass. They say nothing that is not known otherwise:
@@ -13,6 +14,7 @@ pub(crate) struct Recent {
     /// [`SLOTS`] of them, or none yet.
     fronts: Vec<Front>,
     milli: Milli,
+    pub(crate) repeats: Repeats,
 }
 
 const SLOTS: usize = 64;
@@ -88,9 +90,16 @@ fn slot(pid: i32, cpu: u32) -> usize {
 }
 
 impl Recent {
+    /// Forgets all, and keeps the room it took.
+    pub(crate) fn emptied(mut self) -> Self {
+        self.repeats.forget();
+        Recent { repeats: self.repeats, ..Recent::default() }
+    }
+
     /// Forgets the tasks, because one of them has another name now.
     #[cold]
     pub(crate) fn forget_tasks(&mut self) {
+        self.repeats.forget();
         self.tasks.clear();
         self.fronts.clear();
     }
@@ -183,6 +192,7 @@ impl Recent {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Found;
     use super::*;
 
     #[test]
@@ -211,7 +221,14 @@ mod tests {
         assert_eq!(recent.milli(5_001_999), Some((b"     5.001\0\0\0\0\0\0", 10, 999)));
         assert!(recent.milli(5_002_000).is_none() && recent.milli(5_000_999).is_none());
         assert!(!recent.clone().put_task(1, 0, 0, &mut out));
+        let switch = [1; 24];
+        assert!(matches!(recent.repeats.find(1, &switch), Found::Passed), "the first of all");
+        let Found::New(at) = recent.repeats.find(1, &switch) else { panic!("it is not known yet") };
+        recent.repeats.keep(at, &switch, b"one ==> two\n");
+        assert!(matches!(recent.repeats.find(1, &switch), Found::Text(_, 12)));
         recent.forget_tasks();
         assert!(!recent.put_task(1, 0, 0, &mut out) && recent.front(key(1, 2, 3)).is_none());
+        // It teaches names, and is to do so again when they have changed.
+        assert!(matches!(recent.repeats.find(1, &switch), Found::New(_)));
     }
 }

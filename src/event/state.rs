@@ -44,9 +44,11 @@ impl State {
         State { comms, ..State::default() }
     }
 
-    /// A state to print later events with, while the ones before them are not all printed.
-    pub fn fork(&self) -> Self {
-        State { comms: self.comms.clone(), ..State::default() }
+    /// A state to print later events with, while the ones before them are not all printed. `used` is one that is not
+    /// needed any more.
+    pub fn fork(&self, used: Option<State>) -> Self {
+        let recent = used.map(|used| used.recent.emptied()).unwrap_or_default();
+        State { comms: self.comms.clone(), recent, ..State::default() }
     }
 
     /// Takes over what was printed with the fork `done`, unless it would have been printed differently now.

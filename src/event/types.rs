@@ -73,7 +73,7 @@ impl<'a> EventTypes<'a> {
             if matches!(event.handler, Handler::GraphEntry(_)) {
                 event.handler.link_exit(graph_exit(self.formats(), self.abi, &self.options), &self.common);
             }
-            event.handler.link_symbols(self.abi, self.symbols);
+            event.handler.link_symbols(format, self.abi, self.symbols);
             if wants_allocation_flags(&format.print_fmt)
                 && let Some(other) = self.formats().find(|other| offers_allocation_flags(&other.print_fmt))
                 && let Ok(other) = compile(other, self.abi, self.symbols, Semantics::Kernel)
@@ -81,6 +81,7 @@ impl<'a> EventTypes<'a> {
             {
                 program.name_allocation_flags(&other);
             }
+            event.finish();
             Box::new(event)
         });
         Some(compiled)

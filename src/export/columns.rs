@@ -43,18 +43,19 @@ pub(super) fn pid(out: &mut Vec<u8>, pid: i32) {
     }
 }
 
-/// The letters of each value of `common_flags`: interrupts, need-resched, context.
+/// The letters of each value of `common_flags`: interrupts, need-resched, context. The second bit is the lazy kind of
+/// need-resched (Linux 6.13), whatever kernel it is of.
 const FLAGS: [[u8; 3]; 256] = {
     let mut letters = [[b'.'; 3]; 256];
     let mut flags = 0;
     while flags < 256 {
         letters[flags] = [
-            match flags & 3 {
+            if flags & 1 != 0 { b'd' } else { b'.' },
+            match flags >> 1 & 3 {
                 0 => b'.',
-                1 | 3 => b'd',
-                _ => b'X',
+                1 => b'L',
+                _ => b'N',
             },
-            if flags & 4 != 0 { b'N' } else { b'.' },
             match flags >> 3 & 3 {
                 3 => b'H',
                 1 => b'h',

@@ -5,7 +5,7 @@
 //! ```
 
 use super::columns;
-use crate::event::{EventTypes, FrontKey, Lost, Record, RecordHead, State};
+use crate::event::{EventTypes, Found, FrontKey, Lost, Record, RecordHead, State};
 use crate::print_fmt::{Context, num, put};
 use crate::symbols::Symbols;
 use crate::sys::Tail;
@@ -80,6 +80,19 @@ impl<'a> Text<'a> {
             state.note_undecoded(head.id);
             return false;
         };
+        let start = out.len();
+        let mut new = None;
+        if event.repeats && !self.options.raw {
+            match state.recent.repeats.find(head.id, record.data) {
+                Found::Text([first, rest], len) => {
+                    let tail = Tail::new(out).piece(first, len);
+                    if len > first.len() { tail.piece(rest, len - first.len()) } else { tail }.done();
+                    return false;
+                }
+                Found::New(at) => new = Some(at),
+                Found::Passed => {}
+            }
+        }
         event.name_column.put(out);
         let cx = Context { data: record.data, abi, symbols: self.symbols };
         let text = out.len();
@@ -97,6 +110,9 @@ impl<'a> Text<'a> {
         };
         if out.len() == text || out.last() != Some(&b'\n') {
             put::all(out, b"\n");
+        }
+        if let Some(at) = new {
+            state.recent.repeats.keep(at, record.data, &out[start..]);
         }
         told
     }

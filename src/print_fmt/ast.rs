@@ -29,7 +29,7 @@ pub(super) enum Expr {
     Call(String, Vec<Expr>),
     /// `{a, b}`: one entry of a table.
     Braces(Vec<Expr>),
-    /// `({ type name = value; ...; result; })`.
+    /// `({ type name = value; ...; result; })`; the value of a table is [`Expr::Braces`].
     Block(Vec<(String, Option<CType>, Expr)>, Box<Expr>),
 }
 

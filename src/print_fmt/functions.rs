@@ -1,6 +1,7 @@
 //! Kernel functions that appear in print formats because their result cannot be known when the format is written.
 
 use super::num;
+use super::table::Part;
 
 /// A function with a text as its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,14 +10,19 @@ pub(super) enum TextFunction {
     DeviceName,
     /// `mc_event_error_type(type)` (include/linux/edac.h).
     MemoryError,
-    /// `nvme_trace_disk_name(name)`: `disk=nvme0n1, `.
+    /// `nvme_trace_disk_name(p, name)`, `nullb_trace_disk_name(p, name)`: `disk=nvme0n1, `.
     NvmeDisk,
     /// `nvme_trace_parse_*_cmd(.., opcode, .., cdw10)` and `decode_prq_descriptor`: the bytes as they are.
     Raw,
     /// `scsi_trace_parse_cdb(p, cdb, len)`.
     Scsi,
+    /// `__trace_print_untrusted_str(p, text, len)` (Linux 7.1, Landlock): blanks, quotes, `=` and what cannot be printed
+    /// escaped.
+    Escaped,
     /// `xen_hypercall_name(op)`.
     XenHypercall,
+    /// A number's name; what has none is `UNKNOWN`.
+    Name(&'static [(u64, &'static str)]),
 }
 
 /// What a function in a print format stands for.
@@ -32,6 +38,8 @@ pub(super) enum Function {
     },
     /// The argument with its bytes turned around if the recorded machine is little endian.
     Swap(u8),
+    /// The argument with its bytes turned around, whatever the machine.
+    Turn(u8),
     /// Leading zero bits of a number of so many bytes.
     LeadingZeros(u8),
     /// The logarithm to base 2, rounded down, or up.
@@ -55,26 +63,33 @@ impl Function {
             "ntohs" | "__ntohs" | "htons" | "__fswab16" | "be16_to_cpu" | "__be16_to_cpu" => Function::Swap(2),
             "ntohl" | "__ntohl" | "htonl" | "__fswab32" | "be32_to_cpu" | "__be32_to_cpu" => Function::Swap(4),
             "be64_to_cpu" | "__be64_to_cpu" | "__fswab64" => Function::Swap(8),
+            "__builtin_bswap16" => Function::Turn(2),
+            "__builtin_bswap32" => Function::Turn(4),
+            "__builtin_bswap64" => Function::Turn(8),
             "__builtin_clz" => Function::LeadingZeros(4),
             "__builtin_clzl" | "__builtin_clzll" => Function::LeadingZeros(8),
             "ilog2" | "__ilog2_u32" | "__ilog2_u64" => Function::Log2 { up: false },
             "order_base_2" | "__order_base_2" => Function::Log2 { up: true },
             "jbd2_dev_to_name" => Function::Text(TextFunction::DeviceName),
             "mc_event_error_type" => Function::Text(TextFunction::MemoryError),
-            "nvme_trace_disk_name" => Function::Text(TextFunction::NvmeDisk),
+            "nvme_trace_disk_name" | "nullb_trace_disk_name" => Function::Text(TextFunction::NvmeDisk),
             "nvme_trace_parse_admin_cmd"
             | "nvme_trace_parse_nvm_cmd"
             | "nvme_trace_parse_fabrics_cmd"
             | "decode_prq_descriptor" => Function::Text(TextFunction::Raw),
             "scsi_trace_parse_cdb" => Function::Text(TextFunction::Scsi),
+            "__trace_print_untrusted_str" => Function::Text(TextFunction::Escaped),
             "xen_hypercall_name" => Function::Text(TextFunction::XenHypercall),
+            "blk_op_str" => Function::Text(TextFunction::Name(&BLOCK_OPERATIONS)),
+            "blk_zone_cond_str" => Function::Text(TextFunction::Name(&ZONE_CONDITIONS)),
             _ => return None,
         })
     }
 }
 
 impl TextFunction {
-    pub(super) fn write(self, out: &mut Vec<u8>, args: &[u64; 4], data: &[u8]) {
+    /// Writes the text; `put` is what a part goes through that trace-cmd would print by itself, if it knew the function.
+    pub(super) fn write(self, out: &mut Vec<u8>, args: &[u64; 4], data: &[u8], put: Part<'_>) {
         match self {
             TextFunction::DeviceName => {
                 num::dec(out, (args[0] as u32 >> 20).into());
@@ -98,13 +113,73 @@ impl TextFunction {
             }
             TextFunction::Raw => super::pointer::separated(out, data, Some(b' ')),
             TextFunction::Scsi => super::scsi::cdb(out, data),
+            TextFunction::Escaped => {
+                let len = usize::try_from(args[0]).unwrap_or(usize::MAX).min(data.len());
+                data[..len].iter().for_each(|byte| escape(*byte, out));
+            }
             TextFunction::XenHypercall => {
                 if let Some(name) = usize::try_from(args[0]).ok().and_then(|i| XEN_HYPERCALLS.get(i)) {
                     out.extend_from_slice(name.as_bytes());
                 }
             }
+            TextFunction::Name(names) => {
+                let name = names.iter().find(|(value, _)| *value == args[0]).map_or("UNKNOWN", |(_, name)| name);
+                put(out, name.as_bytes());
+            }
         }
     }
+}
+
+/// block/blk-core.c, `blk_op_str()`, by the numbers of `enum req_op` in Linux 6.1.192, 6.12.117, 6.18 and 7.3; kernels
+/// before that had others for what is done to zones.
+const BLOCK_OPERATIONS: [(u64, &str); 14] = [
+    (0, "READ"),
+    (1, "WRITE"),
+    (2, "FLUSH"),
+    (3, "DISCARD"),
+    (5, "SECURE_ERASE"),
+    (7, "ZONE_APPEND"),
+    (9, "WRITE_ZEROES"),
+    (11, "ZONE_OPEN"),
+    (13, "ZONE_CLOSE"),
+    (15, "ZONE_FINISH"),
+    (17, "ZONE_RESET"),
+    (19, "ZONE_RESET_ALL"),
+    (34, "DRV_IN"),
+    (35, "DRV_OUT"),
+];
+
+/// block/blk-zoned.c, `blk_zone_cond_str()`; the numbers are those of include/uapi/linux/blkzoned.h.
+const ZONE_CONDITIONS: [(u64, &str); 8] = [
+    (0, "NOT_WP"),
+    (1, "EMPTY"),
+    (2, "IMP_OPEN"),
+    (3, "EXP_OPEN"),
+    (4, "CLOSED"),
+    (13, "READONLY"),
+    (14, "FULL"),
+    (15, "OFFLINE"),
+];
+
+/// As `string_escape_mem()` (lib/string_helpers.c) does with `ESCAPE_SPACE | ESCAPE_SPECIAL | ESCAPE_OCTAL` what is not
+/// printable ASCII or is one of ` ='"\`.
+fn escape(byte: u8, out: &mut Vec<u8>) {
+    let letter = match byte {
+        b'\n' => b'n',
+        b'\r' => b'r',
+        b'\t' => b't',
+        0x0b => b'v',
+        0x0c => b'f',
+        0x07 => b'a',
+        0x1b => b'e',
+        b'\\' | b'"' => byte,
+        b' ' | b'=' | b'\'' | ..0x20 | 0x7f.. => {
+            out.extend_from_slice(&[b'\\', b'0' + (byte >> 6), b'0' + (byte >> 3 & 7), b'0' + (byte & 7)]);
+            return;
+        }
+        _ => return out.push(byte),
+    };
+    out.extend_from_slice(&[b'\\', letter]);
 }
 
 /// include/xen/interface/xen.h, `__HYPERVISOR_*`, as arch/x86/xen/trace.c words them.

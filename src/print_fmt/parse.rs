@@ -276,6 +276,12 @@ impl Parser {
         self.want("->")?;
         let Kind::Word(field) = self.peek().clone() else { return Err(self.unexpected("a field name")) };
         self.pos += 1;
+        if field == "ent" && self.eat(".") {
+            // `REC->ent.pid`, since Linux 7.0: the head of every record, whose fields formats call `common_pid`
+            let Kind::Word(member) = self.peek().clone() else { return Err(self.unexpected("a field name")) };
+            self.pos += 1;
+            return self.node(Expr::Field(format!("common_{member}")), &[]);
+        }
         self.node(Expr::Field(field), &[])
     }
 
@@ -316,6 +322,9 @@ impl Parser {
 
     fn sizeof(&mut self) -> Result<Deep, PrintFmtError> {
         let start = self.pos;
+        if self.assertion() {
+            return self.node(Expr::Number(0, CType::number(self.long_size, false)), &[]);
+        }
         let structure = matches!(self.peek(), Kind::Word(w) if w == "struct");
         if let Some(ctype) = self.type_name().filter(|t| t.is_some() || structure)
             && self.eat(")")
@@ -330,7 +339,25 @@ impl Parser {
         self.node(Expr::Call("sizeof".to_owned(), vec![inner]), &[depth])
     }
 
-    /// `({ type name = value; ... result; })`: what min() and max() leave in a print format.
+    /// `struct { _Static_assert(...); })` behind `sizeof(`, consumed: a structure of no size, with which ARRAY_SIZE() checks
+    /// at compile time that it was given an array (include/linux/compiler.h, `__BUILD_BUG_ON_ZERO_MSG()`).
+    fn assertion(&mut self) -> bool {
+        let start = self.pos;
+        let begins = matches!(self.peek(), Kind::Word(w) if w == "struct")
+            && self.is_at(1, "{")
+            && matches!(self.peek_at(2), Kind::Word(w) if w == "_Static_assert");
+        while begins && *self.peek() != Kind::End {
+            self.pos += 1;
+            if self.is(";") && self.is_at(1, "}") && self.is_at(2, ")") {
+                self.pos += 3;
+                return true;
+            }
+        }
+        self.pos = start;
+        false
+    }
+
+    /// `({ type name = value; ... result; })`: what min() and max() leave in a print format; a value may be a table.
     fn block(&mut self) -> Result<Deep, PrintFmtError> {
         self.pos += 2;
         let mut bound = Vec::new();
@@ -353,7 +380,7 @@ impl Parser {
         }
     }
 
-    /// `type name =`.
+    /// `type name =`, `type name[] =`.
     fn declaration(&mut self) -> Option<(String, Option<CType>)> {
         let mut words = Vec::new();
         while let Kind::Word(w) = self.peek() {
@@ -361,6 +388,9 @@ impl Parser {
             self.pos += 1;
         }
         let name = words.pop()?;
+        if self.is("[") && self.is_at(1, "]") && self.is_at(2, "=") {
+            self.pos += 2;
+        }
         if words.is_empty() || !self.eat("=") {
             return None;
         }

@@ -122,6 +122,36 @@ pub(super) fn flags(
     }
 }
 
+/// `__trace_landlock_print_layers` (include/trace/events/landlock.h, Linux 7.3): of each mask in an array the names of its
+/// flags, `{read_file|truncate,,read_file}`. What has no name is passed over.
+pub(super) fn layers(out: &mut Vec<u8>, table: &Table, data: &[u8], count: usize, cx: &Context<'_>) {
+    out.push(b'{');
+    let size = data.len().checked_div(count).unwrap_or(0);
+    if matches!(size, 1 | 2 | 4 | 8) {
+        for (i, element) in data.chunks_exact(size).enumerate() {
+            if i > 0 {
+                out.push(b',');
+            }
+            let mut mask = cx.abi.uint(element, 0, size).unwrap_or(0);
+            let mut first = true;
+            for entry in &table.entries {
+                if mask == 0 {
+                    break;
+                }
+                if mask & entry.0 == entry.0 {
+                    if !first {
+                        out.push(b'|');
+                    }
+                    first = false;
+                    table.put_name(*entry, out);
+                    mask &= !entry.0;
+                }
+            }
+        }
+    }
+    out.push(b'}');
+}
+
 /// `__print_array`: `{0x1,0x2}`.
 pub(super) fn array(out: &mut Vec<u8>, data: &[u8], count: usize, size: usize, cx: &Context<'_>) {
     out.push(b'{');

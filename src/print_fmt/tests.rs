@@ -1,5 +1,7 @@
 //! Whole print formats over real layouts of records.
 
+mod helpers;
+
 use super::*;
 use crate::abi::{Abi, Endian};
 use crate::format::EventFormat;
@@ -282,4 +284,78 @@ fn bitmaps_errors_and_flags() {
         (flags(0x15).as_str(), flags(0).as_str(), flags(1 << 63 | 2).as_str()),
         ("read|exec|mayread", "", "write|0x8000000000000000")
     );
+}
+
+/// `REC->ent.pid` (vmscan, Linux 7.0) is `common_pid`.
+#[test]
+fn the_head_of_a_record_by_its_kernel_name() {
+    assert_eq!(both("u32 a:4", r#""pid=%d a=%u", REC->ent.pid, REC->a"#, &[7, 0, 0, 0]), "pid=1 a=7");
+}
+
+/// What `__trace_print_untrusted_str()` makes of texts, by its own tests in the kernel (security/landlock/trace.c) and
+/// `string_escape_mem()`.
+#[test]
+fn untrusted_texts_are_escaped() {
+    let escaped = |payload: &[u8]| {
+        let fmt = format!(r#""%s", __trace_print_untrusted_str(p, __get_str(s), {})"#, payload.len());
+        both("__data_loc char[] s:4", &fmt, &[&[12, 0, payload.len() as u8, 0], payload].concat())
+    };
+    assert_eq!(escaped(b"<too_long>"), "<too_long>");
+    assert_eq!(escaped(b"a\0<"), r"a\000<");
+    assert_eq!(escaped("\u{2026}".as_bytes()), r"\342\200\246");
+    assert_eq!(escaped(b" ='\"\\\n\x1b"), r#"\040\075\047\"\\\n\e"#);
+}
+
+/// `&REC->a[1]` is what follows the first element (cxl).
+#[test]
+fn the_rest_of_an_array() {
+    assert_eq!(both("u8 a[4]:4", r#""%s", __print_hex(&REC->a[1], 2)"#, &[1, 2, 3, 4]), "02 03");
+    assert_eq!(both("u8 a[4]:4", r#""%s", __print_hex(&REC->a[0], 2)"#, &[1, 2, 3, 4]), "01 02");
+}
+
+/// The layers of a Landlock rule, whose names stand in a table within the print format; what ARRAY_SIZE() leaves there says
+/// nothing. The kernel's own text of such events is in tests/data/newest.
+#[test]
+fn tables_within_statements() {
+    let names = r#"{ { (1ULL << 0), "execute" }, { (1ULL << 1), "write_file" }, { (1ULL << 2), "read_file" } }"#;
+    let call = "__trace_landlock_print_layers( p, __get_dynamic_array(grants), \
+         __get_dynamic_array_len(grants) / sizeof(access_mask_t), __layer_names, (sizeof(__layer_names) / \
+         sizeof((__layer_names)[0]) + ((int)sizeof(struct {_Static_assert(!(!(!__builtin_types_compatible_p(\
+         typeof((__layer_names)), typeof(&(__layer_names)[0])))), \"must be array\");}))))";
+    let fmt =
+        format!(r#""grants=%s", ({{ static const struct trace_print_flags __layer_names[] = {names}; {call}; }})"#);
+    let fields = "access_mask_t request:4;__data_loc access_mask_t[] grants:4";
+    let of = |layers: &[u32]| {
+        let grants = u32::to_le_bytes((layers.len() as u32 * 4) << 16 | 16);
+        let layers: Vec<u8> = layers.iter().flat_map(|layer| layer.to_le_bytes()).collect();
+        both(fields, &fmt, &[&[7, 0, 0, 0], &grants[..], &layers[..]].concat())
+    };
+    assert_eq!(of(&[6, 0, 1]), "grants={write_file|read_file,,execute}");
+    assert_eq!(of(&[8]), "grants={}");
+    assert_eq!(of(&[]), "grants={}");
+}
+
+/// block/blk-core.c, `blk_op_str()`, and block/blk-zoned.c, `blk_zone_cond_str()`.
+#[test]
+fn operations_on_zones() {
+    let fmt = r#""req=%-15s cond=%-10s", blk_op_str(REC->op), blk_zone_cond_str(REC->cond)"#;
+    let of = |op, cond| both("u32 op:4;u32 cond:4", fmt, &[op, 0, 0, 0, cond, 0, 0, 0]);
+    assert_eq!(of(13, 4), "req=ZONE_CLOSE      cond=CLOSED    ");
+    assert_eq!(of(8, 9), "req=UNKNOWN         cond=UNKNOWN   ");
+}
+
+/// What `be16_to_cpu()` becomes in cfg80211's formats of Linux 6.1, which are little endian.
+#[test]
+fn bytes_are_turned_around() {
+    let fmt = r#""%x %x", (__u16)__builtin_bswap16((__u16)(( __u16)(__be16)(REC->a))), __builtin_bswap32(REC->b)"#;
+    assert_eq!(both("__be16 a:2;__be32 b:4", fmt, &[0x88, 0x8e, 1, 2, 3, 4]), "888e 1020304");
+}
+
+/// `order_base_2(sizeof(struct page))` as arm64's formats of Linux 6.1 spell it out.
+#[test]
+fn sizes_of_values() {
+    let fmt = r#""%d %d", sizeof((sizeof(struct page)) - 1) <= 4 ? 1 : 2, (int)sizeof((char)1)"#;
+    assert_eq!(text("u32 a:4", fmt, &[0; 4], Semantics::Kernel), "2 1");
+    let fmt = r#""%d", sizeof((sizeof(struct page)) - 1) <= 4 ? 1 : 2"#;
+    assert_eq!(both("u32 a:4", fmt, &[0; 4]), "2");
 }

@@ -25,6 +25,8 @@ pub(super) enum Text {
     /// `__print_dynamic_array(array, size of an element)`.
     WholeArray(Box<(Bytes, Ex)>),
     HexDump(Bytes, Ex, Box<HexDump>),
+    /// `__trace_landlock_print_layers(p, array, number of elements, names, ..)`.
+    Layers(Box<(Bytes, Ex, Table)>),
     Bitmask(Bytes),
     CpuList(Bytes),
     /// `__get_stacktrace`: return addresses, one per line.
@@ -69,6 +71,7 @@ impl Text {
                 let data = bytes.get(cx);
                 table::hex_dump(out, &data[..data.len().min(len.eval(cx) as usize)], dump, cx);
             }
+            Text::Layers(of) => table::layers(out, &of.2, of.0.get(cx), of.1.eval(cx) as usize, cx),
             Text::Bitmask(bytes) => {
                 let data = bytes.get(cx);
                 pointer::bitmask(out, data, data.len() * 8, cx);
@@ -91,7 +94,7 @@ impl Text {
             }
             Text::Function(of) => {
                 let args: [u64; 4] = std::array::from_fn(|i| of.1.get(i).map_or(0, |ex| ex.eval(cx)));
-                of.0.write(out, &args, of.2.map_or(&[], |b| b.get(cx)));
+                of.0.write(out, &args, of.2.map_or(&[], |b| b.get(cx)), &put);
             }
         }
     }

@@ -30,7 +30,7 @@ impl Efforts {
     /// Chooses for the next chunk. `waited` bytes were found in a ring of `ring` bytes (0 if that is not known) since
     /// its reader was woken and has not found it empty. The ring is half full then, or fills as fast as it is emptied.
     pub(crate) fn choose(&mut self, waited: usize, ring: usize) -> Effort {
-        let effort = if ring > 0 && waited > ring / 2 { Effort::Stored } else { Effort::Full };
+        let effort = Self::of(waited, ring);
         if effort != self.now {
             self.now = effort;
             if self.changes.len() < REMEMBERED {
@@ -42,6 +42,11 @@ impl Efforts {
             Effort::Stored => self.stored += 1,
         }
         effort
+    }
+
+    /// What [`Efforts::choose`] chooses.
+    pub(crate) fn of(waited: usize, ring: usize) -> Effort {
+        if ring > 0 && waited > ring / 2 { Effort::Stored } else { Effort::Full }
     }
 
     /// Each change and its time, the first 256; it begins with [`Effort::Full`].

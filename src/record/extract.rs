@@ -7,6 +7,7 @@ use super::output::{ClockFacts, Output};
 use super::plan::Plan;
 use super::setup::Buffer;
 use super::worker::{Drain, Drained, Progress, Worker, WorkerError};
+use crate::trace_dat::ChunkScan;
 use crate::tracefs::Instance;
 use crate::units::CpuId;
 use nix::sys::eventfd::EventFd;
@@ -80,9 +81,11 @@ pub fn extract(
     let (writer, symbols_error) = output_file.begin(tracefs, &plan, &buffers, ClockFacts { date, tsc: None })?.write();
     let progress = Progress::default();
     let mut drained: Vec<Drained> = Vec::new();
+    let (_, header_page) = tracefs.header_page()?;
     for (buffer, rings) in buffers.iter().zip(rings) {
+        let scan = Some(ChunkScan::new(&header_page, buffer.sub_buffer));
         let chunk = chunk_size(buffer.sub_buffer, rings.len(), None);
-        let drain = Drain { compression, ..Drain::new(buffer.sub_buffer, chunk) };
+        let drain = Drain { compression, scan, ..Drain::new(buffer.sub_buffer, chunk) };
         let workers = rings.into_iter().map(|(cpu, file, spool)| Worker::new(cpu, file, spool, drain, &progress));
         drained.extend(drain_all(workers.collect::<Result<_, _>>()?)?);
     }

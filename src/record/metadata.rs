@@ -16,9 +16,23 @@ pub(super) struct Metadata {
     pub(super) printk_formats: Vec<u8>,
 }
 
+/// Formats that were read before anything was switched on: what the kernel does for two thousand files would run the
+/// probes of many events.
+#[derive(Debug, Default)]
+pub(super) struct Formats(BTreeMap<EventName, String>);
+
+impl Formats {
+    /// Reads those of `events`.
+    pub(super) fn read<'a>(tracefs: &Tracefs, events: impl IntoIterator<Item = &'a EventName>) -> Result<Self, Error> {
+        let top = tracefs.top();
+        let read = |event: &EventName| Ok((event.clone(), top.event_format(event)?));
+        events.into_iter().map(read).collect::<Result<_, _>>().map(Formats)
+    }
+}
+
 impl Metadata {
-    /// Reads the formats of `events`, or of all events there are.
-    pub(super) fn read(tracefs: &Tracefs, events: Option<&[EventName]>) -> Result<Self, Error> {
+    /// Reads the formats of `events`, or of all events there are, but for those that are `known`.
+    pub(super) fn read(tracefs: &Tracefs, events: Option<&[EventName]>, mut known: Formats) -> Result<Self, Error> {
         let top = tracefs.top();
         let all;
         let events = match events {
@@ -30,7 +44,8 @@ impl Metadata {
         };
         let mut formats: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for event in events.iter().filter(|event| event.system != "ftrace") {
-            formats.entry(event.system.clone()).or_default().push(top.event_format(event)?);
+            let format = known.0.remove(event).map_or_else(|| top.event_format(event), Ok)?;
+            formats.entry(event.system.clone()).or_default().push(format);
         }
         let mut ftrace_formats = Vec::new();
         for event in top.events_of("ftrace")? {

@@ -9,6 +9,7 @@
 //! - [`header()`] says in a file without events what a recording would say of the kernel;
 //! - [`Summary`] says what came of it.
 
+mod arguments;
 mod child;
 mod chunk;
 mod comms;

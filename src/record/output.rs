@@ -3,7 +3,7 @@
 use super::chunk::Compression;
 use super::comms::Comm;
 use super::error::RecordError;
-use super::metadata::Metadata;
+use super::metadata::{Formats, Metadata};
 use super::plan::Plan;
 use super::proc_maps::ProcMaps;
 use super::setup::Buffer;
@@ -31,6 +31,7 @@ pub(super) struct Output {
     made: Vec<PathBuf>,
     writer: Option<Writer>,
     table: SpoolTable,
+    formats: Formats,
 }
 
 /// What a file says about its clock.
@@ -48,6 +49,8 @@ pub(super) struct Symbols {
     table: SpoolTable,
     tracefs: Tracefs,
     path: PathBuf,
+    /// The kernel's BTF, if it is wanted.
+    btf: Option<Vec<u8>>,
 }
 
 impl Output {
@@ -68,7 +71,8 @@ impl Output {
             source => RecordError::TraceFile { path: path.to_owned(), source: Box::new(source) },
         })?;
         let made = if existed { Vec::new() } else { vec![path.to_owned()] };
-        Ok(Output { path: path.to_owned(), file, lock: Some(lock), made, writer: None, table: SpoolTable::default() })
+        let (table, formats) = (SpoolTable::default(), Formats::default());
+        Ok(Output { path: path.to_owned(), file, lock: Some(lock), made, writer: None, table, formats })
     }
 
     fn error(&self, action: &'static str) -> impl Fn(io::Error) -> RecordError + use<> {
@@ -130,6 +134,16 @@ impl Output {
         Ok(spool)
     }
 
+    /// Reads ahead what [`Output::begin`] will want to know of `events`.
+    pub(super) fn read_formats<'a>(
+        &mut self,
+        tracefs: &Tracefs,
+        events: impl IntoIterator<Item = &'a EventName>,
+    ) -> Result<(), RecordError> {
+        self.formats = Formats::read(tracefs, events)?;
+        Ok(())
+    }
+
     /// Writes all that is known before the first event: from here on the file can be read, whatever happens.
     pub(super) fn begin(
         &mut self,
@@ -144,7 +158,7 @@ impl Output {
         events.dedup();
         // What is in a ring from before can be of any event.
         let all = plan.all_formats || buffers.iter().any(|buffer| buffer.held_before > 0);
-        let metadata = Metadata::read(tracefs, (!all).then_some(&events))?;
+        let metadata = Metadata::read(tracefs, (!all).then_some(&events), std::mem::take(&mut self.formats))?;
         let file = self.any_file()?;
         file.set_len(0).map_err(self.error("write"))?;
         let codec = plan.compression.codec();
@@ -175,7 +189,8 @@ impl Output {
         };
         let writer =
             write().map_err(|source| RecordError::TraceFile { path: self.path.clone(), source: Box::new(source) })?;
-        Ok(Symbols { writer, table: self.table.clone(), tracefs: tracefs.clone(), path: self.path.clone() })
+        let btf = super::arguments::btf(tracefs, buffers);
+        Ok(Symbols { writer, table: self.table.clone(), tracefs: tracefs.clone(), path: self.path.clone(), btf })
     }
 
     /// From here on there are events in the spools, which are kept whatever happens.
@@ -224,7 +239,7 @@ impl Output {
         for (entry, spool) in self.table.entries.iter().zip(spools.into_iter().flatten()) {
             let (entry, path) = (entry.clone(), dir.join(&entry.file));
             match spool.into_counts() {
-                Ok((size, chunks)) => finished.push(FinishedSpool { entry, path, size, chunks }),
+                Ok((size, chunks, index)) => finished.push(FinishedSpool { entry, path, size, chunks, index }),
                 Err(source) => return Err(failed(WriteError::Spool { path, source })),
             }
         }
@@ -297,12 +312,16 @@ impl Symbols {
         self.writer.position()
     }
 
-    /// Adds the kernel's symbols to the file. Without them the recording is still one, so what goes wrong comes back
+    /// Adds the kernel's symbols and types to the file. Without them the recording is still one, so what goes wrong comes back
     /// beside the writer.
     pub(super) fn write(mut self) -> (Writer, Option<RecordError>) {
         let error = match self.tracefs.kallsyms() {
             Ok(kallsyms) => {
-                let added = self.writer.kallsyms(&kallsyms).and_then(|()| self.writer.publish(&self.table));
+                let mut added = self.writer.kallsyms(kallsyms);
+                if let (Ok(()), Some(btf)) = (&added, &self.btf) {
+                    added = self.writer.btf(btf);
+                }
+                let added = added.and_then(|()| self.writer.publish(&self.table));
                 let path = self.path;
                 added.map_err(|source| RecordError::TraceFile { path, source: Box::new(source) }).err()
             }

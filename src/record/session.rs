@@ -15,7 +15,7 @@ use super::summary::{BufferSummary, CpuSummary, Summary};
 use super::tsc;
 use super::worker::{Drain, Drained, Progress, Worker, WorkerError, thread_time};
 use crate::sys;
-use crate::trace_dat::Writer;
+use crate::trace_dat::{ChunkScan, Writer};
 use crate::tracefs::{Journal, Tracefs, UndoError};
 use crate::units::Pid;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -77,7 +77,8 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
         }
         None => None,
     };
-    let output = Output::create(&plan.output)?;
+    let mut output = Output::create(&plan.output)?;
+    output.read_formats(&tracefs, chosen.iter().flat_map(|chosen| chosen.events.keys()))?;
     if let Some(priority) = plan.priority {
         may_be_real_time(priority)?;
     }
@@ -335,12 +336,14 @@ impl Run<'_> {
             return Err(PlanError::PerCpuSize(least).into());
         }
         let keep = limits.is_ring().then_some(Keep { size: share, time: limits.ring_time });
+        let (_, header_page) = self.journal.tracefs().header_page()?;
         let mut workers = Vec::new();
         for buffer in &self.buffers {
             let drain = Drain {
                 sub_buffer: buffer.sub_buffer,
                 chunk: chunk_size(buffer.sub_buffer, rings, keep.and_then(|k| k.size).map(|share| share / 8)),
                 compression: self.plan.compression,
+                scan: Some(ChunkScan::new(&header_page, buffer.sub_buffer)),
                 no_splice: self.plan.no_splice,
                 ready_at_wake: buffer.ready_at_wake,
                 ring: buffer.kib_per_cpu.map_or(0, |kib| kib as usize * 1024),

@@ -3,7 +3,7 @@
 use super::error::{PlanError, RecordError};
 use super::own;
 use super::plan::{BufferPlan, Place, Plan};
-use crate::tracefs::{CpuStats, Error, EventName, Instance, Journal, TraceClock, Tracefs};
+use crate::tracefs::{CpuStats, Error, EventName, Feature, Instance, Journal, TraceClock, Tracefs};
 use crate::units::{CpuId, Pid};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -111,6 +111,11 @@ pub(super) fn set_up_all(
     chosen: Vec<Chosen>,
     command: Option<Pid>,
 ) -> Result<Vec<Buffer>, RecordError> {
+    // What the kernel does not have is found before anything is set for it.
+    let top = journal.tracefs().top();
+    for tracer in plan.buffers.iter().filter_map(|buffer| buffer.tracer.as_deref()) {
+        journal.require_tracer(&top, tracer)?;
+    }
     plan.machine.set(journal)?;
     let mut buffers = Vec::new();
     for (index, (buffer, chosen)) in plan.buffers.iter().zip(chosen).enumerate() {
@@ -133,6 +138,9 @@ pub(super) fn set_up(
 ) -> Result<Buffer, RecordError> {
     let tracefs = journal.tracefs().clone();
     let instance = place_of_tracer(journal, &tracefs, buffer)?;
+    if let Some(tracer) = &buffer.tracer {
+        journal.require_tracer(&instance, tracer)?;
+    }
     let created = journal.created(&instance);
     journal.remember_on(&instance)?;
     if created {
@@ -241,6 +249,10 @@ pub(super) fn set_buffer(journal: &mut Journal, instance: &Instance, buffer: &Bu
     for (name, on) in &buffer.options {
         // `trace_options` has those of other tracers than the present one only if it is theirs.
         if !instance.has(&format!("options/{name}")) {
+            let feature = Feature::TraceOption(name.clone());
+            if feature.config().is_some() {
+                journal.tracefs().require(&feature)?;
+            }
             let available = instance.list("options")?.into_iter().map(|(option, _)| option).collect();
             return Err(PlanError::NoOption { name: name.clone(), available }.into());
         }

@@ -7,7 +7,7 @@
 //! A flight recorder's spool is a few files: when the one that grows is an eighth of what may be kept, a new one is begun,
 //! and before anything is written the oldest are removed until there is room for it.
 
-use crate::trace_dat::{join_segments, segment_path};
+use crate::trace_dat::{ChunkFacts, ChunkIndex, join_segments, segment_path};
 use nix::fcntl::{SpliceFFlags, splice};
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
@@ -28,6 +28,7 @@ pub struct Spool {
     end: u64,
     /// Bytes of sub-buffers in the file.
     raw: u64,
+    index: ChunkIndex,
     ring: Option<Ring>,
 }
 
@@ -58,6 +59,7 @@ struct Piece {
     size: u64,
     raw: u64,
     chunks: u32,
+    index: ChunkIndex,
     until: Instant,
 }
 
@@ -76,7 +78,16 @@ impl Spool {
             file.write_all(&0u32.to_ne_bytes())?;
         }
         let end = if chunked { COUNT } else { 0 };
-        Ok(Spool { file, path: path.to_owned(), chunked, chunks: 0, end, raw: 0, ring: None })
+        Ok(Spool {
+            file,
+            path: path.to_owned(),
+            chunked,
+            chunks: 0,
+            end,
+            raw: 0,
+            index: ChunkIndex::with_room(),
+            ring: None,
+        })
     }
 
     /// Makes it keep the newest only.
@@ -88,7 +99,7 @@ impl Spool {
     #[cfg(test)]
     pub(crate) fn open_for_test(path: &str) -> io::Result<Self> {
         let (file, path) = (OpenOptions::new().write(true).open(path)?, PathBuf::from(path));
-        Ok(Spool { file, path, chunked: true, chunks: 0, end: COUNT, raw: 0, ring: None })
+        Ok(Spool { file, path, chunked: true, chunks: 0, end: COUNT, raw: 0, index: ChunkIndex::default(), ring: None })
     }
 
     /// Appends a chunk of `raw` bytes of sub-buffers. When that fails half-way, the spool is cut back to its last
@@ -153,7 +164,14 @@ impl Spool {
             let sealed = segment_path(&self.path, ring.next, self.end);
             fs::rename(&self.path, &sealed)?;
             let mut fresh = Spool::create(&self.path, self.chunked)?;
-            let piece = Piece { path: sealed, size: self.end, raw: self.raw, chunks: self.chunks, until: now };
+            let piece = Piece {
+                path: sealed,
+                size: self.end,
+                raw: self.raw,
+                chunks: self.chunks,
+                index: std::mem::take(&mut self.index),
+                until: now,
+            };
             ring.older.push_back(piece);
             ring.next += 1;
             ring.since = None;
@@ -179,6 +197,11 @@ impl Spool {
         Ok(())
     }
 
+    /// Notes what the chunk that was appended last holds.
+    pub fn note(&mut self, facts: Option<ChunkFacts>) {
+        self.index.push(facts);
+    }
+
     /// Bytes of the section so far, the chunk count included.
     pub fn len(&self) -> u64 {
         let header = if self.chunked { COUNT } else { 0 };
@@ -196,18 +219,21 @@ impl Spool {
         self.ring.as_ref().map_or(0, |ring| ring.dropped_raw)
     }
 
-    /// Makes one file of it; gives the bytes that count, and the chunks they are. The file stays, its chunk count
+    /// Makes one file of it; gives the bytes that count, the chunks they are, and what these hold as far as it was noted. The file stays, its chunk count
     /// unwritten.
     ///
     /// # Errors
     /// What the file system says; [`join_segments`] can do the rest later.
-    pub fn into_counts(self) -> io::Result<(u64, u32)> {
+    pub fn into_counts(mut self) -> io::Result<(u64, u32, ChunkIndex)> {
         let (size, mut chunks) = (self.len(), self.chunks);
-        if let Some(ring) = &self.ring {
+        let mut index = ChunkIndex::default();
+        if let Some(ring) = &mut self.ring {
             chunks += ring.older.iter().map(|piece| piece.chunks).sum::<u32>();
+            ring.older.iter_mut().for_each(|piece| index.append(std::mem::take(&mut piece.index)));
             join_segments(&self.path, if self.chunked { COUNT } else { 0 })?;
         }
-        Ok((size, chunks))
+        index.append(self.index);
+        Ok((size, chunks, index))
     }
 }
 
@@ -229,7 +255,7 @@ mod tests {
             assert!(on_disk(dir.path()) <= 800);
         }
         let dropped = spool.dropped_raw();
-        let (size, chunks) = spool.into_counts().unwrap();
+        let (size, chunks, _) = spool.into_counts().unwrap();
         let bytes = fs::read(dir.path().join("s")).unwrap();
         assert_eq!((bytes.len() as u64, u64::from(chunks) * 4096 + dropped), (size, 1000 * 4096));
         let numbers: Vec<u32> = bytes[4..].chunks(20).map(|c| u32::from_ne_bytes(c[..4].try_into().unwrap())).collect();
@@ -251,7 +277,7 @@ mod tests {
         spool.drop_old().unwrap();
         assert_eq!((spool.len(), spool.dropped_raw()), (0, 4));
         spool.append(b"new!", 4).unwrap();
-        assert_eq!(spool.into_counts().unwrap(), (4, 1));
+        assert_eq!(spool.into_counts().unwrap(), (4, 1, ChunkIndex::default()));
         assert_eq!(fs::read(dir.path().join("s")).unwrap(), b"new!");
     }
 }

@@ -6,7 +6,7 @@
 
 use super::child::{Child, Command, Ended};
 use super::error::{PlanError, RecordError};
-use super::metadata::Metadata;
+use super::metadata::{Formats, Metadata};
 use super::plan::Plan;
 use super::session::{choose_events, end_of, own_threads, pass_on};
 use super::setup::{Buffer, set_up_all};
@@ -37,6 +37,8 @@ pub struct LiveFacts {
     pub not_understood: Vec<FormatError>,
     /// The text of `printk_formats`.
     pub printk_formats: Vec<u8>,
+    /// The kernel's BTF if functions' arguments may come; else empty.
+    pub btf: Vec<u8>,
     /// The buffers, in the order of the plan.
     pub buffers: Vec<LiveBuffer>,
 }
@@ -200,7 +202,7 @@ impl<'p> Stream<'p> {
 fn facts(journal: &Journal, buffers: &[Buffer]) -> Result<LiveFacts, RecordError> {
     let tracefs = journal.tracefs();
     // Triggers and dynamic events may bring in what is not enabled, so all formats are wanted.
-    let metadata = Metadata::read(tracefs, None)?;
+    let metadata = Metadata::read(tracefs, None, Formats::default())?;
     let (_, header_page) = tracefs.header_page()?;
     let mut not_understood = Vec::new();
     let texts = metadata.ftrace_formats.iter().map(|text| ("ftrace", text));
@@ -224,6 +226,7 @@ fn facts(journal: &Journal, buffers: &[Buffer]) -> Result<LiveFacts, RecordError
         formats,
         not_understood,
         printk_formats: metadata.printk_formats,
+        btf: super::arguments::btf(tracefs, buffers).unwrap_or_default(),
         buffers: buffers.iter().map(live).collect(),
     })
 }

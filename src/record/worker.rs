@@ -5,10 +5,11 @@
 //! splice leaves the sub-buffer that is still being written; it is read(2) once tracing is off.
 
 use super::chunk::{ChunkWriter, Compression};
-use super::effort::Efforts;
+use super::effort::{Effort, Efforts};
 use super::limits::{Budget, Reached};
 use super::spool::Spool;
 use crate::sys;
+use crate::trace_dat::ChunkScan;
 use crate::units::CpuId;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, fcntl, splice};
@@ -30,6 +31,8 @@ pub struct Drain {
     pub chunk: usize,
     /// How chunks are stored.
     pub compression: Compression,
+    /// Notes what each chunk holds, if it shall.
+    pub scan: Option<ChunkScan>,
     /// read(2) instead of splice(2) from the start.
     pub no_splice: bool,
     /// Whole sub-buffers that are there whenever poll(2) reports the ring readable: `buffer_percent` of the ring. Only
@@ -52,6 +55,7 @@ impl Drain {
             sub_buffer,
             chunk,
             compression,
+            scan: None,
             no_splice: false,
             ready_at_wake: 1,
             ring: 0,
@@ -341,15 +345,24 @@ impl<'a> Worker<'a> {
                 Ok(read) => {
                     chunk.advance(read);
                     left -= read;
+                    self.look();
                 }
                 Err(Errno::EINTR) => {}
                 Err(errno) => return Err(WorkerError::Ring(self.cpu, errno.into())),
             }
-            if chunk.is_full() {
+            if self.chunk.as_ref().is_some_and(ChunkWriter::is_full) {
                 self.flush()?;
             }
         }
         Ok(())
+    }
+
+    /// Looks at what was just added to the chunk.
+    fn look(&mut self) {
+        if let (Some(scan), Some(chunk)) = (&mut self.drain.scan, &self.chunk) {
+            let events = Efforts::of(self.waited, self.drain.ring) == Effort::Full;
+            scan.look(chunk.filled(), events);
+        }
     }
 
     /// read(2)s one sub-buffer, partly filled or not; 0 when there is none.
@@ -432,11 +445,17 @@ impl<'a> Worker<'a> {
         let Some(chunk) = self.chunk.as_mut().filter(|chunk| chunk.len() > 0) else { return Ok(()) };
         let raw = chunk.len() as u64;
         if self.limit.is_some() {
+            if let Some(scan) = &mut self.drain.scan {
+                scan.take(0);
+            }
             chunk.clear();
             self.discarded += raw;
             return Ok(());
         }
         let effort = self.efforts.choose(self.waited, self.drain.ring);
+        if let Some(scan) = &mut self.drain.scan {
+            scan.look(chunk.filled(), effort == Effort::Full); // what is left: read(2) brings sub-buffers that are not full
+        }
         let packed = chunk.pack(effort).map_err(|e| WorkerError::Spool(self.cpu, e))?;
         if let Err(limit) = self.progress.budget.take(packed.len() as u64) {
             self.limit = Some(limit);
@@ -444,7 +463,11 @@ impl<'a> Worker<'a> {
             return Ok(());
         }
         self.spool.append(packed, raw).map_err(|e| WorkerError::Spool(self.cpu, e))?;
-        self.progress.written.fetch_add(packed.len() as u64, Ordering::Relaxed);
+        let stored = packed.len() as u64;
+        if let Some(scan) = &mut self.drain.scan {
+            self.spool.note(scan.take(stored));
+        }
+        self.progress.written.fetch_add(stored, Ordering::Relaxed);
         Ok(())
     }
 }

@@ -26,10 +26,12 @@
 mod cut;
 mod error;
 mod page;
+mod survey;
 mod walker;
 
 pub use error::PageError;
 pub use page::{Page, PageLayout};
+pub use survey::survey;
 pub use walker::{Item, Walker};
 
 #[cfg(test)]

@@ -61,6 +61,12 @@ impl Comms {
         self.get(pid).unwrap_or(b"<...>")
     }
 
+    /// The tasks of the file that have a name.
+    pub fn pids(&self) -> impl Iterator<Item = Pid> {
+        let dense = self.known.dense.iter().enumerate().filter(|(_, name)| **name != 0).map(|(pid, _)| Pid(pid as i32));
+        dense.chain(self.known.sparse.iter().map(|(pid, _)| Pid(*pid)))
+    }
+
     /// Remembers a name, unless the pid has one already; `true` if it was remembered.
     #[inline]
     pub fn learn(&mut self, pid: Pid, name: &[u8]) -> bool {

@@ -1,12 +1,22 @@
-//! Names for numbers: kernel addresses, trace_printk strings and task names, each parsed from the text the kernel gives.
+//! Names for numbers: kernel addresses, trace_printk strings and task names, each parsed from the text the kernel gives;
+//! addresses of user space, from memory maps and the files that were mapped.
 
+mod arguments;
 mod comms;
+mod functions;
 mod kallsyms;
+mod last_boot;
 mod printk;
+mod user;
 
+pub(crate) use arguments::{Registers, Wording};
 pub use comms::Comms;
+pub use functions::Functions;
 pub use kallsyms::{Kallsyms, Symbol};
+pub use last_boot::{AsOfLastBoot, LastBoot};
 pub use printk::PrintkFormats;
+use std::sync::Arc;
+pub use user::{ObjectFiles, Unnamed, UserSymbol, UserSymbols};
 
 /// Everything a recording says of names outside of its format files. Immutable once read; what is learnt while printing
 /// lies in [`event::State`](crate::event::State).
@@ -18,4 +28,8 @@ pub struct Symbols {
     pub printk: PrintkFormats,
     /// `saved_cmdlines`: what the tasks were called.
     pub comms: Comms,
+    /// Names for addresses of user space, if they are wanted.
+    pub user: Option<Arc<UserSymbols>>,
+    /// The kernel's BTF: what functions take.
+    pub functions: Functions,
 }

@@ -61,6 +61,8 @@ pub(super) struct ChunkReader {
     number: u64,
     declared: Option<u32>,
     whole: bool,
+    /// What is passed over, by rising offset.
+    skips: Arc<[Range<u64>]>,
     packed: Vec<u8>,
     /// The header at `pos`, if it was read along with the chunk before it.
     ahead: Option<[u8; 8]>,
@@ -90,6 +92,7 @@ impl ChunkReader {
             number: 0,
             declared: None,
             whole: true,
+            skips: Arc::default(),
             packed: Vec::new(),
             ahead: None,
             torn: None,
@@ -105,6 +108,22 @@ impl ChunkReader {
             self.end = range.end.max(self.pos);
         }
         self.whole = false;
+    }
+
+    /// Passes over the chunks within `skips`: ranges of the file by rising offset, each from the start of a chunk to the
+    /// end of one.
+    pub(super) fn skip_over(&mut self, skips: Vec<Range<u64>>) {
+        self.whole &= skips.is_empty();
+        self.skips = skips.into();
+    }
+
+    /// Goes to the end of the skipped range that it stands in.
+    fn pass_over(&mut self) {
+        let next = self.skips.partition_point(|range| range.end <= self.pos);
+        if let Some(range) = self.skips.get(next).filter(|range| range.contains(&self.pos)) {
+            self.pos = range.end.min(self.end);
+            self.ahead = None;
+        }
     }
 
     /// The next chunk, unpacked into `to`; `false` at the end. After an error it goes on behind the damage.
@@ -151,6 +170,7 @@ impl ChunkReader {
             }
             self.pos += 4;
         }
+        self.pass_over();
         let remain = self.end - self.pos;
         if remain == 0 {
             return match self.declared.take() {
@@ -252,6 +272,7 @@ impl ChunkReader {
             }
             self.pos += 4;
         }
+        self.pass_over();
         let chunk = self.header().ok()??;
         let last = !self.whole || self.declared == u32::try_from(self.number + 1).ok();
         self.allow_short_size(&chunk, last);

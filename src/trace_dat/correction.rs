@@ -92,7 +92,10 @@ fn to_host(samples: &[Sample], interpolate: bool, ts: u64) -> u64 {
     {
         let run = i128::from(ts) - i128::from(a.time);
         let rise = i128::from(b.offset) - i128::from(a.offset);
-        offset = offset.wrapping_add((run * rise / i128::from(b.time - a.time)) as i64);
+        let between = i128::from(b.time - a.time);
+        // half a unit is added before the fraction is cut off, also where the offset falls, as trace-cmd does
+        let twice = run.saturating_mul(rise).saturating_mul(2).saturating_add(between);
+        offset = offset.wrapping_add((twice / (2 * between)) as i64);
     }
     scaled(a).wrapping_add_signed(offset)
 }

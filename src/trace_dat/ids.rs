@@ -97,6 +97,10 @@ ids! {
         RTRACE_SPOOLS = 0x7274, "rtrace_spools";
         /// Ours: the settings that decide how the kernel shows a buffer ([`super::KernelView`]).
         RTRACE_VIEW = 0x7275, "rtrace_view";
+        /// Ours: offset of the section with the kernel's BTF, in files without compression.
+        RTRACE_BTF = 0x7276, "rtrace_btf";
+        /// Ours: what each chunk of a CPU holds ([`super::ChunkIndex`]).
+        RTRACE_INDEX = 0x7277, "rtrace_index";
     }
 }
 
@@ -127,5 +131,7 @@ ids! {
         BTF_FILE = 23, "btf_file";
         /// /proc/modules.
         MODULES_FILE = 25, "modules_file";
+        /// Ours: as `BTF_FILE`, in files without compression.
+        RTRACE_BTF = 0x7276, "rtrace_btf";
     }
 }

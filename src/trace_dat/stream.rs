@@ -205,6 +205,11 @@ impl CpuStream {
         Ok(self.refill(spare)?.map(|_| (self.batch.items(), self.chunk.as_slice())))
     }
 
+    /// Leaves out these parts of the file, as [`Trace::without_tasks`] gives them, and with them what happened there.
+    pub fn skip_over(&mut self, parts: Vec<Range<u64>>) {
+        self.chunks.skip_over(parts);
+    }
+
     /// Leaves out the records that do not pass.
     pub fn sift(&mut self, sieve: Option<Arc<Sieve>>) {
         self.sieve = sieve;

@@ -11,7 +11,7 @@ use std::panic::resume_unwind;
 use std::thread;
 
 /// Sections that hold one text or table, in the order they are best read: formats need nothing but `header_page`.
-const META: [SectionId; 8] = [
+const META: [SectionId; 9] = [
     SectionId::HEADER_INFO,
     SectionId::FTRACE_EVENTS,
     SectionId::EVENT_FORMATS,
@@ -19,6 +19,7 @@ const META: [SectionId; 8] = [
     SectionId::PRINTK,
     SectionId::CMDLINES,
     SectionId::BTF_FILE,
+    SectionId::RTRACE_BTF,
     SectionId::MODULES_FILE,
 ];
 
@@ -256,7 +257,7 @@ fn take_meta(trace: &mut Trace, header: SectionHeader, mut data: Vec<u8>) -> Res
         }
         SectionId::PRINTK => trace.printk_formats = meta::sized32(&mut inner)?,
         SectionId::CMDLINES => trace.saved_cmdlines = meta::sized64(&mut inner)?,
-        SectionId::BTF_FILE => trace.btf = data,
+        SectionId::BTF_FILE | SectionId::RTRACE_BTF => trace.btf = data,
         _ => trace.modules = data,
     }
     Ok(())

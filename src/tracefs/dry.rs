@@ -47,6 +47,8 @@ impl Files for DryRun {
             "current_tracer" => "nop\n",
             "tracing_on" => "1\n",
             "tracing_max_latency" | "enable" => "0\n",
+            // These are on at the top level of newer kernels (Linux 7) alone.
+            "copy_trace_marker" | "trace_printk_dest" => "0\n",
             "filter" => "none\n",
             "buffer_size_kb" => "7 (expanded: 1408)\n",
             "trace_clock" => {
@@ -112,9 +114,12 @@ mod tests {
     #[test]
     fn nothing_is_written_and_all_is_read_back() {
         let dir = tempfile::tempdir().unwrap();
-        for (file, text) in
-            [("trace_clock", "local [mono] boot\n"), ("tracing_on", "1\n"), ("instances/a/trace_clock", "[local]\n")]
-        {
+        for (file, text) in [
+            ("trace_clock", "local [mono] boot\n"),
+            ("tracing_on", "1\n"),
+            ("instances/a/trace_clock", "[local]\n"),
+            ("options/copy_trace_marker", "1\n"),
+        ] {
             let path = dir.path().join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
@@ -125,6 +130,7 @@ mod tests {
         let made = journal.create_instance("new").unwrap();
         assert_eq!(made.trace_clock().unwrap().current, "local", "as in a new one");
         journal.set_clock(&made, "boot").unwrap();
+        assert_eq!(made.read("options/copy_trace_marker").unwrap(), "0\n", "as in a new one");
         journal.set_on(&tracefs.top(), false).unwrap();
         assert_eq!(made.trace_clock().unwrap().current, "boot");
         assert!(!tracefs.top().is_on().unwrap() && made.is_on().unwrap());

@@ -2,6 +2,7 @@
 
 use super::error_log::LogEntry;
 use super::feature::missing_config;
+use crate::syntax::did_you_mean;
 use nix::errno::Errno;
 use std::io;
 use std::path::PathBuf;
@@ -52,6 +53,20 @@ pub enum Error {
         what: String,
         /// The kernel configuration that would bring it, where known.
         config: Option<&'static str>,
+    },
+    /// The kernel knows no tracer of that name, and neither do we.
+    #[error("this kernel has no tracer `{name}`")]
+    NoTracer {
+        /// The name asked for.
+        name: String,
+        /// Those there are.
+        available: Vec<String>,
+    },
+    /// The kernel has the tracer, but at the top level only.
+    #[error("this kernel has tracer `{name}` at the top level only")]
+    TopTracer {
+        /// The name asked for.
+        name: String,
     },
     /// A read or write was refused.
     #[error("failed to {action} {}: {}{}", subject(file), errno_words(cause), quote(kernel))]
@@ -133,7 +148,9 @@ impl Error {
             | Error::Mount { .. }
             | Error::NotRoot { .. }
             | Error::Unsupported { .. }
-            | Error::NoFeature { .. } => true,
+            | Error::NoFeature { .. }
+            | Error::NoTracer { .. }
+            | Error::TopTracer { .. } => true,
             Error::File { cause, .. } | Error::Journal { cause, .. } => {
                 matches!(cause.raw_os_error(), Some(code) if code == Errno::EPERM as i32 || code == Errno::EACCES as i32)
             }
@@ -166,6 +183,11 @@ impl Error {
             Error::File { cause, .. } if cause.raw_os_error() == Some(Errno::EPERM as i32) => {
                 vec!["a locked-down kernel refuses this even to root.".to_owned()]
             }
+            Error::NoTracer { name, available } => did_you_mean(name, available.iter().map(String::as_str))
+                .into_iter()
+                .chain([format!("tracers of this kernel are {}.", available.join(", "))])
+                .collect(),
+            Error::TopTracer { name } => vec![format!("leave out -B, or let -p {name} stand before it.")],
             Error::NoInstance { others, .. } if !others.is_empty() => {
                 vec![format!("instances are {}.", others.join(", "))]
             }
@@ -191,10 +213,14 @@ impl Error {
     }
 }
 
-/// The sentence about a missing CONFIG.
+/// The sentence about a missing CONFIG, or about the version that something came with.
 fn config_hint(config: &str) -> String {
-    let short = config.trim_start_matches("CONFIG_");
-    format!("it needs {config}; `zgrep {short} /proc/config.gz` shows the running kernel's setting.")
+    match config.strip_prefix("CONFIG_") {
+        Some(short) => {
+            format!("it needs {config}; `zgrep {short} /proc/config.gz` shows the running kernel's setting.")
+        }
+        None => format!("it came with {config}."),
+    }
 }
 
 /// `Invalid argument` rather than `Invalid argument (os error 22)`.

@@ -34,6 +34,8 @@ pub fn missing_config(file: &str) -> Option<&'static str> {
 pub enum Feature {
     /// A tracer listed in `available_tracers`.
     Tracer(String),
+    /// A trace option, a file of `options`.
+    TraceOption(String),
     /// `hist:` triggers.
     HistTriggers,
     /// `synthetic_events`.
@@ -65,7 +67,7 @@ pub enum Feature {
 }
 
 impl Feature {
-    /// The features that are not tracers.
+    /// The features that are neither tracers nor trace options.
     pub const ALL: [Feature; 14] = [
         Feature::HistTriggers,
         Feature::SyntheticEvents,
@@ -87,6 +89,7 @@ impl Feature {
     pub fn name(&self) -> String {
         match self {
             Feature::Tracer(name) => return format!("tracer `{name}`"),
+            Feature::TraceOption(name) => return format!("trace option `{name}`"),
             Feature::HistTriggers => "hist triggers",
             Feature::SyntheticEvents => "synthetic events",
             Feature::Kprobes => "kprobe events",
@@ -109,6 +112,7 @@ impl Feature {
     pub fn config(&self) -> Option<&'static str> {
         Some(match self {
             Feature::Tracer(name) => return tracer_config(name),
+            Feature::TraceOption(name) => return option_config(name),
             Feature::HistTriggers => "CONFIG_HIST_TRIGGERS",
             Feature::SyntheticEvents => "CONFIG_SYNTH_EVENTS",
             Feature::Kprobes => "CONFIG_KPROBE_EVENTS",
@@ -119,7 +123,8 @@ impl Feature {
             Feature::FunctionFilter => "CONFIG_DYNAMIC_FTRACE",
             Feature::StackTracer => "CONFIG_STACK_TRACER",
             Feature::FunctionProfiler => "CONFIG_FUNCTION_PROFILER",
-            Feature::SubBufferSize | Feature::CopyTraceMarker => return None,
+            Feature::SubBufferSize => "Linux 6.8",
+            Feature::CopyTraceMarker => "Linux 6.16",
             Feature::EventPids => "CONFIG_EVENT_TRACING",
             Feature::UserEvents => "CONFIG_USER_EVENTS",
         })
@@ -131,6 +136,7 @@ impl Feature {
         let readme = |syntax: &str| top.read("README").is_ok_and(|text| text.contains(syntax));
         match self {
             Feature::Tracer(name) => top.tracers().is_ok_and(|tracers| tracers.contains(name)),
+            Feature::TraceOption(name) => top.has(&format!("options/{name}")),
             Feature::HistTriggers => readme("hist:keys="),
             Feature::SyntheticEvents => top.has("synthetic_events"),
             Feature::Kprobes => top.has("kprobe_events"),
@@ -175,6 +181,24 @@ fn tracer_config(name: &str) -> Option<&'static str> {
         "timerlat" => "CONFIG_TIMERLAT_TRACER",
         "blk" => "CONFIG_BLK_DEV_IO_TRACE",
         "mmiotrace" => "CONFIG_MMIOTRACE",
+        _ => return None,
+    })
+}
+
+/// What brings the options that not every kernel has.
+fn option_config(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "funcgraph-retval" | "funcgraph-retval-hex" | "funcgraph-retval-trim" => "CONFIG_FUNCTION_GRAPH_RETVAL",
+        "funcgraph-retaddr" => "CONFIG_FUNCTION_GRAPH_RETADDR",
+        "funcgraph-args" | "func-args" => "CONFIG_FUNCTION_TRACE_ARGS",
+        "func_stack_trace" | "func-no-repeats" | "function-fork" | "function-trace" => "CONFIG_FUNCTION_TRACER",
+        "funcgraph-abstime" | "funcgraph-cpu" | "funcgraph-duration" | "funcgraph-irqs" | "funcgraph-overhead"
+        | "funcgraph-overrun" | "funcgraph-proc" | "funcgraph-tail" | "graph-time" | "sleep-time" => {
+            "CONFIG_FUNCTION_GRAPH_TRACER"
+        }
+        "blk_cgname" | "blk_cgroup" | "blk_classic" => "CONFIG_BLK_DEV_IO_TRACE",
+        "branch" => "CONFIG_BRANCH_TRACER",
+        "stacktrace" => "CONFIG_STACKTRACE",
         _ => return None,
     })
 }

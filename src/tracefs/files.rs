@@ -43,6 +43,15 @@ pub trait Files: fmt::Debug + Send + Sync {
     fn list(&self, path: &Path) -> io::Result<Vec<(String, bool)>>;
     /// Whether something is there.
     fn exists(&self, path: &Path) -> bool;
+    /// Keeps idle CPUs from sleeping for as long as what it gives lives, if this machine lets us.
+    ///
+    /// Each tracepoint that is switched on or off is code that is patched, in five steps that all other CPUs have to
+    /// take note of before the next: a CPU that sleeps has to be woken for each of them, one that polls is not even
+    /// interrupted. The kernel takes the request back when the file is closed, also that of a killed process
+    /// (`Documentation/power/pm_qos_interface.rst`, `/dev/cpu_dma_latency`).
+    fn keep_cpus_awake(&self) -> Option<File> {
+        None
+    }
 }
 
 /// The file system itself.
@@ -98,5 +107,12 @@ impl Files for RealFiles {
 
     fn exists(&self, path: &Path) -> bool {
         fs::symlink_metadata(path).is_ok()
+    }
+
+    fn keep_cpus_awake(&self) -> Option<File> {
+        const MOST_LATENCY_US: i32 = 0;
+        let mut file = OpenOptions::new().write(true).open("/dev/cpu_dma_latency").ok()?;
+        file.write_all(&MOST_LATENCY_US.to_ne_bytes()).ok()?;
+        Some(file)
     }
 }

@@ -119,12 +119,13 @@ impl Instance {
         Ok(names.into_iter().filter(|(_, dir)| *dir).map(|(name, _)| EventName::new(system, name)).collect())
     }
 
-    /// Every event that can be enabled, sorted: `available_events`, or the directories where that file is missing.
+    /// Every event that can be enabled, sorted: `available_events`, which kernels have at the top level only or in
+    /// instances too and which names the same events everywhere, or the directories where that file is missing.
     ///
     /// # Errors
     /// [`Error::File`].
     pub fn events(&self) -> Result<Vec<EventName>, Error> {
-        let mut events: Vec<EventName> = match self.read("available_events") {
+        let mut events: Vec<EventName> = match self.tracefs.top().read("available_events") {
             Ok(text) => text.lines().filter_map(EventName::parse).collect(),
             Err(_) => {
                 let mut events = Vec::new();

@@ -124,9 +124,22 @@ pub(super) fn list(instance: &Instance, file: &str) -> Vec<String> {
     text.lines().filter(|l| !l.is_empty() && !l.starts_with('#') && *l != "no pid").map(str::to_owned).collect()
 }
 
-/// Options that differ from after boot.
+/// Options that differ from after boot, those of tracers that are not at work included: they wait for their tracer.
 pub(super) fn unusual_options(instance: &Instance) -> Result<Vec<(String, bool)>, Error> {
-    let options = instance.options()?.into_iter();
+    let mut options = instance.options()?;
+    // `trace_options` tells of the current tracer's only.
+    for (name, _) in instance.list("options")? {
+        if options.iter().any(|(told, _)| *told == name) {
+            continue;
+        }
+        match instance.read(&format!("options/{name}")).as_deref().map(str::trim) {
+            Ok("1") => options.push((name, true)),
+            Ok("0") => options.push((name, false)),
+            // Gone meanwhile, or not to be read.
+            Ok(_) | Err(_) => {}
+        }
+    }
+    let options = options.into_iter();
     Ok(options.filter(|(name, on)| defaults::option(name).is_some_and(|default| default != *on)).collect())
 }
 

@@ -89,6 +89,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
         kallsyms: Kallsyms::new(tracefs.kallsyms().unwrap_or_default()),
         printk: PrintkFormats::parse(b""),
         comms: Comms::parse(&listener.comms),
+        ..Symbols::default()
     };
     match output.write(None, &listener.profiles, &symbols, args.account.by_comm) {
         // Whoever read it has seen enough.

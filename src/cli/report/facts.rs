@@ -115,7 +115,10 @@ pub(super) fn print(args: &Args, inputs: &[Input], out: &mut impl Write) -> Resu
         if inputs.len() > 1 {
             write!(out, "{}: ", input.label())?;
         }
-        writeln!(out, "cpus={}", trace.cpu_count)?;
+        // Names and formats alone are for programs to read.
+        if wanted.uname || wanted.version || wanted.stat {
+            writeln!(out, "cpus={}", trace.cpu_count)?;
+        }
         if wanted.uname {
             text(trace, OptionId::UNAME, out)?;
         }

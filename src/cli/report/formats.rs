@@ -24,8 +24,10 @@ fn all_formats(input: &Input) -> impl Iterator<Item = &EventFormat> {
 pub(super) fn json(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
     let (inputs, sources) = (run.inputs, run.sources);
     let style = if run.args.format == Format::Raw { Style::Raw } else { Style::Json };
-    let types: Vec<JsonTypes> =
-        inputs.iter().map(|input| JsonTypes::new(all_formats(input), input.trace.abi, style)).collect();
+    let types: Vec<JsonTypes> = inputs
+        .iter()
+        .map(|input| JsonTypes::with_names(all_formats(input), input.trace.abi, style, Some(&input.symbols)))
+        .collect();
     let labels: Vec<String> = inputs.iter().map(Input::label).collect();
     let mut exporter = Json::new(sources.iter().map(|source| JsonBuffer {
         types: &types[source.file],

@@ -5,17 +5,20 @@ use anyhow::{Context, anyhow};
 use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::filter::AddressNames;
 use rtrace::format::EventFormat;
-use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
-use rtrace::trace_dat::{ReadAt, Trace};
+use rtrace::symbols::{Comms, Kallsyms, LastBoot, PrintkFormats, Symbols};
+use rtrace::trace_dat::{OptionId, ReadAt, Trace};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 /// One file.
 pub(super) struct Input {
     pub(super) path: PathBuf,
     pub(super) trace: Trace,
     pub(super) symbols: Symbols,
+    /// Files younger than this one that names were taken from.
+    pub(super) newer: Arc<Mutex<Vec<String>>>,
 }
 
 impl Input {
@@ -47,12 +50,15 @@ impl Input {
         if let Some(path) = kallsyms {
             trace.kallsyms = std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?;
         }
+        as_of_last_boot(&mut trace, path);
         let symbols = Symbols {
             kallsyms: Kallsyms::new(std::mem::take(&mut trace.kallsyms)),
             printk: PrintkFormats::parse(&trace.printk_formats),
             comms: Comms::parse(&comms),
+            user: None,
+            functions: rtrace::symbols::Functions::new(std::mem::take(&mut trace.btf)),
         };
-        Ok(Input { path: path.to_owned(), trace, symbols })
+        Ok(Input { path: path.to_owned(), trace, symbols, newer: Arc::default() })
     }
 
     /// All event types.
@@ -68,6 +74,25 @@ impl Input {
     /// What labels its lines.
     pub(super) fn label(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+/// Moves the symbols to where they lay when the events were recorded, if that was in the boot before the one that the
+/// symbols are of.
+fn as_of_last_boot(trace: &mut Trace, path: &Path) {
+    let texts: Vec<String> = trace.options(OptionId::LAST_BOOT_INFO).map(|option| option.text()).collect();
+    let boots = texts.iter().filter_map(|text| text.split_once(':'));
+    let boots: Vec<(&str, LastBoot)> =
+        boots.filter_map(|(buffer, text)| Some((buffer, LastBoot::parse(text)?))).collect();
+    let Some((_, boot)) = boots.first() else { return };
+    let with_data = || trace.buffers.iter().filter(|buffer| !buffer.cpus.is_empty());
+    let of_now = with_data().find(|buffer| boots.iter().all(|(name, of)| buffer.name != *name || of != boot));
+    if let Some(buffer) = of_now {
+        let buffer = if buffer.name.is_empty() { "the top buffer" } else { &buffer.name };
+        let path = path.display();
+        eprintln!("rtrace: {path}: functions are named as of {buffer}: other buffers hold events of another boot");
+    } else if let Some(moved) = boot.apply(&trace.kallsyms, &trace.printk_formats, &trace.modules) {
+        (trace.kallsyms, trace.printk_formats) = (moved.kallsyms, moved.printk_formats);
     }
 }
 

@@ -15,6 +15,7 @@ mod tally;
 mod terminal;
 mod text;
 mod undecoded;
+mod user;
 mod wakeups;
 mod window;
 mod wording;
@@ -50,6 +51,7 @@ use std::thread;
         rtrace report --format csv --fields ts,cpu,next_comm --filter sched:sched_switch\n  \
         rtrace report --summary                             what there is, and who did it\n  \
         rtrace report -w -F 'sched/.*'                      how long tasks waited for a CPU\n  \
+        rtrace report --symbols user                        user-space stacks by name, after `record --proc-map`\n  \
         rtrace report -O fgraph:tailprint -r 'timer_.*'     names behind `}`, timers as fields"
 )]
 pub(crate) struct Args {
@@ -89,6 +91,8 @@ pub(crate) struct Args {
     ts_check: bool,
     #[command(flatten)]
     wording: wording::WordingArgs,
+    #[command(flatten)]
+    names: user::NamesArgs,
     #[command(flatten)]
     window: window::WindowArgs,
     #[command(flatten)]
@@ -196,7 +200,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let named: Vec<&Path> = args.input.iter().chain(&args.files).map(PathBuf::as_path).collect();
     let files = if named.is_empty() { vec![Path::new("trace.dat")] } else { named };
     let threads = args.threads();
-    let inputs = files
+    args.names.check(args.format)?;
+    let mut inputs = files
         .iter()
         .map(|path| Input::open(path, args.wording.kallsyms.as_deref(), threads))
         .collect::<Result<Vec<_>, _>>()?;
@@ -211,6 +216,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::Usage, anyhow!("-G, -H and --by-comm are about --profile")));
     }
     let mut damage = Damage::default();
+    args.names.add_to(&mut inputs, &mut damage);
     for input in &inputs {
         for found in &input.trace.damage {
             damage.note(&input.path, found);
@@ -227,6 +233,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         events::print(args, &inputs, &mut damage, &mut out)
     };
     done.and_then(|()| Ok(out.flush()?))?;
+    for input in &inputs {
+        if let Some(error) = input.symbols.functions.error() {
+            damage.note(&input.path, &error);
+        }
+        user::tell(input);
+    }
     std::mem::forget(inputs); // giving back thousands of small pieces takes longer than ending
     Ok(damage.exit())
 }
@@ -241,7 +253,7 @@ struct Damage {
 const MOST_LINES: u64 = 100;
 
 impl Damage {
-    fn note(&mut self, path: &Path, found: &rtrace::trace_dat::FileError) {
+    fn note(&mut self, path: &Path, found: &(dyn std::error::Error + 'static)) {
         self.count += 1;
         if self.count <= MOST_LINES {
             let chain: Vec<String> = anyhow::Chain::new(found).map(ToString::to_string).collect();

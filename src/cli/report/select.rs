@@ -8,7 +8,7 @@ use rtrace::event::{Common, Record, RecordHead};
 use rtrace::filter::{Filter, Program, ReportFilters, Subject};
 use rtrace::format::EventFormat;
 use rtrace::syntax::{Diagnostic, did_you_mean};
-use rtrace::trace_dat::Sieve;
+use rtrace::trace_dat::{Sieve, TaskBits};
 use rtrace::tracefs::glob_matches;
 use rtrace::units::{EventId, Pid};
 use std::collections::HashMap;
@@ -89,6 +89,7 @@ struct FileSelection<'a> {
     threads: Option<Vec<Pid>>,
     /// Drops what `--filter` drops by its event.
     sieve: Option<Arc<Sieve>>,
+    tasks: Option<TaskBits>,
 }
 
 /// What `--filter` says of an event type.
@@ -185,6 +186,12 @@ impl<'a> Selection<'a> {
     /// What of the file's records may be left out without asking.
     pub(super) fn sieve(&self, file: usize) -> Option<Arc<Sieve>> {
         self.files.get(file)?.sieve.clone()
+    }
+
+    /// The tasks of the file that are asked for, if it is by tasks that it is asked, and if no event's text depends on those
+    /// of other tasks around it.
+    pub(super) fn tasks(&self, file: usize) -> Option<TaskBits> {
+        self.files.get(file)?.tasks
     }
 
     /// What is known before the first event.
@@ -287,10 +294,12 @@ impl<'a> FileSelection<'a> {
         }
         let asks = |v: &Verdict| matches!(v, Verdict::Ask(programs) if programs.iter().any(Program::needs_comm));
         let sieve = sieve(args, input, &kernel);
+        let threads = threads(args, input)?;
         Ok(FileSelection {
             input,
             sieve,
-            threads: threads(args, input)?,
+            tasks: tasks(args, input, threads.as_deref()),
+            threads,
             common: formats().next().map(Common::of).unwrap_or_default(),
             needs_comm: report.as_ref().is_some_and(ReportFilters::needs_comm) || kernel.iter().any(asks),
             report,
@@ -324,6 +333,33 @@ fn threads(args: &Args, input: &Input) -> Result<Option<Vec<Pid>>, Failure> {
     let mut threads: Vec<Pid> = pairs.iter().filter(wanted).map(|pair| pair.0).collect();
     threads.sort_unstable();
     Ok(Some(threads))
+}
+
+/// The tasks that are asked for, if nothing that is shown depends on the events of others.
+fn tasks(args: &Args, input: &Input, threads: Option<&[Pid]>) -> Option<TaskBits> {
+    let views = || input.trace.buffers.iter().filter_map(|buffer| input.trace.kernel_view(buffer));
+    let of_neighbours = args.format == Format::Kernel
+        || args.ts_check
+        || args.layout.ts_diff
+        || args.layout.wakeups
+        || args.layout.boundary
+        || views().any(|view| view.tracer == "function_graph");
+    let bits = |pids: &mut dyn Iterator<Item = Pid>| {
+        let mut bits = TaskBits::default();
+        pids.for_each(|pid| bits.add(pid));
+        bits
+    };
+    let named = |name: &[u8]| args.select.comm.iter().any(|p| glob_matches(p, &String::from_utf8_lossy(name)));
+    match () {
+        () if of_neighbours => None,
+        () if !args.select.pid.is_empty() => Some(bits(&mut args.select.pid.iter().map(|pid| Pid(*pid)))),
+        () if threads.is_some() => threads.map(|threads| bits(&mut threads.iter().copied())),
+        () if args.select.comm.is_empty() || named(b"<...>") => None,
+        () => {
+            let comms = &input.symbols.comms;
+            Some(bits(&mut comms.pids().chain([Pid(0)]).filter(|pid| named(comms.name(*pid)))))
+        }
+    }
 }
 
 /// What `--filter` drops by its event. Nothing is dropped where an event's text depends on the ones around it, whatever

@@ -87,6 +87,9 @@ pub(super) fn streams<S: Borrow<Source>>(
                 trace.stream_of_chunks(buffer, cpu, &source.time, range)
             };
             let mut stream = stream.map_err(|e| anyhow!(e))?;
+            if let Some(tasks) = selection.tasks(source.file) {
+                stream.skip_over(trace.without_tasks(buffer, cpu, &tasks));
+            }
             stream.sift(sieves[source.file].clone());
             streams.push((stream, number));
         }

@@ -102,8 +102,9 @@ impl Lines<'_> {
 impl Work for Lines<'_> {
     type State = Vec<State>;
 
-    fn fork(&self, known: &Vec<State>, _: Option<Vec<State>>) -> Vec<State> {
-        known.iter().map(State::fork).collect()
+    fn fork(&self, known: &Vec<State>, used: Option<Vec<State>>) -> Vec<State> {
+        let mut used = used.into_iter().flatten();
+        known.iter().map(|known| known.fork(used.next())).collect()
     }
 
     #[inline]

@@ -12,7 +12,7 @@ pub(crate) use ordered::Ordered;
 use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::export::{JsonTypes, Style};
 use rtrace::record::{RecordError, Stream};
-use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
+use rtrace::symbols::{Comms, Functions, Kallsyms, PrintkFormats, Symbols};
 use screen::{Screen, Words};
 use std::io::Write;
 
@@ -97,6 +97,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             kallsyms: Kallsyms::new(tracefs.kallsyms().unwrap_or_default()),
             printk: PrintkFormats::parse(&facts.printk_formats),
             comms: Comms::parse(b""),
+            user: None,
+            functions: Functions::new(facts.btf.clone()),
         };
         let decode = DecodeOptions { plugins: !args.no_plugins, ..DecodeOptions::default() };
         let types = EventTypes::new(&facts.formats, facts.abi, &symbols, &decode);

@@ -1,6 +1,6 @@
 //! ftrace:function and ftrace:func_repeats: the function tracer.
 
-use super::Num;
+use super::{Num, args, put_arguments};
 use crate::event::{DecodeOptions, FunctionOptions, Record, State};
 use crate::format::EventFormat;
 use crate::print_fmt::{Context, num};
@@ -10,13 +10,14 @@ use crate::print_fmt::{Context, num};
 pub(in crate::event) struct Function {
     ip: Num,
     parent: Num,
+    args: Option<usize>,
     options: FunctionOptions,
 }
 
 impl Function {
     pub(super) fn new(event: &EventFormat, options: &DecodeOptions) -> Option<Self> {
         let parent = Num::field(event, "parent_ip")?;
-        Some(Function { ip: Num::field(event, "ip")?, parent, options: options.function })
+        Some(Function { ip: Num::field(event, "ip")?, parent, args: args(event), options: options.function })
     }
 
     pub(super) fn write(&self, cx: &Context<'_>, record: &Record<'_>, state: &mut State, out: &mut Vec<u8>) {
@@ -30,6 +31,11 @@ impl Function {
             out.resize(out.len() + 3 * depth, b' ');
         }
         self.name(cx, ip, out);
+        if let (Some(args), Some(child)) = (self.args.filter(|at| *at < cx.data.len()), child) {
+            out.push(b'(');
+            put_arguments(cx, (child.address, child.name), Some(args), out);
+            out.push(b')');
+        }
         if self.options.parent {
             out.extend_from_slice(b" <-- ");
             self.name(cx, parent, out);

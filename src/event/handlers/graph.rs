@@ -1,15 +1,17 @@
 //! The function_graph tracer: calls, nested, with their durations.
 
-use super::{Next, Num};
+use super::{Next, Num, args, put_arguments};
 use crate::event::{Common, DecodeOptions, GraphOptions, Record};
 use crate::format::EventFormat;
 use crate::print_fmt::{Context, num};
+use crate::symbols::Symbol;
 
 /// `  12.345 us   |    func();` for a call without traced calls within, `  |    func() {` for others.
 pub(in crate::event) struct Entry {
     func: Num,
     depth: Num,
     retaddr: Option<Num>,
+    args: Option<usize>,
     options: GraphOptions,
     /// The event that ends a call: its id and fields.
     exit: Option<(u16, Exit, Common)>,
@@ -34,6 +36,7 @@ impl Entry {
             func: Num::field(event, "func")?,
             depth: Num::field(event, "depth")?,
             retaddr: Num::field(event, "retaddr"),
+            args: args(event),
             options: options.graph,
             exit: None,
         })
@@ -58,11 +61,7 @@ impl Entry {
             out.resize(out.len() + 2 + 11, b' ');
             out.extend_from_slice(b"|  ");
             indent(out, depth);
-            match symbol {
-                Some(symbol) => out.extend_from_slice(symbol.name),
-                None => num::hex(out, func),
-            }
-            out.extend_from_slice(b"()");
+            self.call(cx, func, symbol, out);
             self.caller(cx, out);
             out.extend_from_slice(b" {");
             self.depth_note(depth, out);
@@ -71,11 +70,8 @@ impl Entry {
         let end = Context { data: end.data, ..*cx };
         exit.1.duration(&end, out);
         indent(out, depth);
-        match symbol {
-            Some(symbol) => out.extend_from_slice(symbol.name),
-            None => num::hex(out, func),
-        }
-        out.extend_from_slice(b"();");
+        self.call(cx, func, symbol, out);
+        out.push(b';');
         self.caller(cx, out);
         exit.1.retval(&end, out);
         self.depth_note(depth, out);
@@ -89,6 +85,19 @@ impl Entry {
             && common.event_id(cx.abi, next.data) == *id
             && common.pid(cx.abi, next.data) == common.pid(cx.abi, record.data)
             && exit.func.get(&after) == self.func.get(cx)
+    }
+
+    /// `func(arguments)`
+    fn call(&self, cx: &Context<'_>, func: u64, symbol: Option<Symbol<'_>>, out: &mut Vec<u8>) {
+        let Some(symbol) = symbol else {
+            num::hex(out, func);
+            out.extend_from_slice(b"()");
+            return;
+        };
+        out.extend_from_slice(symbol.name);
+        out.push(b'(');
+        put_arguments(cx, (symbol.address, symbol.name), self.args, out);
+        out.push(b')');
     }
 
     fn caller(&self, cx: &Context<'_>, out: &mut Vec<u8>) {

@@ -39,7 +39,7 @@ impl BssInfo {
         out.extend_from_slice(b" vif:");
         self.vif.put(cx, out);
         out.push(b'(');
-        num::signed(out, self.kind.signed(cx));
+        decimal(&self.kind, cx, out);
         out.push(b')');
         let last = self.lines.len().saturating_sub(1);
         for (number, line) in self.lines.iter().enumerate() {
@@ -54,7 +54,7 @@ impl BssInfo {
                         out.extend_from_slice(if value == 0 { b"" } else { b"0x" });
                         num::hex(out, value);
                     } else {
-                        num::signed(out, field.signed(cx));
+                        decimal(field, cx, out);
                     }
                 }
                 // A blank stands behind each but those that end the last two lines.
@@ -64,6 +64,11 @@ impl BssInfo {
             }
         }
     }
+}
+
+/// As C's `%d`: trace-cmd has it print the types of interfaces too, which are unsigned.
+fn decimal(field: &Num, cx: &Context<'_>, out: &mut Vec<u8>) {
+    num::signed(out, i64::from(field.get(cx) as i32));
 }
 
 #[cfg(test)]

@@ -12,11 +12,13 @@ mod sched;
 mod stack;
 mod tlb;
 
+pub(crate) use stack::UserStack;
+
 use super::{Common, DecodeOptions, Record, State};
 use crate::abi::Abi;
 use crate::format::{EventFormat, Field, Shape};
 use crate::print_fmt::{Context, put};
-use crate::symbols::Symbols;
+use crate::symbols::{Registers, Symbols, Wording};
 
 /// What prints an event's text.
 pub(super) enum Handler {
@@ -27,6 +29,8 @@ pub(super) enum Handler {
     Function(function::Function),
     FuncRepeats(function::Repeats),
     KernelStack(stack::Stack),
+    /// With names, if they are wanted; else its print format is taken.
+    UserStack(stack::UserStack),
     RawData(stack::RawData),
     SchedSwitch(Box<sched::Switch>),
     SchedWakeup(Box<sched::Wakeup>),
@@ -119,10 +123,21 @@ impl Handler {
     }
 
     /// Gives handlers what they need of the symbols.
-    pub(super) fn link_symbols(&mut self, abi: Abi, symbols: &Symbols) {
-        if let Handler::Bprint(bprint) = self {
-            bprint.link(abi, symbols);
+    pub(super) fn link_symbols(&mut self, event: &EventFormat, abi: Abi, symbols: &Symbols) {
+        match self {
+            Handler::Bprint(bprint) => bprint.link(abi, symbols),
+            Handler::Program if symbols.user.is_some() => {
+                if let Some(stack) = UserStack::new(event) {
+                    *self = Handler::UserStack(stack);
+                }
+            }
+            _ => {}
         }
+    }
+
+    /// Whether the text depends on other records than its own.
+    pub(super) fn depends_on_order(&self) -> bool {
+        matches!(self, Handler::Function(_) | Handler::FuncRepeats(_) | Handler::GraphEntry(_))
     }
 
     /// Appends the text.
@@ -139,6 +154,7 @@ impl Handler {
             Handler::Function(h) => h.write(cx, record, state, out),
             Handler::FuncRepeats(h) => h.write(cx, record, state, out),
             Handler::KernelStack(h) => h.write(cx, out),
+            Handler::UserStack(h) => h.write(cx, out),
             Handler::RawData(h) => h.write(cx, out),
             Handler::SchedSwitch(h) => h.write(cx, state, out),
             Handler::SchedWakeup(h) => h.write(cx, state, out),
@@ -157,6 +173,21 @@ impl Handler {
         }
         Done::WHOLE
     }
+}
+
+/// Where a function tracer's entry has registers, if the kernel can store them (since Linux 6.15).
+fn args(event: &EventFormat) -> Option<usize> {
+    event.fields.iter().find(|f| f.name == "args").map(|f| f.offset)
+}
+
+/// What the function at `address` called `name` was called with, by its types or, without any, as bare numbers; nothing
+/// if no registers were stored.
+fn put_arguments(cx: &Context<'_>, func: (u64, &[u8]), at: Option<usize>, out: &mut Vec<u8>) {
+    let Some(registers) = at.map(|at| Registers { cx, at }).filter(|registers| registers.count() > 0) else { return };
+    cx.symbols.functions.arguments(func, true, |arguments| match arguments {
+        Some(arguments) => arguments.write(registers, Wording::TraceCmd, out),
+        None => registers.put_all(out),
+    });
 }
 
 /// The handler of the returns from functions, with the id of their event.

@@ -1,8 +1,10 @@
-//! ftrace:kernel_stack and ftrace:raw_data.
+//! ftrace:kernel_stack, ftrace:user_stack and ftrace:raw_data.
 
 use super::Num;
 use crate::format::EventFormat;
 use crate::print_fmt::{Context, num};
+use crate::symbols::UserSymbol;
+use crate::units::Pid;
 
 /// A stack: one line per return address.
 #[derive(Clone, Copy)]
@@ -34,6 +36,57 @@ impl Stack {
                 out.push(b'\n');
             }
         }
+    }
+}
+
+/// A stack in user space: the process, and its return addresses behind the one where it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UserStack {
+    /// Whose addresses they are; kernels before 3.1 tell the task only.
+    process: Num,
+    offset: usize,
+}
+
+/// Entries of a user stack (`FTRACE_STACK_ENTRIES`, kernel/trace/trace.h).
+const USER_ENTRIES: usize = 8;
+
+impl UserStack {
+    pub(crate) fn new(event: &EventFormat) -> Option<Self> {
+        if (event.system.as_str(), event.name.as_str()) != ("ftrace", "user_stack") {
+            return None;
+        }
+        let process = Num::field(event, "tgid").or_else(|| {
+            let pid = event.common.iter().find(|f| f.name == "common_pid")?;
+            Some(Num::word(pid))
+        })?;
+        event.fields.iter().find(|f| f.name == "caller").map(|f| UserStack { process, offset: f.offset })
+    }
+
+    /// Hands `each` the addresses and what lies there, innermost first.
+    pub(crate) fn each(&self, cx: &Context<'_>, mut each: impl FnMut(u64, Option<UserSymbol<'_>>)) {
+        let size = usize::from(cx.abi.long_size);
+        let process = Pid(self.process.get(cx) as i32);
+        let words = cx.data.get(self.offset..).unwrap_or(&[]).chunks_exact(size).take(USER_ENTRIES);
+        for (index, word) in words.enumerate() {
+            let address = cx.abi.uint(word, 0, size).unwrap_or(0);
+            if address == 0 {
+                break;
+            }
+            let found = cx.symbols.user.as_ref().and_then(|user| user.find(process, address, index > 0));
+            each(address, found);
+        }
+    }
+
+    pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"<user stack trace>\n");
+        self.each(cx, |address, found| {
+            out.extend_from_slice(b"=> ");
+            match found {
+                Some(symbol) => symbol.write(out),
+                None => num::hex(out, address),
+            }
+            out.push(b'\n');
+        });
     }
 }
 

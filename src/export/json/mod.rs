@@ -32,6 +32,7 @@ mod schema;
 mod style;
 mod tasks;
 mod types;
+mod user;
 
 pub use escape::{original_bytes, string as json_string};
 pub use exporter::{Json, JsonBuffer};

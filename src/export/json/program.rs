@@ -1,10 +1,14 @@
 //! An event type compiled to the pieces of its JSON line.
 
 use super::super::line::{Line, Literal, Literals};
+use super::user::UserNames;
 use super::{Style, escape};
 use crate::abi::Abi;
 use crate::event::{Kind, Number, Place, TypedEvent, TypedField, Value};
+use crate::format::EventFormat;
+use crate::symbols::UserSymbols;
 use crate::sys::Tail;
+use std::sync::Arc;
 
 /// An event type's line, as pieces to be written one after the other.
 #[derive(Clone, Debug)]
@@ -43,6 +47,8 @@ pub(super) enum Read {
     /// Text at a place to be looked up.
     Text(Place),
     Any(Box<TypedField>),
+    /// What lies at the addresses of a stack of user space.
+    UserNames(Box<UserNames>),
 }
 
 impl Program {
@@ -59,6 +65,20 @@ impl Program {
             fields.push(Step { literal: pool.add(&style.key(&field.name, index == 0)), read: Read::new(field) });
         }
         Program { pid, common, open, fields, close: pool.add(style.close()) }
+    }
+
+    /// Adds names to a stack of user space.
+    pub(super) fn name_user_stack(
+        &mut self,
+        format: &EventFormat,
+        style: Style,
+        user: &Arc<UserSymbols>,
+        pool: &mut Literals,
+    ) {
+        if let Some(names) = UserNames::new(format, user) {
+            let literal = pool.add(&style.key(UserNames::FIELD, self.fields.is_empty()));
+            self.fields.push(Step { literal, read: Read::UserNames(Box::new(names)) });
+        }
     }
 
     /// Writes `,"event":NAME,"fields":{...}}` and the newline.
@@ -145,6 +165,13 @@ impl Read {
                 return text(data.get(at..).and_then(|d| d.get(..len)), scratch, tail);
             }
             Read::Text(place) => return text(place.bytes(abi, data), scratch, tail),
+            Read::UserNames(ref names) => {
+                return tail.with(|out| {
+                    scratch.clear();
+                    names.write(abi, data, scratch);
+                    out.extend_from_slice(scratch.as_bytes());
+                });
+            }
             Read::Any(ref field) => {
                 return match field.value(abi, data) {
                     Some(any) => tail.with(|out| {

@@ -1,5 +1,6 @@
 //! The JSON Schema of the lines.
 
+use super::user::UserNames;
 use super::{SCHEMA, VERSION};
 use crate::event::{Kind, TypedEvent, TypedField};
 use serde_json::{Map, Value, json};
@@ -64,9 +65,34 @@ fn event(name: Value, fields: Value) -> Value {
 
 fn own_event(of: &TypedEvent) -> Value {
     let names: Vec<&str> = of.fields.iter().map(|f| f.name.as_str()).collect();
-    let properties: Map<String, Value> = of.fields.iter().map(|f| (f.name.clone(), field(f))).collect();
+    let mut properties: Map<String, Value> = of.fields.iter().map(|f| (f.name.clone(), field(f))).collect();
+    if of.system == "ftrace" && of.name == "user_stack" {
+        properties.insert(UserNames::FIELD.to_owned(), user_symbols());
+    }
     let fields = object(Value::Object(properties), &names);
     event(json!({"const": format!("{}:{}", of.system, of.name)}), fields)
+}
+
+/// What `--symbols user` adds to a stack of user space.
+fn user_symbols() -> Value {
+    json!({
+        "type": "array",
+        "description": "with --symbols user: what lies at the addresses, innermost first; null: in no known mapping",
+        "items": user_symbol(),
+    })
+}
+
+fn user_symbol() -> Value {
+    let mut symbol = object(
+        json!({
+            "symbol": {"type": ["string", "null"]},
+            "offset": {"type": "integer", "minimum": 0, "description": "from the symbol; without one, from the mapping"},
+            "path": {"type": "string"},
+        }),
+        &["symbol", "offset", "path"],
+    );
+    symbol["type"] = json!(["object", "null"]);
+    symbol
 }
 
 fn unknown() -> Value {
@@ -110,7 +136,7 @@ fn object(properties: Value, required: &[&str]) -> Value {
 }
 
 fn any_field() -> Value {
-    json!({"type": ["integer", "boolean", "string", "array", "null"], "items": {"type": "integer"}})
+    json!({"type": ["integer", "boolean", "string", "array", "null"], "items": {"type": ["integer", "object", "null"]}})
 }
 
 /// The schema of one field's value; `null` stands where the record is too short for the field.

@@ -6,6 +6,7 @@ use super::program::Program;
 use crate::abi::Abi;
 use crate::event::TypedEvent;
 use crate::format::EventFormat;
+use crate::symbols::Symbols;
 
 /// The event types of one file, compiled for [`Json`](super::Json). Immutable: any number of exporters may share it.
 #[derive(Clone, Debug)]
@@ -21,13 +22,28 @@ pub struct JsonTypes {
 impl JsonTypes {
     /// Compiles `formats`. Of two with the same id the later one counts.
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, style: Style) -> Self {
+        Self::with_names(formats, abi, style, None)
+    }
+
+    /// The same; with the symbols' [`user`](Symbols::user) the stacks of user space have names.
+    pub fn with_names<'f>(
+        formats: impl IntoIterator<Item = &'f EventFormat>,
+        abi: Abi,
+        style: Style,
+        symbols: Option<&Symbols>,
+    ) -> Self {
+        let user = symbols.and_then(|symbols| symbols.user.as_ref()).filter(|_| style == Style::Json);
         let mut types = JsonTypes { abi, style, pool: Literals::default(), programs: Vec::new(), by_id: Vec::new() };
         for format in formats {
             let id = usize::from(format.id.0);
             if types.by_id.len() <= id {
                 types.by_id.resize(id + 1, 0);
             }
-            types.programs.push(Program::compile(&TypedEvent::new(format), style, &mut types.pool));
+            let mut program = Program::compile(&TypedEvent::new(format), style, &mut types.pool);
+            if let Some(user) = user {
+                program.name_user_stack(format, style, user, &mut types.pool);
+            }
+            types.programs.push(program);
             types.by_id[id] = types.programs.len() as u32;
         }
         types

@@ -2,6 +2,7 @@
 
 use super::context::comm;
 use super::put;
+use crate::abi::Endian;
 use crate::event::{Common, Record};
 use crate::print_fmt::{Context, num};
 use crate::trace_dat::KernelView;
@@ -9,11 +10,21 @@ use crate::trace_dat::KernelView;
 /// Offsets in `struct blk_io_trace`, which begins where the common fields do.
 const SECTOR: usize = 16;
 const BYTES: usize = 24;
-const ACTION: usize = 28;
-const DEVICE: usize = 36;
-const ERROR: usize = 44;
-const PDU_LEN: usize = 46;
-const PDU: usize = 48;
+
+/// Offsets that differ.
+#[derive(Clone, Copy)]
+struct Layout {
+    action: usize,
+    device: usize,
+    error: usize,
+    pdu_len: usize,
+    pdu: usize,
+}
+
+const FIRST: Layout = Layout { action: 28, device: 36, error: 44, pdu_len: 46, pdu: 48 };
+/// `struct blk_io_trace2`, with an action of 64 bits (seen in Linux 7.3, not in 6.18); the classes of its upper half are
+/// not shown.
+const SECOND: Layout = Layout { action: 32, device: 40, error: 48, pdu_len: 50, pdu: 64 };
 
 const CGROUP: u32 = 1 << 8;
 /// A message: class NOTIFY, action 2.
@@ -60,6 +71,7 @@ struct Entry<'c, 'a> {
     cx: &'c Context<'a>,
     comm: &'c [u8],
     action: u32,
+    error: u64,
     sectors: u32,
     pdu: &'a [u8],
 }
@@ -73,14 +85,18 @@ pub(super) fn write(
     classic: bool,
     out: &mut Vec<u8>,
 ) {
-    let action = cx.u32(ACTION);
+    let second = !view.release.is_empty() && !view.is_before(6, 19);
+    let at = if second { SECOND } else { FIRST };
+    let low = if second && cx.abi.endian == Endian::Big { 4 } else { 0 };
+    let action = cx.u32(at.action + low);
     let grouped = action & CGROUP != 0;
     let head = if grouped { 8 } else { 0 };
-    let len = cx.abi.uint(cx.data, PDU_LEN, 2).unwrap_or(0) as usize;
-    let pdu = cx.data.get(PDU + head..(PDU + len.max(head)).min(cx.data.len())).unwrap_or(&[]);
+    let len = cx.abi.uint(cx.data, at.pdu_len, 2).unwrap_or(0) as usize;
+    let pdu = cx.data.get(at.pdu + head..(at.pdu + len.max(head)).min(cx.data.len())).unwrap_or(&[]);
     let pid = common.pid(cx.abi, cx.data);
     let comm = comm(&cx.symbols.comms, pid);
-    let entry = Entry { cx, comm, action, sectors: cx.u32(BYTES) >> 9, pdu };
+    let error = cx.abi.uint(cx.data, at.error, 2).unwrap_or(0);
+    let entry = Entry { cx, comm, action, error, sectors: cx.u32(BYTES) >> 9, pdu };
 
     let number = (action & 0xffff & !CGROUP) as usize;
     let long = view.options.verbose;
@@ -96,7 +112,7 @@ pub(super) fn write(
             return;
         }
     };
-    let device = cx.u32(DEVICE);
+    let device = cx.u32(at.device);
     put::unsigned(out, (device >> 20).into(), 3);
     out.push(b',');
     put::left(out, 3, |out| num::dec(out, (device & 0xf_ffff).into()));
@@ -115,7 +131,7 @@ pub(super) fn write(
             // Its path is not known any more.
             out.extend_from_slice(b"<...>");
         } else {
-            let group = cx.u64(PDU);
+            let group = cx.u64(at.pdu);
             num::hex(out, group & u64::from(u32::MAX));
             out.extend_from_slice(b",");
             // `%-llx` of the upper half
@@ -162,7 +178,6 @@ fn classes(action: u32, is_message: bool, bytes: u32, out: &mut Vec<u8>) {
 impl Entry<'_, '_> {
     fn rest(&self, rest: &Rest, out: &mut Vec<u8>) {
         let sector = self.cx.u64(SECTOR);
-        let error = self.cx.abi.uint(self.cx.data, ERROR, 2).unwrap_or(0);
         let packet = self.action & PACKET != 0;
         let range = |out: &mut Vec<u8>| {
             num::dec(out, sector);
@@ -194,7 +209,7 @@ impl Entry<'_, '_> {
                     }
                 }
                 out.push(b'[');
-                num::dec(out, error);
+                num::dec(out, self.error);
                 out.push(b']');
             }
             Rest::Plug => self.task(out),

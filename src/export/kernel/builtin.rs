@@ -2,7 +2,7 @@
 
 use super::context::{comm, timestamp};
 use super::put;
-use crate::event::{Num, Record};
+use crate::event::{Num, Record, UserStack};
 use crate::format::EventFormat;
 use crate::print_fmt::{BinaryFormat, Context, num};
 use crate::symbols::Symbols;
@@ -15,6 +15,8 @@ pub(super) enum Builtin {
     Function {
         ip: Num,
         parent: Num,
+        /// Where registers lie, if the kernel can store them.
+        args: Option<usize>,
     },
     Repeats {
         ip: Num,
@@ -26,9 +28,7 @@ pub(super) enum Builtin {
     KernelStack {
         caller: usize,
     },
-    UserStack {
-        caller: usize,
-    },
+    UserStack(UserStack),
     Print {
         ip: Num,
         buf: usize,
@@ -62,15 +62,13 @@ pub(super) enum Builtin {
 
 /// What stands for a trampoline in a stack (`FTRACE_TRAMPOLINE_MARKER`).
 const TRAMPOLINE: u64 = i32::MAX as u64;
-/// Entries of a user stack.
-const USER_ENTRIES: usize = 8;
 
 impl Builtin {
     pub(super) fn new(format: &EventFormat, symbols: &Symbols, abi: crate::abi::Abi) -> Option<Self> {
         let n = |name: &str| Num::field(format, name);
         let at = |name: &str| format.fields.iter().find(|f| f.name == name).map(|f| f.offset);
         Some(match format.name.as_str() {
-            "function" => Builtin::Function { ip: n("ip")?, parent: n("parent_ip")? },
+            "function" => Builtin::Function { ip: n("ip")?, parent: n("parent_ip")?, args: at("args") },
             "func_repeats" => Builtin::Repeats {
                 ip: n("ip")?,
                 parent: n("parent_ip")?,
@@ -79,7 +77,7 @@ impl Builtin {
                 bottom: n("bottom_delta_ts")?,
             },
             "kernel_stack" => Builtin::KernelStack { caller: at("caller")? },
-            "user_stack" => Builtin::UserStack { caller: at("caller")? },
+            "user_stack" => Builtin::UserStack(UserStack::new(format)?),
             "print" => Builtin::Print { ip: n("ip")?, buf: at("buf")? },
             "bputs" => Builtin::Bputs { ip: n("ip")?, text: n("str")? },
             "bprint" => {
@@ -157,8 +155,9 @@ impl Builtin {
     pub(super) fn write(&self, cx: &Context<'_>, view: &KernelView, record: &Record<'_>, out: &mut Vec<u8>) {
         let offset = view.options.sym_offset;
         let ip = |out: &mut Vec<u8>, address: u64| put::ip(out, cx, view, address, offset);
-        let function = |out: &mut Vec<u8>, of: Num, parent: Num| {
+        let function = |out: &mut Vec<u8>, of: Num, parent: Num, args: Option<usize>| {
             ip(out, of.get(cx));
+            put::arguments(out, cx, view, of.get(cx), args);
             let parent = parent.get(cx);
             if view.options.print_parent && parent != 0 {
                 out.extend_from_slice(b" <-");
@@ -166,12 +165,12 @@ impl Builtin {
             }
         };
         match self {
-            Builtin::Function { ip, parent } => {
-                function(out, *ip, *parent);
+            Builtin::Function { ip, parent, args } => {
+                function(out, *ip, *parent, *args);
                 out.push(b'\n');
             }
             Builtin::Repeats { ip, parent, count, top, bottom } => {
-                function(out, *ip, *parent);
+                function(out, *ip, *parent, None);
                 out.extend_from_slice(b" (repeats: ");
                 num::dec(out, count.get(cx));
                 out.extend_from_slice(b", last_ts:");
@@ -196,18 +195,16 @@ impl Builtin {
                     out.push(b'\n');
                 }
             }
-            Builtin::UserStack { caller } => {
+            Builtin::UserStack(stack) => {
                 out.extend_from_slice(b"<user stack trace>\n");
-                let size = usize::from(cx.abi.long_size);
-                for word in cx.data.get(*caller..).unwrap_or(&[]).chunks_exact(size).take(USER_ENTRIES) {
-                    let address = cx.abi.uint(word, 0, size).unwrap_or(0);
-                    if address == 0 {
-                        break;
-                    }
+                stack.each(cx, |address, found| {
                     out.extend_from_slice(b" =>  ");
-                    put::bracketed(out, cx, address);
+                    match found {
+                        Some(symbol) => symbol.write(out),
+                        None => put::bracketed(out, cx, address),
+                    }
                     out.push(b'\n');
-                }
+                });
             }
             Builtin::Print { ip: of, .. } | Builtin::Bputs { ip: of, .. } | Builtin::Bprint { ip: of, .. } => {
                 ip(out, of.get(cx));

@@ -5,7 +5,9 @@ use super::put;
 use crate::abi::Abi;
 use crate::format::{EventFormat, Field, Shape};
 use crate::print_fmt::{Context, num};
+use crate::symbols::Symbols;
 use crate::trace_dat::KernelView;
+use std::ops::Range;
 
 /// How the kernel shows a field (`enum filter_type`).
 enum Show {
@@ -27,13 +29,20 @@ pub(super) struct Fields {
     name: String,
     /// Whether an address of code is shown by name (Linux 6.15 and later).
     names_code: bool,
+    /// Where the kernel lies, if addresses of its data are too (Linux 7.0 and later).
+    kernel: Range<u64>,
+    /// Whether a text that is none is shown as bytes too (Linux 7.0 and later).
+    shows_bytes: bool,
     fields: Vec<(String, usize, usize, Show)>,
 }
 
 impl Fields {
-    pub(super) fn new(format: &EventFormat, view: &KernelView) -> Self {
+    pub(super) fn new(format: &EventFormat, view: &KernelView, symbols: &Symbols) -> Self {
         let fields = format.fields.iter().map(|f| (f.name.clone(), f.offset, f.size, show(f))).collect();
-        Fields { name: format.name.clone(), names_code: !view.is_before(6, 15), fields }
+        let (names_code, shows_bytes) = (!view.is_before(6, 15), !view.is_before(7, 0));
+        let address = |name: &str| symbols.kallsyms.address_of(name).filter(|_| shows_bytes).unwrap_or(0);
+        let kernel = address("_text")..address("_end");
+        Fields { name: format.name.clone(), names_code, kernel, shows_bytes, fields }
     }
 
     pub(super) fn write(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
@@ -53,7 +62,7 @@ impl Fields {
             };
             if self.names_code && matches!(show, Show::Number) && *size == usize::from(cx.abi.long_size) {
                 let value = cx.abi.uint(bytes, 0, *size).unwrap_or(0);
-                if cx.symbols.kallsyms.is_code(value) {
+                if self.kernel.contains(&value) || cx.symbols.kallsyms.is_code(value) {
                     put::name_offset(out, cx, value);
                     out.extend_from_slice(b" (");
                     num::signed(out, if *size == 4 { (value as i32).into() } else { value as i64 });
@@ -61,10 +70,33 @@ impl Fields {
                     continue;
                 }
             }
+            let start = out.len();
             one(cx, bytes, *offset, show, out);
+            if self.shows_bytes && matches!(show, Show::Text { .. }) {
+                show_bytes(start, out);
+            }
         }
         out.push(b'\n');
     }
+}
+
+/// Behind a text from `start` on with bytes that cannot be printed, which become dots: all its bytes, ` (31:0a)`.
+fn show_bytes(start: usize, out: &mut Vec<u8>) {
+    let is_shown = |byte: &u8| (0x20..0x7f).contains(byte);
+    let end = out.len();
+    if out[start..].iter().all(is_shown) {
+        return;
+    }
+    out.extend_from_slice(b" (");
+    for at in start..end {
+        if at > start {
+            out.push(b':');
+        }
+        let byte = out[at];
+        num::hex_byte(out, byte);
+    }
+    out.push(b')');
+    out[start..end].iter_mut().filter(|byte| !is_shown(byte)).for_each(|byte| *byte = b'.');
 }
 
 fn show(field: &Field) -> Show {

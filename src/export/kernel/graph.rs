@@ -22,6 +22,8 @@ pub(super) struct Entry {
     func: Num,
     depth: Num,
     retaddr: Option<Num>,
+    /// Where registers lie, if the kernel can store them.
+    args: Option<usize>,
 }
 
 /// A return.
@@ -38,7 +40,8 @@ pub(super) struct Exit {
 impl Entry {
     pub(super) fn new(format: &EventFormat) -> Option<Self> {
         let n = |name: &str| Num::field(format, name);
-        Some(Entry { func: n("func")?, depth: n("depth")?, retaddr: n("retaddr") })
+        let args = format.fields.iter().find(|f| f.name == "args").map(|f| f.offset);
+        Some(Entry { func: n("func")?, depth: n("depth")?, retaddr: n("retaddr"), args })
     }
 }
 
@@ -160,8 +163,8 @@ impl Graph {
         let Some((exit, end)) = exit else {
             fill(at.view, out);
             indent(out, depth);
-            put::name(out, cx, func);
-            out.extend_from_slice(b"() {");
+            call(at, entry, func, out);
+            out.extend_from_slice(b" {");
             self.caller(at, entry, out);
             out.push(b'\n');
             return false;
@@ -169,8 +172,8 @@ impl Graph {
         let end = Context { data: end, ..*cx };
         duration(at.view, exit.rettime.get(&end).wrapping_sub(exit.calltime.get(&end)), out);
         indent(out, depth);
-        put::name(out, cx, func);
-        out.extend_from_slice(b"();");
+        call(at, entry, func, out);
+        out.push(b';');
         match exit.retval.filter(|_| options.graph_retval) {
             Some(retval) => {
                 out.extend_from_slice(b" /* ");
@@ -374,6 +377,14 @@ fn task(cx: &Context<'_>, pid: Pid, out: &mut Vec<u8>) {
     out.resize(out.len() + blanks / 2, b' ');
     out[start..].rotate_right(blanks / 2);
     out.resize(out.len() + blanks - blanks / 2, b' ');
+}
+
+/// `func(arguments)`
+fn call(at: At<'_, '_>, entry: &Entry, func: u64, out: &mut Vec<u8>) {
+    put::name(out, at.cx, func);
+    if !put::arguments(out, at.cx, at.view, func, entry.args) {
+        out.extend_from_slice(b"()");
+    }
 }
 
 fn indent(out: &mut Vec<u8>, depth: i64) {

@@ -20,7 +20,7 @@ pub(super) enum Kind {
     Builtin(Box<builtin::Builtin>),
     Entry(Entry),
     Exit(Exit),
-    Syscall(Syscall),
+    Syscall(Box<Syscall>),
     Probe(Box<Probe>),
     Synth(Synth),
     Fields(Fields),
@@ -42,14 +42,14 @@ impl Kind {
             ("ftrace", "funcgraph_exit") => Kind::Exit(Exit::new(format)?),
             ("ftrace", "mmiotrace_rw" | "mmiotrace_map") => Kind::Mmio(Mmio::new(format)?),
             ("ftrace", _) => Kind::Builtin(Builtin::new(format, symbols, abi)?.into()),
-            _ if view.options.fields => Kind::Fields(Fields::new(format, view)),
-            ("syscalls", _) => Kind::Syscall(Syscall::new(format)?),
+            _ if view.options.fields => Kind::Fields(Fields::new(format, view, symbols)),
+            ("syscalls", _) => Kind::Syscall(Box::new(Syscall::new(format, abi, symbols)?)),
             ("synthetic", _) => Kind::Synth(Synth::new(format, abi, symbols)),
             (system, _) if system.starts_with("user_events") => {
                 if view.is_before(6, 4) {
                     Kind::Dump
                 } else {
-                    Kind::Fields(Fields::new(format, view))
+                    Kind::Fields(Fields::new(format, view, symbols))
                 }
             }
             _ => Kind::Probe(Probe::new(format, view, abi, symbols)?.into()),

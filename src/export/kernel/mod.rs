@@ -23,6 +23,7 @@ mod graph;
 mod header;
 mod kind;
 mod mmio;
+mod open;
 mod probe;
 mod put;
 mod synth;

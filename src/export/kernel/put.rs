@@ -1,6 +1,7 @@
 //! Pieces of lines: filled numbers, and addresses as the kernel's printf and `seq_print_ip_sym()` write them.
 
 use crate::print_fmt::{Context, num};
+use crate::symbols::{Registers, Wording};
 use crate::trace_dat::KernelView;
 
 /// Fills what `write` appends with blanks on the left.
@@ -94,4 +95,24 @@ pub(super) fn bracketed(out: &mut Vec<u8>, cx: &Context<'_>, address: u64) {
     out.push(b'<');
     num::hex_pad(out, address, 2 * usize::from(cx.abi.long_size));
     out.push(b'>');
+}
+
+/// `(oldfd=0xb, newfd=0x1)`: what `func` was called with, if the record has registers from `at` on (`false`: it has none).
+/// A function without types was called with `()`.
+pub(super) fn arguments(out: &mut Vec<u8>, cx: &Context<'_>, view: &KernelView, func: u64, at: Option<usize>) -> bool {
+    let Some(registers) = at.map(|at| Registers { cx, at }).filter(|registers| registers.count() > 0) else {
+        return false;
+    };
+    out.push(b'(');
+    if let Some(symbol) = cx.symbols.kallsyms.lookup_first(func) {
+        let wording =
+            Wording::Kernel { unsigned_in_decimal: view.is_before(6, 17), names_values: !view.is_before(7, 0) };
+        cx.symbols.functions.arguments((symbol.address, symbol.name), false, |arguments| {
+            if let Some(arguments) = arguments {
+                arguments.write(registers, wording, out);
+            }
+        });
+    }
+    out.push(b')');
+    true
 }

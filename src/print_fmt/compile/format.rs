@@ -27,7 +27,7 @@ pub fn compile(
     semantics: Semantics,
 ) -> Result<Program, PrintFmtError> {
     let ast = parse(&event.print_fmt, abi.long_size)?;
-    let compiler = Compiler { event, abi, semantics, symbols, scope: Vec::new(), spent: 0 };
+    let compiler = Compiler { event, abi, semantics, symbols, scope: Vec::new(), tables: Vec::new(), spent: 0 };
     // libtraceevent prints `long`s with its own width, whatever the recorded machine's is
     let long_size = if semantics == Semantics::TraceCmd { 8 } else { abi.long_size };
     let pieces = pieces(&ast.format, long_size);

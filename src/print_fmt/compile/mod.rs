@@ -8,6 +8,7 @@ mod strings;
 
 pub use format::compile;
 
+use super::ast::Expr;
 use super::ctype::CType;
 use super::expr::Ex;
 use super::{PrintFmtError, Semantics};
@@ -26,10 +27,28 @@ struct Compiler<'a> {
     symbols: &'a Symbols,
     /// Names that statement expressions have bound, innermost last; with the number of nodes they stand for.
     scope: Vec<(String, Ex, CType, usize)>,
+    /// Tables that they have bound, innermost last.
+    tables: Vec<(String, Vec<Expr>)>,
     spent: usize,
 }
 
+/// How many names were bound before a statement expression.
+#[derive(Clone, Copy)]
+struct Depth {
+    scope: usize,
+    tables: usize,
+}
+
 impl Compiler<'_> {
+    fn depth(&self) -> Depth {
+        Depth { scope: self.scope.len(), tables: self.tables.len() }
+    }
+
+    fn unbind(&mut self, depth: Depth) {
+        self.scope.truncate(depth.scope);
+        self.tables.truncate(depth.tables);
+    }
+
     fn kernel(&self) -> bool {
         self.semantics == Semantics::Kernel
     }

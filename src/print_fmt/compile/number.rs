@@ -1,7 +1,7 @@
 //! Expressions with a number as their value.
 
-use super::{Compiler, names};
-use crate::format::Shape;
+use super::{Compiler, Depth, names};
+use crate::format::{Field, Shape};
 use crate::print_fmt::PrintFmtError;
 use crate::print_fmt::ast::Expr;
 use crate::print_fmt::ctype::{CType, of_words};
@@ -49,22 +49,28 @@ impl Compiler<'_> {
             }
             Expr::Call(name, args) => return self.call(name, args),
             Expr::Block(bound, result) => {
-                let depth = self.bind(bound)?;
-                let value = depth.map(|_| self.number(result));
-                self.scope.truncate(depth.unwrap_or(self.scope.len()));
-                return value.unwrap_or(Ok(None));
+                let Some(depth) = self.bind(bound)? else { return Ok(None) };
+                let value = self.number(result);
+                self.unbind(depth);
+                return value;
             }
             Expr::Text(_) | Expr::Address(_) | Expr::Braces(_) => return Ok(None),
         }))
     }
 
-    /// Binds the names of a statement expression; gives the scope's depth before, or `None` if one is no number.
-    pub(super) fn bind(&mut self, bound: &[(String, Option<CType>, Expr)]) -> Result<Option<usize>, PrintFmtError> {
-        let depth = self.scope.len();
+    /// Binds the names of a statement expression; gives how many there were before, or `None` if one is neither a number
+    /// nor a table.
+    pub(super) fn bind(&mut self, bound: &[(String, Option<CType>, Expr)]) -> Result<Option<Depth>, PrintFmtError> {
+        let depth = self.depth();
         for (name, ctype, value) in bound {
+            if let Expr::Braces(entries) = value {
+                self.spend(entries.len())?;
+                self.tables.push((name.clone(), entries.clone()));
+                continue;
+            }
             let before = self.spent;
             let Some(value) = self.number(value)? else {
-                self.scope.truncate(depth);
+                self.unbind(depth);
                 return Ok(None);
             };
             let (ex, ctype) = if ctype.is_some() { self.cast(*ctype, value) } else { value };
@@ -233,8 +239,17 @@ impl Compiler<'_> {
                 return Ok(Some((Ex::Len(place.bytes), self.seen_as(CType::INT))));
             }
             "sizeof" => {
-                let [Expr::Field(field)] = args else { return Err(bad()) };
-                let size = self.field(field)?.size;
+                let size = match args {
+                    [Expr::Field(field)] => self.field(field)?.size,
+                    // a type that only the kernel's source tells of: as large as another field of it
+                    [Expr::Name(name)] => {
+                        let of_type = |f: &&Field| f.shape == Shape::Scalar && f.type_name == *name;
+                        self.event.fields.iter().find(of_type).ok_or_else(bad)?.size
+                    }
+                    // of a value: the size of its type
+                    [value] => usize::from(self.number(value)?.ok_or_else(bad)?.1.size),
+                    _ => return Err(bad()),
+                };
                 return Ok(Some((Ex::Const(size as u64), self.seen_as(long))));
             }
             "__builtin_expect" => {
@@ -284,10 +299,10 @@ impl Compiler<'_> {
                 };
                 Ok(Some((Ex::Const(bits.into()), self.seen_as(CType::INT))))
             }
-            Function::Swap(size) => {
+            Function::Swap(size) | Function::Turn(size) => {
                 let Some((ex, _)) = self.number(first)? else { return Ok(None) };
                 let ctype = self.seen_as(CType::number(size, false));
-                let turned = self.abi.endian == crate::abi::Endian::Little;
+                let turned = matches!(function, Function::Turn(_)) || self.abi.endian == crate::abi::Endian::Little;
                 let ex = ex.fitted(size, false);
                 Ok(Some((if turned { swapped(ex, size) } else { ex }, ctype)))
             }

@@ -15,6 +15,15 @@ pub(super) struct Place {
     pub(super) signed: bool,
 }
 
+impl Place {
+    /// What is left of an array of fixed size from an element on.
+    fn from(self, index: u64) -> Option<Place> {
+        let Bytes::Fixed { offset, len } = self.bytes else { return None };
+        let skipped = u32::try_from(index).ok()?.checked_mul(self.element.into()).filter(|skipped| *skipped <= len)?;
+        Some(Place { bytes: Bytes::Fixed { offset: offset.checked_add(skipped)?, len: len - skipped }, ..self })
+    }
+}
+
 pub(super) fn of_field(field: &Field) -> Place {
     let at = u32::try_from(field.offset).unwrap_or(u32::MAX);
     let size = u32::try_from(field.size).unwrap_or(u32::MAX);
@@ -56,6 +65,10 @@ impl Compiler<'_> {
             }
             Expr::Address(inner) => match &**inner {
                 Expr::Index(array, index) if matches!(**index, Expr::Number(0, _)) => self.place(array, true),
+                Expr::Index(array, index) => {
+                    let Expr::Number(index, _) = **index else { return self.place(inner, true) };
+                    Ok(self.place(array, true)?.and_then(|place| place.from(index)))
+                }
                 other => self.place(other, true),
             },
             _ => Ok(None),

@@ -25,6 +25,7 @@ pub(super) fn is_text_function(name: &str) -> bool {
             | "__print_dynamic_array"
             | "__print_hex_dump"
             | "__print_untrusted_str"
+            | "__trace_landlock_print_layers"
     ) || name.starts_with("__get_")
 }
 
@@ -55,7 +56,7 @@ impl Compiler<'_> {
             Expr::Block(bound, result) => {
                 let Some(depth) = self.bind(bound)? else { return Ok(None) };
                 let text = self.text(result);
-                self.scope.truncate(depth);
+                self.unbind(depth);
                 text
             }
             Expr::Name(name) if !self.scope.iter().any(|s| s.0 == *name) => {
@@ -115,6 +116,12 @@ impl Compiler<'_> {
                 let bytes = self.place(array, true)?.ok_or_else(bad)?.bytes;
                 let (len, _) = self.number(len)?.ok_or_else(bad)?;
                 Text::HexDump(bytes, len, Box::new(HexDump { prefix: prefix.clone(), offsets, row, group, ascii }))
+            }
+            ("__trace_landlock_print_layers", [_, array, count, Expr::Name(names), _]) => {
+                let bytes = self.place(array, true)?.ok_or_else(bad)?.bytes;
+                let (count, _) = self.number(count)?.ok_or_else(bad)?;
+                let entries = self.tables.iter().rev().find(|table| table.0 == *names).ok_or_else(bad)?.1.clone();
+                Text::Layers(Box::new((bytes, count, self.table(name, &entries)?)))
             }
             ("__print_untrusted_str", [array]) => Text::Bytes(self.array_argument(array)?.ok_or_else(bad)?),
             ("__get_bitmask" | "__get_rel_bitmask", [array]) => {

@@ -1,6 +1,7 @@
 //! Workers over pipes that stand for `trace_pipe_raw`.
 
 use super::*;
+use crate::trace_dat::ChunkIndex;
 use nix::sys::eventfd::EventFd;
 use std::fs;
 use std::io::Write;
@@ -9,6 +10,7 @@ const DRAIN: Drain = Drain {
     sub_buffer: 4096,
     chunk: 16 * 4096,
     compression: Compression::Zstd(1),
+    scan: None,
     no_splice: false,
     ready_at_wake: 1,
     ring: 0,
@@ -112,5 +114,5 @@ fn a_full_disk_ends_the_worker_with_a_whole_spool() {
         running.join().unwrap()
     });
     assert!(matches!(drained.error, Some(WorkerError::Spool(CpuId(0), e)) if e.raw_os_error() == Some(28)));
-    assert_eq!(drained.spool.into_counts().unwrap(), (4, 0));
+    assert_eq!(drained.spool.into_counts().unwrap(), (4, 0, ChunkIndex::default()));
 }

@@ -32,10 +32,10 @@ impl Version7 {
         let ftrace: Vec<String> = from.ftrace_formats.iter().map(ToString::to_string).collect();
         writer.ftrace_formats(&ftrace)?;
         writer.event_formats(&systems(from))?;
-        writer.kallsyms(&from.kallsyms)?;
+        writer.kallsyms(&from.kallsyms[..])?;
         writer.printk_formats(&from.printk_formats)?;
         if !from.btf.is_empty() {
-            writer.section(SectionId::BTF_FILE, &from.btf)?;
+            writer.btf(&from.btf)?;
         }
         if !from.modules.is_empty() {
             writer.section(SectionId::MODULES_FILE, &from.modules)?;

@@ -1,6 +1,6 @@
 //! Finishing a recording: the spools become the file's BUFFER sections.
 
-use super::super::{BufferOption, Codec, OptionId, SectionId, SpoolEntry, SpoolTable};
+use super::super::{BufferOption, ChunkIndex, Codec, OptionId, SectionId, SpoolEntry, SpoolTable};
 use super::{WriteError, Writer};
 use std::fs::File;
 use std::io;
@@ -21,6 +21,8 @@ pub struct FinishedSpool {
     pub size: u64,
     /// How many chunks these are; without compression this says nothing.
     pub chunks: u32,
+    /// What the chunks hold, as far as that is known.
+    pub index: ChunkIndex,
 }
 
 /// What became of a recording.
@@ -53,6 +55,11 @@ impl Writer {
         // Before the first step, so that recovery need not find the ends again.
         for spool in &spools {
             self.seal(spool).map_err(|source| WriteError::Spool { path: spool.path.clone(), source })?;
+        }
+        for FinishedSpool { entry, index, .. } in &spools {
+            if let Some(data) = index.write(self.abi, &entry.buffer, entry.cpu) {
+                self.option(OptionId::RTRACE_INDEX, data);
+            }
         }
         let (table, end) = self.lay_out(buffers, &spools)?;
         let mut data_size = 0;

@@ -1,6 +1,6 @@
 //! What a killed recorder left behind, turned into a trace file.
 
-use super::super::{Codec, DataLayout, FileError, OptionId, SpoolTable, Trace};
+use super::super::{ChunkIndex, Codec, DataLayout, FileError, OptionId, SpoolTable, Trace};
 use super::assemble::{finish_move, move_into};
 use super::sections::FileLock;
 use super::segments::join_segments;
@@ -69,7 +69,13 @@ pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
         };
         let (size, chunks) = trace.sound_prefix(buffer, cpu)?;
         dropped += buffer.cpus[cpu].size - size.min(buffer.cpus[cpu].size);
-        spools.push(FinishedSpool { entry: entry.clone(), path: dir.join(&entry.file), size, chunks });
+        spools.push(FinishedSpool {
+            entry: entry.clone(),
+            path: dir.join(&entry.file),
+            size,
+            chunks,
+            index: ChunkIndex::default(),
+        });
     }
     // What a finish may have begun without getting to the point where it counts.
     writer.file.set_len(writer.pos).map_err(opened)?;

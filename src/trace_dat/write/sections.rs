@@ -135,8 +135,8 @@ impl Writer {
     ///
     /// # Errors
     /// [`WriteError::TooLong`] above 4 GiB, [`WriteError::Write`].
-    pub fn kallsyms(&mut self, text: &[u8]) -> Result<(), WriteError> {
-        self.sized32("kallsyms", SectionId::KALLSYMS, text)
+    pub fn kallsyms(&mut self, text: impl Into<Vec<u8>>) -> Result<(), WriteError> {
+        self.sized32("kallsyms", SectionId::KALLSYMS, text.into())
     }
 
     /// The text of printk_formats.
@@ -144,7 +144,17 @@ impl Writer {
     /// # Errors
     /// [`WriteError::TooLong`] above 4 GiB, [`WriteError::Write`].
     pub fn printk_formats(&mut self, text: &[u8]) -> Result<(), WriteError> {
-        self.sized32("printk_formats", SectionId::PRINTK, text)
+        self.sized32("printk_formats", SectionId::PRINTK, text.to_vec())
+    }
+
+    /// The kernel's BTF. Where the file's data is not compressed it gets an option of our own, which others pass over:
+    /// trace-cmd 3.4 refuses a file with such a section that is not compressed.
+    ///
+    /// # Errors
+    /// [`WriteError::TooLong`] above 4 GiB, [`WriteError::Write`].
+    pub fn btf(&mut self, data: &[u8]) -> Result<(), WriteError> {
+        let id = if self.codec == Codec::None { SectionId::RTRACE_BTF } else { SectionId::BTF_FILE };
+        self.section(id, data)
     }
 
     /// The text of saved_cmdlines: lines `pid comm`.
@@ -178,7 +188,7 @@ impl Writer {
                 out.u32(packed.len() as u32).u32(chunk.len() as u32).raw(&packed);
             }
         }
-        self.put_section(what, SectionId::BUFFER_TEXT, u16::from(self.codec != Codec::None), &out.bytes)?;
+        self.put_section(what, SectionId::BUFFER_TEXT, u16::from(self.codec != Codec::None), &[&out.bytes])?;
         self.options.push((OptionId::BUFFER_TEXT, option.bytes));
         Ok(())
     }
@@ -191,13 +201,13 @@ impl Writer {
         let what = id.name().unwrap_or("a section");
         let at = self.pos;
         if self.codec == Codec::None {
-            self.put_section(what, id, 0, data)?;
+            self.put_section(what, id, 0, &[data])?;
         } else {
             let packed = self.codec.compress(data).map_err(|source| WriteError::Write { what, source })?;
             let len = |n: usize| u32::try_from(n).map_err(|_| WriteError::TooLong { what, len: n });
-            let mut out = Put::new(self.abi);
-            out.u32(len(packed.len())?).u32(len(data.len())?).raw(&packed);
-            self.put_section(what, id, 1, &out.bytes)?;
+            let mut sizes = Put::new(self.abi);
+            sizes.u32(len(packed.len())?).u32(len(data.len())?);
+            self.put_section(what, id, 1, &[&sizes.bytes, &packed])?;
         }
         let option = OptionId(id.0);
         self.options.retain(|o| o.0 != option);
@@ -251,7 +261,7 @@ impl Writer {
             out.u16(id.0).u32(data.len() as u32).raw(data);
         }
         out.u16(OptionId::DONE.0).u32(8).u64(next);
-        self.put_section("options", SectionId::OPTIONS, 0, &out.bytes)?;
+        self.put_section("options", SectionId::OPTIONS, 0, &[&out.bytes])?;
         Ok(self.pos - 8)
     }
 
@@ -273,10 +283,12 @@ impl Writer {
         out.bytes
     }
 
-    fn put_section(&mut self, what: &'static str, id: SectionId, flags: u16, data: &[u8]) -> Result<(), WriteError> {
-        let mut bytes = self.section_header(id, flags, data.len() as u64);
-        bytes.extend_from_slice(data);
-        self.put(what, &bytes)
+    fn put_section(&mut self, what: &'static str, id: SectionId, flags: u16, data: &[&[u8]]) -> Result<(), WriteError> {
+        let header = self.section_header(id, flags, data.iter().map(|part| part.len() as u64).sum());
+        let at = self.pos;
+        let put = std::iter::once(&header[..]).chain(data.iter().copied()).try_for_each(|part| self.put(what, part));
+        // What could not be written as a whole is written over.
+        put.inspect_err(|_| self.pos = at)
     }
 
     pub(super) fn put(&mut self, what: &'static str, bytes: &[u8]) -> Result<(), WriteError> {
@@ -285,11 +297,13 @@ impl Writer {
         Ok(())
     }
 
-    fn sized32(&mut self, what: &'static str, id: SectionId, text: &[u8]) -> Result<(), WriteError> {
+    /// Puts the length before the text where it lies: kallsyms is some megabytes.
+    fn sized32(&mut self, what: &'static str, id: SectionId, mut text: Vec<u8>) -> Result<(), WriteError> {
         let len = u32::try_from(text.len()).map_err(|_| WriteError::TooLong { what, len: text.len() })?;
-        let mut out = Put::new(self.abi);
-        out.u32(len).raw(text);
-        self.section(id, &out.bytes)
+        let mut size = Put::new(self.abi);
+        size.u32(len);
+        text.splice(..0, size.bytes);
+        self.section(id, &text)
     }
 }
 

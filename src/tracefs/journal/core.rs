@@ -216,6 +216,8 @@ impl Writer {
 
     /// Takes back `entries`, the last first. What lies in an instance that goes as a whole is left alone.
     pub(super) fn undo_all(&mut self, entries: &[Undo]) -> Result<(), UndoError> {
+        // An instance's events are switched off when it is removed.
+        let _awake = (!entries.is_empty()).then(|| self.tracefs.files().keep_cpus_awake());
         let failures: Vec<Error> = entries.iter().rev().filter_map(|entry| entry.perform(self).err()).collect();
         if failures.is_empty() { Ok(()) } else { Err(UndoError { failures }) }
     }

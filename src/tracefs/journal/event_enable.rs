@@ -68,6 +68,7 @@ impl Journal {
                 })?;
             }
         }
+        let _awake = (!writes.is_empty()).then(|| self.tracefs().files().keep_cpus_awake());
         writes.iter().try_for_each(|file| self.writer.write(&instance.relative(file), bit, WriteMode::Truncate))
     }
 }

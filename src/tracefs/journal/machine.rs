@@ -94,12 +94,29 @@ impl Journal {
     /// Sets the tracer (`current_tracer`).
     ///
     /// # Errors
-    /// [`Error::NoFeature`] if this kernel does not have it; as [`Journal::set`].
+    /// Those of [`Journal::require_tracer`]; as [`Journal::set`].
     pub fn set_tracer(&mut self, instance: &Instance, tracer: &str) -> Result<(), Error> {
-        if !instance.tracers()?.iter().any(|known| known == tracer) {
-            let wanted = Feature::Tracer(tracer.to_owned());
-            return Err(Error::NoFeature { what: wanted.name(), config: wanted.config() });
-        }
+        self.require_tracer(instance, tracer)?;
         self.set(instance, "current_tracer", tracer).map(drop)
+    }
+
+    /// Asks for a tracer before anything is set for it.
+    ///
+    /// # Errors
+    /// [`Error::NoFeature`] if this kernel does not have it, [`Error::NoTracer`] if none has, [`Error::TopTracer`] if
+    /// `instance` cannot have it; [`Error::File`].
+    pub fn require_tracer(&self, instance: &Instance, tracer: &str) -> Result<(), Error> {
+        let available = instance.tracers()?;
+        if available.iter().any(|known| known == tracer) {
+            return Ok(());
+        }
+        let wanted = Feature::Tracer(tracer.to_owned());
+        if instance.name().is_some() && wanted.is_in(self.tracefs()) {
+            return Err(Error::TopTracer { name: tracer.to_owned() });
+        }
+        Err(match wanted.config() {
+            None => Error::NoTracer { name: tracer.to_owned(), available },
+            config => Error::NoFeature { what: wanted.name(), config },
+        })
     }
 }

@@ -107,8 +107,12 @@ impl Reset<'_> {
         // `schedule:traceoff:unlimited` is a command on a function, which truncating does not remove.
         for command in entries.iter().filter(|entry| entry.contains(':')) {
             let command = command.trim_end_matches(":unlimited");
-            let command = command.split_once(":count=").map_or(command, |(command, _)| command);
-            self.write(file, &format!("!{command}"), WriteMode::Append);
+            // What counts is another command to the kernel than what does not (`ftrace_trace_onoff_callback()`).
+            let removal = match command.split_once(":count=") {
+                Some((counted, _)) => format!("!{counted}:0"),
+                None => format!("!{command}"),
+            };
+            self.write(file, &removal, WriteMode::Append);
         }
         let hidden = entries.is_empty() && may_hide_a_list(file, "") && self.instance.has(file);
         if hidden || entries.iter().any(|entry| !entry.contains(':')) {

@@ -1,0 +1,27 @@
+//! What trace-cmd does over the network and with guests, which comes later: who asks for it is told so.
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+const COMMANDS: [&str; 4] = ["listen", "agent", "setup-guest", "attach"];
+const OPTIONS: [&str; 8] = ["-N", "-V", "-A", "-t", "--name", "--proxy", "--nofifos", "--tsync-interval"];
+const INSTEAD: &str = "tracing over the network and of guests comes later; record on each machine, and \
+                       `rtrace report FILE FILE` merges what their clocks agree on";
+
+/// The answer to an option of trace-cmd's record that is about the network or guests.
+pub(crate) fn later_option(word: &str) -> Option<String> {
+    let name = word.split('=').next().unwrap_or(word);
+    let short =
+        |option: &&str| option.len() == 2 && name.len() > 2 && !name.starts_with("--") && name.starts_with(*option);
+    let found = OPTIONS.iter().find(|option| name == **option || short(option))?;
+    Some(format!("`{found}` is not here yet: {INSTEAD}\n"))
+}
+
+/// The same for commands: `error` itself, if it is about another one.
+pub(crate) fn later_command(error: clap::Error) -> clap::Error {
+    match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(name)) if COMMANDS.contains(&name.as_str()) => {
+            clap::Error::raw(ErrorKind::InvalidSubcommand, format!("`{name}` is not here yet: {INSTEAD}\n"))
+        }
+        _ => error,
+    }
+}

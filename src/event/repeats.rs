@@ -1,0 +1,245 @@
+//! Records that come again. A trace says much the same over and over (a task leaves the CPU, a call returns 0), and what
+//! it says is quicker copied than put together.
+//!
+//! The same bytes, the common fields among them, give the same text, as long as the event's text is made of them and of
+//! what does not change; what they teach (task names) is known already the second time, until a name changes.
+
+use std::fmt;
+
+/// The texts of records that came lately.
+#[derive(Default)]
+pub(crate) struct Repeats {
+    /// [`SLOTS`] of them, or none yet.
+    slots: Vec<Slot>,
+    /// By event id, what looking for its records has brought: below 0, so many of them are passed over.
+    credit: Vec<i8>,
+    /// Slots of other epochs are empty.
+    epoch: u32,
+}
+
+const SLOTS: usize = 512;
+/// The longest text that is kept, in bytes.
+const TEXT: usize = 2 * HALF;
+const HALF: usize = 64;
+/// The longest record that is kept, in bytes.
+const RECORD: usize = 64;
+
+/// What is compared lies in one line of the cache.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Slot {
+    words: [u64; RECORD / 8],
+    /// 0: the slot is empty.
+    record_len: u8,
+    text_len: u8,
+    epoch: u32,
+    text: [[u8; HALF]; 2],
+}
+
+/// What is known of a record.
+pub(crate) enum Found<'a> {
+    /// Its text, in two pieces, and how many bytes of both count.
+    Text(&'a [[u8; HALF]; 2], usize),
+    /// Nothing, but it is worth keeping: there.
+    New(usize),
+    /// Nothing.
+    Passed,
+}
+
+/// The first and the last `BYTES` bytes of a record that has at most twice as many, as `WORDS` words.
+#[inline(always)]
+fn ends<const BYTES: usize, const WORDS: usize>(data: &[u8]) -> Option<[u64; WORDS]> {
+    let (first, last) = (data.first_chunk::<BYTES>()?, data.last_chunk::<BYTES>()?);
+    let mut words = [0; WORDS];
+    let (near, far) = words.split_at_mut(WORDS / 2);
+    for (words, bytes) in [(near, first), (far, last)] {
+        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+            *word = u64::from_ne_bytes(*bytes);
+        }
+    }
+    Some(words)
+}
+
+/// Where these words are kept: pairs of them are multiplied, none of which waits for another.
+#[inline(always)]
+fn slot_of(words: &[u64]) -> usize {
+    const ODD: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f];
+    let mut sum = 0;
+    for (at, pair) in words.as_chunks::<2>().0.iter().enumerate() {
+        let [a, b] = *pair;
+        let product = u128::from(a ^ ODD[0]) * u128::from(b ^ ODD[1]);
+        sum ^= ((product >> 64) as u64 ^ product as u64).rotate_left(at as u32);
+    }
+    (sum ^ sum >> 32) as usize % SLOTS
+}
+
+impl Slot {
+    fn begin_with<const WORDS: usize>(&mut self, words: Option<[u64; WORDS]>) {
+        for (place, word) in self.words.iter_mut().zip(words.into_iter().flatten()) {
+            *place = word;
+        }
+    }
+}
+
+impl Repeats {
+    /// Forgets all texts. Which events are worth looking for is kept.
+    pub(crate) fn forget(&mut self) {
+        match self.epoch.checked_add(1) {
+            Some(next) => self.epoch = next,
+            None => *self = Repeats::default(),
+        }
+    }
+
+    /// What is known of the record `data`, of the event `id`.
+    #[inline(always)]
+    pub(crate) fn find(&mut self, id: u16, data: &[u8]) -> Found<'_> {
+        let Some(credit) = self.credit.get_mut(usize::from(id)) else {
+            self.begin(id);
+            return Found::Passed;
+        };
+        if *credit < 0 {
+            *credit += 1;
+            return Found::Passed;
+        }
+        let (at, known) = match data.len() {
+            32..=RECORD => self.look::<32, 8>(data),
+            16..32 => self.look::<16, 4>(data),
+            8..16 => self.look::<8, 2>(data),
+            _ => {
+                *credit = i8::MIN;
+                return Found::Passed;
+            }
+        };
+        let credit = &mut self.credit[usize::from(id)];
+        if known {
+            *credit = credit.saturating_add(1);
+            let slot = &self.slots[at];
+            return Found::Text(&slot.text, slot.text_len.into());
+        }
+        *credit = if *credit > 0 { *credit - 1 } else { i8::MIN };
+        Found::New(at)
+    }
+
+    /// The slot of the record, and whether it is there. The words of a slot count as far as its record's length says.
+    #[inline(always)]
+    fn look<const BYTES: usize, const WORDS: usize>(&self, data: &[u8]) -> (usize, bool) {
+        let Some(words) = ends::<BYTES, WORDS>(data) else { return (0, false) };
+        let at = slot_of(&words);
+        let slot = &self.slots[at];
+        // One comparison for all: they are equal, as a rule.
+        let differ = words.iter().zip(&slot.words).fold(0, |differ, (a, b)| differ | (a ^ b));
+        let differ = differ | u64::from(slot.epoch ^ self.epoch) | (u64::from(slot.record_len) ^ data.len() as u64);
+        (at, differ == 0)
+    }
+
+    #[cold]
+    fn begin(&mut self, id: u16) {
+        self.credit.resize(usize::from(id) + 1, i8::MAX / 2);
+        let empty = Slot { words: [0; RECORD / 8], record_len: 0, text_len: 0, epoch: 0, text: [[0; HALF]; 2] };
+        self.slots.resize(SLOTS, empty);
+    }
+
+    /// Remembers what was printed for the record, for which `at` was found, if it is not too long.
+    #[inline(never)]
+    pub(crate) fn keep(&mut self, at: usize, data: &[u8], text: &[u8]) {
+        let Some(slot) = self.slots.get_mut(at) else { return };
+        let Some(place) = slot.text.as_flattened_mut().get_mut(..text.len()) else { return };
+        place.copy_from_slice(text);
+        match data.len() {
+            32.. => slot.begin_with(ends::<32, 8>(data)),
+            16..32 => slot.begin_with(ends::<16, 4>(data)),
+            _ => slot.begin_with(ends::<8, 2>(data)),
+        }
+        slot.record_len = data.len() as u8;
+        (slot.text_len, slot.epoch) = (text.len() as u8, self.epoch);
+    }
+}
+
+impl fmt::Debug for Repeats {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = self.slots.iter().filter(|slot| slot.record_len > 0 && slot.epoch == self.epoch).count();
+        f.debug_struct("Repeats").field("known", &known).finish_non_exhaustive()
+    }
+}
+
+const _: () = assert!(TEXT <= u8::MAX as usize);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(repeats: &mut Repeats, id: u16, data: &[u8]) -> Option<Vec<u8>> {
+        match repeats.find(id, data) {
+            Found::Text(text, len) => Some(text.as_flattened()[..len].to_vec()),
+            _ => None,
+        }
+    }
+
+    fn keep(repeats: &mut Repeats, id: u16, data: &[u8], text: &[u8]) {
+        match repeats.find(id, data) {
+            Found::New(at) => repeats.keep(at, data, text),
+            _ => panic!("nothing to keep"),
+        }
+    }
+
+    #[test]
+    fn the_same_bytes_are_found_whatever_their_number() {
+        let bytes: Vec<u8> = (1..=70).collect();
+        let mut repeats = Repeats::default();
+        assert!(matches!(repeats.find(3, &bytes), Found::Passed), "the first of all");
+        for len in 8..=64 {
+            let data = &bytes[..len];
+            keep(&mut repeats, 3, data, &vec![b'x'; 2 * len]);
+            assert_eq!(text(&mut repeats, 3, data).map(|text| text.len()), Some(2 * len), "{len}");
+            for at in 0..len {
+                let mut other = data.to_vec();
+                other[at] ^= 0x80;
+                assert!(text(&mut repeats, 2, &other).is_none(), "{len} bytes, another one at {at}");
+                repeats.credit[2] = 1;
+            }
+        }
+        for len in [0, 7, 65, 70] {
+            repeats.credit[3] = 1;
+            assert!(matches!(repeats.find(3, &bytes[..len]), Found::Passed), "{len}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_kept_and_what_was_forgotten_not_found() {
+        let mut repeats = Repeats::default();
+        let _ = repeats.find(1, &[1; 8]);
+        keep(&mut repeats, 1, &[1; 8], &[b'x'; TEXT + 1]);
+        assert!(text(&mut repeats, 1, &[1; 8]).is_none());
+        keep(&mut repeats, 1, &[1; 8], &[b'x'; TEXT]);
+        assert_eq!(text(&mut repeats, 1, &[1; 8]), Some(vec![b'x'; TEXT]));
+        repeats.forget();
+        assert!(text(&mut repeats, 1, &[1; 8]).is_none());
+        repeats.epoch = u32::MAX;
+        repeats.forget();
+        assert_eq!((repeats.epoch, text(&mut repeats, 1, &[1; 8])), (0, None));
+    }
+
+    #[test]
+    fn events_that_never_repeat_are_left_alone() {
+        let mut repeats = Repeats::default();
+        let mut looked = 0;
+        for n in 0..100_000u64 {
+            match repeats.find(0, &n.to_ne_bytes()) {
+                Found::New(at) => {
+                    repeats.keep(at, &n.to_ne_bytes(), b"x\n");
+                    looked += 1;
+                }
+                Found::Text(..) => panic!("{n} was never there"),
+                Found::Passed => {}
+            }
+        }
+        assert!((100_000 / 200..100_000 / 100).contains(&looked), "{looked}");
+        // and are taken up again once they do
+        for _ in 0..400 {
+            if let Found::New(at) = repeats.find(0, &[7; 8]) {
+                repeats.keep(at, &[7; 8], b"seven\n");
+            }
+        }
+        assert_eq!(text(&mut repeats, 0, &[7; 8]), Some(b"seven\n".to_vec()));
+    }
+}

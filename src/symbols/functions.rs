@@ -1,0 +1,68 @@
+//! What the recorded kernel's functions take, out of its BTF.
+
+use super::arguments::Arguments;
+use crate::btf::{Btf, Error};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{OnceLock, PoisonError, RwLock};
+
+/// The kernel's functions by name. The BTF is parsed when the first function is asked for.
+#[derive(Debug, Default)]
+pub struct Functions {
+    btf: Vec<u8>,
+    parsed: OnceLock<Result<Btf, Error>>,
+    /// What was looked up so far, by the function's address and whether copies of the compiler's were to be found.
+    known: RwLock<HashMap<(u64, bool), Option<Arguments>>>,
+}
+
+impl Clone for Functions {
+    fn clone(&self) -> Self {
+        Functions::new(self.btf.clone())
+    }
+}
+
+impl Functions {
+    /// Those of a kernel's BTF; none if there is none.
+    pub fn new(btf: Vec<u8>) -> Self {
+        Functions { btf, ..Functions::default() }
+    }
+
+    /// What is wrong with the BTF, if a function was asked for and it could not be understood.
+    pub fn error(&self) -> Option<Error> {
+        if self.btf.is_empty() {
+            return None;
+        }
+        self.parsed.get().and_then(|parsed| parsed.as_ref().err().copied())
+    }
+
+    /// Gives `show` the arguments of the function at `address` called `name`; `None` if nothing is known of it. With
+    /// `copies`, a compiler's copy (`vfs_read.isra.0`) is taken for the function that it is of.
+    pub(crate) fn arguments<R>(
+        &self,
+        (address, name): (u64, &[u8]),
+        copies: bool,
+        show: impl FnOnce(Option<&Arguments>) -> R,
+    ) -> R {
+        let key = (address, copies);
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known.get(&key) {
+            return show(found.as_ref());
+        }
+        drop(known);
+        let found = self.find(name, copies);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let found = match known.entry(key) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(found),
+        };
+        show(found.as_ref())
+    }
+
+    #[cold]
+    fn find(&self, name: &[u8], copies: bool) -> Option<Arguments> {
+        let btf = self.parsed.get_or_init(|| Btf::parse(self.btf.clone())).as_ref().ok()?;
+        let name = std::str::from_utf8(name).ok()?;
+        let function = if copies { btf.function(name) } else { btf.function_named(name) };
+        function.map(Arguments::of)
+    }
+}

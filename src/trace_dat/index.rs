@@ -1,0 +1,275 @@
+//! What is in each chunk of a CPU's data, so that whoever looks for some tasks need not unpack the others' chunks. The
+//! recorder notes it before it packs a chunk; our files keep it in an option of their own for each CPU of each buffer.
+
+use super::put::Put;
+use super::{Buffer, DataLayout, FileError, OptionId, RawOption, Trace};
+use crate::abi::Abi;
+use crate::event::Lost;
+use crate::format::HeaderPage;
+use crate::ring_buffer::{PageLayout, survey};
+use crate::units::{CpuId, Pid};
+use std::ops::Range;
+
+/// Some tasks, as few bits: a set that may hold tasks that nobody put in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskBits([u64; 4]);
+
+impl TaskBits {
+    /// All tasks that there may be.
+    pub const ALL: Self = TaskBits([u64::MAX; 4]);
+
+    /// Puts a task in.
+    #[inline(always)]
+    pub fn add(&mut self, pid: Pid) {
+        let bit = pid.0 as u32 & 255;
+        self.0[(bit >> 6) as usize] |= 1 << (bit & 63);
+    }
+
+    /// Whether there may be a task that is in both.
+    pub fn meets(&self, other: &TaskBits) -> bool {
+        self.0.iter().zip(other.0).any(|(a, b)| a & b != 0)
+    }
+
+    fn join(&mut self, other: &TaskBits) {
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a |= b);
+    }
+}
+
+/// What is in a chunk, or in a few that follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkFacts {
+    /// Bytes that it takes in the file, its header included.
+    pub stored: u64,
+    /// The time stamp that its first sub-buffer begins with, uncorrected.
+    pub first: u64,
+    /// How many events are in it, if there was time to look.
+    pub events: Option<u64>,
+    /// Events that the kernel lost before or within it; where the kernel did not say how many, one.
+    pub lost: u64,
+    /// The tasks in whose context these events happened.
+    pub tasks: TaskBits,
+}
+
+impl ChunkFacts {
+    const NOTHING: Self = ChunkFacts { stored: 0, first: 0, events: Some(0), lost: 0, tasks: TaskBits([0; 4]) };
+
+    fn join(&mut self, next: &ChunkFacts) {
+        self.stored += next.stored;
+        self.events = self.events.zip(next.events).map(|(a, b)| a + b);
+        self.lost += next.lost;
+        self.tasks.join(&next.tasks);
+    }
+}
+
+/// Looks through a chunk while it grows, sub-buffer by sub-buffer: what was just copied is still in the cache.
+#[derive(Clone, Copy, Debug)]
+pub struct ChunkScan {
+    layout: PageLayout,
+    /// Bytes that were looked at.
+    looked: usize,
+    /// Of these; `None` if a sub-buffer is damaged.
+    facts: Option<ChunkFacts>,
+}
+
+impl ChunkScan {
+    /// For sub-buffers of `sub_buffer` bytes of this machine's kernel, which the text of `events/header_page` describes.
+    pub fn new(header: &HeaderPage, sub_buffer: usize) -> Self {
+        let layout = PageLayout::new(header, header.abi(Abi::HOST.endian), sub_buffer);
+        ChunkScan { layout, looked: 0, facts: Some(ChunkFacts::NOTHING) }
+    }
+
+    /// Looks at the whole sub-buffers of `chunk` that were not looked at yet; if there is no time for their events, at
+    /// their headers.
+    pub fn look(&mut self, chunk: &[u8], events: bool) {
+        let (size, first) = (self.layout.size, self.looked == 0);
+        let new = chunk.get(self.looked..chunk.len() / size * size).unwrap_or_default();
+        self.looked += new.len();
+        self.facts = self.facts.and_then(|facts| self.join(facts, first, new, events));
+    }
+
+    fn join(&self, mut facts: ChunkFacts, first: bool, new: &[u8], events: bool) -> Option<ChunkFacts> {
+        let pages = || new.chunks(self.layout.size).map(|data| Some((self.layout.page(data).ok()?, data)));
+        for (number, page) in pages().enumerate() {
+            let (page, _) = page?;
+            if first && number == 0 {
+                facts.first = page.timestamp;
+            }
+            facts.lost += match page.lost {
+                Lost::None => 0,
+                Lost::Unknown => 1,
+                Lost::Count(n) => n,
+            };
+        }
+        let Some(before) = facts.events.filter(|_| events) else {
+            return Some(ChunkFacts { events: None, tasks: TaskBits::ALL, ..facts });
+        };
+        let items = pages().flatten().filter_map(|(page, data)| data.get(page.start..page.end));
+        facts.events = Some(before + survey(items, |pid| facts.tasks.add(Pid(pid)))?);
+        Some(facts)
+    }
+
+    /// What is in the chunk, which takes `stored` bytes; the next one is begun.
+    pub fn take(&mut self, stored: u64) -> Option<ChunkFacts> {
+        self.looked = 0;
+        self.facts.replace(ChunkFacts::NOTHING).map(|facts| ChunkFacts { stored, ..facts })
+    }
+}
+
+/// The most entries that are kept for one CPU.
+const MOST: usize = 1 << 14;
+const VERSION: u32 = 1;
+/// In the place of a number of events: not looked at.
+const UNKNOWN: u64 = u64::MAX;
+
+/// The facts of a CPU's chunks, in their order; none at all as soon as those of one are missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChunkIndex {
+    entries: Vec<ChunkFacts>,
+    incomplete: bool,
+}
+
+impl ChunkIndex {
+    /// An empty one that will not have to grow: what is not used of it costs addresses only.
+    pub fn with_room() -> Self {
+        ChunkIndex { entries: Vec::with_capacity(MOST), incomplete: false }
+    }
+
+    /// Adds the next chunk's. Where there are many, each entry comes to stand for several chunks.
+    pub fn push(&mut self, facts: Option<ChunkFacts>) {
+        self.incomplete |= facts.is_none();
+        let Some(facts) = facts.filter(|_| !self.incomplete) else { return };
+        if self.entries.len() >= MOST {
+            let pairs = self.entries.chunks(2).map(|pair| {
+                let mut first = pair[0];
+                pair[1..].iter().for_each(|next| first.join(next));
+                first
+            });
+            self.entries = pairs.collect();
+        }
+        self.entries.push(facts);
+    }
+
+    /// Adds what follows.
+    pub fn append(&mut self, next: ChunkIndex) {
+        self.incomplete |= next.incomplete;
+        next.entries.into_iter().for_each(|facts| self.push(Some(facts)));
+    }
+
+    /// What each stretch of chunks holds.
+    pub fn entries(&self) -> &[ChunkFacts] {
+        if self.incomplete { &[] } else { &self.entries }
+    }
+
+    /// The option's bytes, for the CPU of the buffer; `None` if nothing is known.
+    pub fn write(&self, abi: Abi, buffer: &str, cpu: CpuId) -> Option<Vec<u8>> {
+        if self.entries().is_empty() {
+            return None;
+        }
+        let mut out = Put::new(abi);
+        out.u32(VERSION).cstr(buffer).u32(cpu.0).u32(self.entries.len() as u32);
+        for facts in &self.entries {
+            out.u64(facts.stored).u64(facts.first).u64(facts.events.unwrap_or(UNKNOWN)).u64(facts.lost);
+            facts.tasks.0.iter().for_each(|bits| {
+                out.u64(*bits);
+            });
+        }
+        Some(out.bytes)
+    }
+
+    /// Reads what [`ChunkIndex::write`] wrote; the buffer and the CPU first.
+    fn read(option: &RawOption, abi: Abi) -> Result<(String, CpuId, Self), FileError> {
+        let mut scan = option.scan(abi);
+        let cut = |_| option.error("it ends too early");
+        if scan.u32().map_err(cut)? != VERSION {
+            return Err(option.error("it is of a newer rtrace"));
+        }
+        let (buffer, cpu) = (scan.cstr().map_err(cut)?, CpuId(scan.u32().map_err(cut)?));
+        let mut index = ChunkIndex::default();
+        for _ in 0..scan.u32().map_err(cut)?.min(MOST as u32) {
+            let mut number = || scan.u64().map_err(cut);
+            let (stored, first, events, lost) = (number()?, number()?, number()?, number()?);
+            let events = Some(events).filter(|events| *events != UNKNOWN);
+            let tasks = TaskBits([number()?, number()?, number()?, number()?]);
+            index.entries.push(ChunkFacts { stored, first, events, lost, tasks });
+        }
+        Ok((buffer, cpu, index))
+    }
+}
+
+/// Bytes of the chunk count before a CPU's first chunk.
+const COUNT: u64 = 4;
+
+impl Trace {
+    /// What the file says of the chunks of the CPU that is number `cpu` of `buffer.cpus`; `None` if it does not, or says
+    /// it of other chunks than these.
+    pub fn index(&self, buffer: &Buffer, cpu: usize) -> Option<ChunkIndex> {
+        let data = buffer.cpus.get(cpu)?;
+        let known = self.options(OptionId::RTRACE_INDEX).filter_map(|option| ChunkIndex::read(option, self.abi).ok());
+        let index =
+            known.filter(|(name, cpu, _)| *name == buffer.name && *cpu == data.cpu).map(|(.., index)| index).last()?;
+        let stored = index.entries.iter().try_fold(COUNT, |sum, facts| sum.checked_add(facts.stored));
+        (data.layout == DataLayout::Chunks && stored == Some(data.size)).then_some(index)
+    }
+
+    /// The parts of the file that a reader of the CPU's chunks may pass over if it looks for `tasks` only, by rising
+    /// offset. Where events were lost nothing is passed over, so that they are told.
+    pub fn without_tasks(&self, buffer: &Buffer, cpu: usize, tasks: &TaskBits) -> Vec<Range<u64>> {
+        let (Some(index), Some(data)) = (self.index(buffer, cpu), buffer.cpus.get(cpu)) else { return Vec::new() };
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        let mut at = data.offset + COUNT;
+        for facts in index.entries() {
+            let end = at + facts.stored;
+            if facts.lost == 0 && !facts.tasks.meets(tasks) {
+                match ranges.last_mut() {
+                    Some(last) if last.end == at => last.end = end,
+                    _ => ranges.push(at..end),
+                }
+            }
+            at = end;
+        }
+        ranges
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace_dat::Place;
+
+    fn facts(pid: i32, lost: u64) -> ChunkFacts {
+        let mut tasks = TaskBits::default();
+        tasks.add(Pid(pid));
+        ChunkFacts { stored: 100, first: 5, events: Some(7), lost, tasks }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut index = ChunkIndex::default();
+        (0..5).for_each(|pid| index.push(Some(facts(pid, 0))));
+        let data = index.write(Abi::HOST, "one", CpuId(3)).unwrap();
+        let option = RawOption { id: OptionId::RTRACE_INDEX, data, offset: 0, place: Place::Prefix };
+        assert_eq!(ChunkIndex::read(&option, Abi::HOST).unwrap(), ("one".to_owned(), CpuId(3), index));
+    }
+
+    #[test]
+    fn many_chunks_share_entries() {
+        let mut index = ChunkIndex::default();
+        (0..5 * MOST as i32).for_each(|pid| index.push(Some(facts(pid, 1))));
+        assert!(index.entries().len() <= MOST);
+        let events = |facts: &ChunkFacts| facts.events.unwrap_or(0);
+        let sum = |of: fn(&ChunkFacts) -> u64| index.entries().iter().map(of).sum::<u64>();
+        let chunks = 5 * MOST as u64;
+        assert_eq!((sum(|f| f.stored), sum(events), sum(|f| f.lost)), (100 * chunks, 7 * chunks, chunks));
+        index.push(None);
+        assert!(index.entries().is_empty() && index.write(Abi::HOST, "", CpuId(0)).is_none());
+    }
+
+    #[test]
+    fn a_task_that_is_in_is_met() {
+        for pid in [0, 1, 255, 256, 4_194_303, -1] {
+            let (mut wanted, other) = (TaskBits::default(), facts(pid ^ 1, 0).tasks);
+            wanted.add(Pid(pid));
+            assert!(facts(pid, 0).tasks.meets(&wanted) && !other.meets(&wanted));
+        }
+    }
+}
