@@ -26,7 +26,7 @@ fn formats(dir: &Path, found: &mut Vec<(String, String)>) {
     }
 }
 
-/// Events whose print format runs statements; a handler prints them.
+/// Events whose print format runs statements; a handler prints them, or nothing does.
 fn has_handler(event: &EventFormat) -> bool {
     event.system == "kvmmmu"
         && ["kvm_mmu_get_page", "kvm_mmu_sync_page", "kvm_mmu_unsync_page", "kvm_mmu_prepare_zap_page"]
@@ -64,7 +64,9 @@ fn of_this_machine() {
 #[test]
 fn of_stored_kernels() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/formats");
-    for kernel in ["host-6.18", "debian-6.1", "debian-6.12"] {
+    for (kernel, least) in
+        [("host-6.18", 2300), ("debian-6.1", 1300), ("debian-6.12", 1000), ("debian-7.3", 1600), ("wireless-6.1", 321)]
+    {
         let path = dir.join(format!("{kernel}.zst"));
         let text = zstd::decode_all(std::fs::File::open(&path).unwrap()).unwrap();
         let text = String::from_utf8(text).unwrap();
@@ -75,7 +77,7 @@ fn of_stored_kernels() {
             .map(|part| part.split_once('\n').unwrap())
             .map(|(system, text)| (system.to_owned(), text.to_owned()))
             .collect();
-        assert!(found.len() > 900, "{kernel}: {} formats", found.len());
+        assert!(found.len() >= least, "{kernel}: {} formats", found.len());
         check(kernel, &found);
     }
 }

@@ -100,6 +100,23 @@ fn convert_says_what_cannot_be() {
 }
 
 #[test]
+fn parts_and_what_is_recovered_as_json() {
+    let env = TestEnvironment::new();
+    std::fs::copy(recording("vm-6.1/trig.dat"), env.path().join("trace.dat")).expect("a copy");
+    let json = |args: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&env.rtrace(args).exits(0).complains("").stdout()).expect("JSON")
+    };
+    let parts = json(&["split", "-e", "100", "-r", "-o", "part", "--json"]);
+    assert_eq!(parts["schema"], "rtrace.split");
+    assert_eq!(
+        parts["parts"],
+        serde_json::json!([{"file": "part.0001", "events": 100}, {"file": "part.0002", "events": 38}])
+    );
+    let nothing = json(&["recover", "--json"]);
+    assert_eq!((&nothing["schema"], &nothing["done"]), (&"rtrace.recover".into(), &"complete".into()));
+}
+
+#[test]
 fn the_parts_of_a_split_are_the_whole() {
     let env = TestEnvironment::new();
     for name in ["vm-6.1/trig.dat", "s390x/inst.dat", "i386/events-v6.dat"] {

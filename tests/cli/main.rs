@@ -2,6 +2,8 @@
 
 #[path = "../common/environment.rs"]
 mod environment;
+#[path = "../common/help_examples.rs"]
+mod help_examples;
 #[path = "../common/knobs.rs"]
 mod knobs;
 #[path = "../common/not_run.rs"]
@@ -10,6 +12,7 @@ mod not_run;
 mod profiles;
 
 mod documents;
+mod examples;
 mod files;
 mod generated;
 mod help;

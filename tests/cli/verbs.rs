@@ -284,7 +284,10 @@ fn start_and_set_leave_what_they_set_or_nothing() {
             before.assert_unchanged(&crate::knobs::Knobs::read(&own.0));
         }
     }
-    rtrace("start", &["-p", "nosuchtracer"]).exits(5).complains("rtrace: this kernel has no tracer `nosuchtracer`\n");
+    let refused = rtrace("start", &["-p", "nosuchtracer"]);
+    refused
+        .exits(5)
+        .complains_with("rtrace: this kernel has no tracer `nosuchtracer`\n  Hint: tracers of this kernel are ");
     rtrace("start", &[]).exits(2).complains_with("nothing to trace");
     rtrace("set", &[]).exits(2).complains_with("nothing to set");
     rtrace("start", &["-f", "a == 1"]).exits(2);

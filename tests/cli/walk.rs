@@ -252,6 +252,8 @@ fn what_the_exit_code_says_of_tracefs() {
         ("stream -q", 2, "no event is selected"),
         ("stream -e sched -C tsc2nsec", 2, "`-C mono` counts nanoseconds"),
         ("record -e sched -F", 2, "-F"),
+        ("record -N host:1 -e sched", 2, "network and of guests comes later"),
+        ("record -e sched --tsync-interval=3", 2, "network and of guests comes later"),
         ("record --no-such-option -e sched", 2, "unexpected argument `--no-such-option`"),
         ("reset -d", 2, "the top level cannot be deleted"),
         ("list -F", 2, "-e"),
@@ -282,6 +284,10 @@ fn what_the_exit_code_says_of_tracefs() {
         ("record --top --journal-dir j -p timerlat", 5, "CONFIG_TIMERLAT_TRACER"),
         ("record --top --journal-dir j -p mmiotrace", 5, "CONFIG_MMIOTRACE"),
         ("record --top --journal-dir j -p hwlat -- true", 125, "CONFIG_HWLAT_TRACER"),
+        // Nothing is set for what is not there: neither `set_ftrace_pid` nor `set_graph_function` exists here.
+        ("start --journal-dir j -p function_graph -g vfs_open -F -- true", 125, "CONFIG_FUNCTION_GRAPH_TRACER"),
+        ("record --top --journal-dir j -p nop -O funcgraph-args", 5, "CONFIG_FUNCTION_TRACE_ARGS"),
+        ("set --journal-dir j -O funcgraph-retval", 5, "CONFIG_FUNCTION_GRAPH_RETVAL"),
         ("start --journal-dir j -p hwlat -- true", 125, "CONFIG_HWLAT_TRACER"),
         ("show -s", 5, "CONFIG_TRACER_SNAPSHOT"),
         ("extract -s", 5, "CONFIG_TRACER_SNAPSHOT"),
@@ -290,6 +296,10 @@ fn what_the_exit_code_says_of_tracefs() {
         ("stack --start", 5, "CONFIG_STACK_TRACER"),
         ("list -f", 5, "CONFIG_DYNAMIC_FTRACE"),
     ]);
+    // What it has, but not for instances.
+    tree.put("available_tracers", b"function_graph nop\n");
+    tree.put("instances/one/available_tracers", b"nop\n");
+    tree.walk(&[("start --journal-dir j -B one -p function_graph", 5, "leave out -B")]);
 }
 
 #[test]
@@ -343,5 +353,8 @@ fn what_the_exit_code_says_of_files() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     env.rtrace(&["options"]).exits(0).complains("");
     env.rtrace(&["no-such-verb"]).exits(2);
+    for verb in ["listen", "agent", "setup-guest", "attach"] {
+        env.rtrace(&[verb, "-p", "1"]).exits(2).complains_with("network and of guests comes later");
+    }
     env.rtrace(&["--help"]).exits(0);
 }

@@ -3,7 +3,7 @@
 use rtrace::abi::{Abi, Endian};
 use rtrace::merge::Merge;
 use rtrace::trace_dat::{
-    Codec, FinishedSpool, OptionId, SpoolEntry, SpoolTable, TimeOptions, Trace, Writer, spool_name,
+    ChunkIndex, Codec, FinishedSpool, OptionId, SpoolEntry, SpoolTable, TimeOptions, Trace, Writer, spool_name,
 };
 use std::fs::File;
 use std::io::Write;
@@ -110,7 +110,7 @@ pub(crate) fn record(from: &Trace, path: &Path, codec: Codec, formats: usize) ->
                 target: (0, 0),
             };
             table.entries.push(entry.clone());
-            spools.push(FinishedSpool { entry, path, size, chunks });
+            spools.push(FinishedSpool { entry, path, size, chunks, index: ChunkIndex::default() });
         }
     }
     writer.publish(&table).unwrap();

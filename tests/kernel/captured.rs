@@ -50,6 +50,7 @@ pub(crate) fn compare(dir: &Path, pointers: Pointers) -> Compared {
         kallsyms: Kallsyms::parse(&bytes(dir, "kallsyms")),
         printk: PrintkFormats::parse(&bytes(dir, "printk_formats")),
         comms: Comms::default(),
+        ..Symbols::default()
     };
     let header = HeaderPage::parse(&text("header_page")).expect("header_page");
     let abi = header.abi(if cfg!(target_endian = "big") { Endian::Big } else { Endian::Little });

@@ -4,6 +4,7 @@
 use crate::documented::{Example, examples};
 use crate::echoes;
 use crate::guest_machine::{Guest, Kernel, on_kernels};
+use crate::help_examples::commands;
 use std::process::Command;
 
 const DOCUMENTED: &str = r#"
@@ -93,28 +94,84 @@ on_kernels!(the_kernels_documentation: V6_1, V6_12, AllTracers => |kernel| {
     assert!(seen[0] >= 2 && seen[1] >= 20, "{seen:?}; skipped: {}", guest.text("skipped"));
 });
 
-/// The commands of a page: lines that begin with `rtrace`, continued by a backslash or an open quote, without what
-/// explains them. Those that hold a placeholder or work on files are none.
-fn commands(page: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut lines = page.lines();
-    while let Some(line) = lines.next() {
-        let mut command = line.trim().to_owned();
-        if !command.starts_with("rtrace ") {
-            continue;
+/// The verbs that trace or read what the kernel has, and what their examples find there.
+const DAILY: [(&str, &str); 18] = [
+    ("record", ""),
+    ("stream", ""),
+    // One recorder that was killed, and what trace-cmd leaves when it is.
+    (
+        "recover",
+        "for file in trace run; do\n\
+           rtrace record -q -e sched -o $file.dat & pid=$!\n\
+           until_true grep -q 1 $T/instances/rtrace-$pid/tracing_on || echo FAILED: no recording\n\
+           kill -9 $pid; wait $pid 2> /dev/null\n\
+         done\n\
+         rtrace reset --stale > /dev/null\n\
+         rtrace start -e sched\n\
+         for cpu in 0 1; do\n\
+           taskset $((cpu + 1)) ls / > /dev/null; dd if=$T/per_cpu/cpu$cpu/trace_pipe_raw of=trace.dat.cpu$cpu bs=4096 count=1 2> /dev/null\n\
+         done\n",
+    ),
+    (
+        "extract",
+        "mkdir $T/instances/boot_map; echo 1 | tee $T/instances/boot_map/events/sched/enable > $T/events/sched/enable; ls / > /dev/null; rtrace snapshot take\n",
+    ),
+    ("profile", "rtrace record -q --profile -F -c -- ls / > /dev/null\n"),
+    ("profile functions", ""),
+    ("stack", ""),
+    ("list", ""),
+    ("mem", "rtrace record -q -e kmem -o kmem.dat -- ls / > /dev/null\n"),
+    ("check-events", ""),
+    ("start", "mkdir $T/instances/web\n"),
+    ("set", "mkdir $T/instances/web\n"),
+    ("stop", "mkdir $T/instances/web\n"),
+    ("restart", ""),
+    ("clear", "mkdir $T/instances/web\n"),
+    ("reset", "mkdir $T/instances/web\n"),
+    ("show", "mkdir $T/instances/web; rtrace start -e sched\n"),
+    ("stat", ""),
+];
+
+/// Adds the examples in the help of the daily verbs. Those of verbs that read files are done in `tests/cli/examples.rs`.
+fn daily_verbs(script: &mut String) {
+    script.push_str(
+        "until_true() { n=0; until \"$@\"; do n=$((n + 1)); [ $n -lt 600 ] || return 1; usleep 100000; done; }\n\
+         jq() { cat; }\n\
+         settings() { knobs | grep -v '^./trace_stat/\\|^./stack_max_size\\|^./saved_cmdlines:'; }\n\
+         rtrace reset -b 1410 > /dev/null\n\
+         settings > before\n",
+    );
+    for (verb, before) in DAILY {
+        let words: Vec<&str> = verb.split(' ').chain(["--help"]).collect();
+        let output = Command::new(env!("CARGO_BIN_EXE_rtrace")).args(words).output().expect("rtrace starts");
+        let commands = commands(&String::from_utf8(output.stdout).unwrap());
+        assert!(!commands.is_empty(), "{verb} has no examples");
+        script.push_str("rm -rf /tmp/in; mkdir /tmp/in; cd /tmp/in\n");
+        script.push_str(before);
+        for command in commands {
+            let mut command = command
+                .replace("--duration 10s", "--duration 300ms")
+                .replace("--duration 10 ", "--duration 300ms ")
+                .replace("--duration 5s", "--duration 300ms")
+                .replace("-- make -j8", "-- ls /")
+                .replace("-- make", "-- ls /")
+                .replace("./server --once", "ls /")
+                .replace("./server", "ls /")
+                .replace("./client", "ls /")
+                .replace("/etc/hostname", "/etc/passwd")
+                .replace("/tmp/x.tar /etc", "/tmp/x.tar /etc/passwd")
+                .replace("-P 1234", "-P 1")
+                .replace("show -p", "show -p | head -n 1");
+            // What goes on until it is interrupted.
+            let ends = ["--duration", " -- ", "--input", "functions"].iter().any(|word| command.contains(word));
+            if matches!(verb, "stream" | "profile") && !ends {
+                command = command.replace(&format!("rtrace {verb}"), &format!("rtrace {verb} --duration 300ms"));
+            }
+            script.push_str(&format!("try '{}'\n", command.replace('\'', "'\\''")));
         }
-        while command.ends_with('\\') || command.matches('\'').count() % 2 == 1 {
-            let Some(more) = lines.next() else { break };
-            command = format!("{} {}", command.trim_end_matches('\\').trim_end(), more.trim());
-        }
-        let end = command.find("     ").unwrap_or(command.len());
-        command.truncate(end);
-        let placeholder = ["...", "EVENT", "KIND", "NAME", "KEY", "rtrace help", "<"];
-        if placeholder.iter().all(|word| !command.contains(word)) {
-            found.push(command.trim_end().to_owned());
-        }
+        script.push_str("rtrace stack --stop; rtrace reset > /dev/null; clean\n");
     }
-    found
+    script.push_str("cd /out; rtrace reset -b 1410\nsettings > after; diff before after\n");
 }
 
 on_kernels!(our_own_pages: V6_1, V6_12, AllTracers => |kernel| {
@@ -122,6 +179,7 @@ on_kernels!(our_own_pages: V6_1, V6_12, AllTracers => |kernel| {
         "T=/sys/kernel/tracing\nknobs > before\n\
          rtrace record -q -e sched:sched_switch -T -- ls / > /dev/null || exit\n\
          try() { (eval \"$1\") > out 2> err; rc=$?; [ $rc = 0 ] && return\n\
+           case \"$1\" in *'profile functions'*) grep -q CONFIG_FUNCTION_PROFILER err && return;; esac\n\
            case \"$1\" in *fprobe*|*tprobe*) [ $rc = 5 ] && return; uname -r | grep -q cloud && return;; esac\n\
            echo \"FAILED ($rc): $1\"; cat err; }\n\
          clean() { rtrace filter clear; rtrace trigger clear; rtrace hist stop 2>/dev/null; rtrace synth remove --all --force\n\
@@ -157,6 +215,9 @@ on_kernels!(our_own_pages: V6_1, V6_12, AllTracers => |kernel| {
         script.push_str("clean\n");
     }
     assert!(run > 50, "{run}");
+    if kernel == Kernel::V6_12 {
+        daily_verbs(&mut script);
+    }
     script.push_str("exit 0\n");
     let Some(guest) = Guest::run(kernel, &script, &[]) else { return };
     assert_eq!(guest.text("stdout"), "", "{kernel:?}: {}", guest.text("stderr"));

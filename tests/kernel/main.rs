@@ -10,15 +10,21 @@ mod examples;
 mod forms;
 mod guest_machine;
 mod harness;
+#[path = "../common/help_examples.rs"]
+mod help_examples;
 mod hist;
 mod languages;
 mod load;
 mod module;
+mod newest;
 #[path = "../common/not_run.rs"]
 mod not_run;
+mod peers;
 mod persistent;
 mod recorder;
 mod text;
+#[path = "../common/trace_cmd.rs"]
+mod trace_cmd;
 mod tracers;
 mod verbs;
 mod whole;

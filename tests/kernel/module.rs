@@ -14,8 +14,8 @@ pub(crate) struct Module {
 /// Builds it; `None`, after a line on the uncaptured stderr, where there are no headers of that kernel, or no compiler for
 /// them. What the module said once is stored in `tests/data/forms`, and compared wherever there is no kernel.
 pub(crate) fn built_for(kernel: Kernel) -> Option<Module> {
-    if kernel == Kernel::AllTracers {
-        return None; // it has no modules
+    if matches!(kernel, Kernel::AllTracers | Kernel::V7) {
+        return None; // it has no modules, or its headers are not at hand
     }
     let dir = tempfile::TempDir::new().expect("a temporary folder");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/module/build");

@@ -2,10 +2,18 @@
 //! that lack it.
 
 use crate::guest_machine::{Guest, Kernel, on_kernels};
+use crate::peers;
+use crate::trace_cmd::installed;
+use std::path::Path;
+use std::process::Command;
 
-on_kernels!(each_does_its_work: V6_1, V6_12, AllTracers => |kernel| {
+on_kernels!(each_does_its_work: V6_1, V6_12, V7, AllTracers => |kernel| {
     let Some(guest) = Guest::run(kernel, include_str!("verbs.sh"), &[]) else { return };
-    let told = guest.text("stdout");
+    let mut told = guest.text("stdout");
+    if installed().is_some() {
+        told.push_str(&with_files(&guest.file("")));
+    }
+    peers::all_read_the_same(&guest.file(""));
     for verb in ["profile: ", "stack: ", "extract: ", "restore: ", "split: ", "stream: ", "chains: "] {
         assert!(told.lines().any(|line| line.starts_with(verb)), "{kernel:?}: {told}");
     }
@@ -13,3 +21,21 @@ on_kernels!(each_does_its_work: V6_1, V6_12, AllTracers => |kernel| {
         assert!(!told.contains("missing"), "this kernel has everything: {told}");
     }
 });
+
+/// What `verbs_files.sh` says of the recordings in `dir`.
+#[track_caller]
+fn with_files(dir: &Path) -> String {
+    let rtrace = Path::new(env!("CARGO_BIN_EXE_rtrace")).parent().expect("its folder");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::iter::once(rtrace.to_owned()).chain(std::env::split_paths(&path));
+    let output = Command::new("sh")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/verbs_files.sh"))
+        .current_dir(dir)
+        .env("PATH", std::env::join_paths(path).expect("a PATH"))
+        .env("LC_ALL", "C")
+        .output()
+        .expect("sh starts");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{told}{}", String::from_utf8_lossy(&output.stderr));
+    told
+}

@@ -1,9 +1,13 @@
-# The daily verbs on a real kernel: each does its work, its file is read by trace-cmd, and all is as it was.
+# The daily verbs on a real kernel: each does its work, and all is as it was; trace-cmd reads the files outside.
 set -u
-fail() { echo "FAIL: $*"; exit 1; }
+bad=0
+fail() { echo "FAIL: $*"; bad=1; }
+# Where the guest is and since when, for who watches its console.
+at() { echo "$1 at $(cut -d' ' -f1 /proc/uptime) s" > /dev/console; }
 # Until COMMAND succeeds, but not for ever: a guest may be slow.
 until_true() { n=0; until "$@"; do n=$((n + 1)); [ $n -lt 600 ] || return 1; usleep 100000; done; }
 T=/sys/kernel/tracing
+echo 'nobody:x:65534:65534:nobody:/nowhere:/bin/sh' >> /etc/passwd
 echo 1410 > $T/buffer_size_kb
 # The profiler's tables and the deepest stack are content, not settings.
 settings() { knobs | grep -v '^./trace_stat/\|^./stack_max_size\|^./saved_cmdlines:'; }
@@ -61,6 +65,7 @@ settings > after
 diff before after || fail "knobs"
 
 # Filters and triggers that are set are listed.
+at "Filters and triggers that are set are listed"
 echo 'prev_pid > 0' > $T/events/sched/sched_switch/filter
 echo traceoff:0 > $T/events/sched/sched_process_exit/trigger 2> /dev/null || echo stacktrace > $T/events/sched/sched_process_exit/trigger
 rtrace list -e sched -l > listed || fail "list -l"
@@ -73,17 +78,84 @@ grep -q 'cannot have this trigger.*sched:sched_stat' others || fail "trigger add
 rtrace trigger add 'sched:sched_s*' stacktrace --if 'no_such == 0' 2> others && fail "a trigger that no event can have"
 rtrace reset || fail "reset"
 
-# Stopped buffers become a file, with their names; what is taken out is gone.
+# Whatever start and set change, the others tell of it, and a reset takes it back.
+at "Whatever start and set change"
+counted() { grep -vc '^#' $1/trace; } # counted INSTANCE: its lines
+settings > before
+rtrace stat | sed '/^The kernel refused/,$d' > stat.before
+rtrace start -e sched:sched_switch -f 'prev_pid >= 0' -R stacktrace:3 -e irq -C mono -b 600 -O sym-offset -M 3 --cmdlines-size 256 \
+  -B one -e 'timer:timer_s*' -f 'flags >= 0' -C global -b 300 || fail "start"
+ls / > /dev/null
+rtrace stat > told || fail "stat"
+for word in 'sched:sched_switch$' '^  irq$' 'sched:sched_switch "prev_pid >= 0"' 'sched:sched_switch "stacktrace' 'KiB per CPU' 'Clock: mono' '^  sym-offset' 'Tracing is on'; do
+  grep -q "$word" told || fail "stat does not say $word: $(cat told)"
+done
+grep -q 'timer' told && fail "stat of the top level tells of an instance: $(cat told)"
+rtrace stat -B one --json > told || fail "stat -B one --json"
+for word in '"instance": "one"' '"timer:timer_start"' '"flags >= 0"' '"clock": "global"' '"on": true'; do
+  grep -q "$word" told || fail "stat -B one --json does not say $word: $(cat told)"
+done
+[ "$(rtrace show --tracing-on --buffer-size trace_clock | grep -c '^1$\|^60[0-9]$\|\[mono\]')" = 3 ] || fail "show: $(rtrace show --tracing-on --buffer-size trace_clock)"
+rtrace show -B one --json trace_clock | grep -q '\[global\]' || fail "show -B one --json"
+rtrace show --filter sched:sched_switch | grep -qx 'prev_pid >= 0' || fail "show --filter"
+rtrace show --trigger sched_switch | grep -q '^stacktrace' || fail "show --trigger"
+rtrace show -p | head -n 20 > piped; grep -q ': sched_switch: ' piped || fail "show -p: $(cat piped)"
+rtrace stop || fail "stop"
+[ "$(cat $T/tracing_on $T/instances/one/tracing_on | tr -d '\n')" = 01 ] || fail "stop stops the top level"
+n=$(counted $T); ls / > /dev/null; [ "$(counted $T)" = $n ] || fail "stop: it goes on"
+rtrace show > shown && [ "$(grep -vc '^#' shown)" = $n ] || fail "show: not the $n lines that trace has"
+rtrace restart || fail "restart"
+until_true eval '[ "$(counted $T)" -gt $n ]' || fail "restart: it does not go on"
+until_true eval '[ "$(counted $T/instances/one)" -gt 0 ]' || fail "nothing in the instance"
+rtrace stop -a -t || fail "stop -a -t"
+[ "$(cat $T/tracing_on $T/instances/one/tracing_on | tr -d '\n')" = 00 ] || fail "stop -a -t: not all"
+rtrace clear || fail "clear"
+[ "$(counted $T)" = 0 ] && [ "$(counted $T/instances/one)" -gt 0 ] || fail "clear: $(counted $T) and $(counted $T/instances/one)"
+rtrace clear -B one && [ "$(counted $T/instances/one)" = 0 ] || fail "clear -B one"
+rtrace restart -a && [ "$(cat $T/tracing_on $T/instances/one/tracing_on | tr -d '\n')" = 01 ] || fail "restart -a"
+rtrace set -v -e irq -b 900 -O nosym-offset || fail "set"
+[ "$(cat $T/events/irq/enable $T/options/sym-offset $T/tracing_on | tr -d '\n')" = 000 ] && [ "$(cat $T/buffer_size_kb)" -ge 900 ] || fail "set: $(rtrace stat)"
+if grep -qw function_graph $T/available_tracers; then
+  rtrace set -p function_graph -g vfs_open -n vfs_read --max-graph-depth 2 -O funcgraph-proc --threshold 1 || fail "set -p function_graph"
+  [ "$(rtrace show --current-tracer --graph-function | tr '\n' ' ')" = 'function_graph vfs_open ' ] || fail "set -p function_graph: $(rtrace stat)"
+  rtrace stat > told; grep -q 'Tracer: function_graph' told && grep -q vfs_open told && grep -q 'funcgraph-proc' told || fail "stat of function_graph: $(cat told)"
+  rtrace set -p function -l 'vfs_open' -n vfs_read --func-stack && rtrace set -l vfs_open:traceoff:3 -l vfs_open:stacktrace || fail "set -p function"
+  rtrace show --ftrace-filter | grep -q 'vfs_open:traceoff' || fail "set -l: $(rtrace show --ftrace-filter)"
+fi
+rtrace options > told && grep -q ftrace told || fail "options: $(cat told)"
+rtrace reset -d -B one || fail "reset -d -B one"
+rtrace reset -b 1410 || fail "reset after start and set"
+settings > after
+diff before after || fail "start and set are not taken back"
+rtrace stat | sed '/^The kernel refused/,$d' | diff stat.before - || fail "stat after reset"
+
+# A snapshot becomes a file as well, and the ring buffer beside it stays.
+at "A snapshot becomes a file as well"
+if [ -e $T/snapshot ]; then
+  rtrace start -e sched:sched_switch && ls / > /dev/null && rtrace snapshot take && rtrace stop || fail "take a snapshot"
+  inside=$(grep -vc '^#' $T/snapshot); beside=$(counted $T)
+  rtrace extract -q -s -o snapshot.dat || fail "extract -s"
+  ours=$(rtrace report snapshot.dat | grep -c ' \[00')
+  [ "$ours" -ge "$inside" ] && [ "$inside" -gt 0 ] || fail "extract -s: $inside in it, $ours here"
+  [ "$(grep -vc '^#' $T/snapshot)" = 0 ] && [ "$(counted $T)" = "$beside" ] || fail "extract -s: $beside beside it were, $(counted $T) are"
+  rtrace reset -b 1410 && rtrace snapshot free || fail "reset after a snapshot"
+else
+  rtrace extract -s -o none.dat 2> err; [ $? = 5 ] && grep -q CONFIG_TRACER_SNAPSHOT err || fail "no snapshots, but: $(cat err)"
+fi
+
+# Stopped buffers become files: one, or several with their names; what is taken out is gone, all else as it was.
+at "Stopped buffers become files"
 rtrace start -e sched:sched_switch -B one -e sched:sched_wakeup && ls / > /dev/null && rtrace stop -a -t || fail "start, stop"
 inside=$(cat $T/trace $T/instances/one/trace | grep -vc '^#')
+settings > before
 # A kernel whose clocks are not steady gives the top level another one.
 date=; [ "$(cat $T/trace_clock)" = "$(cat $T/instances/one/trace_clock)" ] && date=--date
 rtrace extract -q -a -t $date -o extracted.dat || fail "extract"
-[ "$(cat $T/tracing_on $T/events/sched/sched_switch/enable $T/instances/one/events/sched/sched_wakeup/enable | tr -d '\n')" = 011 ] ||
-  fail "extract: events are disabled, or tracing is on"
+settings > after
+diff before after || fail "extract leaves something"
 rtrace report extracted.dat > told || fail "report of what was extracted"
-ours=$(grep -c ' \[00' told); theirs=$(trace-cmd report -i extracted.dat 2> err | grep -c ' \[00')
-[ "$ours" = "$theirs" ] && [ "$ours" -ge "$inside" ] && [ ! -s err ] || fail "extract: $inside in the rings, $ours here, $theirs in trace-cmd: $(cat err)"
+ours=$(grep -c ' \[00' told)
+[ "$ours" -ge "$inside" ] || fail "extract: $inside in the rings, $ours here"
 for event in sched_switch sched_wakeup; do grep -q " $event: " told || fail "extract: no $event"; done
 grep -q '^ *one: ' told || fail "extract -a: no event of instance one"
 grep ' sched_switch: ' told | grep -q 'one:' && fail "extract -a: a top event of instance one"
@@ -95,7 +167,8 @@ fi
 echo "extract: $ours events of $inside"
 rtrace reset -d -B one && rtrace reset || fail "reset"
 
-# What trace-cmd leaves when it is killed: both make a recording of it, trace-cmd with a header of ours.
+# What trace-cmd leaves when it is killed: both make a recording of it, with a header of ours and without.
+at "What trace-cmd leaves when it is killed"
 trace-cmd record -q -o killed.dat -b 64 -e sched sleep 1000 > /dev/null 2>&1 & pid=$!
 until_true test -s killed.dat.cpu0 -o -s killed.dat.cpu1 || fail "trace-cmd records nothing"
 readers=$(ps -o pid,args | awk '/trace-cmd record -q -o killed/ && !/awk/ {print $1}' | grep -vx $pid)
@@ -105,41 +178,45 @@ for reader in $readers; do kill -USR1 $reader; done
 until_true gone || fail "trace-cmd's readers do not end"
 rtrace restore -c -o header.dat > /dev/null || fail "restore -c"
 rtrace restore -o restored.dat killed.dat.cpu0 killed.dat.cpu1 > told || fail "restore"
+rtrace restore -i header.dat -o headed.dat killed.dat.cpu0 killed.dat.cpu1 > told || fail "restore -i"
 trace-cmd restore -i header.dat -o theirs.dat killed.dat.cpu0 killed.dat.cpu1 > /dev/null 2> err || fail "trace-cmd restore: $(cat err)"
 restored=$(rtrace report restored.dat | grep -c ' \[00')
-[ "$(trace-cmd report -i restored.dat 2> err | grep -c ' \[00')" = $restored ] && [ $restored -gt 0 ] && [ ! -s err ] ||
-  fail "restore: not $restored events in trace-cmd: $(cat err)"
-n=$(rtrace report theirs.dat | grep -c ' \[00')
-[ "$n" = $restored ] || fail "trace-cmd restores $n events, not $restored"
+[ $restored -gt 0 ] || fail "restore: nothing"
+for file in headed theirs; do
+  n=$(rtrace report $file.dat | grep -c ' \[00')
+  [ $n = $restored ] || fail "$file.dat: $n events, not $restored"
+done
 rtrace dump --validate restored.dat > told || fail "restore: $(cat told)"
 echo "restore: $restored events"
 for reader in $(pidof sleep); do grep -q 1000 /proc/$reader/cmdline && kill $reader; done
 rtrace reset -b 1410 || fail "reset"
-rm -f *.dat killed.dat.cpu*
+rm -f header.dat killed.dat killed.dat.cpu*
 
-# Conversions and parts are read by trace-cmd.
-rtrace record -q -o load.dat -e sched -e irq -- sh -c 'for i in 1 2 3 4 5 6 7 8; do ls / > /dev/null; done' || fail record
-whole=$(trace-cmd report -i load.dat | grep -c ' \[00')
-for how in "--file-version 6" "--compression none" "--compression zstd"; do
-  rtrace convert -i load.dat $how converted.dat || fail "convert $how"
-  [ "$(trace-cmd report -i converted.dat 2> err | grep -c ' \[00')" = "$whole" ] || fail "convert $how: $(cat err)"
-done
-rtrace dump --strings load.dat > told || fail "dump --strings"
-rtrace split -i load.dat -o part -e 100 -r > told || fail "split"
-sum=0; n=0
-for part in part.*; do
-  count=$(trace-cmd report -i $part 2> err | grep -c ' \[00') || fail "trace-cmd: $part: $(cat err)"
-  [ "$count" -le 100 ] || fail "$part has $count events"
-  sum=$((sum + count)); n=$((n + 1))
-done
-[ $sum = $whole ] || fail "$sum events in parts, $whole in all"
-rtrace dump --validate load.dat | grep -q "$whole events in .* no defects" || fail "dump: $(rtrace dump --validate load.dat)"
-echo "split: $whole events in $n parts"
-rm -f *.dat part.*
+# A command beside start and set: traced, its status, its user; in the background it goes on.
+at "A command beside start and set"
+rtrace start -F -c -e sched:sched_process_exec -- sh -c 'sh -c "exit 9"; exit 7'; [ $? = 7 ] || fail "start: not the command's status"
+sh -c true; rtrace stop
+[ "$(grep -c ': sched_process_exec: ' $T/trace)" = 2 ] || fail "start -F -c: $(grep -v '^#' $T/trace)"
+rtrace start --user nobody -e sched:sched_process_exec -- sh -c 'id -u > /tmp/who' || fail "start --user"
+[ "$(cat /tmp/who)" = 65534 ] || fail "start --user: $(cat /tmp/who)"
+mkfifo gate
+rtrace set --fork -b 512 -- sh -c 'read x < gate; echo went on > forked' || fail "set --fork"
+[ ! -e forked ] && echo > gate && until_true [ -s forked ] || fail "set --fork: the command did not go on"
+rtrace set -b 256 -- no-such-command 2> err; [ $? = 127 ] || fail "set: no command: $(cat err)"
+[ "$(cat $T/buffer_size_kb)" -ge 512 ] || fail "set: a command that is not there changes something"
+rtrace start -F -e sched 2> err; [ $? = 2 ] || fail "start -F without a command"
+rtrace start -e sched:no_such -- sh -c 'echo ran > ran' 2> err; [ $? = 125 ] && [ ! -e ran ] || fail "start of nothing: $(cat err)"
+rtrace reset -b 1410 || rtrace reset
+
+# What is done with these is done outside, where it is quicker (verbs_files.sh).
+at "What is done with these is done outside"
+work='for i in 1 2 3 4 5 6 7 8; do ls / > /dev/null; done'
+rtrace record -q -o load.dat -e sched -e irq -- sh -c "$work" || fail record
+rtrace record -q -o kmem.dat -e kmem -e sched -T -- sh -c "$work" || fail "record -e kmem"
 
 # Live, in the order of time, and nothing is left of it.
+at "Live"
 settings > before
-work='for i in 1 2 3 4 5 6 7 8; do ls / > /dev/null; done'
 rtrace stream -q -e sched:sched_switch -e sched:sched_wakeup -- sh -c "$work" > live 2> err || fail "stream: $(cat err)"
 [ "$(grep -c ' sched_switch: ' live)" -ge 8 ] || fail "stream: $(cat live)"
 sed 's/^.*] [^ ]* *\([0-9]*\.[0-9]*\): .*/\1/' live > times
@@ -151,7 +228,6 @@ rtrace stream -q -e sched > live2 & pid=$!
 until_true [ -s live2 ] || fail "stream: nothing within a minute"
 kill -INT $pid; wait $pid || fail "stream: Ctrl-C gives $?"
 rtrace stream -q -e sched -- sh -c 'exit 7' > /dev/null; [ $? = 7 ] || fail "stream: not the command's status"
-echo 'nobody:x:65534:65534:nobody:/nowhere:/bin/sh' >> /etc/passwd
 rtrace stream -q -e sched:sched_process_exit --user nobody -- sh -c 'id -u > /tmp/who' > /dev/null || fail "stream --user"
 [ "$(cat /tmp/who)" = 65534 ] || fail "stream --user: $(cat /tmp/who)"
 if grep -qw function_graph $T/available_tracers; then
@@ -166,21 +242,5 @@ settings > after
 diff before after || fail "knobs after stream"
 [ -z "$(ls $T/instances)" ] || fail "instances after stream: $(ls $T/instances)"
 echo "stream: $(wc -l < times) lines in order"
-
-# What a recording says of memory, call chains and wakeups, as trace-cmd has it.
-rtrace record -q -o kmem.dat -e kmem -e sched -T -- sh -c "$work" || fail "record -e kmem"
-rtrace mem kmem.dat | tail -n +3 | sort > ours || fail "mem"
-trace-cmd mem -i kmem.dat 2> /dev/null | tail -n +3 | sort > theirs && { diff theirs ours > err || fail "mem: $(head -n 4 err)"; }
-rtrace hist -P -i kmem.dat > ours || fail "hist -i"
-trace-cmd hist -P -i kmem.dat > theirs || fail "trace-cmd hist"
-cmp theirs ours || fail "hist: $(diff theirs ours | head -n 4)"
-rtrace report -w kmem.dat | grep 'Latency' > ours
-trace-cmd report -w -i kmem.dat | grep 'Latency' | sed 's/ W ==>/ I ==>/' > theirs
-[ "$(grep -c usecs ours)" = "$(grep -c usecs theirs)" ] && [ -s ours ] || fail "report -w: $(wc -l < ours), not $(wc -l < theirs)"
-tail -n 2 ours > a; tail -n 2 theirs | diff a - || fail "report -w"
-for what in "--boundary" "-I" "-S" "-I -S"; do
-  ours=$(rtrace report $what kmem.dat | wc -l); theirs=$(trace-cmd report $what -i kmem.dat | wc -l)
-  [ $ours = $theirs ] || fail "report $what: $ours lines, not $theirs"
-done
-echo "chains: $(wc -l < theirs) wakeups"
-rm -f *.dat live* ours theirs
+rm -f live* none.dat
+exit $bad

@@ -11,7 +11,7 @@ whole() {
   timeout 300 whole "$@" >/run/case
   status=$?
   cat /run/case
-  cat /run/case >/dev/console
+  echo "$(cat /run/case), $(cut -d' ' -f1 /proc/uptime) s" >/dev/console
   return $status
 }
 # Before the formats and symbols are read.
@@ -19,6 +19,8 @@ whole() {
 # Shared by all cases: reading them takes long here.
 (cd $tracing/events && ls -d */*/format | xargs grep -H '') >/out/formats
 cat /proc/kallsyms >/out/kallsyms
+# What function arguments are called.
+[ ! -e $tracing/options/func-args ] || cat /sys/kernel/btf/vmlinux >/out/btf
 few='ls / >/dev/null; dd if=/dev/zero of=/tmp/f bs=4k count=20; rm /tmp/f; sleep 0.05; kill -0 1; exit 0'
 ifconfig lo up
 mount /dev/vdb /tmp || exit
@@ -73,6 +75,7 @@ if has function; then
   functions /out/function function "$few" 'sched:*' || exit
   set +f
   WHOLE_OPTIONS='noprint-parent sym-offset sym-addr' functions /out/function-offsets function ls || exit
+  option func-args && { WHOLE_OPTIONS=func-args functions /out/function-args function "$few" || exit; }
   WHOLE_OPTIONS=func-no-repeats functions /out/function-repeats function 'ls -l /bin' || exit
 fi
 

@@ -2,11 +2,11 @@
 
 use rtrace::abi::Abi;
 use rtrace::format::HeaderPage;
-use rtrace::trace_dat::{Codec, FinishedSpool, KernelView, OptionId, SpoolEntry, Writer};
+use rtrace::trace_dat::{ChunkIndex, Codec, FinishedSpool, KernelView, OptionId, SpoolEntry, Writer};
 use rtrace::units::CpuId;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// A captured file, or the one that several captures share.
 fn text(dir: &Path, name: &str) -> String {
@@ -67,6 +67,9 @@ fn write(dir: &Path, to: &Path) {
     writer.event_formats(&systems.into_iter().collect::<Vec<_>>()).expect("formats");
     writer.kallsyms(text(dir, "kallsyms").as_bytes()).expect("kallsyms");
     writer.printk_formats(&std::fs::read(dir.join("printk_formats")).unwrap_or_default()).expect("printk_formats");
+    if let Ok(btf) = std::fs::read(dir.join("../btf")) {
+        writer.btf(&btf).expect("BTF");
+    }
     writer.saved_cmdlines(&std::fs::read(dir.join("saved_cmdlines")).expect("comms")).expect("comms");
     let clocks = text(dir, "trace_clock");
     let clock = clocks.split(['[', ']']).nth(1).expect("a clock in brackets").to_owned();
@@ -81,7 +84,7 @@ fn write(dir: &Path, to: &Path) {
         std::fs::write(&path, &pages).expect("a spool");
         let entry =
             SpoolEntry { buffer: String::new(), clock: clock.clone(), page_size, cpu, file: name, target: (0, 0) };
-        spools.push(FinishedSpool { entry, path, size: pages.len() as u64, chunks: 0 });
+        spools.push(FinishedSpool { entry, path, size: pages.len() as u64, chunks: 0, index: ChunkIndex::default() });
     }
     writer.option_u32(OptionId::CPUCOUNT, spools.len() as u32);
     writer.option(OptionId::RTRACE_VIEW, view(dir, spools.len() as u32).to_text("").as_bytes());
@@ -91,16 +94,22 @@ fn write(dir: &Path, to: &Path) {
 /// What `rtrace report --format kernel` prints of what is in `dir`, and the kernel's own text. No event may be shown as
 /// raw fields only.
 pub(crate) fn both(dir: &Path) -> (Vec<u8>, Vec<u8>) {
-    let scratch = tempfile::TempDir::new().expect("a temporary folder");
-    let file = scratch.path().join("trace.dat");
-    write(dir, &file);
-    let output = Command::new(env!("CARGO_BIN_EXE_rtrace"))
-        .args(["report", "--format", "kernel"])
-        .arg(&file)
-        .output()
-        .expect("rtrace starts");
+    (reported(dir, &["--format", "kernel"]), std::fs::read(dir.join("trace")).expect("the kernel's text"))
+}
+
+/// What `rtrace report` prints of what is in `dir`.
+pub(crate) fn reported(dir: &Path, options: &[&str]) -> Vec<u8> {
+    let output = report(dir, options);
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}: {told}", dir.display());
     assert!(!told.contains("raw fields") && !told.contains("no format describes"), "{}: {told}", dir.display());
-    (output.stdout, std::fs::read(dir.join("trace")).expect("the kernel's text"))
+    output.stdout
+}
+
+/// `rtrace report` of what is in `dir`.
+pub(crate) fn report(dir: &Path, options: &[&str]) -> Output {
+    let scratch = tempfile::TempDir::new().expect("a temporary folder");
+    let file = scratch.path().join("trace.dat");
+    write(dir, &file);
+    Command::new(env!("CARGO_BIN_EXE_rtrace")).arg("report").args(options).arg(&file).output().expect("rtrace starts")
 }

@@ -6,14 +6,20 @@
 #[path = "../common/environment.rs"]
 #[expect(dead_code, reason = "shared with the tests of the command line, which use more of it")]
 mod environment;
+mod guests;
+mod last_boot;
 mod made;
 #[path = "../common/not_run.rs"]
 mod not_run;
 mod restored;
+#[path = "../common/trace_cmd.rs"]
+mod trace_cmd;
+mod tsc;
 
 use environment::TestEnvironment;
 use not_run::not_run;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use trace_cmd::{different_lines, events, fetched, installed};
 
 /// Whether this user can record here; says so if not.
 fn can_record() -> bool {
@@ -22,30 +28,6 @@ fn can_record() -> bool {
         not_run("tracefs cannot be read here (not root, or not mounted)");
     }
     can
-}
-
-/// This machine's trace-cmd; in CI as root it must be there.
-fn installed() -> Option<String> {
-    let found = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
-        .map(|folder| folder.join("trace-cmd"))
-        .find(|path| path.exists());
-    if found.is_none() {
-        not_run("no trace-cmd is installed");
-        assert!(!std::env::var("CI").is_ok_and(|value| value == "true"), "in CI trace-cmd must be installed");
-    }
-    found.map(|path| path.display().to_string())
-}
-
-/// trace-cmd 3.4, if it was fetched.
-fn fetched() -> Option<String> {
-    let target = std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target"), PathBuf::from);
-    let path = target.join("trace-cmd-3.4/trace-cmd");
-    if !path.exists() {
-        not_run("trace-cmd 3.4 was not fetched (tests/peers/fetch-trace-cmd)");
-        return None;
-    }
-    Some(path.display().to_string())
 }
 
 /// Holds our report of `file` to those of both trace-cmds.
@@ -66,23 +48,11 @@ fn all_read_the_same(env: &TestEnvironment, file: &str) {
     }
 }
 
-/// CPU, time and name of each line: what all versions of trace-cmd print alike.
-fn events(report: &str) -> String {
-    let line = regex::Regex::new(r"\[(\d{3,})\] (?:\S{5} +| +)?(\d+\.\d{6}): (\w+):").expect("a pattern");
-    report.lines().filter_map(|l| line.captures(l)).map(|c| format!("{} {} {}\n", &c[1], &c[2], &c[3])).collect()
-}
-
 /// Shows the first lines that differ, not the thousands that do not.
 #[track_caller]
 fn same_lines(theirs: &str, ours: &str) {
-    let differ: Vec<String> = theirs
-        .lines()
-        .zip(ours.lines())
-        .filter(|(theirs, ours)| theirs != ours)
-        .map(|(theirs, ours)| format!("trace-cmd: {theirs}\nrtrace:    {ours}"))
-        .collect();
-    assert!(differ.is_empty(), "{} lines differ:\n{}", differ.len(), differ[..differ.len().min(10)].join("\n"));
-    assert_eq!(theirs.lines().count(), ours.lines().count(), "number of lines");
+    let differ = different_lines(theirs, ours);
+    assert!(differ.is_empty(), "{differ}");
 }
 
 #[test]

@@ -14,3 +14,4 @@ mod host;
 mod limits;
 mod often;
 mod state;
+mod user_stacks;
