@@ -60,6 +60,7 @@ fn benches(c: &mut Criterion) {
         kallsyms: Kallsyms::parse(&trace.kallsyms),
         printk: PrintkFormats::parse(&trace.printk_formats),
         comms: Comms::parse(&trace.saved_cmdlines),
+        ..Symbols::default()
     };
     let formats = || trace.ftrace_formats.iter().chain(&trace.event_formats);
     let types = EventTypes::new(formats(), trace.abi, &symbols, &DecodeOptions::default());

@@ -9,7 +9,7 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::eventfd::EventFd;
 use nix::unistd::pipe2;
 use rtrace::record::{Compression, Drain, Drained, Progress, Spool, Worker, chunk_size};
-use rtrace::trace_dat::Trace;
+use rtrace::trace_dat::{ChunkScan, Trace};
 use rtrace::units::CpuId;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fs::File;
@@ -42,8 +42,8 @@ static ALLOCATOR: Counting = Counting;
 const SUB_BUFFER: usize = 4096;
 const BYTES: usize = 64 << 20;
 
-/// Sub-buffers of a real recording, 64 MiB of them.
-fn sub_buffers() -> Vec<u8> {
+/// Sub-buffers of a real recording, 64 MiB of them, and what looks through them.
+fn sub_buffers() -> (Vec<u8>, ChunkScan) {
     let small = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/traces/vm-6.1/trig.dat").into();
     let path = std::env::var_os("RTRACE_BENCH_TRACE").unwrap_or(small);
     let trace = Trace::open(File::open(&path).expect("the trace opens")).expect("a trace.dat file");
@@ -60,17 +60,17 @@ fn sub_buffers() -> Vec<u8> {
         all.extend_from_within(..all.len().min(BYTES - all.len()));
     }
     all.truncate(BYTES / SUB_BUFFER * SUB_BUFFER);
-    all
+    (all, ChunkScan::new(&trace.header_page, SUB_BUFFER))
 }
 
 /// Sends `pages` through one worker; gives what it did, the CPU time it took, and the allocations meanwhile.
-fn drain(pages: &[u8], compression: Compression) -> (Drained, u64) {
+fn drain(pages: &[u8], compression: Compression, scan: Option<ChunkScan>) -> (Drained, u64) {
     let dir = tempfile::tempdir().expect("a folder");
     let (ring, feed) = pipe2(OFlag::O_CLOEXEC).expect("a pipe");
     let _ = fcntl(&feed, FcntlArg::F_SETPIPE_SZ(1 << 20));
     let mut feed = File::from(feed);
     let spool = Spool::create(&dir.path().join("spool"), compression != Compression::None).expect("a spool");
-    let drain = Drain { compression, ..Drain::new(SUB_BUFFER, chunk_size(SUB_BUFFER, 1, None)) };
+    let drain = Drain { compression, scan, ..Drain::new(SUB_BUFFER, chunk_size(SUB_BUFFER, 1, None)) };
     let progress = Progress::default();
     let worker = Worker::new(CpuId(0), File::from(ring), spool, drain, &progress).expect("a worker");
     let stop = EventFd::new().expect("an eventfd");
@@ -90,22 +90,24 @@ fn drain(pages: &[u8], compression: Compression) -> (Drained, u64) {
 }
 
 fn benches(c: &mut Criterion) {
-    let pages = sub_buffers();
+    let (pages, scan) = sub_buffers();
     let mut group = c.benchmark_group("drain");
     group.throughput(Throughput::Bytes(pages.len() as u64)).sample_size(10);
     let kinds = [
-        ("none", Compression::None),
-        ("zstd:1", Compression::Zstd(1)),
-        ("zstd:3", Compression::Zstd(3)),
-        ("zstd:-5", Compression::Zstd(-5)),
+        ("none", Compression::None, None),
+        ("zstd:1 without index", Compression::Zstd(1), None),
+        ("zstd:1", Compression::Zstd(1), Some(scan)),
+        ("zstd:3", Compression::Zstd(3), Some(scan)),
+        ("zstd:-5", Compression::Zstd(-5), Some(scan)),
     ];
-    for (name, compression) in kinds {
+    for (name, compression, scan) in kinds {
         // The worker's own CPU time counts: the feeding thread is not the recorder.
         group.bench_function(name, |bencher| {
-            bencher.iter_custom(|times| (0..times).map(|_| drain(&pages, compression).0.cpu_time).sum::<Duration>());
+            bencher
+                .iter_custom(|times| (0..times).map(|_| drain(&pages, compression, scan).0.cpu_time).sum::<Duration>());
         });
         let since = Instant::now();
-        let (drained, allocations) = drain(&pages, compression);
+        let (drained, allocations) = drain(&pages, compression, scan);
         let chunks = (pages.len() - (8 << 20)) >> 20;
         println!(
             "{name}: {allocations} allocations in {chunks} chunks after the first 8 MiB, {} wake-ups, ratio {:.1}, {:.2} s",
