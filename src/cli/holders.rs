@@ -1,7 +1,14 @@
 //! Which processes hold something that is to be removed.
 
-use rtrace::tracefs::EventName;
+use super::exit::Failure;
+use nix::errno::Errno;
+use rtrace::tracefs::{Error, EventName};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long a program that has ended may keep an event: the kernel lets go of its user events only after a grace period
+/// (`user_event_mm_remove` in `kernel/trace/trace_events_user.c`, since Linux 6.4), its perf sessions with its memory.
+const AFTERLIFE: Duration = Duration::from_secs(5);
 
 /// The processes with an open file that `wanted` accepts, as `process 1234 (cat)`, and that file.
 pub(crate) fn holders(wanted: impl Fn(&Path) -> bool) -> Vec<(String, PathBuf)> {
@@ -18,22 +25,50 @@ pub(crate) fn holders(wanted: impl Fn(&Path) -> bool) -> Vec<(String, PathBuf)> 
 
 /// Who may keep an event busy that no instance uses: perf sessions (which of their events it is cannot be seen from
 /// outside), open files of the event, programs that have user events registered.
-pub(crate) fn of_event(event: &EventName) -> Vec<String> {
+fn of_event(event: &EventName) -> Vec<String> {
     let dir = format!("/events/{}/{}/", event.system, event.name);
     let perf = Path::new("anon_inode:[perf_event]");
     let user = event.system == "user_events";
     let wanted = |file: &Path| {
         file == perf || file.to_string_lossy().contains(&dir) || (user && file.ends_with("user_events_data"))
     };
-    let mut hints: Vec<String> = holders(wanted)
+    holders(wanted)
         .into_iter()
         .map(|(process, file)| match file == perf {
             true => format!("{process} has a perf session, which may use {event}"),
             false => format!("{process} has {} open", file.display()),
         })
-        .collect();
-    if hints.is_empty() {
-        hints.push(format!("a process that is not seen from here uses {event}, or a perf session, or an open file"));
+        .collect()
+}
+
+/// Removes an event with `remove`. While the kernel calls it busy and `users` sees nobody who uses it, it is tried
+/// again for [`AFTERLIFE`].
+///
+/// # Errors
+/// The kernel's refusal, with who uses the event.
+pub(crate) fn remove_event(
+    event: &EventName,
+    users: impl Fn() -> Vec<String>,
+    mut remove: impl FnMut() -> Result<(), Error>,
+) -> Result<(), Failure> {
+    let end = Instant::now() + AFTERLIFE;
+    loop {
+        let Err(error) = remove() else { return Ok(()) };
+        if error.errno() != Some(Errno::EBUSY) {
+            return Err(error.into());
+        }
+        let mut seen = users();
+        if seen.is_empty() {
+            seen = of_event(event);
+        }
+        if !seen.is_empty() {
+            return Err(seen.into_iter().fold(error.into(), Failure::hint));
+        }
+        if Instant::now() >= end {
+            let unseen =
+                format!("a process that is not seen from here uses {event}, or a perf session, or an open file");
+            return Err(Failure::from(error).hint(unseen));
+        }
+        std::thread::sleep(Duration::from_millis(20));
     }
-    hints
 }

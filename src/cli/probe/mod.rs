@@ -4,6 +4,7 @@ mod place;
 
 use super::args::{ListArgs, WriteArgs};
 use super::exit::{Exit, Failure};
+use super::holders::remove_event;
 use super::keywords::{PROBES, words};
 use super::language::invalid;
 use rtrace::filter::Filter;
@@ -245,12 +246,10 @@ fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
     let mut journal = args.write.changes(&tracefs);
     for probe in &doomed {
         let removal = probe.removal().unwrap_or_default();
-        journal.act(&tracefs.top(), file(&tracefs, &probe.kind), &removal, WriteMode::Append).map_err(|e| {
-            let busy = e.errno() == Some(nix::errno::Errno::EBUSY);
-            let failure = Failure::from(e);
-            let users = if busy { users(&tracefs, probe) } else { Vec::new() };
-            users.into_iter().fold(failure, Failure::hint)
-        })?;
+        let name = EventName::new(probe.group_or_default(), probe.event.clone().unwrap_or_default());
+        let users = || super::synth::users_of(&super::synth::instances(&tracefs).unwrap_or_default(), &name);
+        let file = file(&tracefs, &probe.kind);
+        remove_event(&name, users, || journal.act(&tracefs.top(), file, &removal, WriteMode::Append))?;
     }
     let left = probes(&tracefs)?;
     if let Some(probe) = doomed.iter().find(|probe| left.iter().any(|(other, _)| full_name(other) == full_name(probe)))
@@ -258,11 +257,4 @@ fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
         return Err(anyhow::anyhow!("failed to remove {}: it is still there", full_name(probe)).into());
     }
     Ok(Exit::Success)
-}
-
-/// What keeps the event busy.
-fn users(tracefs: &Tracefs, probe: &Probe) -> Vec<String> {
-    let name = EventName::new(probe.group_or_default(), probe.event.clone().unwrap_or_default());
-    let users = super::synth::users_of(&super::synth::instances(tracefs).unwrap_or_default(), &name);
-    if users.is_empty() { super::holders::of_event(&name) } else { users }
 }

@@ -4,7 +4,7 @@ use super::{able, definitions, instances};
 use crate::cli::args::{WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{events_with_hists, hist_triggers, remove_all};
-use crate::cli::holders::of_event;
+use crate::cli::holders::remove_event;
 use anyhow::anyhow;
 use rtrace::hist::spec::{Do, HistSpec};
 use rtrace::syntax::did_you_mean;
@@ -75,11 +75,9 @@ fn remove_one(journal: &mut Journal, instances: &[Instance], def: &SynthDef) -> 
         remove_all(journal, instance, left)?;
     }
     let top = journal.tracefs().top();
-    journal.act(&top, "synthetic_events", &format!("!{name}"), WriteMode::Append).map_err(|error| {
-        // Nothing in tracefs is left that could use it.
-        let users = of_event(&EventName::new("synthetic", name));
-        users.into_iter().fold(Failure::from(error), Failure::hint)
-    })
+    let event = EventName::new("synthetic", name);
+    // Nothing in tracefs is left that could use it.
+    remove_event(&event, Vec::new, || journal.act(&top, "synthetic_events", &format!("!{name}"), WriteMode::Append))
 }
 
 /// An event that cannot be removed stays what it was: its triggers come back, those with the variables first.
