@@ -1,9 +1,10 @@
 //! The C programs next to this file, compiled here: `load.c` makes a kernel say as much as it can, `helper.c` does what
-//! a guest's shell cannot.
+//! a guest's shell cannot. And who traces this machine.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A program, as long as this lives.
 pub(crate) struct Load {
@@ -28,4 +29,11 @@ pub(crate) fn program(name: &str) -> Option<Load> {
             None
         }
     }
+}
+
+/// Whoever traces this machine is alone as long as this lives: the kernel's short list of task names is one for all
+/// instances, and must be the same when it is copied and when the kernel prints its text.
+pub(crate) fn alone_on_this_machine() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -18,6 +18,7 @@ const GUEST_SCRIPT: &str = "mount /dev/vdb /tmp\n ifconfig lo up\n\
     dd if=/dev/zero of=/tmp/f bs=4k count=50; sync; mv /tmp/f /tmp/g; rm /tmp/g; sleep 0.1\n\
     ping -c 2 127.0.0.1; cat /proc/meminfo | sort | head -n 2; kill -0 1; exit 0\n\
     EOF\n\
+    export CAPTURE_DRAIN='/case/load --drain'\n\
     capture /out/cap 'sh /out/load' ";
 
 #[track_caller]
@@ -43,8 +44,9 @@ fn judge(where_: &str, compared: &Compared) {
 on_kernels!(in_guests: V6_1, V6_12 => |kernel| {
     // With hash-ptr off, 6.1 prints the first string of each line empty: it formats into the buffer that holds the format.
     let hashed = kernel == Kernel::V6_1;
+    let Some(load) = crate::load::program("load") else { return };
     let script = format!("export CAPTURE_HASH_PTR={}\n{GUEST_SCRIPT}{EVENTS}\n", u8::from(hashed));
-    let Some(guest) = Guest::run(kernel, &script, &[]) else { return };
+    let Some(guest) = Guest::run(kernel, &script, &[&load.path]) else { return };
     let pointers = if hashed { Pointers::Hashed } else { Pointers::Plain };
     judge(&format!("{kernel:?}"), &compare(&guest.file("cap"), pointers));
 });
@@ -57,6 +59,8 @@ fn on_this_machine() {
         not_run("tracefs cannot be read here (not root, or not mounted)");
         return;
     }
+    let Some(program) = crate::load::program("load") else { return };
+    let _alone = crate::load::alone_on_this_machine();
     let dir = tempfile::TempDir::new().expect("a temporary folder");
     let load = format!(
         "cd {}; for i in 1 2 3; do dd if=/dev/zero of=f bs=4k count=100 conv=fsync; mv f g; rm g; done; ls -lR /etc | sort | tail -n 3; \
@@ -70,6 +74,7 @@ fn on_this_machine() {
     let captured = dir.path().join("captured");
     let output = std::process::Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/guest/capture"))
         .env("CAPTURE_KB", "16384")
+        .env("CAPTURE_DRAIN", format!("{} --drain", program.path.display()))
         .arg(&captured)
         .arg(load)
         .args(wanted)

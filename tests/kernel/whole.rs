@@ -135,6 +135,7 @@ fn on_this_machine() {
         return;
     }
     let Some(load) = crate::load::program("load") else { return };
+    let _alone = crate::load::alone_on_this_machine();
     let dir = tempfile::TempDir::new().expect("a temporary folder");
     let output = std::process::Command::new("sh")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/whole_host.sh"))
