@@ -135,7 +135,7 @@ const DAILY: [(&str, &str); 18] = [
 /// Adds the examples in the help of the daily verbs. Those of verbs that read files are done in `tests/cli/examples.rs`.
 fn daily_verbs(script: &mut String) {
     script.push_str(
-        "until_true() { n=0; until \"$@\"; do n=$((n + 1)); [ $n -lt 600 ] || return 1; usleep 100000; done; }\n\
+        "until_true() { n=0; until \"$@\"; do n=$((n + 1)); [ $n -lt 3000 ] || return 1; usleep 100000; done; }\n\
          jq() { cat; }\n\
          settings() { knobs | grep -v '^./trace_stat/\\|^./stack_max_size\\|^./saved_cmdlines:'; }\n\
          rtrace reset -b 1410 > /dev/null\n\

@@ -1,7 +1,7 @@
 /* What a guest's shell cannot do itself.
  *
- *   helper user DEFINITION N   registers a user event ("mine u32 number; char[20] name") and writes it N times, whenever
- *                              it is enabled, for a minute at most
+ *   helper user DEFINITION N   registers a user event ("mine u32 number; char[20] name"), says so on stderr, and writes it N
+ *                              times, whenever it is enabled, for ten minutes at most
  *   helper perf ID             has a perf session of the tracepoint ID until it is killed
  *   helper pty N CMD...        runs CMD on a terminal of 100x24, presses Ctrl-C when it has drawn N pictures (each ends with
  *                              "erase below"), shows what CMD wrote and ends as it did
@@ -41,8 +41,9 @@ static int user(const char *definition, unsigned count) {
         perror("user_events_data");
         return 1;
     }
+    fputs("registered\n", stderr);
     unsigned written = 0;
-    for (int tries = 0; written < count && tries < 6000; tries++) {
+    for (int tries = 0; written < count && tries < 60000; tries++) {
         if (!enabled) {
             usleep(10000);
             continue;

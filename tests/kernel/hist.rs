@@ -179,7 +179,7 @@ fn ranks_by_counting(table: &serde_json::Value, key: &str) {
 const COMMANDS: &str = r#"
 same() { knobs > now; diff before now > diff.$1 || { echo "knobs differ after $1"; cat diff.$1; }; }
 run() { n=$1; want=$2; shift 2; rtrace "$@" > $n.out 2> $n.err; rc=$?; [ $rc = $want ] || { echo "$n: $rc, not $want: $*"; cat $n.err; }; }
-up() { tries=600; until grep -q ^hist: /sys/kernel/tracing/instances/rtrace-*/events/sched/sched_switch/trigger 2>/dev/null || [ $((tries -= 1)) = 0 ]; do usleep 100000; done; }
+up() { tries=3000; until grep -q ^hist: /sys/kernel/tracing/instances/rtrace-*/events/sched/sched_switch/trigger 2>/dev/null || [ $((tries -= 1)) = 0 ]; do usleep 100000; done; }
 run warm 0 latency sched:sched_waking sched:sched_switch --by pid=next_pid --duration 10ms
 knobs > before
 run hist 0 hist sched:sched_switch --key next_comm,next_pid --val next_prio --json -- sh load.sh; same hist
@@ -211,7 +211,7 @@ run bareword 0 hist sched:sched_switch --key next_comm --if 'next_comm != nosuch
 run manual 0 synth create wakeup_lat --start sched:sched_waking --end sched:sched_switch --match pid=next_pid:pid --field start.prio,end.next_comm=comm,end.prev_prio --delta usecs:delta --if-start 'prio < 100' --if-end 'next_prio < 50 || !(prev_prio >= 100)'
 run manualshow 0 synth show wakeup_lat; run manualremove 0 synth remove wakeup_lat; same manual
 rtrace hist sched:sched_switch --key next_comm --follow=200ms --diff --json > follow.out 2> follow.err & follows=$!
-tries=600; until [ $(grep -c '^{"' follow.out) -ge 3 ] || [ $((tries -= 1)) = 0 ]; do usleep 100000; done
+tries=3000; until [ $(grep -c '^{"' follow.out) -ge 3 ] || [ $((tries -= 1)) = 0 ]; do usleep 100000; done
 kill -INT $follows; wait $follows || echo "follow: $?"; same follow
 if [ -e /case/helper ]; then
   mkdir -p /dev/pts; mount -t devpts devpts /dev/pts

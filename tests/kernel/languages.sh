@@ -1,8 +1,8 @@
 # What rtrace writes and what the kernel then shows, for every language: lines "KIND<tab>WRITTEN<tab>SHOWN" in `echoes`.
 T=/sys/kernel/tracing
 fail() { echo "FAILED: $*"; status=1; }
-# until_true CONDITION: waits for it, a minute at most.
-until_true() { tries=600; until eval "$1" || [ $((tries -= 1)) = 0 ]; do usleep 100000; done; }
+# until_true CONDITION: waits for it, five minutes at most.
+until_true() { tries=3000; until eval "$1"; do [ $((tries -= 1)) -gt 0 ] || return 1; usleep 100000; done; }
 status=0
 # The first use of a buffer expands it, for good.
 echo 1408 > $T/buffer_size_kb
@@ -108,8 +108,9 @@ if [ -e $T/user_events_data ]; then
       fail "recorded user events: $(cat user.txt)"
     rtrace hist user_events:mine --key number --csv -- /case/helper user "$D" 2 > user.csv
     [ "$(grep -c '^[07],1' user.csv)" = 2 ] || fail "counted user events: $(cat user.csv)"
-    /case/helper user "$D" 1 > /dev/null & holder=$!
-    until_true "ls -l /proc/$holder/fd | grep -q user_events_data"
+    # It is a user of the event only when it has registered it, not yet when it has the file open.
+    /case/helper user "$D" 1 > /dev/null 2> registered & holder=$!
+    until_true 'grep -q registered registered' || fail "the event is not registered: $(cat registered)"
     rtrace probe remove mine 2> refused && fail 'removed while a program has it'
     grep -q "process $holder (helper) has .*user_events_data open" refused || fail "who has it: $(cat refused)"
     kill $holder; wait $holder 2>/dev/null
@@ -151,7 +152,7 @@ rtrace probe remove --all || fail 'probe remove --all'
 if [ -e /case/helper ]; then
   rtrace probe add kprobe vfs_read > /dev/null || fail 'a probe for perf'
   /case/helper perf $(cat $T/events/kprobes/vfs_read/id) & holder=$!
-  until_true "ls -l /proc/$holder/fd | grep -q perf_event"
+  until_true "ls -l /proc/$holder/fd | grep -q perf_event" || fail 'no perf session'
   rtrace probe remove vfs_read 2> refused && fail 'removed while perf has it'
   grep -q "process $holder (helper) has a perf session" refused || fail "perf is not named: $(cat refused)"
   kill $holder; wait $holder 2>/dev/null
@@ -215,7 +216,7 @@ rtrace instance set foo -O nostacktrace || fail 'instance set'
 rtrace trigger add -B foo sched:sched_switch hist:keys=next_pid:ts=common_timestamp || fail 'hist in an instance'
 rtrace instance remove foo 2> refused && fail 'removed with a trigger'
 sleep 100 < $T/instances/foo/per_cpu/cpu0/trace_pipe_raw & holder=$!
-until_true "[ \"\$(cat /proc/$holder/comm)\" = sleep ]"
+until_true "[ \"\$(cat /proc/$holder/comm)\" = sleep ]" || fail 'nobody holds the instance'
 rtrace instance remove foo --force 2> refused && fail 'removed while it was held'
 grep -q "process $holder (sleep)" refused || fail 'the holder is not named'
 kill $holder; wait $holder 2>/dev/null
@@ -224,7 +225,8 @@ rtrace instance remove foo --force || fail 'instance remove'
 
 state() { rtrace snapshot status | head -1 | cut -d' ' -f1,2; }
 table() { [ "$(state)" = "$2" ] || fail "after $1 the snapshot is $(state)"; }
-echo 1 > $T/events/sched/enable; sleep 0.3
+echo 1 > $T/events/sched/enable
+until_true "grep -q sched_switch $T/trace" || fail 'no events for a snapshot'
 rtrace snapshot free
 table nothing 'free: no'
 rtrace snapshot clear || fail clear; table 'clear of none' 'free: no'

@@ -6,7 +6,7 @@ T=/sys/kernel/tracing
 # A buffer that was never used says another size than one of the same size that was.
 echo 1410 > $T/buffer_size_kb
 # Until COMMAND succeeds, but not for ever: a guest may be slow.
-until_true() { n=0; until "$@"; do n=$((n + 1)); [ $n -lt 600 ] || return 1; usleep 100000; done; }
+until_true() { n=0; until "$@"; do n=$((n + 1)); [ $n -lt 3000 ] || return 1; usleep 100000; done; }
 # Where the guest is and since when, for who watches its console.
 at() { echo "$1 at $(cut -d' ' -f1 /proc/uptime) s" > /dev/console; }
 has() { grep -qw "$1" $T/available_tracers; }
@@ -122,7 +122,7 @@ done
 cat > some_events <<'END'
 n=0
 until grep -q 'entries: [1-9]\|read events: [1-9]' /sys/kernel/tracing/per_cpu/cpu*/stats /sys/kernel/tracing/instances/*/per_cpu/cpu*/stats 2> /dev/null; do
-  n=$((n + 1)); [ $n -lt 600 ] || exit 1; usleep 100000
+  n=$((n + 1)); [ $n -lt 3000 ] || exit 1; usleep 100000
 done
 END
 for tracer in hwlat osnoise timerlat; do

@@ -5,7 +5,7 @@ fail() { echo "FAIL: $*"; bad=1; }
 # Where the guest is and since when, for who watches its console.
 at() { echo "$1 at $(cut -d' ' -f1 /proc/uptime) s" > /dev/console; }
 # Until COMMAND succeeds, but not for ever: a guest may be slow.
-until_true() { n=0; until "$@"; do n=$((n + 1)); [ $n -lt 600 ] || return 1; usleep 100000; done; }
+until_true() { tries=3000; until "$@"; do [ $((tries -= 1)) -gt 0 ] || return 1; usleep 100000; done; }
 T=/sys/kernel/tracing
 echo 'nobody:x:65534:65534:nobody:/nowhere:/bin/sh' >> /etc/passwd
 echo 1410 > $T/buffer_size_kb
@@ -104,8 +104,9 @@ rtrace stop || fail "stop"
 [ "$(cat $T/tracing_on $T/instances/one/tracing_on | tr -d '\n')" = 01 ] || fail "stop stops the top level"
 n=$(counted $T); ls / > /dev/null; [ "$(counted $T)" = $n ] || fail "stop: it goes on"
 rtrace show > shown && [ "$(grep -vc '^#' shown)" = $n ] || fail "show: not the $n lines that trace has"
+last=$(tail -n 1 $T/trace)
 rtrace restart || fail "restart"
-until_true eval '[ "$(counted $T)" -gt $n ]' || fail "restart: it does not go on"
+until_true eval '[ "$(tail -n 1 $T/trace)" != "$last" ]' || fail "restart: it does not go on"
 until_true eval '[ "$(counted $T/instances/one)" -gt 0 ]' || fail "nothing in the instance"
 rtrace stop -a -t || fail "stop -a -t"
 [ "$(cat $T/tracing_on $T/instances/one/tracing_on | tr -d '\n')" = 00 ] || fail "stop -a -t: not all"
@@ -171,6 +172,8 @@ rtrace reset -d -B one && rtrace reset || fail "reset"
 at "What trace-cmd leaves when it is killed"
 trace-cmd record -q -o killed.dat -b 64 -e sched sleep 1000 > /dev/null 2>&1 & pid=$!
 until_true test -s killed.dat.cpu0 -o -s killed.dat.cpu1 || fail "trace-cmd records nothing"
+# Until it is that, the command looks like one more reader.
+until_true pidof sleep > /dev/null || fail "trace-cmd does not start its command"
 readers=$(ps -o pid,args | awk '/trace-cmd record -q -o killed/ && !/awk/ {print $1}' | grep -vx $pid)
 kill -9 $pid; wait $pid 2> /dev/null
 gone() { for reader in $readers; do [ ! -e /proc/$reader ] || grep -q 'State:.Z' /proc/$reader/status || return 1; done; }
