@@ -8,7 +8,7 @@ has() { grep -qw -- "$1" $tracing/available_tracers; }
 option() { [ -e "$tracing/options/$1" ]; }
 # Where the guest is, for who watches its console.
 whole() {
-  timeout 300 whole "$@" >/run/case
+  timeout 900 whole "$@" >/run/case
   status=$?
   cat /run/case
   echo "$(cat /run/case), $(cut -d' ' -f1 /proc/uptime) s" >/dev/console
