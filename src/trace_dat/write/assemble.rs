@@ -2,6 +2,8 @@
 
 use super::super::{BufferOption, ChunkIndex, Codec, OptionId, SectionId, SpoolEntry, SpoolTable};
 use super::{WriteError, Writer};
+use nix::errno::Errno;
+use nix::sys::statvfs::fstatvfs;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -61,6 +63,7 @@ impl Writer {
                 self.option(OptionId::RTRACE_INDEX, data);
             }
         }
+        self.check_room(&spools)?;
         let (table, end) = self.lay_out(buffers, &spools)?;
         let mut data_size = 0;
         for (spool, entry) in spools.iter().zip(&table.entries) {
@@ -74,6 +77,23 @@ impl Writer {
                 .map_err(|source| WriteError::Spool { path: spool.path.clone(), source })?;
         }
         Ok(Written { file_size: end, data_size })
+    }
+
+    /// Whether the disk has room for the options and for what is on it twice while it is moved. Of a disk that turned out to
+    /// be too full half-way nothing could be read until there is room again.
+    fn check_room(&self, spools: &[&FinishedSpool]) -> Result<(), WriteError> {
+        // Headers, tables, and what the last blocks of files do not use.
+        const MORE: u64 = 64 << 10;
+        let options: u64 = self.options.iter().map(|(_, data)| data.len() as u64 + 6).sum();
+        let piece = spools.iter().map(|spool| spool.size.min(PIECE)).max().unwrap_or(0);
+        let needed = options + piece + MORE;
+        match fstatvfs(&self.file) {
+            // One that does not say how large it is does not say what is free either.
+            Ok(disk) if disk.blocks() > 0 && disk.blocks_available().saturating_mul(disk.fragment_size()) < needed => {
+                Err(WriteError::Write { what: "the end of the recording", source: Errno::ENOSPC.into() })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Cuts off what does not count and writes the number of chunks.
