@@ -213,6 +213,7 @@ const UNKNOWABLE: &[(&str, &[&str])] = &[
     // jiffies: the time of printing, and CONFIG_HZ
     ("writeback_single_inode", &["state=", "age="]),
     ("writeback_single_inode_start", &["state=", "age="]),
+    ("writeback_sb_inodes_requeue", &["state=", "age="]),
     // enum inode_state_flags_enum (since Linux 6.18): the names stand in the format, their values nowhere
     ("writeback_dirty_inode", &["state=", "flags="]),
     ("writeback_dirty_inode_start", &["state=", "flags="]),

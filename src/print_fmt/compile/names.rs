@@ -44,6 +44,11 @@ pub(super) fn kernel_constant(name: &str) -> Option<u64> {
         "IOPRIO_CLASS_RT" => 1,
         "IOPRIO_CLASS_BE" => 2,
         "IOPRIO_CLASS_IDLE" => 3,
+        "IOPRIO_CLASS_INVALID" => 7,
+        // include/linux/pm_qos.h, enum pm_qos_req_action
+        "PM_QOS_ADD_REQ" => 0,
+        "PM_QOS_UPDATE_REQ" => 1,
+        "PM_QOS_REMOVE_REQ" => 2,
         // include/net/tcp_states.h
         "TCP_ESTABLISHED" => 1,
         "TCP_SYN_SENT" => 2,
