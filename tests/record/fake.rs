@@ -123,7 +123,7 @@ fn record_through_fifos(cpus: usize, times: usize, how: &[&str]) {
     let running = command.args(args).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let since = std::time::Instant::now();
     while fs::read_to_string(root.join("tracing_on")).unwrap().trim() != "1" {
-        assert!(since.elapsed().as_secs() < 60, "tracing is not switched on");
+        assert!(since.elapsed() < crate::state::PATIENCE, "tracing is not switched on");
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     let sent = fake.feed(times);

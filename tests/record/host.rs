@@ -250,7 +250,7 @@ fn watched_processes_end_the_recording() {
     let env = TestEnvironment::new();
     let instance = format!("rtrace-test-watched-{}", std::process::id());
     let tracing = while_tracing(&tracefs, &instance);
-    let until_tracing = format!("i=0; until {tracing} || [ $i -ge 6000 ]; do sleep 0.01; i=$((i+1)); done; {tracing}");
+    let until_tracing = format!("i=0; until {tracing} || [ $i -ge 30000 ]; do sleep 0.01; i=$((i+1)); done; {tracing}");
     let mut child = env.command("sh").args(["-c", &until_tracing]).spawn().unwrap();
     let pid = child.id().to_string();
     let reaper = std::thread::spawn(move || child.wait());

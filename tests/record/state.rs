@@ -20,6 +20,10 @@ impl Running {
         Pid::from_raw(self.0.id() as i32)
     }
 
+    pub(crate) fn has_ended(&mut self) -> bool {
+        !matches!(self.0.try_wait(), Ok(None))
+    }
+
     pub(crate) fn wait(&mut self) -> ExitStatus {
         self.0.wait().unwrap()
     }
@@ -35,13 +39,18 @@ impl Drop for Running {
     }
 }
 
+/// The longest that anything is waited for, however busy the machine is.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
+
 /// Starts a recording of a command that never ends, and returns when that runs and a process has ended in it; with the
 /// command's pid.
 pub(crate) fn start(env: &TestEnvironment, args: &[&str]) -> (Running, Pid) {
     let mark = env.path().join("runs");
     let _ = std::fs::remove_file(&mark);
     let wait = "/bin/true; echo $$ > runs; while :; do /bin/true; done";
-    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+    // Whoever started the tests may have ignored a signal that is sent to it, and that would be inherited.
+    let mut command = env.command("env");
+    command.args(["--default-signal=HUP,INT,QUIT,TERM,PIPE", env!("CARGO_BIN_EXE_rtrace")]);
     command.args(["record", "--journal-dir", "journal"]).args(args).args(["--", "sh", "-c", wait]);
     let mut child = Running::start(command);
     let since = Instant::now();
@@ -49,7 +58,7 @@ pub(crate) fn start(env: &TestEnvironment, args: &[&str]) -> (Running, Pid) {
         if let Ok(pid) = std::fs::read_to_string(&mark).unwrap_or_default().trim().parse() {
             break Pid::from_raw(pid);
         }
-        if since.elapsed() > Duration::from_secs(60) {
+        if since.elapsed() > PATIENCE {
             panic!("the recording does not start: {:?}", child.0.try_wait());
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -103,11 +112,7 @@ fn knobs_are_the_same_after_every_kind_of_end() {
             if signal == Signal::SIGPIPE {
                 let since = Instant::now();
                 while !before.differences(&Knobs::read(tracefs.root())).is_empty() {
-                    assert!(
-                        since.elapsed() < Duration::from_secs(60),
-                        "{:?}",
-                        before.differences(&Knobs::read(tracefs.root()))
-                    );
+                    assert!(since.elapsed() < PATIENCE, "{:?}", before.differences(&Knobs::read(tracefs.root())));
                 }
                 kill(child.pid(), Signal::SIGTERM).unwrap();
             }
@@ -149,7 +154,7 @@ fn what_a_kill_leaves_behind_is_put_back_and_recovered() {
         let (mut child, command) = start(&env, args);
         let since = Instant::now();
         while !has_spooled(env.path()) {
-            assert!(since.elapsed() < Duration::from_secs(60), "nothing is written while recording");
+            assert!(since.elapsed() < PATIENCE, "nothing is written while recording");
             std::thread::sleep(Duration::from_millis(10));
         }
         kill(child.pid(), Signal::SIGKILL).unwrap();
