@@ -1,6 +1,6 @@
 //! Arguments that several commands share.
 
-use super::exit::Failure;
+use super::exit::{Failure, note};
 use rtrace::tracefs::{Instance, JOURNAL_DIR, Journal, Sink, Tracefs, find_orphans};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ impl TracefsArgs {
         // Who may not read the journals may not undo them either.
         let orphans = find_orphans(&self.journal_dir).unwrap_or_default();
         for orphan in orphans.iter().filter(|orphan| orphan.tracefs() == tracefs.root()) {
-            eprintln!(
+            note!(
                 "rtrace: `{}` (process {}) was killed and left tracing changed; `rtrace reset --stale` puts it back",
                 orphan.command(),
                 orphan.pid()

@@ -1,6 +1,6 @@
 //! `rtrace convert`.
 
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, note};
 use super::trace_file::{Damage, Made, open};
 use anyhow::anyhow;
 use rtrace::trace_dat::write::{Version, convert};
@@ -71,7 +71,7 @@ pub(crate) fn rewrite(input: &Path, output: &Path, version: Version) -> Result<E
         if lacks { failure.hint("`--file-version 7` has room for it.") } else { failure }
     })?;
     if version == Version::V6 && !(trace.btf.is_empty() && trace.modules.is_empty()) {
-        eprintln!("rtrace: {}: version 6 has no room for the kernel's BTF and its list of modules", output.display());
+        note!("rtrace: {}: version 6 has no room for the kernel's BTF and its list of modules", output.display());
     }
     made.keep()?;
     Ok(damage.exit())

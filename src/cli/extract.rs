@@ -1,7 +1,7 @@
 //! `rtrace extract`.
 
 use super::args::{InstancesArgs, WriteArgs};
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, note};
 use anyhow::anyhow;
 use rtrace::record::{Compression, Ring, extract, wall_clock_at_zero};
 use rtrace::tracefs::{Feature, Instance, Journal, Tracefs, WriteMode};
@@ -76,12 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let stored =
         extract(&instances, ring, None, &args.output, args.compression, date).map_err(super::start::failure)?;
     if !args.quiet {
-        eprintln!(
-            "{}: {} with {} of sub-buffers",
-            args.output.display(),
-            ByteSize(stored.file_size),
-            ByteSize(stored.raw)
-        );
+        note!("{}: {} with {} of sub-buffers", args.output.display(), ByteSize(stored.file_size), ByteSize(stored.raw));
     }
     match stored.failures.first() {
         None => Ok(Exit::Success),
@@ -111,7 +106,7 @@ fn date(args: &Args, tracefs: &Tracefs, clock: &str) -> Result<Option<u64>, Fail
     let date = wall_clock_at_zero(&mut journal, clock).map_err(super::start::failure)?;
     journal.undo()?;
     if date.is_none() {
-        eprintln!("rtrace: warning: --date has no effect: the clock {clock} does not count time");
+        note!("rtrace: warning: --date has no effect: the clock {clock} does not count time");
     }
     Ok(date)
 }

@@ -1,7 +1,7 @@
 //! `rtrace instance`.
 
 use super::args::{ListArgs, WriteArgs};
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, note};
 use super::holders::holders;
 use super::language::select;
 use super::snapshot::store;
@@ -166,7 +166,7 @@ fn apply(args: &Settings, instance: &Instance, journal: &mut Journal) -> Result<
     if let Some(kib) = args.buffer_size {
         let granted = journal.set_buffer_size(instance, kib)?.kib();
         if let Some(granted) = granted.filter(|granted| *granted != kib) {
-            eprintln!("rtrace: the kernel made the buffer {granted} KiB per CPU");
+            note!("rtrace: the kernel made the buffer {granted} KiB per CPU");
         }
     }
     if let Some(clock) = &args.clock {

@@ -1,7 +1,7 @@
 //! What the commands of the little languages share: where they work, and how their errors look.
 
 use super::args::{InstanceArg, TracefsArgs};
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, note};
 use rtrace::format::EventFormat;
 use rtrace::syntax::Diagnostic;
 use rtrace::tracefs::{EventName, EventSelection, Instance, Journal, Tracefs};
@@ -71,20 +71,16 @@ pub(crate) fn report_others(what: &str, total: usize, others: &[(EventName, Diag
         }
     }
     for (reason, events) in reasons {
-        eprintln!(
-            "rtrace: {} of {total} events cannot have this {what} ({reason}): {}",
-            events.len(),
-            events.join(" ")
-        );
+        note!("rtrace: {} of {total} events cannot have this {what} ({reason}): {}", events.len(), events.join(" "));
     }
 }
 
 /// Warnings on stderr: what the kernel takes but what cannot mean what it seems to.
 pub(crate) fn warn(warnings: &[Diagnostic]) {
     for warning in warnings {
-        eprintln!("rtrace: warning: {warning}");
+        note!("rtrace: warning: {warning}");
         for hint in warning.hints() {
-            eprintln!("  Hint: {hint}");
+            note!("  Hint: {hint}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `rtrace recover`, also called `restore`.
 
 use super::args::TracefsArgs;
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, print};
 use super::restore::{Header, cpu_of, make_header, open_cpus, put_together, torn};
 use anyhow::{Context, anyhow};
 use rtrace::trace_dat::{Recovered, recover};
@@ -71,8 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.create {
         let path = output("trace-partial.dat");
         let size = make_header(&header()?, path)?;
-        Done::Header { size }.tell(path, args.json);
-        return Ok(Exit::Success);
+        return Done::Header { size }.tell(path, args.json);
     }
     if args.are_of_cpus() {
         if args.files.is_empty() {
@@ -84,8 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             Some(header) => put_together(&super::trace_file::open(header)?, cpus, path),
             None => put_together(Header::new(&header()?, path)?.facts(), cpus, path),
         }?;
-        done.tell(path, args.json);
-        return Ok(Exit::Success);
+        return done.tell(path, args.json);
     }
     match args.files.as_slice() {
         [] => finish(Path::new("trace.dat"), args.json),
@@ -103,8 +101,7 @@ fn finish(file: &Path, json: bool) -> Result<Exit, Failure> {
             Done::Recording { how: "recovered", size: written.file_size, data: written.data_size, dropped }
         }
     };
-    done.tell(file, json);
-    Ok(Exit::Success)
+    done.tell(file, json)
 }
 
 /// What was made of what there was; sizes are in bytes.
@@ -115,7 +112,7 @@ pub(super) enum Done {
 }
 
 impl Done {
-    fn tell(&self, file: &Path, json: bool) {
+    fn tell(&self, file: &Path, json: bool) -> Result<Exit, Failure> {
         let name = file.display();
         if json {
             let (what, size, data, dropped) = match *self {
@@ -127,17 +124,16 @@ impl Done {
                 "schema": "rtrace.recover", "version": 1, "file": file.to_string_lossy(), "done": what,
                 "size": size, "data_size": data, "dropped": dropped,
             });
-            println!("{document:#}");
-            return;
+            return print(&format!("{document:#}\n"));
         }
-        match *self {
-            Done::Nothing => println!("{name}: a complete recording, nothing to recover"),
+        print(&match *self {
+            Done::Nothing => format!("{name}: a complete recording, nothing to recover\n"),
             Done::Header { size } => {
-                println!("{name}: {} of formats and symbols, for `rtrace restore -i`", ByteSize(size));
+                format!("{name}: {} of formats and symbols, for `rtrace restore -i`\n", ByteSize(size))
             }
             Done::Recording { how, size, data, dropped } => {
-                println!("{name}: {how}, {} with {} of events{}", ByteSize(size), ByteSize(data), torn(dropped));
+                format!("{name}: {how}, {} with {} of events{}\n", ByteSize(size), ByteSize(data), torn(dropped))
             }
-        }
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! `rtrace reset`.
 
 use super::args::{InstancesArgs, TracefsArgs, called, to_stderr};
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, note};
 use anyhow::{Context, anyhow};
 use clap::ValueEnum;
 use rtrace::tracefs::{Instance, Journal, ResetPlan, find_orphans};
@@ -128,7 +128,7 @@ fn stale(args: &Args) -> Result<Exit, Failure> {
         match orphan.undo(args.verbose.then(to_stderr)) {
             Ok(()) => writeln!(out, "{done}")?,
             Err(error) => {
-                eprintln!("rtrace: {error}");
+                note!("rtrace: {error}");
                 exit = Exit::Failed;
             }
         }

@@ -1,7 +1,7 @@
 //! `rtrace snapshot`.
 
 use super::args::called;
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, note};
 use super::keywords::{FILTERS, words};
 use super::language::{Place, format, invalid, select, warn};
 use rtrace::record::{Compression, Ring, extract};
@@ -229,10 +229,10 @@ pub(super) fn store(instance: &Instance, ring: Ring, cpus: &[CpuId], file: &Path
     let cpus = (!cpus.is_empty()).then_some(cpus);
     let stored = extract(std::slice::from_ref(instance), ring, cpus, file, Compression::default(), None)?;
     for failure in &stored.failures {
-        eprintln!("rtrace: {failure}");
+        note!("rtrace: {failure}");
     }
     let (raw, size) = (ByteSize(stored.raw), ByteSize(stored.file_size));
-    eprintln!("{}: {raw} of events, {size} written", file.display());
+    note!("{}: {raw} of events, {size} written", file.display());
     Ok(if stored.failures.is_empty() { Exit::Success } else { Exit::Incomplete })
 }
 

@@ -2,7 +2,7 @@
 
 mod plan;
 
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, print};
 use super::trace_file::{Damage, Made, open};
 use anyhow::{Context, anyhow};
 use plan::{Step, plan};
@@ -128,6 +128,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut number = 0;
     let mut written = 0;
     let mut told = Vec::new();
+    let mut heard = Ok(Exit::Success);
     for batch in slices.chunks(AT_ONCE) {
         let mut made = Vec::new();
         let mut parts = Vec::new();
@@ -152,7 +153,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             if args.json {
                 told.push(json!({"file": path.to_string_lossy(), "events": records}));
             } else {
-                println!("{}: {records} events", path.display());
+                // nobody listening is no reason to stop in the middle
+                heard = heard.and_then(|_| print(&format!("{}: {records} events\n", path.display())));
             }
             written += records;
         }
@@ -161,8 +163,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::Failed, anyhow!("there are no events between START and END")));
     }
     if args.json {
-        println!("{:#}", json!({"schema": "rtrace.split", "version": 1, "parts": told}));
+        heard = print(&format!("{:#}\n", json!({"schema": "rtrace.split", "version": 1, "parts": told})));
     }
+    heard?;
     Ok(damage.exit())
 }
 

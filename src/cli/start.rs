@@ -1,6 +1,6 @@
 //! `rtrace start` and `rtrace set`.
 
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, note};
 use super::traced::Traced;
 use anyhow::anyhow;
 use clap::{ArgMatches, FromArgMatches};
@@ -119,7 +119,7 @@ fn trace(args: &Common, mode: Mode) -> Result<Exit, Failure> {
     let unknown =
         carry_out(journal, &buffers, &tasks, &traced.machine(), traced.ignores_unknown(), mode).map_err(failure)?;
     for error in unknown {
-        eprintln!("rtrace: warning: {error}");
+        note!("rtrace: warning: {error}");
     }
     let Some(child) = &mut child else { return Ok(Exit::Success) };
     child.open_gate().map_err(|error| failure(error.into()))?;

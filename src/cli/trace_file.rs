@@ -1,6 +1,6 @@
 //! Files to be rewritten: opened for reading, made beside their place and put there when they are complete.
 
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, note};
 use anyhow::{Context, anyhow};
 use rtrace::event::Record;
 use rtrace::format::EventFormat;
@@ -156,7 +156,7 @@ impl<'a> Damage<'a> {
         self.count += 1;
         if self.count <= MOST_LINES {
             let chain: Vec<String> = anyhow::Chain::new(found).map(ToString::to_string).collect();
-            eprintln!("rtrace: {}: {}", self.path.display(), chain.join(": "));
+            note!("rtrace: {}: {}", self.path.display(), chain.join(": "));
         }
     }
 

@@ -1,6 +1,6 @@
 //! `rtrace trigger`.
 
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, note};
 use super::hist::{clock_note, users};
 use super::keywords::{FILTERS, TRIGGERS, words as offer};
 use super::language::{Place, format, invalid, report_others, select, select_or_all, warn};
@@ -220,7 +220,7 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
     }
     journal.keep()?;
     report_others("trigger", events.len(), &others);
-    note.iter().for_each(|note| eprintln!("{note}"));
+    note.iter().for_each(|note| note!("{note}"));
     Ok(Exit::Success)
 }
 

@@ -41,3 +41,31 @@ fn a_closed_pipe_is_no_error() {
     let line = format!("{} help exit-codes | true; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_rtrace"));
     env.run("bash", &["-c", &line]).exits(0).complains("").prints("0\n");
 }
+
+#[test]
+fn where_nobody_can_listen_the_status_tells() {
+    let env = TestEnvironment::new();
+    let whole = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/traces/vm-6.1/trig.dat");
+    let bytes = std::fs::read(whole).expect("a recording");
+    std::fs::write(env.path().join("whole.dat"), &bytes).expect("a copy");
+    std::fs::write(env.path().join("cut.dat"), &bytes[..bytes.len() - 2000]).expect("a damaged copy");
+    for (line, status) in [
+        ("report cut.dat 2>/dev/full >/dev/null", 4),
+        ("dump --validate cut.dat 2>/dev/full >/dev/null", 4),
+        ("--no-such-option 2>/dev/full", 2),
+        ("recover whole.dat >/dev/full", 1),
+        ("recover --json whole.dat >/dev/full", 1),
+        ("split --json -i whole.dat -o part.dat >/dev/full", 1),
+        ("split -i whole.dat -o part.dat >/dev/full", 1),
+    ] {
+        let line = format!("{} {line}", env!("CARGO_BIN_EXE_rtrace"));
+        env.run("bash", &["-c", &line]).exits(status);
+    }
+    for line in ["report cut.dat 2>&1 >/dev/null", "recover whole.dat", "split -i whole.dat -o part.dat"] {
+        let status = if line.starts_with("report") { "4" } else { "0" };
+        let line = format!("{} {line} | true; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_rtrace"));
+        env.run("bash", &["-c", &line]).exits(0).prints(&format!("{status}\n"));
+    }
+    // Whoever stops listening does not stop the work.
+    env.rtrace(&["report", "--count", "part.dat"]).exits(0);
+}

@@ -1,5 +1,6 @@
 //! `rtrace dump --validate`: everything is read once, and what does not fit is told.
 
+use crate::cli::exit::note;
 use rtrace::trace_dat::{FileError, TimeOptions, Trace};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,10 +39,10 @@ pub(super) fn validate(trace: &Trace, defect: &mut dyn FnMut(&FileError)) -> Res
         }
     }
     for (id, count) in &unknown {
-        eprintln!("rtrace: {count} events have the id {id}, of which the file has no format");
+        note!("rtrace: {count} events have the id {id}, of which the file has no format");
     }
     if backwards > 0 {
-        eprintln!("rtrace: {backwards} events are older than the one before them on their CPU");
+        note!("rtrace: {backwards} events are older than the one before them on their CPU");
     }
     let sound = match defects {
         0 => "no defects".to_owned(),

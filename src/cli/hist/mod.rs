@@ -16,7 +16,7 @@ pub(super) use session::{Session, UntilArgs};
 pub(super) use spec::read_format;
 
 use super::args::{TracefsArgs, WriteArgs, called};
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, note};
 use clap::{ArgMatches, FromArgMatches};
 use rtrace::hist::spec::{Control, Echo, HistSpec};
 use rtrace::tracefs::{EventName, Feature, Instance, Tracefs, WriteMode};
@@ -209,7 +209,7 @@ fn start(args: &StartArgs) -> Result<Exit, Failure> {
     let note = existing.and_then(|instance| clock_note(&instance, &[&spec]));
     add_trigger(&mut journal, &instance, &event, &spec)?;
     journal.keep()?;
-    note.iter().for_each(|note| eprintln!("{note}"));
+    note.iter().for_each(|note| note!("{note}"));
     let place = called(&instance);
     super::exit::print(&format!(
         "counting {event} in {place}; `rtrace hist show` shows it, `rtrace hist stop` ends it\n"

@@ -2,7 +2,7 @@
 
 use super::live::Live;
 use super::spec::read_format;
-use crate::cli::exit::{Exit, Failure};
+use crate::cli::exit::{Exit, Failure, note};
 use anyhow::{Context, anyhow};
 use rtrace::format::{EventFormat, Field};
 use rtrace::hist::render::{Options, csv, diff, folded, json, since, text};
@@ -85,7 +85,7 @@ impl OutputArgs {
             return Err(Failure::new(Exit::Incomplete, error).hint("--size makes more room, fewer keys need less."));
         }
         if dropped > 0 {
-            eprintln!("rtrace: {dropped} events found no room in the table and are not counted; use a larger --size");
+            note!("rtrace: {dropped} events found no room in the table and are not counted; use a larger --size");
         }
         Ok(status.map_or(Exit::Success, Exit::Command))
     }

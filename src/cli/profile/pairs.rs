@@ -1,6 +1,6 @@
 //! The options about a profile, wherever its events come from.
 
-use crate::cli::exit::{Exit, Failure};
+use crate::cli::exit::{Exit, Failure, note};
 use anyhow::anyhow;
 use rtrace::abi::Abi;
 use rtrace::analysis::{Hook, HookProblem, Profile};
@@ -41,7 +41,7 @@ impl AccountArgs {
                 Err(error) => Err(error.to_string()),
             };
             if let Err(problem) = told {
-                eprintln!("rtrace: warning: stored with the recording: {problem}");
+                note!("rtrace: warning: stored with the recording: {problem}");
             }
         }
         Ok(profile)

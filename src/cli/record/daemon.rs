@@ -2,7 +2,7 @@
 //!
 //! The child's standard input is the pipe on which it says so. It has nothing to read there anyway.
 
-use super::super::exit::{Exit, Failure};
+use super::super::exit::{Exit, Failure, note};
 use anyhow::{Context, anyhow};
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -62,7 +62,7 @@ impl Daemon {
     pub(super) fn running(&mut self) {
         match fs::write(&self.pid_file, format!("{}\n", std::process::id())) {
             Ok(()) => self.written = true,
-            Err(error) => eprintln!("rtrace: warning: failed to write {}: {error}", self.pid_file.display()),
+            Err(error) => note!("rtrace: warning: failed to write {}: {error}", self.pid_file.display()),
         }
         if let Some(mut parent) = self.parent.take() {
             let _ = parent.write_all(b"+"); // a parent that was killed need not know

@@ -1,6 +1,6 @@
 //! A file to report: opened, its spools beside it if it is unfinished.
 
-use crate::cli::exit::{Exit, Failure};
+use crate::cli::exit::{Exit, Failure, note};
 use anyhow::{Context, anyhow};
 use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::filter::AddressNames;
@@ -40,7 +40,7 @@ impl Input {
                 return Err(Failure::new(Exit::Incomplete, error)
                     .hint(format!("`rtrace recover {}` finishes it; nothing is lost.", path.display())));
             }
-            eprintln!("rtrace: {}: an unfinished recording; showing what is there", path.display());
+            note!("rtrace: {}: an unfinished recording; showing what is there", path.display());
             let dir = path.parent().unwrap_or(Path::new(""));
             trace.attach_spools(|name| spool(&dir.join(name))).with_context(failed)?;
             if !table.comms.is_empty() {
@@ -90,7 +90,7 @@ fn as_of_last_boot(trace: &mut Trace, path: &Path) {
     if let Some(buffer) = of_now {
         let buffer = if buffer.name.is_empty() { "the top buffer" } else { &buffer.name };
         let path = path.display();
-        eprintln!("rtrace: {path}: functions are named as of {buffer}: other buffers hold events of another boot");
+        note!("rtrace: {path}: functions are named as of {buffer}: other buffers hold events of another boot");
     } else if let Some(moved) = boot.apply(&trace.kallsyms, &trace.printk_formats, &trace.modules) {
         (trace.kallsyms, trace.printk_formats) = (moved.kallsyms, moved.printk_formats);
     }

@@ -20,7 +20,7 @@ mod wakeups;
 mod window;
 mod wording;
 
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, note};
 use anyhow::anyhow;
 use filters::Filters;
 use input::Input;
@@ -257,20 +257,20 @@ impl Damage {
         self.count += 1;
         if self.count <= MOST_LINES {
             let chain: Vec<String> = anyhow::Chain::new(found).map(ToString::to_string).collect();
-            eprintln!("rtrace: {}: {}", path.display(), chain.join(": "));
+            note!("rtrace: {}: {}", path.display(), chain.join(": "));
         }
     }
 
     fn backwards(&mut self, path: &Path, cpu: CpuId, before: Timestamp, now: Timestamp) {
         self.count += 1;
         if self.count <= MOST_LINES {
-            eprintln!("rtrace: {}: time goes backwards on cpu {cpu}: {} after {}", path.display(), now.0, before.0);
+            note!("rtrace: {}: time goes backwards on cpu {cpu}: {} after {}", path.display(), now.0, before.0);
         }
     }
 
     fn exit(&self) -> Exit {
         if self.count > MOST_LINES {
-            eprintln!("rtrace: damage in {} places in all", self.count);
+            note!("rtrace: damage in {} places in all", self.count);
         }
         if self.count == 0 { Exit::Success } else { Exit::Incomplete }
     }

@@ -1,6 +1,7 @@
 //! Events that were not shown as they are meant to be: how many, and why.
 
 use super::input::Input;
+use crate::cli::exit::note;
 use rtrace::event::{EventTypes, State};
 
 /// No more event types than this are told of.
@@ -15,13 +16,13 @@ pub(super) fn tell(input: &Input, types: &EventTypes, state: &State) {
             Some(event) => {
                 let name = format!("{}:{}", event.format.system, event.format.name);
                 let reason = event.failure().map_or_else(String::new, |error| format!(": {error}"));
-                eprintln!("rtrace: {path}: {count} {events} of {name} shown as raw fields{reason}");
+                note!("rtrace: {path}: {count} {events} of {name} shown as raw fields{reason}");
             }
-            None => eprintln!("rtrace: {path}: {count} {events} with the id {id}, which no format describes"),
+            None => note!("rtrace: {path}: {count} {events} with the id {id}, which no format describes"),
         }
     }
     let types = state.undecoded().count();
     if types > MOST_LINES {
-        eprintln!("rtrace: {path}: events of {} more types shown as raw fields", types - MOST_LINES);
+        note!("rtrace: {path}: events of {} more types shown as raw fields", types - MOST_LINES);
     }
 }

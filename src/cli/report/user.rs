@@ -2,7 +2,7 @@
 
 use super::input::Input;
 use super::{Damage, Format};
-use crate::cli::exit::{Exit, Failure};
+use crate::cli::exit::{Exit, Failure, note};
 use anyhow::anyhow;
 use rtrace::symbols::{ObjectFiles, UserSymbols};
 use rtrace::trace_dat::{OptionId, ReadAt};
@@ -92,20 +92,20 @@ pub(super) fn tell(input: &Input) {
         let addresses: u64 = unnamed.strangers.iter().map(|(_, count)| count).sum();
         let pids: Vec<String> = unnamed.strangers.iter().take(MOST_LINES).map(|(pid, _)| pid.0.to_string()).collect();
         let more = if unnamed.strangers.len() > MOST_LINES { ", ..." } else { "" };
-        eprintln!(
+        note!(
             "rtrace: {path}: {addresses} addresses of processes without a memory map in it: {}{more}",
             pids.join(", ")
         );
     }
     if unnamed.addresses > 0 {
-        eprintln!("rtrace: {path}: {} addresses in no mapping that was stored", unnamed.addresses);
+        note!("rtrace: {path}: {} addresses in no mapping that was stored", unnamed.addresses);
     }
     for (file, reason) in unnamed.files.iter().take(MOST_LINES) {
-        eprintln!("rtrace: {path}: no names from {}: {reason}", file.escape_debug());
+        note!("rtrace: {path}: no names from {}: {reason}", file.escape_debug());
     }
     let newer = input.newer.lock().unwrap_or_else(PoisonError::into_inner);
     for file in newer.iter().take(MOST_LINES) {
-        eprintln!("rtrace: {path}: {} is younger than the recording: its names may be wrong", file.escape_debug());
+        note!("rtrace: {path}: {} is younger than the recording: its names may be wrong", file.escape_debug());
     }
 }
 

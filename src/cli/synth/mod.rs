@@ -9,7 +9,7 @@ pub(super) use remove::users_of;
 pub(super) use sql::{SqlhistArgs, run_sqlhist};
 
 use super::args::{ListArgs, TracefsArgs};
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, note};
 use super::hist::{PlaceArgs, add_trigger, clock_note};
 use rtrace::synth::{Plan, SynthDef};
 use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs};
@@ -145,7 +145,7 @@ fn create_plan(mut journal: Journal, place: &PlaceArgs, plan: &Plan) -> Result<(
         add_trigger(&mut journal, &instance, &EventName::new(system, event), spec)?;
     }
     journal.keep()?;
-    note.filter(|_| instance.name() != Some(LONG_LIVED)).iter().for_each(|note| eprintln!("{note}"));
+    note.filter(|_| instance.name() != Some(LONG_LIVED)).iter().for_each(|note| note!("{note}"));
     Ok(())
 }
 
