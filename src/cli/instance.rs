@@ -6,7 +6,7 @@ use super::holders::holders;
 use super::language::select;
 use super::snapshot::store;
 use rtrace::record::Ring;
-use rtrace::tracefs::{Feature, Instance, Journal, Tracefs};
+use rtrace::tracefs::{Instance, Journal, Tracefs};
 use rtrace::units::ByteSize;
 use serde_json::json;
 use std::io::{self, Write};
@@ -185,10 +185,7 @@ fn apply(args: &Settings, instance: &Instance, journal: &mut Journal) -> Result<
             _ => (word.as_str(), true),
         };
         if !named(name) {
-            let feature = Feature::TraceOption(name.to_owned());
-            if feature.config().is_some() {
-                journal.tracefs().require(&feature)?;
-            }
+            journal.tracefs().explain_missing_option(name)?;
             let near = rtrace::syntax::did_you_mean(name, known.iter().map(|(option, _)| option.as_str()));
             let failure = Failure::new(Exit::Usage, anyhow::anyhow!("there is no trace option `{word}`"));
             return Err(near.into_iter().fold(failure, Failure::hint));

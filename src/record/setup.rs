@@ -3,7 +3,7 @@
 use super::error::{PlanError, RecordError};
 use super::own;
 use super::plan::{BufferPlan, Place, Plan};
-use crate::tracefs::{CpuStats, Error, EventName, Feature, Instance, Journal, TraceClock, Tracefs};
+use crate::tracefs::{CpuStats, Error, EventName, Instance, Journal, TraceClock, Tracefs};
 use crate::units::{CpuId, Pid};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -249,10 +249,7 @@ pub(super) fn set_buffer(journal: &mut Journal, instance: &Instance, buffer: &Bu
     for (name, on) in &buffer.options {
         // `trace_options` has those of other tracers than the present one only if it is theirs.
         if !instance.has(&format!("options/{name}")) {
-            let feature = Feature::TraceOption(name.clone());
-            if feature.config().is_some() {
-                journal.tracefs().require(&feature)?;
-            }
+            journal.tracefs().explain_missing_option(name)?;
             let available = instance.list("options")?.into_iter().map(|(option, _)| option).collect();
             return Err(PlanError::NoOption { name: name.clone(), available }.into());
         }

@@ -167,6 +167,16 @@ impl Tracefs {
             Err(Error::NoFeature { what: feature.name(), config: feature.config() })
         }
     }
+
+    /// Says why a trace option that was not found is missing, if some kernels have it. Names that no kernel has are for
+    /// the caller to answer, who knows what there is.
+    ///
+    /// # Errors
+    /// [`Error::NoFeature`] with the missing CONFIG.
+    pub fn explain_missing_option(&self, name: &str) -> Result<(), Error> {
+        let option = Feature::TraceOption(name.to_owned());
+        if option.config().is_some() { self.require(&option) } else { Ok(()) }
+    }
 }
 
 fn tracer_config(name: &str) -> Option<&'static str> {
