@@ -176,14 +176,17 @@ impl ChunkIndex {
         Some(out.bytes)
     }
 
-    /// Reads what [`ChunkIndex::write`] wrote; the buffer and the CPU first.
-    fn read(option: &RawOption, abi: Abi) -> Result<(String, CpuId, Self), FileError> {
+    /// Reads what [`ChunkIndex::write`] wrote; `None` if it is of another CPU or buffer. There is an option for each of
+    /// them, so the entries are read only where they are wanted.
+    fn read(option: &RawOption, abi: Abi, buffer: &str, cpu: CpuId) -> Result<Option<Self>, FileError> {
         let mut scan = option.scan(abi);
         let cut = |_| option.error("it ends too early");
         if scan.u32().map_err(cut)? != VERSION {
             return Err(option.error("it is of a newer rtrace"));
         }
-        let (buffer, cpu) = (scan.cstr().map_err(cut)?, CpuId(scan.u32().map_err(cut)?));
+        if scan.cstr().map_err(cut)? != buffer || CpuId(scan.u32().map_err(cut)?) != cpu {
+            return Ok(None);
+        }
         let mut index = ChunkIndex::default();
         for _ in 0..scan.u32().map_err(cut)?.min(MOST as u32) {
             let mut number = || scan.u64().map_err(cut);
@@ -192,7 +195,7 @@ impl ChunkIndex {
             let tasks = TaskBits([number()?, number()?, number()?, number()?]);
             index.entries.push(ChunkFacts { stored, first, events, lost, tasks });
         }
-        Ok((buffer, cpu, index))
+        Ok(Some(index))
     }
 }
 
@@ -204,9 +207,8 @@ impl Trace {
     /// it of other chunks than these.
     pub fn index(&self, buffer: &Buffer, cpu: usize) -> Option<ChunkIndex> {
         let data = buffer.cpus.get(cpu)?;
-        let known = self.options(OptionId::RTRACE_INDEX).filter_map(|option| ChunkIndex::read(option, self.abi).ok());
-        let index =
-            known.filter(|(name, cpu, _)| *name == buffer.name && *cpu == data.cpu).map(|(.., index)| index).last()?;
+        let read = |option| ChunkIndex::read(option, self.abi, &buffer.name, data.cpu).ok().flatten();
+        let index = self.options(OptionId::RTRACE_INDEX).filter_map(read).last()?;
         let stored = index.entries.iter().try_fold(COUNT, |sum, facts| sum.checked_add(facts.stored));
         (data.layout == DataLayout::Chunks && stored == Some(data.size)).then_some(index)
     }
@@ -216,9 +218,10 @@ impl Trace {
     pub fn without_tasks(&self, buffer: &Buffer, cpu: usize, tasks: &TaskBits) -> Vec<Range<u64>> {
         let (Some(index), Some(data)) = (self.index(buffer, cpu), buffer.cpus.get(cpu)) else { return Vec::new() };
         let mut ranges: Vec<Range<u64>> = Vec::new();
-        let mut at = data.offset + COUNT;
+        // a damaged file may tell of data beyond the end of all files
+        let mut at = data.offset.saturating_add(COUNT);
         for facts in index.entries() {
-            let end = at + facts.stored;
+            let end = at.saturating_add(facts.stored);
             if facts.lost == 0 && !facts.tasks.meets(tasks) {
                 match ranges.last_mut() {
                     Some(last) if last.end == at => last.end = end,
@@ -248,7 +251,9 @@ mod tests {
         (0..5).for_each(|pid| index.push(Some(facts(pid, 0))));
         let data = index.write(Abi::HOST, "one", CpuId(3)).unwrap();
         let option = RawOption { id: OptionId::RTRACE_INDEX, data, offset: 0, place: Place::Prefix };
-        assert_eq!(ChunkIndex::read(&option, Abi::HOST).unwrap(), ("one".to_owned(), CpuId(3), index));
+        let read = |buffer, cpu| ChunkIndex::read(&option, Abi::HOST, buffer, CpuId(cpu)).unwrap();
+        assert_eq!(read("one", 3), Some(index));
+        assert_eq!((read("one", 2), read("", 3)), (None, None), "of another CPU, of another buffer");
     }
 
     #[test]
