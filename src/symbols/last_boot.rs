@@ -84,8 +84,9 @@ impl LastBoot {
                 Some(module) => match last {
                     Some((name, back)) if name == module => back,
                     _ => {
-                        last = Some((module, module_back(module)));
-                        module_back(module)
+                        let back = module_back(module);
+                        last = Some((module, back));
+                        back
                     }
                 },
                 // what lies below is none of the kernel's image: offsets of per-CPU variables

@@ -131,19 +131,22 @@ impl Disk {
         }
     }
 
-    /// The file's bytes, and when it was written. A recording can name any path: devices and pipes are left alone, and
-    /// so is what is no ELF file.
+    /// The file's bytes, and when it was written. A recording can name any path: devices and pipes are not even opened,
+    /// which alone would start a watchdog or rewind a tape, and what is no ELF file is left alone.
     fn load(&self, path: &Path) -> io::Result<(Vec<u8>, Option<SystemTime>)> {
+        let other = || io::Error::new(io::ErrorKind::InvalidData, "it is not a program or library");
+        if !fs::metadata(path)?.is_file() {
+            return Err(other());
+        }
         let mut file =
             OpenOptions::new().read(true).custom_flags(nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY).open(path)?;
         let facts = file.metadata()?;
-        let other = |reason| io::Error::new(io::ErrorKind::InvalidData, reason);
         if !facts.is_file() || facts.len() > LARGEST {
-            return Err(other("it is not a program or library"));
+            return Err(other());
         }
         let mut magic = [0; 4];
         if file.read_exact(&mut magic).is_err() || magic != *b"\x7fELF" {
-            return Err(other("it is not a program or library"));
+            return Err(other());
         }
         let mut bytes = magic.to_vec();
         file.take(LARGEST).read_to_end(&mut bytes)?;

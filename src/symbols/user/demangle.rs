@@ -10,7 +10,7 @@ const LONGEST: usize = 1024;
 pub(super) fn readable(raw: &[u8]) -> String {
     let raw = String::from_utf8_lossy(raw);
     // `memcpy@@GLIBC_2.14` in static tables
-    let raw = raw.split_once('@').map_or(&*raw, |(name, _)| name);
+    let raw = raw.split_once('@').map(|(name, _)| name).filter(|name| !name.is_empty()).unwrap_or(&raw);
     let name = rust(raw).or_else(|| cpp(raw)).unwrap_or_else(|| raw.chars().take(LONGEST).collect());
     if name.contains(char::is_control) { name.replace(char::is_control, "?") } else { name }
 }
@@ -59,6 +59,7 @@ mod tests {
             ("_ZN5outer5Inner3runEi", "outer::Inner::run"),
             ("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back"),
             ("_Zwrong", "_Zwrong"),
+            ("@plt", "@plt"),
             ("bad\nname\u{1b}[1m", "bad?name?[1m"),
         ] {
             assert_eq!(readable(raw.as_bytes()), name);

@@ -2,6 +2,7 @@
 
 use super::image::Image;
 use crate::trace_dat::ProcessMap;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -34,11 +35,11 @@ impl Process {
         let mut mappings: Vec<_> = map.mappings.iter().collect();
         mappings.sort_by_key(|m| m.start);
         let mut process = Process { ranges: Vec::with_capacity(mappings.len()), placed: Vec::new() };
+        let mut known = HashMap::new();
         for mapping in mappings {
             let file = file(&mapping.path);
             let range = mapping.start..mapping.end;
-            let known = process.placed.iter().position(|p| p.file == file);
-            let index = known.unwrap_or_else(|| {
+            let index = *known.entry(file).or_insert_with(|| {
                 process.placed.push(Placed { file, ranges: Vec::new(), copies: OnceLock::new() });
                 process.placed.len() - 1
             });
