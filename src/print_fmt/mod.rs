@@ -23,6 +23,7 @@ mod error;
 mod expr;
 mod flags;
 mod functions;
+mod internet;
 mod lex;
 pub mod num;
 mod parse;
