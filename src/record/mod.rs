@@ -16,6 +16,7 @@ mod comms;
 mod date;
 mod dry_run;
 mod effort;
+mod ending;
 mod error;
 mod extract;
 mod functions;

@@ -1,4 +1,4 @@
-//! Filters that leave out the recorder's own threads.
+//! The recorder's own threads, and filters that leave them out.
 //!
 //! `set_event_notrace_pid` does it for all events at once, but makes the kernel look up both tasks of every switch and
 //! wake-up, four times each, on the traced CPUs. A filter compares a few numbers; it must be set event by event, and the
@@ -6,11 +6,18 @@
 
 use crate::tracefs::EventName;
 use crate::units::Pid;
+use std::fs;
 
 /// More events than this are left to `set_event_notrace_pid`.
 pub(super) const MOST_EVENTS: usize = 64;
 /// Threads with more gaps between their ids than this make a filter that costs more than it saves.
 const MOST_RANGES: usize = 4;
+
+/// The ids of this process's threads.
+pub(super) fn own_threads() -> Vec<Pid> {
+    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    tasks.filter_map(|task| task.file_name().to_str()?.parse().ok().map(Pid)).collect()
+}
 
 /// The filter that passes `event` unless it is about the tasks `tids` alone; `None` if that would be a long one.
 ///

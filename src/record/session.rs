@@ -1,11 +1,13 @@
 //! A recording from its plan to its summary.
 
-use super::child::{Child, Command, Ended};
+use super::child::{Child, Command};
 use super::chunk::chunk_size;
 use super::comms::{Comm, CommLearner, with_saved};
+use super::ending::{end_of, pass_on};
 use super::error::{PlanError, RecordError};
 use super::limits::{Budget, MIN_RING_SHARE, Reached};
 use super::output::{ClockFacts, Output};
+use super::own::own_threads;
 use super::plan::Plan;
 use super::proc_maps::ProcMaps;
 use super::setup::{Buffer, Chosen, choose, set_up_all};
@@ -20,7 +22,6 @@ use crate::tracefs::{Journal, Tracefs, UndoError};
 use crate::units::Pid;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::EventFd;
-use nix::sys::signal::Signal;
 use std::fs;
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -508,60 +509,6 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (work(), thread_time())
 }
 
-/// How long a command that was told to end has before it is killed.
-const GRACE: Duration = Duration::from_secs(1);
-
-/// Waits for the command's end, which comes at `timeout` at the latest, and passes signals on to it.
-pub(super) fn end_of(
-    child: &mut Child,
-    signals: &Signals,
-    timeout: Option<Instant>,
-    timed_out: &mut bool,
-) -> Option<Ended> {
-    let mut told = None;
-    loop {
-        if let Some(ended) = child.try_wait() {
-            return Some(ended);
-        }
-        let now = Instant::now();
-        *timed_out |= timeout.is_some_and(|timeout| timeout <= now);
-        let deadline = match told {
-            None if *timed_out => {
-                child.signal(Signal::SIGTERM);
-                child.signal(Signal::SIGCONT); // a stopped process does not notice the first one
-                told = Some(now);
-                Some(now + GRACE)
-            }
-            None => timeout,
-            Some(told) if told + GRACE <= now => {
-                child.signal(Signal::SIGKILL);
-                None
-            }
-            Some(told) => Some(told + GRACE),
-        };
-        wait(signals, None, child.end().as_slice(), deadline);
-        pass_on(signals, Some(child));
-    }
-}
-
-/// Takes the signals that arrived; true if one of them is to end the recording. The command gets what it did not get
-/// from the terminal already.
-pub(super) fn pass_on(signals: &Signals, mut child: Option<&mut Child>) -> bool {
-    let mut ends = false;
-    while let Some(arrived) = signals.next() {
-        if arrived.signal == Signal::SIGCHLD {
-            continue;
-        }
-        ends = true;
-        // A reader of our output that went away is nothing to the command.
-        let ours = arrived.from_terminal || arrived.signal == Signal::SIGPIPE;
-        if let Some(child) = child.as_deref_mut().filter(|_| !ours) {
-            child.signal(arrived.signal);
-        }
-    }
-    ends
-}
-
 fn failed_already(failed: &EventFd) -> bool {
     let mut fds = [PollFd::new(failed.as_fd(), PollFlags::POLLIN)];
     matches!(poll(&mut fds, PollTimeout::ZERO), Ok(1..))
@@ -577,10 +524,4 @@ fn modules_with(section: &str) -> Vec<String> {
     let modules = fs::read_dir("/sys/module").into_iter().flatten().flatten();
     let having = modules.filter(|module| module.path().join("sections").join(section).exists());
     having.map(|module| module.file_name().to_string_lossy().into_owned()).collect()
-}
-
-/// The ids of this process's threads.
-pub(super) fn own_threads() -> Vec<Pid> {
-    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    tasks.filter_map(|task| task.file_name().to_str()?.parse().ok().map(Pid)).collect()
 }

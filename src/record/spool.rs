@@ -219,8 +219,8 @@ impl Spool {
         self.ring.as_ref().map_or(0, |ring| ring.dropped_raw)
     }
 
-    /// Makes one file of it; gives the bytes that count, the chunks they are, and what these hold as far as it was noted. The file stays, its chunk count
-    /// unwritten.
+    /// Makes one file of it; gives the bytes that count, the chunks they are, and what these hold as far as it was
+    /// noted. The file stays, its chunk count unwritten.
     ///
     /// # Errors
     /// What the file system says; [`join_segments`] can do the rest later.

@@ -5,10 +5,12 @@
 //! of all CPUs: these can be put in order. That bounds the delay by two rounds, whatever the trace clock counts.
 
 use super::child::{Child, Command, Ended};
+use super::ending::{end_of, pass_on};
 use super::error::{PlanError, RecordError};
 use super::metadata::{Formats, Metadata};
+use super::own::own_threads;
 use super::plan::Plan;
-use super::session::{choose_events, end_of, own_threads, pass_on};
+use super::session::choose_events;
 use super::setup::{Buffer, set_up_all};
 use super::stop::{Signals, Watched, wait};
 use super::worker::WorkerError;

@@ -1,0 +1,60 @@
+//! How a recording and its command end each other: signals that are passed on, and the time a command has to end.
+
+use super::child::{Child, Ended};
+use super::stop::{Signals, wait};
+use nix::sys::signal::Signal;
+use std::time::{Duration, Instant};
+
+/// How long a command that was told to end has before it is killed.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Waits for the command's end, which comes at `timeout` at the latest, and passes signals on to it.
+pub(super) fn end_of(
+    child: &mut Child,
+    signals: &Signals,
+    timeout: Option<Instant>,
+    timed_out: &mut bool,
+) -> Option<Ended> {
+    let mut told = None;
+    loop {
+        if let Some(ended) = child.try_wait() {
+            return Some(ended);
+        }
+        let now = Instant::now();
+        *timed_out |= timeout.is_some_and(|timeout| timeout <= now);
+        let deadline = match told {
+            None if *timed_out => {
+                child.signal(Signal::SIGTERM);
+                child.signal(Signal::SIGCONT); // a stopped process does not notice the first one
+                told = Some(now);
+                Some(now + GRACE)
+            }
+            None => timeout,
+            Some(told) if told + GRACE <= now => {
+                child.signal(Signal::SIGKILL);
+                None
+            }
+            Some(told) => Some(told + GRACE),
+        };
+        wait(signals, None, child.end().as_slice(), deadline);
+        pass_on(signals, Some(child));
+    }
+}
+
+/// Takes the signals that arrived; true if one of them is to end the recording. The command gets what it did not get
+/// from the terminal already.
+pub(super) fn pass_on(signals: &Signals, mut child: Option<&mut Child>) -> bool {
+    let mut ends = false;
+    while let Some(arrived) = signals.next() {
+        if arrived.signal == Signal::SIGCHLD {
+            continue;
+        }
+        ends = true;
+        // A reader of our output that went away is nothing to the command.
+        let ours = arrived.from_terminal || arrived.signal == Signal::SIGPIPE;
+        if let Some(child) = child.as_deref_mut().filter(|_| !ours) {
+            child.signal(arrived.signal);
+        }
+    }
+    ends
+}
