@@ -5,8 +5,8 @@ use std::fmt::{self, Write};
 /// No name is shown longer than this, in bytes: a few bytes of a mangled name can stand for gigabytes.
 const LONGEST: usize = 1024;
 
-/// The name of a function as it stands in a symbol table, as one reads it: Rust without hash, C++ without parameters,
-/// without the version behind `@`, and without control characters.
+/// The name of a function as it stands in a symbol table, as one reads it: Rust without hash, C++ without parameters
+/// and result, without the version behind `@`, and without control characters.
 pub(super) fn readable(raw: &[u8]) -> String {
     let raw = String::from_utf8_lossy(raw);
     // `memcpy@@GLIBC_2.14` in static tables
@@ -27,7 +27,7 @@ fn cpp(raw: &str) -> Option<String> {
     }
     let name = cpp_demangle::Symbol::new(raw).ok()?;
     let mut text = Cut(String::new());
-    name.structured_demangle(&mut text, &cpp_demangle::DemangleOptions::new().no_params()).ok()?;
+    name.structured_demangle(&mut text, &cpp_demangle::DemangleOptions::new().no_params().no_return_type()).ok()?;
     Some(text.0)
 }
 
@@ -66,14 +66,22 @@ mod tests {
         }
     }
 
+    /// `f<x, p<x, x>, p<p<x, x>, p<x, x> >, ..>`: each argument is twice as long as the one before.
+    fn doubling(levels: u8) -> String {
+        const DIGITS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+        let mut raw = "_Z1fI1x1pIS0_S0_E".to_owned();
+        for level in 0..levels {
+            let before = char::from(DIGITS[2 + usize::from(level)]);
+            raw += &format!("S1_IS{before}_S{before}_E");
+        }
+        raw + "Evv"
+    }
+
     #[test]
     fn what_grows_without_end_stays_as_it_is() {
-        // each argument list doubles the one before
-        let mut raw = "_Z1fI1aE".to_owned();
-        for _ in 0..40 {
-            raw = format!("_Z1f{}", "1bIS_S_E".repeat(20));
-        }
-        assert!(readable(raw.as_bytes()).len() <= LONGEST);
+        assert_eq!(readable(doubling(1).as_bytes()), "f<x, p<x, x>, p<p<x, x>, p<x, x> > >");
+        let long = doubling(30);
+        assert_eq!(readable(long.as_bytes()), long, "some gigabytes");
         assert_eq!(readable(&vec![b'x'; 1 << 20]).len(), LONGEST);
     }
 }
