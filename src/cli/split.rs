@@ -148,6 +148,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             .with_context(|| format!("failed to write the parts of {}", args.input.display()))?;
         for (file, part) in made.into_iter().zip(parts) {
             let (path, records) = (file.path().to_owned(), part.records);
+            if records == 0 && slices.len() == 1 {
+                continue; // what lies at its path stays
+            }
             part.file.finish().with_context(|| format!("failed to write {}", path.display()))?;
             file.keep()?;
             if args.json {

@@ -100,6 +100,21 @@ fn convert_says_what_cannot_be() {
 }
 
 #[test]
+fn a_window_without_events_leaves_everything_as_it_was() {
+    let env = TestEnvironment::new();
+    std::fs::copy(recording("vm-6.1/trig.dat"), env.path().join("trace.dat")).expect("a copy");
+    std::fs::write(env.path().join("old.dat"), "of before").expect("a file");
+    for more in [&["-o", "old.dat"][..], &[], &["-r"], &["--json"]] {
+        let split = env.rtrace(&[&["split"], more, &["99999999"]].concat());
+        split.exits(1).prints("").complains("rtrace: there are no events between START and END\n");
+    }
+    let mut files: Vec<_> = std::fs::read_dir(env.path()).expect("it").map(|e| e.expect("it").file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["old.dat", "trace.dat"]);
+    assert_eq!(std::fs::read(env.path().join("old.dat")).expect("it"), b"of before");
+}
+
+#[test]
 fn parts_and_what_is_recovered_as_json() {
     let env = TestEnvironment::new();
     std::fs::copy(recording("vm-6.1/trig.dat"), env.path().join("trace.dat")).expect("a copy");
