@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use rtrace::merge::Merge;
-use rtrace::trace_dat::{TimeOptions, Trace};
+use rtrace::trace_dat::{TaskBits, TimeOptions, Trace};
 
 fuzz_target!(|data: &[u8]| {
     let Ok(trace) = Trace::open(data.to_vec()) else { return };
@@ -12,6 +12,11 @@ fuzz_target!(|data: &[u8]| {
     for (number, buffer) in trace.buffers.iter().enumerate() {
         for cpu in 0..buffer.cpus.len() {
             if let Ok(stream) = trace.stream(buffer, cpu, &TimeOptions::default()) {
+                merge.add(stream, number);
+            }
+            // by its index, which may say anything
+            if let Ok(mut stream) = trace.stream(buffer, cpu, &TimeOptions::default()) {
+                stream.skip_over(trace.without_tasks(buffer, cpu, &TaskBits::default()));
                 merge.add(stream, number);
             }
         }
