@@ -160,6 +160,8 @@ pub(super) fn set_up(
             journal.trace_functions_only(&instance, &pids, plan.tasks.children)?;
         }
     }
+    // An instance that exists is on: what is enabled from here on is not from before.
+    let earlier = if created { 0 } else { entries(&cpu_stats(&instance)?) };
     set_filters(journal, &instance, &chosen)?;
     let names: Vec<EventName> = chosen.events.keys().cloned().collect();
     journal.enable_events(&instance, &names)?;
@@ -180,14 +182,13 @@ pub(super) fn set_up(
     let sub_buffer = instance.sub_buffer_size()?;
     let kib_per_cpu = instance.buffer_size()?.kib();
     let sub_buffers = kib_per_cpu.map_or(0, |kib| kib as usize * 1024 / sub_buffer);
-    let cpus: Vec<(CpuId, CpuStats)> =
-        instance.cpus()?.into_iter().map(|cpu| Ok((cpu, instance.cpu_stats(cpu)?))).collect::<Result<_, Error>>()?;
+    let cpus = cpu_stats(&instance)?;
     let triggers = chosen.events.into_iter();
     Ok(Buffer {
         name: if main { String::new() } else { instance.name().unwrap_or_default().to_owned() },
         clock,
         has_markers,
-        held_before: cpus.iter().map(|(_, stats)| stats.entries).sum(),
+        held_before: earlier.min(entries(&cpus)), // a tracer that was set has emptied the rings
         sub_buffer,
         kib_per_cpu,
         cpus,
@@ -203,6 +204,16 @@ pub(super) fn set_up(
         filters_are_free,
         instance,
     })
+}
+
+/// What the rings say of themselves now.
+fn cpu_stats(instance: &Instance) -> Result<Vec<(CpuId, CpuStats)>, Error> {
+    instance.cpus()?.into_iter().map(|cpu| Ok((cpu, instance.cpu_stats(cpu)?))).collect()
+}
+
+/// How many events they hold.
+fn entries(cpus: &[(CpuId, CpuStats)]) -> u64 {
+    cpus.iter().map(|(_, stats)| stats.entries).sum()
 }
 
 /// Gives a new instance larger sub-buffers (since Linux 6.8), where its ring has room for enough of them.
