@@ -249,7 +249,9 @@ fn watched_processes_end_the_recording() {
     let Some((tracefs, _guard)) = kernel() else { return };
     let env = TestEnvironment::new();
     let instance = format!("rtrace-test-watched-{}", std::process::id());
-    let tracing = while_tracing(&tracefs, &instance);
+    // A new instance is on, until the recorder switches it off; that was before it enables events.
+    let event = tracefs.root().join("instances").join(&instance).join("events/syscalls/sys_enter_exit_group/enable");
+    let tracing = format!("{{ grep -qs 1 {} && {}; }}", event.display(), while_tracing(&tracefs, &instance));
     let until_tracing = format!("i=0; until {tracing} || [ $i -ge 30000 ]; do sleep 0.01; i=$((i+1)); done; {tracing}");
     let mut child = env.command("sh").args(["-c", &until_tracing]).spawn().unwrap();
     let pid = child.id().to_string();

@@ -3,7 +3,7 @@
 use crate::environment::TestEnvironment;
 use crate::host::{kernel, summary};
 use crate::knobs::Knobs;
-use crate::state::{Running, start};
+use crate::state::{Running, start_doing};
 use nix::sys::signal::{Signal, kill};
 use rtrace::record::{self, BufferPlan, Compression, EventPlan, Limits, Live, Machine, Observer, Place, Plan, Tasks};
 use rtrace::tracefs::{EventSelection, Journal};
@@ -181,8 +181,9 @@ fn trace_cmd_records_at_the_same_time() {
         return;
     }
     let before = Knobs::read(tracefs.root());
-    let (mut first, _) = start(&one, &["-e", "sched:sched_switch", "-C", "mono"]);
-    let (mut second, _) = start(&two, &["-e", "syscalls:sys_enter_exit_group"]);
+    // Programs that come and go all the time would change the list of names under trace-cmd's eyes (see below).
+    let (mut first, _) = start_doing(&one, &["-e", "sched:sched_switch", "-C", "mono"], "sleep 0.2");
+    let (mut second, _) = start_doing(&two, &["-e", "syscalls:sys_enter_exit_group"], "sleep 0.2");
     let during = Knobs::read(tracefs.root());
     let args = [
         "trace-cmd",

@@ -45,13 +45,18 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
 /// Starts a recording of a command that never ends, and returns when that runs and a process has ended in it; with the
 /// command's pid.
 pub(crate) fn start(env: &TestEnvironment, args: &[&str]) -> (Running, Pid) {
+    start_doing(env, args, "/bin/true")
+}
+
+/// The same; `what` is done by the command again and again.
+pub(crate) fn start_doing(env: &TestEnvironment, args: &[&str], what: &str) -> (Running, Pid) {
     let mark = env.path().join("runs");
     let _ = std::fs::remove_file(&mark);
-    let wait = "/bin/true; echo $$ > runs; while :; do /bin/true; done";
+    let wait = format!("/bin/true; echo $$ > runs; while :; do {what}; done");
     // Whoever started the tests may have ignored a signal that is sent to it, and that would be inherited.
     let mut command = env.command("env");
     command.args(["--default-signal=HUP,INT,QUIT,TERM,PIPE", env!("CARGO_BIN_EXE_rtrace")]);
-    command.args(["record", "--journal-dir", "journal"]).args(args).args(["--", "sh", "-c", wait]);
+    command.args(["record", "--journal-dir", "journal"]).args(args).args(["--", "sh", "-c", &wait]);
     let mut child = Running::start(command);
     let since = Instant::now();
     let pid = loop {
