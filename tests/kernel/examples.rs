@@ -103,7 +103,7 @@ const DAILY: [(&str, &str); 18] = [
         "recover",
         "for file in trace run; do\n\
            rtrace record -q -e sched -o $file.dat & pid=$!\n\
-           until_true grep -qs 'entries: [1-9]\\|read events: [1-9]' $T/instances/rtrace-$pid/per_cpu/cpu*/stats || echo FAILED: no recording\n\
+           until_true eval 'grep -qs \"entries: [1-9]\\|read events: [1-9]\" $T/instances/rtrace-$pid/per_cpu/cpu*/stats' || echo FAILED: no recording\n\
            kill -9 $pid; wait $pid 2> /dev/null\n\
          done\n\
          rtrace reset --stale > /dev/null\n\
