@@ -4,7 +4,7 @@ use super::kind::{number, tail};
 use super::{Error, Function, Type};
 use crate::abi::{Abi, Endian};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 const MAGIC: u16 = 0xeb9f;
 /// magic, version, flags, header length; then offset and length of types and of names, counted from the header's end.
@@ -25,8 +25,8 @@ pub struct Btf {
     first_name: u32,
     /// Where each type begins in `data`.
     types: Vec<u32>,
-    /// The functions' types, in the order of their names.
-    functions: Vec<u32>,
+    /// The functions' types, in the order of their names: sorted when the first is asked for.
+    functions: OnceLock<Vec<u32>>,
 }
 
 impl Btf {
@@ -59,7 +59,8 @@ impl Btf {
             first_name = base.first_name.checked_add(len).ok_or(Error::TooMany)?;
         }
         let names = header.names;
-        let mut btf = Btf { base, data, abi, names, first_id, first_name, types: Vec::new(), functions: Vec::new() };
+        let mut btf =
+            Btf { base, data, abi, names, first_id, first_name, types: Vec::new(), functions: OnceLock::new() };
         btf.index(header.types)?;
         Ok(btf)
     }
@@ -67,23 +68,29 @@ impl Btf {
     /// Finds where each type begins.
     fn index(&mut self, types: Range<usize>) -> Result<(), Error> {
         let mut at = types.start;
-        let mut functions = Vec::new();
         while at < types.end {
             let id = self.end_id();
             let out = Error::TypeRunsOut { id, offset: at };
             let (kind, count) = self.info(at).filter(|_| at + TYPE <= types.end).ok_or(out)?;
             let tail = tail(kind, count).ok_or(Error::UnknownKind { id, offset: at, kind })?;
             self.types.push(u32::try_from(at).map_err(|_| Error::TooMany)?);
-            // GCC 12 calls the types of pointers to functions functions too: without a name.
-            if kind == number::FUNCTION && !self.name_at(id).is_empty() {
-                functions.push(id);
-            }
             self.first_id.checked_add(self.types.len() as u32).ok_or(Error::TooMany)?;
             at = (at + TYPE).checked_add(tail).filter(|next| *next <= types.end).ok_or(out)?;
         }
-        functions.sort_by_cached_key(|id| self.name_at(*id));
-        self.functions = functions;
         Ok(())
+    }
+
+    fn sorted_functions(&self) -> &[u32] {
+        self.functions.get_or_init(|| {
+            let is_function = |id: &u32| {
+                let at = self.types[(id - self.first_id) as usize] as usize;
+                // GCC 12 calls the types of pointers to functions functions too: without a name.
+                self.info(at).is_some_and(|(kind, _)| kind == number::FUNCTION) && !self.name_at(*id).is_empty()
+            };
+            let mut functions: Vec<u32> = (self.first_id..self.end_id()).filter(is_function).collect();
+            functions.sort_by_cached_key(|id| self.name_at(*id));
+            functions
+        })
     }
 
     /// Kind and count of the type at `at`.
@@ -137,6 +144,11 @@ impl Btf {
         self.end_id() as usize
     }
 
+    /// The numbers of this file's own types.
+    pub fn own(&self) -> Range<u32> {
+        self.first_id..self.end_id()
+    }
+
     /// Whether there is nothing but `void`.
     pub fn is_empty(&self) -> bool {
         self.len() <= 1
@@ -144,7 +156,7 @@ impl Btf {
 
     /// The functions of this file (not of the kernel below), by name.
     pub fn functions(&self) -> impl Iterator<Item = Function<'_>> {
-        self.functions.iter().map(|id| Function::new(self.get(*id)))
+        self.sorted_functions().iter().map(|id| Function::new(self.get(*id)))
     }
 
     /// The function of this name, here or in the kernel below.
@@ -160,8 +172,9 @@ impl Btf {
         if name.is_empty() {
             return None;
         }
-        let nth = self.functions.partition_point(|id| self.name_at(*id) < name);
-        match self.functions.get(nth) {
+        let functions = self.sorted_functions();
+        let nth = functions.partition_point(|id| self.name_at(*id) < name);
+        match functions.get(nth) {
             Some(id) if self.name_at(*id) == name => Some(Function::new(self.get(*id))),
             _ => self.base.as_ref()?.function_named(name),
         }

@@ -93,16 +93,23 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// The names and values of an enumeration of at most 32 bits; none of any other type.
-    pub fn enumerators(self) -> impl ExactSizeIterator<Item = (&'a str, i32)> {
-        let count = match self.kind() {
-            Kind::Enum { .. } => self.word(1).unwrap_or(0) & 0xffff,
-            _ => 0,
+    /// The names and values of an enumeration; none of any other type. Unsigned values of 64 bits come as the signed number
+    /// of the same bits.
+    pub fn enumerators(self) -> impl ExactSizeIterator<Item = (&'a str, i64)> {
+        let kind = self.kind();
+        let (count, words) = match kind {
+            Kind::Enum { .. } => (self.word(1).unwrap_or(0) & 0xffff, 2),
+            Kind::Enum64 { .. } => (self.word(1).unwrap_or(0) & 0xffff, 3),
+            _ => (0, 0),
         };
         (0..count as usize).map(move |nth| {
-            let words = [self.word(TYPE / 4 + 2 * nth), self.word(TYPE / 4 + 2 * nth + 1)];
-            let [name, value] = words.map(|word| word.unwrap_or(0));
-            (self.btf.name(name), value as i32)
+            let word = |at: usize| self.word(TYPE / 4 + words * nth + at).unwrap_or(0);
+            let value = match kind {
+                Kind::Enum { signed: true } => i64::from(word(1) as i32),
+                Kind::Enum { signed: false } => i64::from(word(1)),
+                _ => (u64::from(word(2)) << 32 | u64::from(word(1))) as i64,
+            };
+            (self.btf.name(word(0)), value)
         })
     }
 

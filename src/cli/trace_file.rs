@@ -2,11 +2,12 @@
 
 use super::exit::{Exit, Failure, note};
 use anyhow::{Context, anyhow};
+use rtrace::btf::Btf;
 use rtrace::event::Record;
 use rtrace::format::EventFormat;
 use rtrace::merge::Merge;
-use rtrace::symbols::{Comms, Functions, Kallsyms, PrintkFormats, Symbols};
-use rtrace::trace_dat::{Buffer, FileError, ReadAt, TimeOptions, Trace};
+use rtrace::symbols::{Comms, Enumerators, Functions, Kallsyms, PrintkFormats, Symbols};
+use rtrace::trace_dat::{Buffer, FileError, OptionId, ReadAt, TimeOptions, Trace};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -64,7 +65,22 @@ pub(crate) fn symbols(trace: &Trace) -> Symbols {
         printk: PrintkFormats::parse(&trace.printk_formats),
         comms: Comms::parse(&trace.saved_cmdlines),
         user: None,
+        enumerators: enumerators(trace),
         functions: Functions::new(trace.btf.clone()),
+    }
+}
+
+/// What the names in the formats stand for: as the recorder noted it, else by the types that the file holds.
+pub(crate) fn enumerators(trace: &Trace) -> Enumerators {
+    if let Some(option) = trace.option(OptionId::RTRACE_ENUMERATORS) {
+        return Enumerators::parse(&option.text());
+    }
+    let mut wanted = Enumerators::wanted(trace.event_formats.iter().map(|format| format.print_fmt.as_str()));
+    match trace.btf.is_empty() || wanted.is_empty() {
+        true => Enumerators::default(),
+        // What is wrong with the types is told where functions' arguments need them.
+        false => Btf::parse(trace.btf.clone())
+            .map_or_else(|_| Enumerators::default(), |btf| Enumerators::find(&mut wanted, &btf)),
     }
 }
 

@@ -1,8 +1,11 @@
 //! What a trace file says about the kernel it was made on.
 
-use crate::trace_dat::{WriteError, Writer};
+use crate::btf::Btf;
+use crate::symbols::Enumerators;
+use crate::trace_dat::{OptionId, WriteError, Writer};
 use crate::tracefs::{Error, EventName, Tracefs};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Texts of tracefs that go into the file as they are.
 #[derive(Debug)]
@@ -14,6 +17,8 @@ pub(super) struct Metadata {
     /// Formats by system.
     pub(super) formats: BTreeMap<String, Vec<String>>,
     pub(super) printk_formats: Vec<u8>,
+    /// Of names in the formats.
+    pub(super) enumerators: Enumerators,
 }
 
 /// Formats that were read before anything was switched on: what the kernel does for two thousand files would run the
@@ -51,7 +56,9 @@ impl Metadata {
         for event in top.events_of("ftrace")? {
             ftrace_formats.push(top.event_format(&event)?);
         }
+        let enumerators = enumerators(tracefs, formats.values().flatten());
         Ok(Metadata {
+            enumerators,
             header_page: tracefs.header_page()?.0,
             header_event: tracefs.header_event()?,
             ftrace_formats,
@@ -65,6 +72,31 @@ impl Metadata {
         writer.header_info(self.header_page.as_bytes(), self.header_event.as_bytes())?;
         writer.ftrace_formats(&self.ftrace_formats)?;
         writer.event_formats(&self.formats.into_iter().collect::<Vec<_>>())?;
+        if !self.enumerators.is_empty() {
+            writer.option(OptionId::RTRACE_ENUMERATORS, self.enumerators.to_text().as_bytes());
+        }
         writer.printk_formats(&self.printk_formats)
     }
+}
+
+/// What the names in the formats stand for. Those of modules are looked up in the modules' types only if the kernel's do
+/// not have them. Without types the names stay what they are, so no error is worth a recording.
+fn enumerators<'a>(tracefs: &Tracefs, formats: impl Iterator<Item = &'a String>) -> Enumerators {
+    let mut wanted = Enumerators::wanted(formats.map(String::as_str));
+    if wanted.is_empty() {
+        return Enumerators::default();
+    }
+    let Some(kernel) = tracefs.kernel_btf().ok().and_then(|data| Btf::parse(data).ok()) else {
+        return Enumerators::default();
+    };
+    let mut found = Enumerators::find(&mut wanted, &kernel);
+    let kernel = Arc::new(kernel);
+    for module in tracefs.modules_with_btf() {
+        if wanted.is_empty() {
+            break;
+        }
+        let types = tracefs.module_btf(&module).ok().and_then(|data| Btf::parse_module(data, Arc::clone(&kernel)).ok());
+        found.extend(types.map_or_else(Enumerators::default, |types| Enumerators::find(&mut wanted, &types)));
+    }
+    found
 }

@@ -16,6 +16,7 @@ use super::stop::{Signals, Watched, wait};
 use super::worker::WorkerError;
 use crate::abi::Abi;
 use crate::format::{EventFormat, FormatError, HeaderPage};
+use crate::symbols::Enumerators;
 use crate::tracefs::Journal;
 use crate::units::CpuId;
 use std::fs::{File, OpenOptions};
@@ -41,6 +42,8 @@ pub struct LiveFacts {
     pub printk_formats: Vec<u8>,
     /// The kernel's BTF if functions' arguments may come; else empty.
     pub btf: Vec<u8>,
+    /// Of names in the formats.
+    pub enumerators: Enumerators,
     /// The buffers, in the order of the plan.
     pub buffers: Vec<LiveBuffer>,
 }
@@ -228,6 +231,7 @@ fn facts(journal: &Journal, buffers: &[Buffer]) -> Result<LiveFacts, RecordError
         formats,
         not_understood,
         printk_formats: metadata.printk_formats,
+        enumerators: metadata.enumerators,
         btf: super::arguments::btf(tracefs, buffers).unwrap_or_default(),
         buffers: buffers.iter().map(live).collect(),
     })

@@ -89,7 +89,7 @@ impl Arguments {
                 Kind::Pointer => Passed::Pointer,
                 Kind::Int(int) => Passed::Int(int),
                 Kind::Enum { .. } => {
-                    Passed::Enum(resolved.enumerators().map(|(name, value)| (value, name.into())).collect())
+                    Passed::Enum(resolved.enumerators().map(|(name, value)| (value as i32, name.into())).collect())
                 }
                 kind => Passed::Other(kind.word(), resolved.size().unwrap_or(0)),
             };

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod comms;
+mod enumerators;
 mod functions;
 mod kallsyms;
 mod last_boot;
@@ -11,6 +12,7 @@ mod user;
 
 pub(crate) use arguments::{Registers, Wording};
 pub use comms::Comms;
+pub use enumerators::Enumerators;
 pub use functions::Functions;
 pub use kallsyms::{Kallsyms, Symbol};
 pub use last_boot::{AsOfLastBoot, LastBoot};
@@ -32,4 +34,6 @@ pub struct Symbols {
     pub user: Option<Arc<UserSymbols>>,
     /// The kernel's BTF: what functions take.
     pub functions: Functions,
+    /// What the names stand for that the kernel left in its print formats.
+    pub enumerators: Enumerators,
 }

@@ -187,4 +187,10 @@ impl Tracefs {
         let file = format!("/sys/kernel/btf/{module}");
         std::fs::read(&file).map_err(|e| Error::file("read", &file, None, e))
     }
+
+    /// The loaded modules that [`Tracefs::module_btf`] has types of.
+    pub fn modules_with_btf(&self) -> Vec<String> {
+        let files = std::fs::read_dir("/sys/kernel/btf").into_iter().flatten().flatten();
+        files.filter_map(|file| file.file_name().into_string().ok()).filter(|name| name != "vmlinux").collect()
+    }
 }

@@ -2,10 +2,11 @@
 
 use regex::Regex;
 use rtrace::abi::{Abi, Endian};
+use rtrace::btf::Btf;
 use rtrace::format::{EventFormat, HeaderPage};
 use rtrace::print_fmt::{Context, Program, Semantics, compile};
 use rtrace::ring_buffer::{PageLayout, Walker};
-use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
+use rtrace::symbols::{Comms, Enumerators, Kallsyms, PrintkFormats, Symbols};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
@@ -43,6 +44,13 @@ pub(crate) enum Pointers {
     Hashed,
 }
 
+/// What the names in the formats stand for, if the kernel's types are at hand.
+fn enumerators(dir: &Path) -> Enumerators {
+    let Ok(types) = std::fs::read(dir.join("btf")) else { return Enumerators::default() };
+    let formats = String::from_utf8_lossy(&bytes(dir, "formats")).into_owned();
+    Enumerators::find(&mut Enumerators::wanted(formats.lines()), &Btf::parse(types).expect("the kernel's types"))
+}
+
 /// Compares the text of every event in `dir`.
 pub(crate) fn compare(dir: &Path, pointers: Pointers) -> Compared {
     let text = |name: &str| String::from_utf8_lossy(&bytes(dir, name)).into_owned();
@@ -50,6 +58,7 @@ pub(crate) fn compare(dir: &Path, pointers: Pointers) -> Compared {
         kallsyms: Kallsyms::parse(&bytes(dir, "kallsyms")),
         printk: PrintkFormats::parse(&bytes(dir, "printk_formats")),
         comms: Comms::default(),
+        enumerators: enumerators(dir),
         ..Symbols::default()
     };
     let header = HeaderPage::parse(&text("header_page")).expect("header_page");
@@ -211,18 +220,9 @@ const UNKNOWABLE: &[(&str, &[&str])] = &[
     ("jbd2_run_stats", &["wait ", "request_delay ", "running ", "locked ", "flushing ", "logging "]),
     ("jbd2_checkpoint_stats", &["chp_time "]),
     // jiffies: the time of printing, and CONFIG_HZ
-    ("writeback_single_inode", &["state=", "age="]),
-    ("writeback_single_inode_start", &["state=", "age="]),
-    ("writeback_sb_inodes_requeue", &["state=", "age="]),
-    // enum inode_state_flags_enum (since Linux 6.18): the names stand in the format, their values nowhere
-    ("writeback_dirty_inode", &["state=", "flags="]),
-    ("writeback_dirty_inode_start", &["state=", "flags="]),
-    ("writeback_mark_inode_dirty", &["state=", "flags="]),
-    ("writeback_dirty_inode_enqueue", &["state "]),
-    ("writeback_lazytime", &["state "]),
-    ("writeback_lazytime_iput", &["state "]),
-    ("sb_clear_inode_writeback", &["state "]),
-    ("sb_mark_inode_writeback", &["state "]),
+    ("writeback_single_inode", &["age="]),
+    ("writeback_single_inode_start", &["age="]),
+    ("writeback_sb_inodes_requeue", &["age="]),
 ];
 
 /// The line with the values behind its event's unknowable words left out.

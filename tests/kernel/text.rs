@@ -81,5 +81,8 @@ fn on_this_machine() {
         .output()
         .expect("capture starts");
     assert!(output.status.success(), "capture: {}", String::from_utf8_lossy(&output.stderr));
+    if let Ok(types) = std::fs::read("/sys/kernel/btf/vmlinux") {
+        std::fs::write(captured.join("btf"), types).expect("the kernel's types");
+    }
     judge("this machine", &compare(&captured, Pointers::Plain));
 }

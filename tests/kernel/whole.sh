@@ -19,8 +19,8 @@ whole() {
 # Shared by all cases: reading them takes long here.
 (cd $tracing/events && ls -d */*/format | xargs grep -H '') >/out/formats
 cat /proc/kallsyms >/out/kallsyms
-# What function arguments are called.
-[ ! -e $tracing/options/func-args ] || cat /sys/kernel/btf/vmlinux >/out/btf
+# What function arguments are called, and what names in formats stand for.
+[ ! -e /sys/kernel/btf/vmlinux ] || cat /sys/kernel/btf/vmlinux >/out/btf
 few='ls / >/dev/null; dd if=/dev/zero of=/tmp/f bs=4k count=20; rm /tmp/f; sleep 0.05; kill -0 1; exit 0'
 ifconfig lo up
 mount /dev/vdb /tmp || exit

@@ -34,5 +34,6 @@ if [ -w /dev/cpu_dma_latency ]; then
   $whole "$dir/latency" nop 'exec 3>/dev/cpu_dma_latency; printf 0x7fffffff >&3; exec 3>&-' power:pm_qos_add_request power:pm_qos_update_request power:pm_qos_remove_request power:pm_qos_update_target || exit
 fi
 WHOLE_OPTIONS=printk-msg-only $whole "$dir/message" nop 'echo hello >$instance/trace_marker' 'sched:sched_switch' || exit
+[ ! -e /sys/kernel/btf/vmlinux ] || cat /sys/kernel/btf/vmlinux >"$dir/btf"
 rm -rf "$work"
 exit 0

@@ -12,6 +12,7 @@ mod command_line;
 mod fake;
 mod host;
 mod limits;
+mod names;
 mod often;
 mod state;
 mod user_stacks;

@@ -1,6 +1,7 @@
 //! A file to report: opened, its spools beside it if it is unfinished.
 
 use crate::cli::exit::{Exit, Failure, note};
+use crate::cli::trace_file;
 use anyhow::{Context, anyhow};
 use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::filter::AddressNames;
@@ -51,7 +52,9 @@ impl Input {
             trace.kallsyms = std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?;
         }
         as_of_last_boot(&mut trace, path);
+        let enumerators = trace_file::enumerators(&trace);
         let symbols = Symbols {
+            enumerators,
             kallsyms: Kallsyms::new(std::mem::take(&mut trace.kallsyms)),
             printk: PrintkFormats::parse(&trace.printk_formats),
             comms: Comms::parse(&comms),

@@ -99,6 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             comms: Comms::parse(b""),
             user: None,
             functions: Functions::new(facts.btf.clone()),
+            enumerators: facts.enumerators.clone(),
         };
         let decode = DecodeOptions { plugins: !args.no_plugins, ..DecodeOptions::default() };
         let types = EventTypes::new(&facts.formats, facts.abi, &symbols, &decode);

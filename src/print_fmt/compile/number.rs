@@ -94,7 +94,11 @@ impl Compiler<'_> {
 
     /// The value of an enum constant.
     pub(super) fn named(&self, name: &str) -> Option<u64> {
-        names::constant(name).or_else(|| if self.kernel() { names::kernel_constant(name) } else { None })
+        let of_kernel = || match self.symbols.enumerators.get(name) {
+            Some(value) => Some(value as u64),
+            None => names::kernel_constant(name),
+        };
+        names::constant(name).or_else(|| if self.kernel() { of_kernel() } else { None })
     }
 
     fn name(&mut self, name: &str) -> Result<Typed, PrintFmtError> {
