@@ -106,6 +106,13 @@ ids! {
     }
 }
 
+impl OptionId {
+    /// Whether it is one of rtrace's own.
+    pub(super) fn is_ours(self) -> bool {
+        self.0 & 0xff00 == 0x7200
+    }
+}
+
 ids! {
     /// What a version 7 section holds.
     SectionId {

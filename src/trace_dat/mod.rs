@@ -5,9 +5,10 @@
 //!
 //! A version 7 file is a prefix ([`Prefix`]) and sections, each with a header of 16 bytes: u16 id, u16 flags (1:
 //! compressed), u32 name, u64 size. The prefix leads to a section of options ([`RawOption`]), which leads to the next
-//! one; options say where the other sections lie. A compressed section is `u32 stored size, u32 size, data`; a CPU's
-//! compressed data `u32 count`, then as many chunks of that form. A version 6 file is the same parts in a fixed order,
-//! uncompressed. Source: trace-cmd.dat.v6(5), trace-cmd.dat.v7(5), and real files of trace-cmd 3.1 and 3.4.
+//! one; options say where the other sections lie. Options of our own ride on the VERSION option (`rider`). A compressed
+//! section is `u32 stored size, u32 size, data`; a CPU's compressed data `u32 count`, then as many chunks of that form.
+//! A version 6 file is the same parts in a fixed order, uncompressed. Source: trace-cmd.dat.v6(5), trace-cmd.dat.v7(5),
+//! and real files of trace-cmd 3.1 and 3.4.
 //!
 //! Nothing that a file says is believed before it is checked: lengths against the file's end and against limits, so
 //! that a damaged file costs neither a panic nor memory.
@@ -28,6 +29,7 @@ mod prefix;
 mod proc_maps;
 mod put;
 mod read_at;
+mod rider;
 mod salvage;
 mod scan;
 mod seek;

@@ -1,7 +1,7 @@
 //! Version 6: everything in a fixed order.
 
 use super::scan::Scan;
-use super::{Buffer, CpuData, DataLayout, FileError, OptionId, Place, RawOption, Trace, meta};
+use super::{Buffer, CpuData, DataLayout, FileError, OptionId, Place, RawOption, Trace, meta, rider};
 use crate::units::CpuId;
 
 const MOST_CPUS: u32 = 65536;
@@ -32,7 +32,7 @@ pub(super) fn read(trace: &mut Trace, scan: &mut Scan<'_>) -> Result<(), FileErr
     if kind == b"options  \0" {
         part(scan, "options");
         while let Ok(option) = RawOption::read(scan, 6)? {
-            trace.options.push(option);
+            rider::take(option, trace.prefix.abi, &mut trace.options, &mut trace.damage);
         }
         trace.apply_options();
         kind = scan.bytes(10)?;

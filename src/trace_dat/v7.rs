@@ -5,7 +5,7 @@ use super::codec::Unpacker;
 use super::options::SectionHeader;
 use super::scan::{MAX_ITEM, Scan};
 use super::{
-    Buffer, CpuData, DataLayout, FileError, OptionId, Place, Prefix, RawOption, SectionId, Trace, meta, salvage,
+    Buffer, CpuData, DataLayout, FileError, OptionId, Place, Prefix, RawOption, SectionId, Trace, meta, rider, salvage,
 };
 use std::panic::resume_unwind;
 use std::thread;
@@ -106,10 +106,10 @@ fn read_options(trace: &mut Trace, scan: &mut Scan<'_>, mut at: u64) -> Result<(
         if header.is_compressed() {
             let data = unpack(scan, &trace.prefix, header)?;
             let mut inner = Scan::unpacked(&data, trace.prefix.abi, header.place());
-            at = options_of(&mut inner, &mut trace.options)?;
+            at = options_of(&mut inner, trace)?;
         } else {
             let end = scan.limit(scan.pos().saturating_add(header.size));
-            let next = options_of(scan, &mut trace.options);
+            let next = options_of(scan, trace);
             scan.set_end(end);
             at = next?;
         }
@@ -117,10 +117,10 @@ fn read_options(trace: &mut Trace, scan: &mut Scan<'_>, mut at: u64) -> Result<(
     Ok(())
 }
 
-fn options_of(scan: &mut Scan<'_>, to: &mut Vec<RawOption>) -> Result<u64, FileError> {
+fn options_of(scan: &mut Scan<'_>, trace: &mut Trace) -> Result<u64, FileError> {
     loop {
         match RawOption::read(scan, 7)? {
-            Ok(option) => to.push(option),
+            Ok(option) => rider::take(option, trace.prefix.abi, &mut trace.options, &mut trace.damage),
             Err(next) => return Ok(next),
         }
     }

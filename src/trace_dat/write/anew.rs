@@ -150,8 +150,7 @@ pub(super) fn is_fact(id: OptionId) -> bool {
     const HEADER_INFO: u16 = OptionId::HEADER_INFO.0;
     let pointer = matches!(id.0, HEADER_INFO..=22 | 23 | 25) || id == OptionId::STRINGS;
     // Our own are about the file's layout.
-    let ours = (id.0 & 0xff00) == (OptionId::RTRACE_SPOOLS.0 & 0xff00);
-    !pointer && !ours && id != OptionId::BUFFER && id != OptionId::DONE
+    !pointer && !id.is_ours() && id != OptionId::BUFFER && id != OptionId::DONE
 }
 
 /// The texts of a file's formats by system, in the file's order.

@@ -2,7 +2,7 @@
 
 use super::super::prefix::MAGIC;
 use super::super::put::Put;
-use super::super::{OptionId, Trace};
+use super::super::{OptionId, Trace, rider};
 use super::anew::{is_fact, systems};
 use super::{WriteError, parts};
 use crate::abi::{Abi, Endian};
@@ -42,9 +42,8 @@ impl Version6 {
             out.u32(len).raw(text);
         }
         out.u64(from.saved_cmdlines.len() as u64).raw(&from.saved_cmdlines).u32(cpus).raw(b"options  \0");
-        for option in from.options.iter().filter(|o| is_fact(o.id) && o.id != OptionId::LAST_BOOT_INFO) {
-            out.u16(option.id.0).u32(option.data.len() as u32).raw(&option.data);
-        }
+        let facts = from.options.iter().filter(|o| is_fact(o.id) && o.id != OptionId::LAST_BOOT_INFO);
+        rider::put(&mut out, abi, &facts.map(|o| (o.id, &o.data)).collect::<Vec<_>>());
         let mut instances = Vec::new();
         for name in names.iter().filter(|name| !name.is_empty()) {
             out.u16(OptionId::BUFFER.0).u32(8 + name.len() as u32 + 1);

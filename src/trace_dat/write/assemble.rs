@@ -120,10 +120,7 @@ impl Writer {
         let mut table = SpoolTable { finishing: true, ..SpoolTable::default() };
         table.entries = spools.iter().map(|s| s.entry.clone()).collect();
         let start = self.pos;
-        let options_len = |options: &[(OptionId, Vec<u8>)]| {
-            HEADER + options.iter().map(|o| 6 + o.1.len() as u64).sum::<u64>() + 6 + 8
-        };
-        let mut pos = start + options_len(&self.options);
+        let mut pos = start + HEADER + self.options_section(&self.options, 0).len() as u64;
         for (name, clock, _) in buffers {
             pos += HEADER + 6 + (8 + name.len() as u64 + 1 + clock.len() as u64 + 1 + 8 + 20 * cpus_of(name)) + 14;
         }

@@ -2,7 +2,7 @@
 
 use super::super::prefix::MAGIC;
 use super::super::put::Put;
-use super::super::{Codec, OptionId, SectionId, SpoolTable};
+use super::super::{Codec, OptionId, SectionId, SpoolTable, rider};
 use super::parts;
 use crate::abi::{Abi, Endian};
 use nix::errno::Errno;
@@ -147,7 +147,7 @@ impl Writer {
         self.sized32("printk_formats", SectionId::PRINTK, text.to_vec())
     }
 
-    /// The kernel's BTF. Where the file's data is not compressed it gets an option of our own, which others pass over:
+    /// The kernel's BTF. Where the file's data is not compressed it gets an option of our own, which others do not see:
     /// trace-cmd 3.4 refuses a file with such a section that is not compressed.
     ///
     /// # Errors
@@ -256,13 +256,17 @@ impl Writer {
 
     /// One options section; gives where its link to the next one stands.
     pub(super) fn put_options(&mut self, options: &[(OptionId, Vec<u8>)], next: u64) -> Result<u64, WriteError> {
-        let mut out = Put::new(self.abi);
-        for (id, data) in options {
-            out.u16(id.0).u32(data.len() as u32).raw(data);
-        }
-        out.u16(OptionId::DONE.0).u32(8).u64(next);
-        self.put_section("options", SectionId::OPTIONS, 0, &[&out.bytes])?;
+        let data = self.options_section(options, next);
+        self.put_section("options", SectionId::OPTIONS, 0, &[&data])?;
         Ok(self.pos - 8)
+    }
+
+    /// What follows the header of an options section.
+    pub(super) fn options_section(&self, options: &[(OptionId, Vec<u8>)], next: u64) -> Vec<u8> {
+        let mut out = Put::new(self.abi);
+        rider::put(&mut out, self.abi, options);
+        out.u16(OptionId::DONE.0).u32(8).u64(next);
+        out.bytes
     }
 
     /// The 8-byte write that makes the options at `at` the file's.
