@@ -29,5 +29,18 @@ fn enumerators_of_the_formats_are_stored_and_shown() {
     for (action, value) in [("ADD_REQ", "curr_value=2000000000"), ("UPDATE_REQ", "curr_value=7"), ("REMOVE_REQ", "")] {
         let shown = |line: &str| line.contains(&format!("action={action} ")) && line.contains(value);
         assert!(kernels.stdout().lines().any(shown), "{action} {value}: {}", kernels.stdout());
+    } // Who rewrites the file keeps them, and how the kernel showed the buffer.
+    let rewritten: [&[&str]; 3] = [
+        &["convert", "-i", "trace.dat", "-o", "other.dat", "--file-version", "6"],
+        &["convert", "-i", "other.dat", "-o", "back.dat", "--file-version", "7"],
+        &["split", "-i", "trace.dat", "-o", "part.dat"],
+    ];
+    for args in rewritten {
+        env.rtrace(args).exits(0);
+    }
+    for file in ["other.dat", "back.dat", "part.dat"] {
+        let again = env.rtrace(&["report", "--format", "kernel", file]);
+        again.exits(0).complains("");
+        assert_eq!(again.stdout(), kernels.stdout(), "{file}");
     }
 }

@@ -149,8 +149,8 @@ impl NewFile {
 pub(super) fn is_fact(id: OptionId) -> bool {
     const HEADER_INFO: u16 = OptionId::HEADER_INFO.0;
     let pointer = matches!(id.0, HEADER_INFO..=22 | 23 | 25) || id == OptionId::STRINGS;
-    // Our own are about the file's layout.
-    !pointer && !id.is_ours() && id != OptionId::BUFFER && id != OptionId::DONE
+    let layout = matches!(id, OptionId::RTRACE_SPOOLS | OptionId::RTRACE_BTF | OptionId::RTRACE_INDEX);
+    !pointer && !layout && id != OptionId::BUFFER && id != OptionId::DONE
 }
 
 /// The texts of a file's formats by system, in the file's order.
