@@ -8,6 +8,7 @@
 //! Only what prints a function's prototype or arguments is read: members of structs are stepped over.
 
 mod declare;
+mod enumerators;
 mod error;
 mod functions;
 mod kind;
@@ -17,6 +18,7 @@ mod types;
 #[cfg(test)]
 mod tests;
 
+pub use enumerators::Enumerators;
 pub use error::Error;
 pub use functions::{Function, Parameter};
 pub use kind::{Int, Kind};

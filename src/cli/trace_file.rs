@@ -2,11 +2,11 @@
 
 use super::exit::{Exit, Failure, note};
 use anyhow::{Context, anyhow};
-use rtrace::btf::Btf;
+use rtrace::btf::{Btf, Enumerators};
 use rtrace::event::Record;
 use rtrace::format::EventFormat;
 use rtrace::merge::Merge;
-use rtrace::symbols::{Comms, Enumerators, Functions, Kallsyms, PrintkFormats, Symbols};
+use rtrace::symbols::{Comms, Functions, Kallsyms, PrintkFormats, Symbols};
 use rtrace::trace_dat::{Buffer, FileError, OptionId, ReadAt, TimeOptions, Trace};
 use std::fs::File;
 use std::io::ErrorKind;

@@ -1,7 +1,6 @@
 //! What a trace file says about the kernel it was made on.
 
-use crate::btf::Btf;
-use crate::symbols::Enumerators;
+use crate::btf::{Btf, Enumerators};
 use crate::trace_dat::{OptionId, WriteError, Writer};
 use crate::tracefs::{Error, EventName, Tracefs};
 use std::collections::BTreeMap;

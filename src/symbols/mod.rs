@@ -3,16 +3,15 @@
 
 mod arguments;
 mod comms;
-mod enumerators;
 mod functions;
 mod kallsyms;
 mod last_boot;
 mod printk;
 mod user;
 
+use crate::btf::Enumerators;
 pub(crate) use arguments::{Registers, Wording};
 pub use comms::Comms;
-pub use enumerators::Enumerators;
 pub use functions::Functions;
 pub use kallsyms::{Kallsyms, Symbol};
 pub use last_boot::{AsOfLastBoot, LastBoot};

@@ -101,7 +101,7 @@ ids! {
         RTRACE_BTF = 0x7276, "rtrace_btf";
         /// Ours: what each chunk of a CPU holds ([`super::ChunkIndex`]).
         RTRACE_INDEX = 0x7277, "rtrace_index";
-        /// Ours: values of names in print formats ([`crate::symbols::Enumerators`]).
+        /// Ours: values of names in print formats ([`crate::btf::Enumerators`]).
         RTRACE_ENUMERATORS = 0x7278, "rtrace_enumerators";
     }
 }

@@ -2,11 +2,11 @@
 
 use regex::Regex;
 use rtrace::abi::{Abi, Endian};
-use rtrace::btf::Btf;
+use rtrace::btf::{Btf, Enumerators};
 use rtrace::format::{EventFormat, HeaderPage};
 use rtrace::print_fmt::{Context, Program, Semantics, compile};
 use rtrace::ring_buffer::{PageLayout, Walker};
-use rtrace::symbols::{Comms, Enumerators, Kallsyms, PrintkFormats, Symbols};
+use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;

@@ -23,7 +23,7 @@ pub(super) fn constant(name: &str) -> Option<u64> {
 }
 
 /// More of them, which libtraceevent does not know either (it takes them for 0) but the kernel of course does: for files that
-/// say nothing of them ([`Enumerators`](crate::symbols::Enumerators)).
+/// say nothing of them ([`Enumerators`](crate::btf::Enumerators)).
 /// `mode=REL|HARD` of `timer:hrtimer_init`, `be,0,4` of `block:block_rq_issue`.
 pub(super) fn kernel_constant(name: &str) -> Option<u64> {
     Some(match name {

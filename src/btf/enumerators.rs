@@ -2,7 +2,7 @@
 //! `TRACE_DEFINE_ENUM()` (`include/trace/stages/stage1_struct_define.h`) has them replaced: their values stand in the
 //! kernel's BTF.
 
-use crate::btf::Btf;
+use super::Btf;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
