@@ -8,7 +8,7 @@
 mod recording;
 
 use recording::{Event, data, events, events_and_damage, open, record};
-use rtrace::trace_dat::{Codec, Trace};
+use rtrace::trace_dat::{Codec, SectionId, Trace};
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
@@ -170,4 +170,26 @@ fn report_says_where_and_exits_with_4_within_256_mib() {
         assert!(matches!(status, Some(0 | 1 | 4)), "byte {at}: {status:?} {stderr}");
         assert_eq!(status == Some(0), stderr.is_empty(), "byte {at}: {stderr}");
     }
+}
+
+/// Symbols are unpacked when the first one is asked for: who asks for none has nothing to tell, and lacks nothing.
+#[test]
+fn damaged_symbols_are_told_by_who_needs_them() {
+    let mut file = std::fs::read(data("host/small-zlib.dat")).unwrap();
+    let sections = open(&data("host/small-zlib.dat")).sections();
+    let symbols = sections.iter().find(|section| section.id == SectionId::KALLSYMS).unwrap();
+    assert!(symbols.compressed);
+    let middle = (symbols.offset + symbols.size / 2) as usize;
+    file[middle..middle + 16].iter_mut().for_each(|byte| *byte ^= 0x5a);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace.dat");
+    std::fs::write(&path, file).unwrap();
+    let run = |words: &[&str]| {
+        let done = Command::new(env!("CARGO_BIN_EXE_rtrace")).args(words).arg(&path).output().unwrap();
+        (String::from_utf8_lossy(&done.stderr).matches("(kallsyms) at 0x").count(), done.status.code())
+    };
+    for words in [&["report"][..], &["report", "--threads", "2"], &["dump"]] {
+        assert_eq!(run(words), (1, Some(4)), "{words:?}");
+    }
+    assert_eq!(run(&["report", "--count"]), (0, Some(0)));
 }

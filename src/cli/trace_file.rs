@@ -75,11 +75,14 @@ pub(crate) fn enumerators(trace: &Trace) -> Enumerators {
     if let Some(option) = trace.option(OptionId::RTRACE_ENUMERATORS) {
         return Enumerators::parse(&option.text());
     }
+    if trace.btf.is_empty() {
+        return Enumerators::default();
+    }
     let mut wanted = Enumerators::wanted(trace.event_formats.iter().map(|format| format.print_fmt.as_str()));
-    match trace.btf.is_empty() || wanted.is_empty() {
+    match wanted.is_empty() {
         true => Enumerators::default(),
         // What is wrong with the types is told where functions' arguments need them.
-        false => Btf::parse(trace.btf.clone())
+        false => Btf::parse(trace.btf.to_vec())
             .map_or_else(|_| Enumerators::default(), |btf| Enumerators::find(&mut wanted, &btf)),
     }
 }

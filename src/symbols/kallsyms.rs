@@ -2,6 +2,7 @@
 
 use crate::print_fmt::num::eight_hex;
 use crate::print_fmt::put;
+use crate::trace_dat::Late;
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The kernel's symbols, ordered by address. The text is parsed when the first symbol is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Kallsyms {
-    text: Vec<u8>,
+    text: Late,
     table: OnceLock<Table>,
 }
 
@@ -244,8 +245,8 @@ impl Table {
 impl Kallsyms {
     /// The symbols of the text of `/proc/kallsyms`. Absolute symbols and ARM's mapping symbols (`$x`, `$d`) are left out,
     /// as are lines that are not like the kernel's.
-    pub fn new(text: Vec<u8>) -> Self {
-        Kallsyms { text, table: OnceLock::new() }
+    pub fn new(text: impl Into<Late>) -> Self {
+        Kallsyms { text: text.into(), table: OnceLock::new() }
     }
 
     /// Like [`Kallsyms::new`], of a text that is kept elsewhere.

@@ -2,7 +2,7 @@
 
 use super::prefix::MAGIC;
 use super::scan::Scan;
-use super::{Buffer, CpuData, DataLayout, FileError, OptionId, Place, Prefix, RawOption, ReadAt, SpoolTable};
+use super::{Buffer, CpuData, DataLayout, FileError, Late, OptionId, Place, Prefix, RawOption, ReadAt, SpoolTable};
 use super::{v6, v7};
 use crate::abi::Abi;
 use crate::format::{EventFormat, HeaderPage};
@@ -25,7 +25,7 @@ pub struct Trace {
     /// All other formats, as stored: by system.
     pub event_formats: Vec<EventFormat>,
     /// The text of kallsyms.
-    pub kallsyms: Vec<u8>,
+    pub kallsyms: Late,
     /// The text of printk_formats.
     pub printk_formats: Vec<u8>,
     /// The text of saved_cmdlines: `pid comm` lines.
@@ -33,7 +33,7 @@ pub struct Trace {
     /// The text of /proc/modules, if the recorder kept it.
     pub modules: Vec<u8>,
     /// The kernel's BTF, if the recorder kept it.
-    pub btf: Vec<u8>,
+    pub btf: Late,
     /// All options in file order, known and unknown.
     pub options: Vec<RawOption>,
     /// How many CPUs the machine had.
@@ -61,14 +61,19 @@ impl Trace {
     /// # Errors
     /// [`FileError`] if it is not a trace.dat file of version 6 or 7, or nothing of it can be read.
     pub fn open(io: impl ReadAt + 'static) -> Result<Trace, FileError> {
-        Trace::open_on(io, 1)
+        let mut trace = Trace::open_lazily(io, false)?;
+        for late in [&mut trace.kallsyms, &mut trace.btf] {
+            trace.damage.extend(late.now().err());
+        }
+        Ok(trace)
     }
 
-    /// Like [`Trace::open`], on so many threads.
+    /// Like [`Trace::open`], but symbols and types are read, and what is damaged of them found, when they are first asked
+    /// for; with `ahead`, another thread reads the symbols of a version 7 file while formats are parsed.
     ///
     /// # Errors
     /// As [`Trace::open`].
-    pub fn open_on(io: impl ReadAt + 'static, threads: usize) -> Result<Trace, FileError> {
+    pub fn open_lazily(io: impl ReadAt + 'static, ahead: bool) -> Result<Trace, FileError> {
         let io: Arc<dyn ReadAt> = Arc::new(io);
         let size = io.size().map_err(|source| FileError::Read { offset: 0, source })?;
         let mut scan = Scan::new(&*io, Abi::HOST, Place::Prefix, 0, size);
@@ -85,11 +90,11 @@ impl Trace {
             header_texts: Default::default(),
             ftrace_formats: Vec::new(),
             event_formats: Vec::new(),
-            kallsyms: Vec::new(),
+            kallsyms: Late::default(),
             printk_formats: Vec::new(),
             saved_cmdlines: Vec::new(),
             modules: Vec::new(),
-            btf: Vec::new(),
+            btf: Late::default(),
             options: Vec::new(),
             cpu_count: 0,
             buffers: Vec::new(),
@@ -100,7 +105,7 @@ impl Trace {
         };
         match trace.prefix.options {
             None => v6::read(&mut trace, &mut scan)?,
-            Some((_, options)) => v7::read(&mut trace, &mut scan, options, threads)?,
+            Some((_, options)) => v7::read(&mut trace, &mut scan, options, ahead)?,
         }
         trace.clamp();
         Ok(trace)

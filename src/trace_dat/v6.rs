@@ -16,7 +16,7 @@ pub(super) fn read(trace: &mut Trace, scan: &mut Scan<'_>) -> Result<(), FileErr
     part(scan, "event formats");
     meta::systems(scan, &mut trace.event_formats, &mut trace.damage)?;
     part(scan, "kallsyms");
-    trace.kallsyms = meta::sized32(scan)?;
+    trace.kallsyms = meta::sized32(scan)?.into();
     part(scan, "printk formats");
     trace.printk_formats = meta::sized32(scan)?;
     part(scan, "saved cmdlines");

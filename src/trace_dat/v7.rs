@@ -5,29 +5,26 @@ use super::codec::Unpacker;
 use super::options::SectionHeader;
 use super::scan::{MAX_ITEM, Scan};
 use super::{
-    Buffer, CpuData, DataLayout, FileError, OptionId, Place, Prefix, RawOption, SectionId, Trace, meta, rider, salvage,
+    Buffer, CpuData, DataLayout, FileError, Late, OptionId, Place, Prefix, RawOption, SectionId, Trace, meta, rider,
+    salvage,
 };
-use std::panic::resume_unwind;
-use std::thread;
 
 /// Sections that hold one text or table, in the order they are best read: formats need nothing but `header_page`.
-const META: [SectionId; 9] = [
+const META: [SectionId; 6] = [
     SectionId::HEADER_INFO,
     SectionId::FTRACE_EVENTS,
     SectionId::EVENT_FORMATS,
-    SectionId::KALLSYMS,
     SectionId::PRINTK,
     SectionId::CMDLINES,
-    SectionId::BTF_FILE,
-    SectionId::RTRACE_BTF,
     SectionId::MODULES_FILE,
 ];
 
+/// Sections of megabytes, which are read when they are needed.
+const LATE: [SectionId; 3] = [SectionId::KALLSYMS, SectionId::BTF_FILE, SectionId::RTRACE_BTF];
+
 /// Reads all options and what they point to. Where the chain of options is broken, what the sections themselves say is
 /// taken.
-///
-/// With more than one thread, kallsyms are unpacked while formats are parsed: together they take most of the time.
-pub(super) fn read(trace: &mut Trace, scan: &mut Scan<'_>, options: u64, threads: usize) -> Result<(), FileError> {
+pub(super) fn read(trace: &mut Trace, scan: &mut Scan<'_>, options: u64, ahead: bool) -> Result<(), FileError> {
     let first_section = scan.pos();
     let chain = read_options(trace, scan, options);
     if let Err(e) = chain {
@@ -42,27 +39,27 @@ pub(super) fn read(trace: &mut Trace, scan: &mut Scan<'_>, options: u64, threads
             _ => found.iter().find(|s| s.id == id).map(|header| header.offset),
         }
     };
-    let symbols = (threads > 1 && trace.damage.is_empty()).then(|| place(trace, SectionId::KALLSYMS)).flatten();
-    let (io, abi, size, prefix) = (trace.sources[0].clone(), trace.prefix.abi, trace.size, trace.prefix.clone());
-    thread::scope(|scope| {
-        let mut unpacked = symbols.map(|at| {
-            scope.spawn(move || {
-                fetch(&mut Scan::new(&*io, abi, Place::Prefix, 0, size), &prefix, SectionId::KALLSYMS, at)
-            })
+    for id in LATE {
+        let Some(offset) = place(trace, id) else { continue };
+        let (io, prefix, size) = (trace.sources[0].clone(), trace.prefix.clone(), trace.size);
+        let late = Late::new(move || {
+            let mut scan = Scan::new(&*io, prefix.abi, Place::Prefix, 0, size);
+            let (header, data) = fetch(&mut scan, &prefix, id, offset)?;
+            if id == SectionId::KALLSYMS { sized(&prefix, header, data) } else { Ok(data) }
         });
-        for id in META {
-            let done = match unpacked.take_if(|_| id == SectionId::KALLSYMS) {
-                Some(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-                None => {
-                    let Some(offset) = place(trace, id) else { continue };
-                    fetch(scan, &trace.prefix, id, offset)
-                }
-            };
-            if let Err(e) = done.and_then(|(header, data)| take_meta(trace, header, data)) {
-                trace.damage.push(e);
-            }
+        match id {
+            SectionId::KALLSYMS => trace.kallsyms = late,
+            _ => trace.btf = late,
         }
-    });
+    }
+    if ahead {
+        trace.kallsyms.begin();
+    }
+    for id in META {
+        let Some(offset) = place(trace, id) else { continue };
+        let done = fetch(scan, &trace.prefix, id, offset).and_then(|(header, data)| take_meta(trace, header, data));
+        trace.damage.extend(done.err());
+    }
     if trace.options.is_empty() && trace.header_texts.0.is_empty() && !trace.damage.is_empty() {
         return Err(trace.damage.remove(0));
     }
@@ -236,8 +233,16 @@ fn fetch(scan: &mut Scan<'_>, prefix: &Prefix, id: SectionId, at: u64) -> Result
     Ok((header, data))
 }
 
+/// What a u32 length stands before in `data`. Megabytes: not to be copied.
+fn sized(prefix: &Prefix, header: SectionHeader, mut data: Vec<u8>) -> Result<Vec<u8>, FileError> {
+    let text = meta::span32(&mut Scan::unpacked(&data, prefix.abi, header.place()))?;
+    data.truncate(text.end);
+    data.drain(..text.start);
+    Ok(data)
+}
+
 /// Takes over what a section says.
-fn take_meta(trace: &mut Trace, header: SectionHeader, mut data: Vec<u8>) -> Result<(), FileError> {
+fn take_meta(trace: &mut Trace, header: SectionHeader, data: Vec<u8>) -> Result<(), FileError> {
     let mut inner = Scan::unpacked(&data, trace.prefix.abi, header.place());
     match header.id {
         SectionId::HEADER_INFO => {
@@ -248,16 +253,8 @@ fn take_meta(trace: &mut Trace, header: SectionHeader, mut data: Vec<u8>) -> Res
             meta::formats(&mut inner, "ftrace", &mut trace.ftrace_formats, &mut trace.damage)?;
         }
         SectionId::EVENT_FORMATS => meta::systems(&mut inner, &mut trace.event_formats, &mut trace.damage)?,
-        SectionId::KALLSYMS => {
-            // Megabytes: not to be copied.
-            let text = meta::span32(&mut inner)?;
-            data.truncate(text.end);
-            data.drain(..text.start);
-            trace.kallsyms = data;
-        }
         SectionId::PRINTK => trace.printk_formats = meta::sized32(&mut inner)?,
         SectionId::CMDLINES => trace.saved_cmdlines = meta::sized64(&mut inner)?,
-        SectionId::BTF_FILE | SectionId::RTRACE_BTF => trace.btf = data,
         _ => trace.modules = data,
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use super::input::Input;
 use super::{Args, streams};
-use crate::cli::exit::{Exit, Failure};
+use crate::cli::exit::Failure;
 use anyhow::anyhow;
 use regex::Regex;
 use rtrace::abi::{Abi, Endian};
@@ -190,7 +190,7 @@ fn cpus(args: &Args, input: &Input, out: &mut impl Write) -> Result<(), Failure>
 const SECOND: u64 = 1_000_000_000;
 
 /// Names the events whose print formats are not understood.
-pub(super) fn check_events(args: &Args, inputs: &[Input], out: &mut impl Write) -> Result<Exit, Failure> {
+pub(super) fn check_events(args: &Args, inputs: &[Input], out: &mut impl Write) -> Result<(), Failure> {
     let decode = args.wording.decode(!args.layout.no_plugins);
     let (mut checked, mut bad) = (0, 0);
     for input in inputs {
@@ -202,7 +202,7 @@ pub(super) fn check_events(args: &Args, inputs: &[Input], out: &mut impl Write) 
         }
     }
     match bad {
-        0 => Ok(Exit::Success),
+        0 => Ok(()),
         bad => Err(anyhow!("{bad} of {checked} events are not understood").into()),
     }
 }

@@ -23,14 +23,15 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens the file; `kallsyms` stands in for the symbols it holds; on so many threads.
-    pub(super) fn open(path: &Path, kallsyms: Option<&Path>, threads: usize) -> Result<Self, Failure> {
+    /// Opens the file; `kallsyms` stands in for the symbols it holds. With `ahead`, symbols are read
+    /// while formats are parsed.
+    pub(super) fn open(path: &Path, kallsyms: Option<&Path>, ahead: bool) -> Result<Self, Failure> {
         let failed = || format!("failed to read {}", path.display());
         let file = File::open(path).with_context(failed)?;
         if file.metadata().is_ok_and(|m| m.is_dir()) {
             return Err(anyhow!("failed to read {}: it is a directory", path.display()).into());
         }
-        let mut trace = Trace::open_on(file, threads).map_err(|error| {
+        let mut trace = Trace::open_lazily(file, ahead).map_err(|error| {
             let exit = if error.is_foreign() { Exit::Failed } else { Exit::Incomplete };
             Failure::new(exit, anyhow::Error::new(error).context(failed()))
         })?;
@@ -49,17 +50,18 @@ impl Input {
             }
         }
         if let Some(path) = kallsyms {
-            trace.kallsyms = std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?;
+            let text = std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?;
+            trace.kallsyms = text.into();
         }
         as_of_last_boot(&mut trace, path);
         let enumerators = trace_file::enumerators(&trace);
         let symbols = Symbols {
             enumerators,
-            kallsyms: Kallsyms::new(std::mem::take(&mut trace.kallsyms)),
+            kallsyms: Kallsyms::new(trace.kallsyms.clone()),
             printk: PrintkFormats::parse(&trace.printk_formats),
             comms: Comms::parse(&comms),
             user: None,
-            functions: rtrace::symbols::Functions::new(std::mem::take(&mut trace.btf)),
+            functions: rtrace::symbols::Functions::new(trace.btf.clone()),
         };
         Ok(Input { path: path.to_owned(), trace, symbols, newer: Arc::default() })
     }
@@ -95,7 +97,7 @@ fn as_of_last_boot(trace: &mut Trace, path: &Path) {
         let path = path.display();
         note!("rtrace: {path}: functions are named as of {buffer}: other buffers hold events of another boot");
     } else if let Some(moved) = boot.apply(&trace.kallsyms, &trace.printk_formats, &trace.modules) {
-        (trace.kallsyms, trace.printk_formats) = (moved.kallsyms, moved.printk_formats);
+        (trace.kallsyms, trace.printk_formats) = (moved.kallsyms.into(), moved.printk_formats);
     }
 }
 

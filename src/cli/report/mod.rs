@@ -186,6 +186,12 @@ fn cpu_list(text: &str) -> Result<CpuList, String> {
 }
 
 impl Args {
+    /// Whether symbols will be needed at once.
+    fn wants_all_texts(&self) -> bool {
+        let chosen = !self.filters.list.is_empty() || self.select.by_content();
+        !chosen && !self.tally.any() && self.wording.kallsyms.is_none()
+    }
+
     /// How many threads are to work.
     fn threads(&self) -> usize {
         self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get)
@@ -199,11 +205,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let named: Vec<&Path> = args.input.iter().chain(&args.files).map(PathBuf::as_path).collect();
     let files = if named.is_empty() { vec![Path::new("trace.dat")] } else { named };
-    let threads = args.threads();
+    let ahead = args.threads() > 1 && args.wants_all_texts();
     args.names.check(args.format)?;
     let mut inputs = files
         .iter()
-        .map(|path| Input::open(path, args.wording.kallsyms.as_deref(), threads))
+        .map(|path| Input::open(path, args.wording.kallsyms.as_deref(), ahead))
         .collect::<Result<Vec<_>, _>>()?;
     if !args.fields.is_empty() && args.format != Format::Csv {
         return Err(Failure::new(Exit::Usage, anyhow!("--fields names the columns of --format csv")));
@@ -226,7 +232,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let done = if args.json_schema {
         formats::print_schema(&inputs, &mut out)
     } else if args.facts.check_events {
-        return facts::check_events(args, &inputs, &mut out);
+        facts::check_events(args, &inputs, &mut out)
     } else if args.facts.any() {
         facts::print(args, &inputs, &mut out)
     } else {
@@ -234,6 +240,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     done.and_then(|()| Ok(out.flush()?))?;
     for input in &inputs {
+        for late in [&input.trace.kallsyms, &input.trace.btf] {
+            late.error().into_iter().for_each(|error| damage.note(&input.path, error));
+        }
         if let Some(error) = input.symbols.functions.error() {
             damage.note(&input.path, &error);
         }

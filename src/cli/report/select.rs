@@ -37,6 +37,13 @@ pub(crate) struct SelectArgs {
     no_softirq: bool,
 }
 
+impl SelectArgs {
+    /// Whether events are chosen by name or content.
+    pub(super) fn by_content(&self) -> bool {
+        !self.kernel.is_empty() || !self.pid.is_empty() || !self.tgid.is_empty() || !self.comm.is_empty()
+    }
+}
+
 /// `common_flags` of events in a hard and in a soft interrupt.
 const HARDIRQ: u8 = 0x08;
 const SOFTIRQ: u8 = 0x10;

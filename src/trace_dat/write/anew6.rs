@@ -37,7 +37,7 @@ impl Version6 {
         let ftrace: Vec<String> = from.ftrace_formats.iter().map(ToString::to_string).collect();
         parts::formats(&mut out, &ftrace);
         parts::systems(&mut out, &systems(from));
-        for (what, text) in [("kallsyms", &from.kallsyms), ("printk_formats", &from.printk_formats)] {
+        for (what, text) in [("kallsyms", &from.kallsyms[..]), ("printk_formats", &from.printk_formats)] {
             let len = u32::try_from(text.len()).map_err(|_| WriteError::TooLong { what, len: text.len() })?;
             out.u32(len).raw(text);
         }
