@@ -4,6 +4,7 @@ use super::codec::{Unpacker, unpack_start};
 use super::read_at::read_full;
 use super::{ChunkError, Codec, CpuData, DataLayout, ReadAt};
 use memchr::memmem;
+use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,6 +12,8 @@ use std::sync::Arc;
 const MAX_CHUNK: u32 = super::MAX_CHUNK as u32;
 /// How much uncompressed data is read at once, in bytes, if sub-buffers are not larger.
 const READ_UNIT: u64 = 128 << 10;
+/// How much is read at once of chunks that are much smaller, in bytes: trace-cmd's are some 4 KiB.
+const WINDOW: usize = 64 << 10;
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// A chunk's place.
@@ -26,10 +29,38 @@ pub struct Chunk {
 
 /// A chunk as it is stored.
 pub(crate) struct Packed {
-    /// The stored bytes.
-    pub(crate) bytes: Vec<u8>,
-    /// How many they unpack to.
+    window: Arc<Vec<u8>>,
+    span: Range<usize>,
+    /// How many bytes it unpacks to.
     pub(crate) size: usize,
+}
+
+impl Packed {
+    /// The stored bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.window[self.span.clone()]
+    }
+
+    /// The stored bytes of what was not packed.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        Arc::into_inner(self.window).unwrap_or_default()
+    }
+}
+
+/// Bytes of the file that were read at once.
+#[derive(Default)]
+struct Window {
+    at: u64,
+    bytes: Arc<Vec<u8>>,
+}
+
+impl Window {
+    /// Where the `len` bytes from `at` of the file lie in it.
+    fn span(&self, at: u64, len: usize) -> Option<Range<usize>> {
+        let start = usize::try_from(at.checked_sub(self.at)?).ok()?;
+        let end = start.checked_add(len)?;
+        (end <= self.bytes.len()).then_some(start..end)
+    }
 }
 
 /// A place in a [`ChunkReader`]'s data, between two chunks.
@@ -63,9 +94,7 @@ pub(super) struct ChunkReader {
     whole: bool,
     /// What is passed over, by rising offset.
     skips: Arc<[Range<u64>]>,
-    packed: Vec<u8>,
-    /// The header at `pos`, if it was read along with the chunk before it.
-    ahead: Option<[u8; 8]>,
+    window: Window,
     /// The end of the file within a chunk, to be told after what could be had of the chunk.
     torn: Option<Damaged>,
 }
@@ -93,8 +122,7 @@ impl ChunkReader {
             declared: None,
             whole: true,
             skips: Arc::default(),
-            packed: Vec::new(),
-            ahead: None,
+            window: Window::default(),
             torn: None,
         }
     }
@@ -122,7 +150,6 @@ impl ChunkReader {
         let next = self.skips.partition_point(|range| range.end <= self.pos);
         if let Some(range) = self.skips.get(next).filter(|range| range.contains(&self.pos)) {
             self.pos = range.end.min(self.end);
-            self.ahead = None;
         }
     }
 
@@ -203,17 +230,14 @@ impl ChunkReader {
         let next = self.pos + 8 + stored as u64;
         // The header of the next chunk comes along in the same read.
         let with_next = stored + (self.end - next).min(8) as usize;
-        let mut packed = std::mem::take(&mut self.packed);
-        packed.resize(with_next, 0);
-        let read = read_full(&*self.io, &mut packed, self.pos + 8);
-        self.packed = packed;
-        let got = read.map_err(|e| self.damaged(self.pos, ChunkError::Read(e)))?;
-        if got < with_next {
+        let read = self.fetch(self.pos + 8, with_next);
+        let span = read.map_err(|e| self.damaged(self.pos, ChunkError::Read(e)))?;
+        if span.len() < with_next {
             return self.cut(8 + with_next as u64);
         }
-        let what = match self.unpacker.unpack(&self.packed[..stored], chunk.size as usize, to) {
+        let packed = &self.window.bytes[span][..stored];
+        let what = match self.unpacker.unpack(packed, chunk.size as usize, to) {
             Ok(()) if to.len() == chunk.size as usize => {
-                self.ahead = self.packed[stored..].first_chunk::<8>().copied();
                 self.pos = next;
                 self.number += 1;
                 return Ok(true);
@@ -238,7 +262,6 @@ impl ChunkReader {
     /// Goes to where `mark` was taken, on a reader of the same chunks.
     pub(super) fn go_to(&mut self, mark: Mark) {
         Mark { pos: self.pos, end: self.end, number: self.number, declared: self.declared } = mark;
-        self.ahead = None;
     }
 
     /// The bytes of the next chunk, as they are stored; `None` if they look damaged, or the data ends: then
@@ -262,7 +285,9 @@ impl ChunkReader {
         if self.data.layout == DataLayout::Pages {
             let mut bytes = Vec::new();
             let whole = self.end.saturating_sub(self.pos).is_multiple_of(self.page_size);
-            return (whole && self.next_pages(&mut bytes).ok()?).then_some(Packed { size: bytes.len(), bytes });
+            let got = whole && self.next_pages(&mut bytes).ok()?;
+            let (span, size) = (0..bytes.len(), bytes.len());
+            return got.then(|| Packed { window: Arc::new(bytes), span, size });
         }
         if self.pos == self.data.offset {
             let mut count = [0; 4];
@@ -282,15 +307,11 @@ impl ChunkReader {
         }
         let next = self.pos + 8 + u64::from(chunk.stored);
         let with_next = chunk.stored as usize + (self.end - next).min(8) as usize;
-        let mut bytes = vec![0; with_next];
-        if read_full(&*self.io, &mut bytes, self.pos + 8).ok()? < with_next {
-            return None;
-        }
-        self.ahead = bytes[chunk.stored as usize..].first_chunk::<8>().copied();
-        bytes.truncate(chunk.stored as usize);
+        let span = self.fetch(self.pos + 8, with_next).ok().filter(|span| span.len() == with_next)?;
         self.pos = next;
         self.number += 1;
-        Some(Packed { bytes, size: chunk.size as usize })
+        let span = span.start..span.start + chunk.stored as usize;
+        Some(Packed { window: self.window.bytes.clone(), span, size: chunk.size as usize })
     }
 
     /// How the chunks are packed.
@@ -301,12 +322,27 @@ impl ChunkReader {
     /// The header at `pos`; `None` if the data ends within it.
     fn header(&mut self) -> Result<Option<Chunk>, Damaged> {
         let mut bytes = [0; 8];
-        match self.ahead.take() {
-            Some(ahead) => bytes = ahead,
+        match self.window.span(self.pos, 8) {
+            Some(span) => bytes.copy_from_slice(&self.window.bytes[span]),
             None if self.end.saturating_sub(self.pos) < 8 => return Ok(None),
             None => self.read(&mut bytes, self.pos)?,
         }
         Ok(Some(self.parse(bytes, self.pos)))
+    }
+
+    /// Where the `len` bytes from `at` of the file lie in the window, which is read if need be; fewer at the file's end.
+    fn fetch(&mut self, at: u64, len: usize) -> io::Result<Range<usize>> {
+        if let Some(span) = self.window.span(at, len) {
+            return Ok(span);
+        }
+        let most = if len < WINDOW / 4 { WINDOW } else { len };
+        let room = usize::try_from(self.end.saturating_sub(at)).unwrap_or(usize::MAX);
+        let mut bytes = Arc::into_inner(std::mem::take(&mut self.window).bytes).unwrap_or_default();
+        bytes.resize(most.min(room).max(len), 0);
+        let got = read_full(&*self.io, &mut bytes, at)?;
+        bytes.truncate(got);
+        self.window = Window { at, bytes: Arc::new(bytes) };
+        Ok(0..got.min(len))
     }
 
     fn parse(&self, bytes: [u8; 8], offset: u64) -> Chunk {
@@ -389,9 +425,9 @@ impl ChunkReader {
     fn torn_chunk(&mut self, chunk: &Chunk, to: &mut Vec<u8>) -> Result<bool, Damaged> {
         let from = self.pos + 8;
         let remain = self.end.saturating_sub(from).min(u64::from(chunk.stored));
-        self.packed.resize(remain as usize, 0);
-        let got = read_full(&*self.io, &mut self.packed, from).unwrap_or(0);
-        unpack_start(self.codec, &self.packed[..got], chunk.size as usize, to);
+        let mut packed = vec![0; remain as usize];
+        let got = read_full(&*self.io, &mut packed, from).unwrap_or(0);
+        unpack_start(self.codec, &packed[..got], chunk.size as usize, to);
         to.truncate(to.len() - to.len() % self.page_size as usize);
         match self.cut(u64::from(chunk.stored) + 8) {
             Err(torn) if !to.is_empty() => {
@@ -406,7 +442,6 @@ impl ChunkReader {
         let damaged = self.damaged(self.pos, what);
         self.number += 1;
         self.pos = resume;
-        self.ahead = None;
         self.declared = None; // one message is enough
         damaged
     }

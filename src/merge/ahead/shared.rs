@@ -138,9 +138,9 @@ impl<'w, W: Work> Shared<'w, W> {
                 None => return,
                 Some(Task::Unpack { feed, number, packed, codec, mut to }) => {
                     let data = if codec == Codec::None {
-                        Some(packed.bytes)
+                        Some(packed.into_bytes())
                     } else {
-                        unpackers.unpack(codec, &packed.bytes, packed.size, &mut to).is_ok().then_some(to)
+                        unpackers.unpack(codec, packed.bytes(), packed.size, &mut to).is_ok().then_some(to)
                     };
                     let Ok(locked) = self.desk.lock() else { return };
                     desk = locked;

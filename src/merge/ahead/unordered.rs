@@ -129,9 +129,9 @@ fn one<T: Tally>(
     state: &mut T::State,
 ) -> Option<()> {
     if codec == Codec::None {
-        *data = packed.bytes;
+        *data = packed.into_bytes();
     } else {
-        unpackers.unpack(codec, &packed.bytes, packed.size, data).ok()?;
+        unpackers.unpack(codec, packed.bytes(), packed.size, data).ok()?;
         if data.len() != packed.size {
             return None;
         }

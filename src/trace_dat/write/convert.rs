@@ -31,7 +31,7 @@ pub fn convert(
                 if pages.codec() == new.codec()
                     && let Some(packed) = pages.next_packed()
                 {
-                    new.packed(&packed.bytes, packed.size)?;
+                    new.packed(packed.bytes(), packed.size)?;
                     continue;
                 }
                 match pages.next(&mut chunk) {

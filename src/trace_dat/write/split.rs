@@ -96,7 +96,7 @@ fn one_stream(
     loop {
         let packed = pages.next_packed();
         let unpacked = packed.as_ref().is_some_and(|packed| {
-            unpacker.unpack(&packed.bytes, packed.size, &mut chunk).is_ok() && chunk.len() == packed.size
+            unpacker.unpack(packed.bytes(), packed.size, &mut chunk).is_ok() && chunk.len() == packed.size
         });
         let packed = packed.filter(|_| unpacked);
         if !unpacked {
@@ -129,7 +129,7 @@ fn one_stream(
         }
         for part in parts.iter_mut() {
             let stored = packed.as_ref().filter(|_| part.file.codec() == from.prefix.codec);
-            give(part, number, &layout, &chunk, first_page, &found, stored.map(|p| (&p.bytes[..], p.size)))?;
+            give(part, number, &layout, &chunk, first_page, &found, stored.map(|p| (p.bytes(), p.size)))?;
         }
         first_page += found.len() as u64;
     }
