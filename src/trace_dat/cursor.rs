@@ -1,6 +1,7 @@
 //! A place among a CPU's sub-buffers, and the step to the next record.
 
 use super::batch::Batch;
+use super::outline::{Outline, Page};
 use super::{Head, Sieve};
 use crate::event::Lost;
 use crate::ring_buffer::{PageError, PageLayout, Walker};
@@ -88,20 +89,28 @@ impl PageCursor {
     }
 
     /// Skips the sub-buffers whose successor in `chunk` begins at a time of which `earlier` says so.
-    pub(crate) fn skip_pages(&mut self, chunk: &[u8], mut earlier: impl FnMut(u64) -> bool) -> Result<(), PageError> {
-        while let Some(timestamp) = self.peek_page(chunk)?
-            && earlier(timestamp)
-        {
-            self.leave_page(chunk)?;
-            self.turn_page(chunk)?;
+    pub(crate) fn skip_pages(
+        &mut self,
+        chunk: &[u8],
+        outline: &Outline,
+        mut earlier: impl FnMut(u64) -> bool,
+    ) -> Result<(), PageError> {
+        let rest = outline.from(self.next_page / self.layout.size);
+        let count = rest.iter().take_while(|page| earlier(page.timestamp)).count();
+        if count == 0 {
+            return Ok(());
         }
-        Ok(())
+        self.leave_page(chunk)?;
+        self.pass(&rest[..count - 1]);
+        self.turn_page(chunk)
     }
 
     /// Skips all that is left of `chunk`.
-    pub(crate) fn skip_chunk(&mut self, chunk: &[u8]) -> Result<(), PageError> {
-        self.skip_pages(chunk, |_| true)?;
-        self.leave_page(chunk)
+    pub(crate) fn skip_chunk(&mut self, chunk: &[u8], outline: &Outline) -> Result<(), PageError> {
+        self.leave_page(chunk)?;
+        self.pass(outline.from(self.next_page / self.layout.size));
+        self.walker = Walker::empty(self.layout.abi);
+        Ok(())
     }
 
     /// Losses are told with the next record: one that is skipped takes them along.
@@ -112,26 +121,30 @@ impl PageCursor {
         Ok(())
     }
 
-    /// The time stamp that `chunk`'s first sub-buffer begins at.
-    pub(crate) fn start_of(&self, chunk: &[u8]) -> Result<u64, PageError> {
-        self.layout.page(chunk).map(|page| page.timestamp)
+    /// Goes past whole sub-buffers, those that follow.
+    fn pass(&mut self, pages: &[Page]) {
+        for page in pages {
+            self.count_page();
+            self.lost = if page.empty { add(self.lost, page.lost) } else { Lost::None };
+        }
     }
 
-    /// The time stamp of the sub-buffer after the one being walked; `None` if it is the chunk's last.
-    fn peek_page(&self, chunk: &[u8]) -> Result<Option<u64>, PageError> {
-        match chunk.get(self.next_page..) {
-            None | Some([]) => Ok(None),
-            Some(data) => Ok(Some(self.layout.page(data)?.timestamp)),
+    fn count_page(&mut self) {
+        if self.next_page > 0 {
+            self.page += 1;
         }
+        self.next_page = self.next_page.saturating_add(self.layout.size);
+    }
+
+    /// How the sub-buffers are laid out.
+    pub(crate) fn layout(&self) -> PageLayout {
+        self.layout
     }
 
     #[inline(never)]
     fn turn_page(&mut self, chunk: &[u8]) -> Result<(), PageError> {
-        if self.next_page > 0 {
-            self.page += 1;
-        }
         let base = self.next_page;
-        self.next_page = base.saturating_add(self.layout.size);
+        self.count_page();
         let cut = PageError::Cut { len: 0, wanted: self.layout.size };
         match chunk.get(base..).ok_or(cut).and_then(|data| self.layout.page(data)) {
             Ok(page) => {

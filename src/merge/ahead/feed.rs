@@ -1,15 +1,30 @@
 //! One stream on its way into segments.
 
 use super::segment::SegmentStream;
-use crate::ring_buffer::PageError;
-use crate::trace_dat::{Batch, Codec, CpuStream, Mark, Packed, PageCursor};
+use crate::ring_buffer::{PageError, PageLayout};
+use crate::trace_dat::{Batch, Codec, CpuStream, Mark, Outline, Packed, PageCursor};
 use std::collections::VecDeque;
+use std::ops::Deref;
 use std::sync::Arc;
+
+/// A chunk's bytes, and what they hold.
+pub(super) struct Unpacked {
+    pub(super) bytes: Vec<u8>,
+    pub(super) outline: Outline,
+}
+
+impl Deref for Unpacked {
+    type Target = Vec<u8>;
+
+    fn deref(&self) -> &Vec<u8> {
+        &self.bytes
+    }
+}
 
 /// A chunk that is unpacked.
 struct Chunk {
     mark: Mark,
-    data: Arc<Vec<u8>>,
+    data: Arc<Unpacked>,
     /// The time its first page begins at, corrected.
     start: u64,
 }
@@ -19,7 +34,7 @@ struct Asked {
     mark: Mark,
     size: usize,
     /// What came back: `None` if it could not be unpacked.
-    got: Option<Option<Vec<u8>>>,
+    got: Option<Option<Unpacked>>,
 }
 
 /// A stream, the chunks of it that are in memory, and the place up to which it has been made into segments.
@@ -54,6 +69,10 @@ impl Feed {
 
     pub(super) fn codec(&self) -> Codec {
         self.stream.codec()
+    }
+
+    pub(super) fn layout(&self) -> PageLayout {
+        self.cursor.layout()
     }
 
     /// Bytes that are in memory or will be.
@@ -98,7 +117,7 @@ impl Feed {
     }
 
     /// Takes what came of chunk `number`: `None` if it cannot be unpacked.
-    pub(super) fn take(&mut self, number: u64, data: Option<Vec<u8>>) {
+    pub(super) fn take(&mut self, number: u64, data: Option<Unpacked>) {
         let Some(asked) = number.checked_sub(self.first_asked).and_then(|n| self.asked.get_mut(n as usize)) else {
             return;
         };
@@ -107,7 +126,7 @@ impl Feed {
             let Some(Asked { mark, size, got: Some(got) }) = self.asked.pop_front() else { break };
             self.first_asked += 1;
             let sound = got.filter(|d| d.len() == size).and_then(|data| {
-                let start = self.stream.correction().apply(self.cursor.start_of(&data).ok()?);
+                let start = self.stream.correction().apply(data.outline.start()?);
                 // A page of zeros, or a clock that went back, is nothing to cut a trace by.
                 let rising = self.ready.back().is_none_or(|last| last.start <= start);
                 rising.then_some((data, start))
@@ -182,13 +201,13 @@ impl Feed {
         };
         let (mut cursor, mut first_page) = (self.cursor, self.first_page);
         for pair in segment.chunks.windows(2) {
-            cursor.skip_chunk(&pair[0])?;
+            cursor.skip_chunk(&pair[0], &pair[0].outline)?;
             cursor.enter(pair[1].len());
             first_page = cursor.page();
         }
         let data = self.ready[last].data.clone();
         let correction = self.stream.correction();
-        cursor.skip_pages(&data, |timestamp| correction.apply(timestamp) < until)?;
+        cursor.skip_pages(&data, &data.outline, |timestamp| correction.apply(timestamp) < until)?;
         loop {
             let before = cursor;
             match cursor.step(&data)? {

@@ -1,5 +1,6 @@
 //! One stream's records between two times.
 
+use super::feed::Unpacked;
 use crate::merge::Source;
 use crate::ring_buffer::{Item, PageError};
 use crate::trace_dat::{Batch, Correction, FileError, Head, PageCursor, Sieve};
@@ -11,7 +12,7 @@ use std::sync::Arc;
 pub(super) struct SegmentStream {
     pub(super) cpu: CpuId,
     pub(super) correction: Correction,
-    pub(super) chunks: Vec<Arc<Vec<u8>>>,
+    pub(super) chunks: Vec<Arc<Unpacked>>,
     pub(super) cursor: PageCursor,
     /// Where the first record of the last chunk lies that is not part of it; `None`: the chunk is part of it to its end.
     pub(super) end: Option<usize>,

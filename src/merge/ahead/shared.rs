@@ -5,8 +5,9 @@
 //! mostly in its own core's cache; and the buffer it writes its output to comes back to it.
 
 use super::driver::{Effort, Segment, Sink, Verdict, Work, work_on};
-use super::feed::{Feed, Place};
-use crate::trace_dat::{Codec, CpuStream, Packed, Unpackers};
+use super::feed::{Feed, Place, Unpacked};
+use crate::ring_buffer::PageLayout;
+use crate::trace_dat::{Codec, CpuStream, Outline, Packed, Unpackers};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -67,7 +68,7 @@ struct Done<T> {
 }
 
 enum Task<T> {
-    Unpack { feed: usize, number: u64, packed: Packed, codec: Codec, to: Vec<u8> },
+    Unpack { feed: usize, number: u64, packed: Packed, codec: Codec, layout: PageLayout, to: Vec<u8> },
     Segment { number: u64, segment: Arc<Segment>, state: T, out: Vec<u8> },
 }
 
@@ -136,16 +137,18 @@ impl<'w, W: Work> Shared<'w, W> {
         loop {
             match self.next(desk, thread) {
                 None => return,
-                Some(Task::Unpack { feed, number, packed, codec, mut to }) => {
+                Some(Task::Unpack { feed, number, packed, codec, layout, mut to }) => {
                     let data = if codec == Codec::None {
                         Some(packed.into_bytes())
                     } else {
                         unpackers.unpack(codec, packed.bytes(), packed.size, &mut to).is_ok().then_some(to)
                     };
+                    let outlined = data.and_then(|bytes| Some((Outline::of(&layout, &bytes).ok()?, bytes)));
+                    let chunk = outlined.map(|(outline, bytes)| Unpacked { bytes, outline });
                     let Ok(locked) = self.desk.lock() else { return };
                     desk = locked;
                     if desk.end.is_none() {
-                        desk.feeds[feed].take(number, data);
+                        desk.feeds[feed].take(number, chunk);
                     }
                 }
                 Some(Task::Segment { number, segment, mut state, mut out }) => {
@@ -256,7 +259,7 @@ impl<W: Work> Desk<'_, W> {
     fn recycle(&mut self, segment: Arc<Segment>) {
         let Some(segment) = Arc::into_inner(segment) else { return };
         let chunks = segment.streams.into_iter().flat_map(|(stream, _)| stream.chunks);
-        self.chunks.extend(chunks.filter_map(Arc::into_inner));
+        self.chunks.extend(chunks.filter_map(Arc::into_inner).map(|chunk| chunk.bytes));
     }
 
     /// Whether nothing can be done any more; then it notes so.
@@ -300,7 +303,8 @@ impl<W: Work> Desk<'_, W> {
             let feed = &mut self.feeds[number];
             let Some((chunk, packed)) = feed.ask() else { continue };
             let to = self.chunks.pop().unwrap_or_default();
-            return Some(Task::Unpack { feed: number, number: chunk, packed, codec: feed.codec(), to });
+            let (codec, layout) = (feed.codec(), feed.layout());
+            return Some(Task::Unpack { feed: number, number: chunk, packed, codec, layout, to });
         }
     }
 

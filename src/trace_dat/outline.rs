@@ -1,0 +1,43 @@
+//! What the headers of a chunk's sub-buffers say, taken down while they are in the cache of whoever unpacked them.
+
+use crate::event::Lost;
+use crate::ring_buffer::{PageError, PageLayout, Walker};
+
+/// A chunk's sub-buffers, one after the other.
+pub(crate) struct Outline(Vec<Page>);
+
+/// One sub-buffer.
+#[derive(Clone, Copy)]
+pub(super) struct Page {
+    /// The time stamp it begins at, uncorrected.
+    pub(super) timestamp: u64,
+    /// What was lost before it.
+    pub(super) lost: Lost,
+    /// Whether it holds no record.
+    pub(super) empty: bool,
+}
+
+impl Outline {
+    /// Of `chunk`, whose sub-buffers are laid out so.
+    ///
+    /// # Errors
+    /// [`PageError`] if the start of a sub-buffer is damaged.
+    pub(crate) fn of(layout: &PageLayout, chunk: &[u8]) -> Result<Self, PageError> {
+        let page = |base: usize| {
+            let head = layout.page(&chunk[base..])?;
+            let first = Walker::new(layout.abi, base, &head).step(chunk)?;
+            Ok(Page { timestamp: head.timestamp, lost: head.lost, empty: first.is_none() })
+        };
+        (0..chunk.len()).step_by(layout.size.max(1)).map(page).collect::<Result<_, _>>().map(Outline)
+    }
+
+    /// The time stamp that the chunk begins at, uncorrected; `None` if it is empty.
+    pub(crate) fn start(&self) -> Option<u64> {
+        self.0.first().map(|page| page.timestamp)
+    }
+
+    /// The sub-buffers from number `first` on.
+    pub(super) fn from(&self, first: usize) -> &[Page] {
+        self.0.get(first..).unwrap_or_default()
+    }
+}
