@@ -79,7 +79,6 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
         None => None,
     };
     let mut output = Output::create(&plan.output)?;
-    output.read_formats(&tracefs, chosen.iter().flat_map(|chosen| chosen.events.keys()))?;
     if let Some(priority) = plan.priority {
         may_be_real_time(priority)?;
     }
@@ -93,6 +92,8 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
     if let Some(child) = child.as_mut().filter(|_| plan.proc_map) {
         child.keep_maps()?;
     }
+    // After the fork: what the child shares is copied, page by page, when it is let go here.
+    output.read_formats(&tracefs, chosen.iter().flat_map(|chosen| chosen.events.keys()))?;
 
     let buffers = set_up_all(&mut journal, plan, chosen, child.as_ref().map(Child::pid))?;
     let date = match (plan.date, buffers.first()) {
