@@ -4,9 +4,13 @@ use super::files::{Files, RealFiles};
 use super::mount::find_or_mount;
 use super::{Error, Instance};
 use crate::format::HeaderPage;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// More bytes than most kernels have in /proc/kallsyms: 5 MB with few modules, 12 MB with a distribution's.
+const LARGE_KALLSYMS: usize = 16 << 20;
 
 /// A mounted tracing directory: `/sys/kernel/tracing`, or whatever the caller named. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -168,7 +172,10 @@ impl Tracefs {
     /// [`Error::File`].
     pub fn kallsyms(&self) -> Result<Vec<u8>, Error> {
         let file = "/proc/kallsyms";
-        std::fs::read(file).map_err(|e| Error::file("read", file, None, e))
+        // Its size is not to be known before. What is not used of this costs addresses only; a vector that grows is copied.
+        let mut text = Vec::with_capacity(LARGE_KALLSYMS);
+        let read = File::open(file).and_then(|mut file| file.read_to_end(&mut text));
+        read.map(|_| text).map_err(|e| Error::file("read", file, None, e))
     }
 
     /// The types of the running kernel: `/sys/kernel/btf/vmlinux` (since Linux 5.4).
