@@ -2,7 +2,8 @@
 //! `TRACE_DEFINE_ENUM()` (`include/trace/stages/stage1_struct_define.h`) has them replaced: their values stand in the
 //! kernel's BTF.
 
-use super::Btf;
+use super::Error;
+use super::enumerations::Enumerations;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -15,8 +16,9 @@ impl Enumerators {
     /// `__print_symbolic()` and `__print_flags()`.
     pub fn wanted<'a>(formats: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
         let mut wanted = BTreeSet::new();
+        let print_fmt = memchr::memmem::Finder::new("print fmt:");
         for format in formats {
-            let from = format.find("print fmt:").unwrap_or(0);
+            let from = print_fmt.find(format.as_bytes()).unwrap_or(0);
             // The text behind each `{` and before the next comma.
             let values = format[from..].split('{').skip(1).filter_map(|rest| rest.split(',').next());
             let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -29,25 +31,28 @@ impl Enumerators {
         wanted
     }
 
-    /// Takes out of `wanted` what the types tell the value of. Where several enumerations have a name, the one counts that
-    /// has more of the others.
-    pub fn find(wanted: &mut BTreeSet<&str>, btf: &Btf) -> Self {
+    /// Takes out of `wanted` what the types of the file `types` tell the value of, a kernel's or those of a module on top of
+    /// its `kernel`'s. Where several enumerations have a name, the one counts that has more of the others.
+    ///
+    /// # Errors
+    /// As [`Btf::parse`](super::Btf::parse) and [`Btf::parse_module`](super::Btf::parse_module).
+    pub fn find(wanted: &mut BTreeSet<&str>, types: &[u8], kernel: Option<&[u8]>) -> Result<Self, Error> {
         let mut found: BTreeMap<Box<str>, (usize, i64)> = BTreeMap::new();
-        for id in btf.own() {
-            let of = btf.get(id);
-            let together = of.enumerators().filter(|(name, _)| wanted.contains(name)).count();
-            if together == 0 {
-                continue;
-            }
-            for (name, value) in of.enumerators().filter(|(name, _)| wanted.contains(name)) {
-                let best = found.entry(name.into()).or_insert((together, value));
-                if best.0 < together {
-                    *best = (together, value);
+        let mut here = Vec::new();
+        let mut walk = Enumerations::of(types, kernel)?;
+        while let Some(enumeration) = walk.next()? {
+            here.clear();
+            let known = |(name, value)| Some((*wanted.get(std::str::from_utf8(name).ok()?)?, value));
+            here.extend(enumeration.filter_map(known));
+            for (name, value) in &here {
+                let best = found.entry((*name).into()).or_insert((here.len(), *value));
+                if best.0 < here.len() {
+                    *best = (here.len(), *value);
                 }
             }
         }
         wanted.retain(|name| !found.contains_key(*name));
-        Enumerators(found.into_iter().map(|(name, (_, value))| (name, value)).collect())
+        Ok(Enumerators(found.into_iter().map(|(name, (_, value))| (name, value)).collect()))
     }
 
     /// Adds others.
@@ -83,6 +88,7 @@ impl Enumerators {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::btf::{Btf, Kind};
 
     #[test]
     fn names_are_found_in_values_only() {
@@ -90,6 +96,43 @@ mod tests {
 print fmt: "{A} %s %s", __print_flags(REC->f, "|", {(unsigned long)(1 << MINE), "NOT_THIS"}, { 0x2, "TWO" }), __print_symbolic(REC->s, {  OTHER_ONE , "{y}" })"#;
         let wanted = Enumerators::wanted([format]);
         assert_eq!(wanted.into_iter().collect::<Vec<_>>(), ["A", "MINE", "OTHER_ONE"]);
+    }
+
+    /// Every enumerator of the running kernel has the value that its whole types tell.
+    #[test]
+    fn they_are_those_of_the_whole_types() {
+        let Ok(data) = std::fs::read("/sys/kernel/btf/vmlinux") else { return };
+        let btf = Btf::parse(&*data).unwrap();
+        let mut walk = Enumerations::of(&data, None).unwrap();
+        for id in btf.own().filter(|id| matches!(btf.get(*id).kind(), Kind::Enum { .. } | Kind::Enum64 { .. })) {
+            let seen = walk.next().unwrap().unwrap();
+            assert!(seen.eq(btf.get(id).enumerators().map(|(name, value)| (name.as_bytes(), value))), "type {id}");
+        }
+        assert!(walk.next().unwrap().is_none());
+        let mut wanted = BTreeSet::from(["TASK_COMM_LEN", "ZONE_NORMAL", "NOT_A_NAME"]);
+        let found = Enumerators::find(&mut wanted, &data, None).unwrap();
+        assert!(found.get("ZONE_NORMAL").is_some() && found.get("NOT_A_NAME").is_none());
+        assert!(wanted.contains("NOT_A_NAME") && !wanted.contains("ZONE_NORMAL"));
+    }
+
+    /// A module's file with one enumeration, whose first name is its kernel's.
+    #[test]
+    fn a_modules_names_go_on_where_the_kernels_end() {
+        let file = |types: &[u32], names: &[u8]| {
+            let types: Vec<u8> = types.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let sizes = [24, 0, types.len() as u32, types.len() as u32, names.len() as u32];
+            let head = sizes.iter().flat_map(|word| word.to_le_bytes());
+            [0x9f, 0xeb, 1, 0].into_iter().chain(head).chain(types).chain(names.iter().copied()).collect::<Vec<u8>>()
+        };
+        const SIGNED_ENUM_OF_TWO: u32 = 1 << 31 | 6 << 24 | 2;
+        const ENUM64_OF_ONE: u32 = 19 << 24 | 1;
+        let kernel = file(&[0, ENUM64_OF_ONE, 8, 1, 2, 1], b"\0OLD\0");
+        let module = file(&[0, SIGNED_ENUM_OF_TWO, 4, 1, 7, 6, -2i32 as u32], b"\0NEW\0");
+        let mut wanted = BTreeSet::from(["OLD", "NEW", "NONE"]);
+        let found = Enumerators::find(&mut wanted.clone(), &kernel, None).unwrap();
+        assert_eq!(found.to_text(), "OLD 4294967298\n");
+        let found = Enumerators::find(&mut wanted, &module, Some(&kernel)).unwrap();
+        assert_eq!((found.to_text().as_str(), wanted), ("NEW -2\nOLD 7\n", BTreeSet::from(["NONE"])));
     }
 
     #[test]

@@ -8,12 +8,14 @@
 //! Only what prints a function's prototype or arguments is read: members of structs are stepped over.
 
 mod declare;
+mod enumerations;
 mod enumerators;
 mod error;
 mod functions;
 mod kind;
 mod parse;
 mod types;
+mod walk;
 
 #[cfg(test)]
 mod tests;

@@ -1,18 +1,11 @@
 //! From bytes to numbered types.
 
-use super::kind::{number, tail};
+use super::kind::number;
+use super::walk::{Found, Header, Walk, kind_and_count, name_in};
 use super::{Error, Function, Type};
-use crate::abi::{Abi, Endian};
+use crate::abi::Abi;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
-
-const MAGIC: u16 = 0xeb9f;
-/// magic, version, flags, header length; then offset and length of types and of names, counted from the header's end.
-const HEADER: usize = 24;
-/// The longest name that is taken, in bytes; a kernel's symbols have at most 511.
-const NAME: usize = 4096;
-/// name, info, size or type.
-pub(super) const TYPE: usize = 12;
 
 /// The types of a kernel, or of one of its modules on top of the kernel's.
 #[derive(Clone, Debug)]
@@ -48,7 +41,7 @@ impl Btf {
 
     fn read(data: Vec<u8>, base: Option<Arc<Btf>>) -> Result<Btf, Error> {
         let header = Header::read(&data)?;
-        let abi = Abi { endian: header.endian, long_size: Abi::HOST.long_size };
+        let abi = header.abi();
         let (mut first_id, mut first_name) = (1, 0);
         if let Some(base) = &base {
             if base.abi.endian != abi.endian {
@@ -58,26 +51,11 @@ impl Btf {
             let len = u32::try_from(base.names.len()).map_err(|_| Error::TooMany)?;
             first_name = base.first_name.checked_add(len).ok_or(Error::TooMany)?;
         }
-        let names = header.names;
-        let mut btf =
-            Btf { base, data, abi, names, first_id, first_name, types: Vec::new(), functions: OnceLock::new() };
-        btf.index(header.types)?;
-        Ok(btf)
-    }
-
-    /// Finds where each type begins.
-    fn index(&mut self, types: Range<usize>) -> Result<(), Error> {
-        let mut at = types.start;
-        while at < types.end {
-            let id = self.end_id();
-            let out = Error::TypeRunsOut { id, offset: at };
-            let (kind, count) = self.info(at).filter(|_| at + TYPE <= types.end).ok_or(out)?;
-            let tail = tail(kind, count).ok_or(Error::UnknownKind { id, offset: at, kind })?;
-            self.types.push(u32::try_from(at).map_err(|_| Error::TooMany)?);
-            self.first_id.checked_add(self.types.len() as u32).ok_or(Error::TooMany)?;
-            at = (at + TYPE).checked_add(tail).filter(|next| *next <= types.end).ok_or(out)?;
-        }
-        Ok(())
+        let walk = Walk::new(&data, abi, header.types, first_id);
+        let at = |found: Result<Found<'_>, Error>| u32::try_from(found?.at).map_err(|_| Error::TooMany);
+        let types: Vec<u32> = walk.map(at).collect::<Result<_, _>>()?;
+        first_id.checked_add(types.len() as u32).ok_or(Error::TooMany)?;
+        Ok(Btf { base, data, abi, names: header.names, first_id, first_name, types, functions: OnceLock::new() })
     }
 
     fn sorted_functions(&self) -> &[u32] {
@@ -96,7 +74,7 @@ impl Btf {
     /// Kind and count of the type at `at`.
     fn info(&self, at: usize) -> Option<(u8, usize)> {
         let info = self.word(at + 4)?;
-        Some(((info >> 24 & 0x1f) as u8, (info & 0xffff) as usize))
+        Some(kind_and_count(info))
     }
 
     /// The 32-bit number at `at`.
@@ -122,11 +100,7 @@ impl Btf {
         let Some(own) = offset.checked_sub(self.first_name) else {
             return self.base.as_ref().map_or("", |base| base.name(offset));
         };
-        let names = self.data.get(self.names.clone()).unwrap_or_default();
-        let rest = names.get(own as usize..).unwrap_or_default();
-        let rest = rest.get(..NAME).unwrap_or(rest);
-        let len = memchr::memchr(0, rest).unwrap_or(rest.len());
-        std::str::from_utf8(&rest[..len]).unwrap_or_default()
+        std::str::from_utf8(name_in(self.data.get(self.names.clone()).unwrap_or_default(), own)).unwrap_or_default()
     }
 
     /// The name of a type of this file.
@@ -178,43 +152,5 @@ impl Btf {
             Some(id) if self.name_at(*id) == name => Some(Function::new(self.get(*id))),
             _ => self.base.as_ref()?.function_named(name),
         }
-    }
-}
-
-/// What the header says, checked against the size of the file.
-struct Header {
-    endian: Endian,
-    types: Range<usize>,
-    names: Range<usize>,
-}
-
-impl Header {
-    fn read(data: &[u8]) -> Result<Header, Error> {
-        let short = Error::Part { part: "header", offset: 0, len: HEADER as u32, size: data.len() };
-        let header: &[u8; HEADER] = data.first_chunk().ok_or(short)?;
-        let found = u16::from_le_bytes([header[0], header[1]]);
-        let endian = match found {
-            MAGIC => Endian::Little,
-            _ if found.swap_bytes() == MAGIC => Endian::Big,
-            _ => return Err(Error::Magic { found }),
-        };
-        if header[2] != 1 {
-            return Err(Error::Version { version: header[2] });
-        }
-        let abi = Abi { endian, ..Abi::HOST };
-        let word = |at: usize| abi.u32([header[at], header[at + 1], header[at + 2], header[at + 3]]);
-        let end = word(4);
-        if (end as usize) < HEADER || end as usize > data.len() {
-            return Err(Error::Part { part: "header", offset: 0, len: end, size: data.len() });
-        }
-        let part = |part: &'static str, at: usize| {
-            let (offset, len) = (u64::from(end) + u64::from(word(at)), word(at + 4));
-            let behind = offset + u64::from(len);
-            if behind > data.len() as u64 {
-                return Err(Error::Part { part, offset, len, size: data.len() });
-            }
-            Ok(offset as usize..behind as usize)
-        };
-        Ok(Header { endian, types: part("types", 8)?, names: part("names", 16)? })
     }
 }

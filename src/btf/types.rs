@@ -1,7 +1,7 @@
 //! One type.
 
 use super::kind::{Int, Kind, number};
-use super::parse::TYPE;
+use super::walk::TYPE;
 use super::{Btf, Parameter};
 
 /// How many typedefs, qualifiers or arrays deep a type may be: kernels have a handful, a damaged file may have a ring.

@@ -2,7 +2,7 @@
 
 use super::exit::{Exit, Failure, note};
 use anyhow::{Context, anyhow};
-use rtrace::btf::{Btf, Enumerators};
+use rtrace::btf::Enumerators;
 use rtrace::event::Record;
 use rtrace::format::EventFormat;
 use rtrace::merge::Merge;
@@ -82,8 +82,7 @@ pub(crate) fn enumerators(trace: &Trace) -> Enumerators {
     match wanted.is_empty() {
         true => Enumerators::default(),
         // What is wrong with the types is told where functions' arguments need them.
-        false => Btf::parse(trace.btf.to_vec())
-            .map_or_else(|_| Enumerators::default(), |btf| Enumerators::find(&mut wanted, &btf)),
+        false => Enumerators::find(&mut wanted, &trace.btf, None).unwrap_or_default(),
     }
 }
 

@@ -1,10 +1,9 @@
 //! What a trace file says about the kernel it was made on.
 
-use crate::btf::{Btf, Enumerators};
+use crate::btf::Enumerators;
 use crate::trace_dat::{OptionId, WriteError, Writer};
 use crate::tracefs::{Error, EventName, Tracefs};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Texts of tracefs that go into the file as they are.
 #[derive(Debug)]
@@ -85,17 +84,14 @@ fn enumerators<'a>(tracefs: &Tracefs, formats: impl Iterator<Item = &'a String>)
     if wanted.is_empty() {
         return Enumerators::default();
     }
-    let Some(kernel) = tracefs.kernel_btf().ok().and_then(|data| Btf::parse(data).ok()) else {
-        return Enumerators::default();
-    };
-    let mut found = Enumerators::find(&mut wanted, &kernel);
-    let kernel = Arc::new(kernel);
+    let Ok(kernel) = tracefs.kernel_types() else { return Enumerators::default() };
+    let mut found = Enumerators::find(&mut wanted, &kernel, None).unwrap_or_default();
     for module in tracefs.modules_with_btf() {
         if wanted.is_empty() {
             break;
         }
-        let types = tracefs.module_btf(&module).ok().and_then(|data| Btf::parse_module(data, Arc::clone(&kernel)).ok());
-        found.extend(types.map_or_else(Enumerators::default, |types| Enumerators::find(&mut wanted, &types)));
+        let Ok(types) = tracefs.module_btf(&module) else { continue };
+        found.extend(Enumerators::find(&mut wanted, &types, Some(&kernel)).unwrap_or_default());
     }
     found
 }

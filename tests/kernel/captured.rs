@@ -2,7 +2,7 @@
 
 use regex::Regex;
 use rtrace::abi::{Abi, Endian};
-use rtrace::btf::{Btf, Enumerators};
+use rtrace::btf::Enumerators;
 use rtrace::format::{EventFormat, HeaderPage};
 use rtrace::print_fmt::{Context, Program, Semantics, compile};
 use rtrace::ring_buffer::{PageLayout, Walker};
@@ -48,7 +48,7 @@ pub(crate) enum Pointers {
 fn enumerators(dir: &Path) -> Enumerators {
     let Ok(types) = std::fs::read(dir.join("btf")) else { return Enumerators::default() };
     let formats = String::from_utf8_lossy(&bytes(dir, "formats")).into_owned();
-    Enumerators::find(&mut Enumerators::wanted(formats.lines()), &Btf::parse(types).expect("the kernel's types"))
+    Enumerators::find(&mut Enumerators::wanted(formats.lines()), &types, None).expect("the kernel's types")
 }
 
 /// Compares the text of every event in `dir`.

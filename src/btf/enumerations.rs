@@ -1,0 +1,70 @@
+//! The enumerations of a file where it lies, and nothing else of it: for who wants some of their values, and soon.
+
+use super::Error;
+use super::kind::number;
+use super::walk::{Header, Walk, kind_and_count, name_in};
+use crate::abi::Abi;
+
+/// Goes through a file's enumerations.
+pub(super) struct Enumerations<'a> {
+    abi: Abi,
+    walk: Walk<'a>,
+    names: Names<'a>,
+}
+
+/// The names of a module's types lie behind those of its kernel's.
+#[derive(Clone, Copy)]
+struct Names<'a> {
+    kernel: &'a [u8],
+    own: &'a [u8],
+}
+
+impl<'a> Names<'a> {
+    fn get(self, offset: u32) -> &'a [u8] {
+        match offset.checked_sub(self.kernel.len() as u32) {
+            Some(offset) => name_in(self.own, offset),
+            None => name_in(self.kernel, offset),
+        }
+    }
+}
+
+impl<'a> Enumerations<'a> {
+    /// Those of `types`, the file of a kernel or of a module on top of `kernel`.
+    pub(super) fn of(types: &'a [u8], kernel: Option<&'a [u8]>) -> Result<Self, Error> {
+        let header = Header::read(types)?;
+        let below = kernel.map(|kernel| Ok((kernel, Header::read(kernel)?))).transpose()?;
+        let names = match below {
+            Some((_, below)) if below.endian != header.endian => return Err(Error::ByteOrder),
+            Some((kernel, below)) => kernel.get(below.names).unwrap_or_default(),
+            None => &[],
+        };
+        let names = Names { kernel: names, own: types.get(header.names.clone()).unwrap_or_default() };
+        // Which numbers a module's types have is of no matter to their enumerators.
+        Ok(Enumerations { abi: header.abi(), walk: Walk::new(types, header.abi(), header.types, 1), names })
+    }
+
+    /// The names and values of the next one; an unsigned value of 64 bits as the signed number of the same bits.
+    pub(super) fn next(&mut self) -> Result<Option<impl Iterator<Item = (&'a [u8], i64)> + use<'a>>, Error> {
+        let (abi, names) = (self.abi, self.names);
+        for found in &mut self.walk {
+            let found = found?;
+            let (size, signed) = match kind_and_count(found.info).0 {
+                number::ENUM => (8, found.info >> 31 != 0),
+                number::ENUM64 => (12, true),
+                _ => continue,
+            };
+            let enumerator = move |bytes: &'a [u8]| {
+                let word =
+                    |nth: usize| bytes.get(4 * nth..).and_then(|rest| rest.first_chunk()).map_or(0, |b| abi.u32(*b));
+                let value = match (size, signed) {
+                    (8, true) => i64::from(word(1) as i32),
+                    (8, false) => i64::from(word(1)),
+                    _ => (u64::from(word(2)) << 32 | u64::from(word(1))) as i64,
+                };
+                (names.get(word(0)), value)
+            };
+            return Ok(Some(found.tail.chunks_exact(size).map(enumerator)));
+        }
+        Ok(None)
+    }
+}

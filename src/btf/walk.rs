@@ -1,0 +1,118 @@
+//! A file's parts, and its types one after the other.
+
+use super::Error;
+use super::kind::tail;
+use crate::abi::{Abi, Endian};
+use std::ops::Range;
+
+const MAGIC: u16 = 0xeb9f;
+/// magic, version, flags, header length; then offset and length of types and of names, counted from the header's end.
+const HEADER: usize = 24;
+/// The longest name that is taken, in bytes; a kernel's symbols have at most 511.
+const NAME: usize = 4096;
+/// name, info, size or type.
+pub(super) const TYPE: usize = 12;
+
+/// The name at `offset` of the names, without its NUL; empty if there is none.
+pub(super) fn name_in(names: &[u8], offset: u32) -> &[u8] {
+    let rest = names.get(offset as usize..).unwrap_or_default();
+    let rest = rest.get(..NAME).unwrap_or(rest);
+    &rest[..memchr::memchr(0, rest).unwrap_or(rest.len())]
+}
+
+/// A type that was come by.
+pub(super) struct Found<'a> {
+    /// Where it begins.
+    pub(super) at: usize,
+    /// Its second word: kind, count and a flag.
+    pub(super) info: u32,
+    /// What follows the twelve bytes that every type begins with.
+    pub(super) tail: &'a [u8],
+}
+
+/// Goes through the types; after an error there are no more.
+pub(super) struct Walk<'a> {
+    data: &'a [u8],
+    abi: Abi,
+    types: Range<usize>,
+    id: u32,
+}
+
+impl<'a> Walk<'a> {
+    /// Through the `types` of the file `data`, the first of which has the number `id`.
+    pub(super) fn new(data: &'a [u8], abi: Abi, types: Range<usize>, id: u32) -> Self {
+        Walk { data, abi, types, id }
+    }
+
+    fn step(&mut self) -> Result<Found<'a>, Error> {
+        let (id, at) = (self.id, self.types.start);
+        let out = Error::TypeRunsOut { id, offset: at };
+        let rest = self.data.get(self.types.clone()).unwrap_or_default();
+        let (head, rest) = rest.split_first_chunk::<TYPE>().ok_or(out)?;
+        let info = self.abi.u32([head[4], head[5], head[6], head[7]]);
+        let (kind, count) = kind_and_count(info);
+        let tail = tail(kind, count).ok_or(Error::UnknownKind { id, offset: at, kind })?;
+        let tail = rest.get(..tail).ok_or(out)?;
+        self.types.start = at + TYPE + tail.len();
+        self.id = id.wrapping_add(1);
+        Ok(Found { at, info, tail })
+    }
+}
+
+impl<'a> Iterator for Walk<'a> {
+    type Item = Result<Found<'a>, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.types.is_empty() {
+            return None;
+        }
+        Some(self.step().inspect_err(|_| self.types.start = self.types.end))
+    }
+}
+
+/// What a type's second word says.
+pub(super) fn kind_and_count(info: u32) -> (u8, usize) {
+    ((info >> 24 & 0x1f) as u8, (info & 0xffff) as usize)
+}
+
+/// What the header says, checked against the size of the file.
+pub(super) struct Header {
+    pub(super) endian: Endian,
+    pub(super) types: Range<usize>,
+    pub(super) names: Range<usize>,
+}
+
+impl Header {
+    pub(super) fn abi(&self) -> Abi {
+        Abi { endian: self.endian, long_size: Abi::HOST.long_size }
+    }
+
+    pub(super) fn read(data: &[u8]) -> Result<Header, Error> {
+        let short = Error::Part { part: "header", offset: 0, len: HEADER as u32, size: data.len() };
+        let header: &[u8; HEADER] = data.first_chunk().ok_or(short)?;
+        let found = u16::from_le_bytes([header[0], header[1]]);
+        let endian = match found {
+            MAGIC => Endian::Little,
+            _ if found.swap_bytes() == MAGIC => Endian::Big,
+            _ => return Err(Error::Magic { found }),
+        };
+        if header[2] != 1 {
+            return Err(Error::Version { version: header[2] });
+        }
+        let abi = Abi { endian, ..Abi::HOST };
+        let word = |at: usize| abi.u32([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+        let end = word(4);
+        if (end as usize) < HEADER || end as usize > data.len() {
+            return Err(Error::Part { part: "header", offset: 0, len: end, size: data.len() });
+        }
+        let part = |part: &'static str, at: usize| {
+            let (offset, len) = (u64::from(end) + u64::from(word(at)), word(at + 4));
+            let behind = offset + u64::from(len);
+            if behind > data.len() as u64 {
+                return Err(Error::Part { part, offset, len, size: data.len() });
+            }
+            Ok(offset as usize..behind as usize)
+        };
+        Ok(Header { endian, types: part("types", 8)?, names: part("names", 16)? })
+    }
+}

@@ -1,0 +1,53 @@
+//! The kernel's own types, where they lie.
+
+use super::{Error, Tracefs};
+use crate::sys;
+use std::ops::Deref;
+
+/// The bytes of `/sys/kernel/btf/vmlinux`.
+#[derive(Debug)]
+pub struct KernelTypes(Bytes);
+
+#[derive(Debug)]
+enum Bytes {
+    Mapped(sys::KernelTypes),
+    Read(Vec<u8>),
+}
+
+impl Deref for KernelTypes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Bytes::Mapped(types) => types,
+            Bytes::Read(types) => types,
+        }
+    }
+}
+
+impl Tracefs {
+    /// [`Tracefs::kernel_btf`] for who only looks through it: mapped where the kernel can (since Linux 6.16). It hands out
+    /// these megabytes page by page otherwise.
+    ///
+    /// # Errors
+    /// As [`Tracefs::kernel_btf`].
+    pub fn kernel_types(&self) -> Result<KernelTypes, Error> {
+        match sys::KernelTypes::map() {
+            Ok(types) => Ok(KernelTypes(Bytes::Mapped(types))),
+            Err(_) => self.kernel_btf().map(|types| KernelTypes(Bytes::Read(types))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_mapped_is_what_is_read() {
+        let Ok(read) = std::fs::read("/sys/kernel/btf/vmlinux") else { return };
+        if let Ok(mapped) = sys::KernelTypes::map() {
+            assert!(mapped[..] == read[..]);
+        }
+    }
+}
