@@ -27,9 +27,9 @@ pub(super) struct Formats(BTreeMap<EventName, String>);
 impl Formats {
     /// Reads those of `events`.
     pub(super) fn read<'a>(tracefs: &Tracefs, events: impl IntoIterator<Item = &'a EventName>) -> Result<Self, Error> {
-        let top = tracefs.top();
-        let read = |event: &EventName| Ok((event.clone(), top.event_format(event)?));
-        events.into_iter().map(read).collect::<Result<_, _>>().map(Formats)
+        let events: Vec<&EventName> = events.into_iter().collect();
+        let texts = tracefs.top().event_formats(&events)?;
+        Ok(Formats(events.into_iter().cloned().zip(texts).collect()))
     }
 }
 
@@ -45,15 +45,17 @@ impl Metadata {
                 &all
             }
         };
+        let others = || events.iter().filter(|event| event.system != "ftrace");
+        let missing: Vec<&EventName> = others().filter(|event| !known.0.contains_key(*event)).collect();
+        known.0.extend(missing.iter().copied().cloned().zip(top.event_formats(&missing)?));
         let mut formats: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for event in events.iter().filter(|event| event.system != "ftrace") {
-            let format = known.0.remove(event).map_or_else(|| top.event_format(event), Ok)?;
-            formats.entry(event.system.clone()).or_default().push(format);
+        for event in others() {
+            if let Some(format) = known.0.remove(event) {
+                formats.entry(event.system.clone()).or_default().push(format);
+            }
         }
-        let mut ftrace_formats = Vec::new();
-        for event in top.events_of("ftrace")? {
-            ftrace_formats.push(top.event_format(&event)?);
-        }
+        let ftrace = top.events_of("ftrace")?;
+        let ftrace_formats = top.event_formats(&ftrace.iter().collect::<Vec<_>>())?;
         let enumerators = enumerators(tracefs, formats.values().flatten());
         Ok(Metadata {
             enumerators,

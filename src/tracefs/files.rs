@@ -1,8 +1,12 @@
 //! Where the bytes go: the few operations on files that tracefs needs.
 
+use nix::fcntl::{OFlag, openat};
+use nix::libc;
+use nix::sys::stat::Mode;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// How a knob is opened for writing; the kernel gives several files a different meaning for each.
@@ -21,6 +25,10 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// # Errors
     /// What the kernel says.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+    /// The texts of the `format` files of the events `names`, which lie in the directory `system`, in their order.
+    fn formats(&self, system: &Path, names: &[&str]) -> Vec<io::Result<Vec<u8>>> {
+        names.iter().map(|name| self.read(&system.join(name).join("format"))).collect()
+    }
     /// Hands `bytes` to an existing file, in one `write` unless the kernel takes fewer.
     ///
     /// # Errors
@@ -54,6 +62,34 @@ pub trait Files: fmt::Debug + Send + Sync {
     }
 }
 
+/// Most `format` files are smaller, in bytes; the kernel gives a page at once, or a longer line.
+const FORMAT: usize = 16 << 10;
+
+/// Reads the `format` of the event `name` in the directory of its system.
+fn read_format(system: &File, name: &str, buffer: &mut [u8]) -> io::Result<Vec<u8>> {
+    let path = Path::new(name).join("format");
+    let mut file = File::from(openat(system, &path, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty())?);
+    let read = loop {
+        match file.read(buffer) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            read => break read?,
+        }
+    };
+    let mut text = buffer[..read].to_vec();
+    if read == buffer.len() || !ends_with_print_fmt(&text) {
+        file.read_to_end(&mut text)?;
+    }
+    Ok(text)
+}
+
+/// Whether the last line is `print fmt`, which is a format's last (kernel: `f_next` in `kernel/trace/trace_events.c`). The
+/// kernel gives lines as a whole unless it is asked for less, so nothing would come after it.
+fn ends_with_print_fmt(format: &[u8]) -> bool {
+    let Some(lines) = format.strip_suffix(b"\n") else { return false };
+    let last = memchr::memrchr(b'\n', lines).map_or(0, |end| end + 1);
+    lines[last..].starts_with(b"print fmt: ")
+}
+
 /// The file system itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealFiles;
@@ -80,6 +116,17 @@ impl Files for RealFiles {
         bytes.truncate(filled);
         bytes.shrink_to_fit(); // two thousand formats are kept
         Ok(bytes)
+    }
+
+    fn formats(&self, system: &Path, names: &[&str]) -> Vec<io::Result<Vec<u8>>> {
+        // A recorder reads two thousand. From their directory the kernel has two names to look up for each, not eight.
+        let dir = OpenOptions::new().read(true).custom_flags(libc::O_PATH | libc::O_DIRECTORY).open(system);
+        let mut buffer = vec![0; FORMAT];
+        let mut read = |name: &&str| match &dir {
+            Ok(dir) => read_format(dir, name, &mut buffer),
+            Err(_) => self.read(&system.join(name).join("format")),
+        };
+        names.iter().map(&mut read).collect()
     }
 
     fn write(&self, path: &Path, bytes: &[u8], mode: WriteMode) -> io::Result<()> {
@@ -114,5 +161,50 @@ impl Files for RealFiles {
         let mut file = OpenOptions::new().write(true).open("/dev/cpu_dma_latency").ok()?;
         file.write_all(&MOST_LATENCY_US.to_ne_bytes()).ok()?;
         Some(file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_read_to_their_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let long = format!("name: long\n\nprint fmt: \"{}\"\n", "x".repeat(3 * FORMAT));
+        let texts = [
+            ("usual", "name: usual\nID: 1\n\nprint fmt: \"%d\", REC->a\n"),
+            ("long", &long),
+            ("no_end", "name: no_end\n\nprint fmt: \"%d\""),
+            ("two_lines", "name: two_lines\n\nprint fmt: \"%d\n\"\n"),
+            ("empty", ""),
+        ];
+        for (name, text) in texts {
+            fs::create_dir(dir.path().join(name)).unwrap();
+            fs::write(dir.path().join(name).join("format"), text).unwrap();
+        }
+        let names = texts.map(|(name, _)| name);
+        let read = RealFiles.formats(dir.path(), &names);
+        let read: Vec<_> = read.into_iter().map(|text| String::from_utf8(text.unwrap()).unwrap()).collect();
+        assert_eq!(read, texts.map(|(_, text)| text));
+        for dir in [dir.path(), &dir.path().join("none")] {
+            let error = RealFiles.formats(dir, &["missing"]).remove(0).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        }
+    }
+
+    #[test]
+    fn only_the_last_line_ends_a_format() {
+        assert!(ends_with_print_fmt(b"format:\n\nprint fmt: \"a\"\n") && ends_with_print_fmt(b"print fmt: \"\"\n"));
+        for text in [
+            "",
+            "\n",
+            "print fmt: \"a\"",
+            "print fmt: \"a\"\n\n",
+            "format:\n\tfield:int a;\n",
+            "\nprint fmt: \"a\nb\"\n",
+        ] {
+            assert!(!ends_with_print_fmt(text.as_bytes()), "{text:?}");
+        }
     }
 }

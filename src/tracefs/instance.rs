@@ -74,10 +74,7 @@ impl Instance {
     /// # Errors
     /// [`Error::File`], [`Error::Unsupported`].
     pub fn read(&self, file: &str) -> Result<String, Error> {
-        self.read_bytes(file).map(|bytes| match String::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-        })
+        self.read_bytes(file).map(text_of)
     }
 
     /// Opens one of its files for reading piece by piece: `trace`, or `trace_pipe`, which consumes and waits.
@@ -157,6 +154,23 @@ impl Instance {
     /// [`Error::File`].
     pub fn event_format(&self, event: &EventName) -> Result<String, Error> {
         self.read(&event.file("format"))
+    }
+
+    /// The texts of the `format` files of `events`, in their order: fast where those of a system follow each other.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn event_formats(&self, events: &[&EventName]) -> Result<Vec<String>, Error> {
+        let mut texts = Vec::with_capacity(events.len());
+        for of_system in events.chunk_by(|a, b| a.system == b.system) {
+            let system = self.path(&format!("events/{}", of_system[0].system));
+            let names: Vec<&str> = of_system.iter().map(|event| event.name.as_str()).collect();
+            for (event, text) in of_system.iter().zip(self.tracefs.files().formats(&system, &names)) {
+                let failed = |e| Error::file("read", &self.relative(&event.file("format")), None, e);
+                texts.push(text_of(text.map_err(failed)?));
+            }
+        }
+        Ok(texts)
     }
 
     /// The triggers set on an event, without the comment lines.
@@ -318,6 +332,10 @@ impl Instance {
     pub fn is_on(&self) -> Result<bool, Error> {
         Ok(self.read("tracing_on")?.trim() == "1")
     }
+}
+
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// The lines of a `trigger` file that are triggers.
