@@ -2,6 +2,7 @@
 
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
+use crate::cli::stdout::stdout;
 use anyhow::anyhow;
 use rtrace::abi::Abi;
 use rtrace::event::{DecodeOptions, EventTypes};
@@ -48,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         bad.insert(name, format!("print format: {error}"));
     }
     drop(types);
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(stdout().lock());
     if args.json {
         let bad: serde_json::Map<String, serde_json::Value> =
             bad.iter().map(|(event, error)| (event.to_string(), error.as_str().into())).collect();

@@ -4,6 +4,7 @@ mod validate;
 
 use super::exit::{Exit, Failure};
 use super::trace_file::{Damage, open};
+use crate::cli::stdout::stdout;
 use rtrace::trace_dat::{OptionId, Trace};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -86,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let path = args.input.as_deref().or(args.file.as_deref()).unwrap_or(Path::new("trace.dat"));
     let trace = open(path)?;
     let mut damage = Damage::of(path, &trace);
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(stdout().lock());
     if args.json {
         serde_json::to_writer_pretty(&mut out, &to_json(&trace)).map_err(io::Error::from)?;
         writeln!(out)?;

@@ -1,5 +1,6 @@
 //! How a command ends: the one place that knows exit codes and prints errors.
 
+use crate::cli::stdout::{placed, stdout};
 use rtrace::tracefs;
 use std::fmt;
 use std::io::Write;
@@ -116,7 +117,7 @@ pub(crate) fn say(words: fmt::Arguments<'_>) {
 
 /// Prints `text` as the whole answer.
 pub(crate) fn print(text: &str) -> Result<Exit, Failure> {
-    std::io::stdout().lock().write_all(text.as_bytes())?;
+    stdout().lock().write_all(text.as_bytes())?;
     Ok(Exit::Success)
 }
 
@@ -125,7 +126,7 @@ pub(crate) fn print_clap(answer: &clap::Error) -> Result<Exit, Failure> {
     match answer.print() {
         // a usage error is one whether or not somebody reads it
         _ if answer.use_stderr() => Ok(Exit::Usage),
-        printed => Ok(printed.map(|()| Exit::Success)?),
+        printed => Ok(printed.map(|()| Exit::Success).map_err(placed)?),
     }
 }
 

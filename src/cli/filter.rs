@@ -3,11 +3,12 @@
 use super::exit::{Exit, Failure};
 use super::keywords::{FILTERS, words};
 use super::language::{Place, format, invalid, report_others, select, select_or_all, warn};
+use crate::cli::stdout::stdout;
 use rtrace::filter::Filter;
 use rtrace::syntax::Diagnostic;
 use rtrace::tracefs::{EventName, Instance, Journal};
 use serde_json::json;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Set, show, clear and check event filters
 ///
@@ -181,7 +182,7 @@ fn set(args: &SetArgs) -> Result<Exit, Failure> {
     if let Some(fit) = &fit {
         fit.report_others();
         if args.explain {
-            writeln!(io::stdout(), "{}", fit.filter.explain())?;
+            writeln!(stdout(), "{}", fit.filter.explain())?;
         }
     }
     Ok(Exit::Success)
@@ -192,7 +193,7 @@ fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let fit = fit(&instance, &args.event, &args.filter)?;
     warn(&fit.warnings);
     fit.report_others();
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if args.explain {
         writeln!(out, "{}", fit.filter.explain())?;
     } else {
@@ -220,7 +221,7 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         instance.read(file).map(|text| text.split_whitespace().map(str::to_owned).collect()).unwrap_or_default()
     };
     let (only, without) = (pids("set_event_pid"), pids("set_event_notrace_pid"));
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if args.json {
         let all: Vec<_> =
             filters.iter().map(|(event, filter)| json!({"event": event.to_string(), "filter": filter})).collect();

@@ -5,11 +5,12 @@ use super::exit::{Exit, Failure, note};
 use super::holders::holders;
 use super::language::select;
 use super::snapshot::store;
+use crate::cli::stdout::stdout;
 use rtrace::record::Ring;
 use rtrace::tracefs::{Instance, Journal, Tracefs};
 use rtrace::units::ByteSize;
 use serde_json::json;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 /// Create, show, change and remove instances
@@ -257,7 +258,7 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let tracefs = args.list.open()?;
     let instance = tracefs.instance(&args.name)?;
     let about = describe(&instance)?;
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if args.list.json {
         writeln!(out, "{about:#}")?;
         return Ok(Exit::Success);
@@ -311,7 +312,7 @@ fn persistence(last_boot_info: &str) -> String {
 
 fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let tracefs = args.open()?;
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     let mut all = Vec::new();
     for name in tracefs.instances()? {
         // One that goes away while it is looked at is not listed.

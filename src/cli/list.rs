@@ -4,6 +4,7 @@ mod prototypes;
 
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
+use crate::cli::stdout::stdout;
 use prototypes::Prototypes;
 use regex::Regex;
 use rtrace::syntax::nearest;
@@ -87,7 +88,7 @@ const PLUGINS: [&str; 12] =
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let tracefs = args.tracefs.open()?;
     let lists = Lists::gather(args, &tracefs)?;
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(stdout().lock());
     if args.json {
         serde_json::to_writer_pretty(&mut out, &lists.to_json()).map_err(io::Error::from)?;
         writeln!(out)?;

@@ -2,6 +2,7 @@
 
 use super::exit::{Exit, Failure};
 use super::trace_file::{Damage, InputArg, each_record, formats, open, symbols};
+use crate::cli::stdout::stdout;
 use anyhow::anyhow;
 use rtrace::analysis::{Bytes, FunctionMemory, MemoryUse};
 use serde_json::json;
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             functions.push((buffer.name.as_str(), of_buffer));
         }
     }
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(stdout().lock());
     if args.json {
         let one = |buffer: &str, f: &FunctionMemory| {
             json!({

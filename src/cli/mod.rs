@@ -32,6 +32,7 @@ mod split;
 mod stack;
 mod start;
 mod stat;
+mod stdout;
 mod stop;
 mod stream;
 mod synth;

@@ -1,6 +1,7 @@
 //! `rtrace options`, and what `report -O` takes: the options of what trace-cmd calls plugins.
 
 use super::exit::{Exit, Failure};
+use crate::cli::stdout::stdout;
 use rtrace::event::DecodeOptions;
 use rtrace::syntax::did_you_mean;
 use serde_json::json;
@@ -140,7 +141,7 @@ pub(crate) fn to_json() -> serde_json::Value {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if args.json {
         writeln!(out, "{:#}", json!({"schema": "rtrace.options", "version": 1, "options": to_json()}))?;
     } else {

@@ -2,11 +2,12 @@
 
 use super::args::{InstancesArgs, TracefsArgs, called, to_stderr};
 use super::exit::{Exit, Failure, note};
+use crate::cli::stdout::stdout;
 use anyhow::{Context, anyhow};
 use clap::ValueEnum;
 use rtrace::tracefs::{Instance, Journal, ResetPlan, find_orphans};
 use rtrace::units::ByteSize;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Put tracing back: into the state after boot, or as it was before a killed recording
 ///
@@ -110,7 +111,7 @@ fn one(journal: &mut Journal, instance: &Instance, delete: bool, plan: &ResetPla
 
 /// Undoes every orphan, the newest first; each that fails is reported, and the others are still undone.
 fn stale(args: &Args) -> Result<Exit, Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     args.tracefs.open_quietly()?;
     let orphans = find_orphans(args.tracefs.journal_dir())?;
     if orphans.is_empty() {

@@ -2,6 +2,7 @@
 
 use super::args::{InstanceArg, TracefsArgs};
 use super::exit::{Exit, Failure};
+use crate::cli::stdout::stdout;
 use anyhow::anyhow;
 use rtrace::tracefs::{EventName, EventSelection, Instance};
 use serde_json::{Map, Value, json};
@@ -126,7 +127,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let tracefs = args.tracefs.open()?;
     let instance = args.instance.open(&tracefs)?;
     let files = files(args, &instance)?;
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if args.json {
         let mut content = Map::new();
         for file in &files {
@@ -187,8 +188,8 @@ fn one_event(instance: &Instance, text: &str) -> Result<EventName, Failure> {
 }
 
 /// Copies a file as it comes. On a terminal control characters are shown as `?`: a task's name may hold any.
-fn copy(mut from: impl Read, to: &mut (impl Write + IsTerminal)) -> Result<(), Failure> {
-    let escape = to.is_terminal();
+fn copy(mut from: impl Read, to: &mut impl Write) -> Result<(), Failure> {
+    let escape = io::stdout().is_terminal();
     let mut buffer = vec![0; 64 << 10];
     loop {
         let count = match from.read(&mut buffer) {

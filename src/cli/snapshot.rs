@@ -4,11 +4,12 @@ use super::args::called;
 use super::exit::{Exit, Failure, note};
 use super::keywords::{FILTERS, words};
 use super::language::{Place, format, invalid, select, warn};
+use crate::cli::stdout::stdout;
 use rtrace::record::{Compression, Ring, extract};
 use rtrace::tracefs::{Error, EventName, Feature, Instance, Journal, Tracefs, WriteMode};
 use rtrace::trigger::Trigger;
 use rtrace::units::{ByteSize, CpuId};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Take, show and clear snapshots of the ring buffer
@@ -209,7 +210,7 @@ fn take_on(args: &PlainArgs, event: &str, filter: Option<&str>, count: Option<u6
 fn show(args: &PlainArgs) -> Result<Exit, Failure> {
     let (_, instance) = open(args)?;
     let text = instance.read_bytes(&file(args)).map_err(|e| explain(&instance, args, e))?;
-    io::stdout().lock().write_all(&text)?;
+    stdout().lock().write_all(&text)?;
     Ok(Exit::Success)
 }
 
@@ -240,7 +241,7 @@ pub(super) fn store(instance: &Instance, ring: Ring, cpus: &[CpuId], file: &Path
 fn status(args: &StatusArgs) -> Result<Exit, Failure> {
     let (json, args) = (args.json, &args.plain);
     let (_, instance) = open(args)?;
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     let tracer = instance.current_tracer()?;
     let mut say = |state: &str, lines: usize, text: &str| -> Result<Exit, Failure> {
         if json {

@@ -2,9 +2,10 @@
 
 use super::args::WriteArgs;
 use super::exit::{Exit, Failure};
+use crate::cli::stdout::stdout;
 use rtrace::tracefs::{Feature, StackTrace, WriteMode};
 use serde_json::json;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Show the deepest kernel stack so far
 ///
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         return Ok(Exit::Success);
     }
     let stack = StackTrace::read(&tracefs)?;
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if args.json {
         let document = json!({
             "schema": "rtrace.stack", "version": 1, "on": stack.on, "max_size": stack.max_size, "text": stack.text,

@@ -2,6 +2,7 @@
 
 use super::args::{InstancesArgs, TracefsArgs};
 use super::exit::{Exit, Failure};
+use crate::cli::stdout::stdout;
 use rtrace::tracefs::{BufferSize, Status};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -38,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         all.push(status);
     }
     let instances = tracefs.instances()?;
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(stdout().lock());
     if args.json {
         let document = json!({
             "schema": "rtrace.stat",

@@ -4,12 +4,13 @@ use super::exit::{Exit, Failure, note};
 use super::hist::{clock_note, users};
 use super::keywords::{FILTERS, TRIGGERS, words as offer};
 use super::language::{Place, format, invalid, report_others, select, select_or_all, warn};
+use crate::cli::stdout::stdout;
 use rtrace::filter::Filter;
 use rtrace::hist::spec::{Echo, Features, Surroundings};
 use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs, WriteMode, glob_matches};
 use rtrace::trigger::{Action, FunctionTrigger, Trigger};
 use serde_json::json;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Add, list and remove triggers
 ///
@@ -308,7 +309,7 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let (_, instance) = args.place.open()?;
     let found = triggers(&instance, args.event.as_deref())?;
     let functions = if args.event.is_none() { function_triggers(&instance) } else { Vec::new() };
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if args.json {
         let events: Vec<_> =
             found.iter().map(|(event, lines)| json!({"event": event.to_string(), "triggers": lines})).collect();

@@ -61,6 +61,10 @@ fn where_nobody_can_listen_the_status_tells() {
         let line = format!("{} {line}", env!("CARGO_BIN_EXE_rtrace"));
         env.run("bash", &["-c", &line]).exits(status);
     }
+    for verb in ["report", "report --summary", "dump"] {
+        let line = format!("{} {verb} whole.dat >/dev/full", env!("CARGO_BIN_EXE_rtrace"));
+        env.run("bash", &["-c", &line]).exits(1).complains_with("failed to write to standard output: No space left");
+    }
     for line in ["report cut.dat 2>&1 >/dev/null", "recover whole.dat", "split -i whole.dat -o part.dat"] {
         let status = if line.starts_with("report") { "4" } else { "0" };
         let line = format!("{} {line} | true; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_rtrace"));

@@ -1,6 +1,7 @@
 //! `rtrace hist -i FILE`: the call chains of a recording.
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::stdout::stdout;
 use crate::cli::trace_file::{Damage, each_record, formats, open, symbols};
 use anyhow::anyhow;
 use rtrace::analysis::{CallChains, Chain};
@@ -17,7 +18,7 @@ pub(super) fn run(path: &Path, one_task: bool, as_json: bool) -> Result<Exit, Fa
     }
     let symbols = symbols(&trace);
     let mut damage = Damage::of(path, &trace);
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(stdout().lock());
     let mut all = Vec::new();
     for buffer in trace.buffers.iter().filter(|buffer| !buffer.cpus.is_empty()) {
         let mut chains = CallChains::new(formats(&trace), trace.abi, &symbols, one_task);

@@ -1,6 +1,7 @@
 //! A table that stays in its place on a terminal while it changes.
 
 use crate::cli::exit::Failure;
+use crate::cli::stdout::stdout;
 use std::io::{self, IsTerminal, Write};
 use terminal_size::{Height, Width, terminal_size};
 
@@ -25,7 +26,7 @@ impl Live {
 
     /// Shows the next tables.
     pub(crate) fn show(&mut self, tables: &[u8]) -> Result<(), Failure> {
-        let mut out = io::stdout().lock();
+        let mut out = stdout().lock();
         if self.terminal {
             let size = terminal_size().map_or((80, 24), |(Width(w), Height(h))| (w.into(), h.into()));
             out.write_all(&screen(&String::from_utf8_lossy(tables), size, !self.shown))?;

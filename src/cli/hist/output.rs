@@ -3,6 +3,7 @@
 use super::live::Live;
 use super::spec::read_format;
 use crate::cli::exit::{Exit, Failure, note};
+use crate::cli::stdout::stdout;
 use anyhow::{Context, anyhow};
 use rtrace::format::{EventFormat, Field};
 use rtrace::hist::render::{Options, csv, diff, folded, json, since, text};
@@ -103,7 +104,7 @@ impl OutputArgs {
         let (Some(earlier), Some(now)) = (earlier.first(), now.first()) else {
             return Err(anyhow!("failed to compare: there is no table").into());
         };
-        diff(earlier, now).text(&printer.options, &mut io::stdout().lock())?;
+        diff(earlier, now).text(&printer.options, &mut stdout().lock())?;
         Ok(Exit::Success)
     }
 }
@@ -134,7 +135,7 @@ impl Printer<'_> {
 
     /// Prints tables.
     pub(crate) fn print(&self, tables: &[HistTable]) -> Result<(), Failure> {
-        let mut out = io::stdout().lock();
+        let mut out = stdout().lock();
         out.write_all(&self.written(tables, &self.options)?)?;
         Ok(out.flush()?)
     }

@@ -7,12 +7,13 @@ use super::exit::{Exit, Failure};
 use super::holders::remove_event;
 use super::keywords::{PROBES, words};
 use super::language::invalid;
+use crate::cli::stdout::stdout;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
 use rtrace::probe::{Kind, Probe};
 use rtrace::tracefs::{Error, EventName, Feature, Tracefs, WriteMode};
 use serde_json::json;
-use std::io::{self, Write};
+use std::io::Write;
 
 /// Add, list and remove dynamic events: kprobe, uprobe, eprobe, fprobe, tprobe and user events
 ///
@@ -119,7 +120,7 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
     }
     validate(&tracefs, &probe, &line)?;
     let text = probe.to_string();
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if args.dry_run {
         writeln!(out, "{text}")?;
         return Ok(Exit::Success);
@@ -199,7 +200,7 @@ fn full_name(probe: &Probe) -> String {
 fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let tracefs = args.open()?;
     let probes = probes(&tracefs)?;
-    let mut out = io::stdout().lock();
+    let mut out = stdout().lock();
     if args.json {
         let all: Vec<_> = probes.iter().map(|(p, line)| json!({"event": full_name(p), "probe": line})).collect();
         writeln!(out, "{:#}", json!({"schema": "rtrace.probes", "version": 1, "probes": all}))?;

@@ -3,6 +3,7 @@
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{Session, UntilArgs};
+use crate::cli::stdout::stdout;
 use clap::ValueEnum;
 use rtrace::tracefs::{Feature, FunctionList, FunctionProfile};
 use serde_json::json;
@@ -76,7 +77,7 @@ fn functions(args: &Args) -> Result<Exit, Failure> {
         Sort::Name => all.sort_by(|a, b| a.name.cmp(&b.name)),
     }
     all.truncate(args.limit.unwrap_or(usize::MAX));
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut out = io::BufWriter::new(stdout().lock());
     if args.json {
         let one = |f: &FunctionProfile| {
             json!({

@@ -2,6 +2,7 @@
 
 use super::{json, text};
 use crate::cli::exit::Failure;
+use crate::cli::stdout::stdout;
 use anyhow::Context;
 use rtrace::analysis::Profile;
 use rtrace::symbols::Symbols;
@@ -34,7 +35,7 @@ impl OutputArgs {
         let to: Box<dyn Write> = match &self.output {
             Some(path) => Box::new(File::create(path).with_context(|| format!("failed to create {}", path.display()))?),
             None if self.stderr => Box::new(io::stderr()),
-            None => Box::new(io::stdout()),
+            None => Box::new(stdout()),
         };
         Ok(Output { to: BufWriter::new(to), json: self.json })
     }

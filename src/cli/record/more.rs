@@ -2,6 +2,7 @@
 
 use super::super::exit::{Exit, Failure};
 use super::daemon;
+use crate::cli::stdout::stdout;
 use rtrace::record::{COMMAND_PID, OWN_PID, Plan, dry_run};
 use rtrace::tracefs::{DryRun, Journal, Tracefs};
 use rtrace::units::ByteSize;
@@ -93,14 +94,14 @@ pub(super) fn show_writes(plan: &Plan, tracefs: &Tracefs) -> Result<Exit, Failur
         let line = line.replace(&command, "$PID_OF_CMD").replace(&own, "$PIDS_OF_RTRACE");
         // The numbers may stand among others, in single quotes, where a shell would leave the names as they are.
         let line = if line.contains("$PID") { line.replace('\'', "\"") } else { line };
-        drop(writeln!(std::io::stdout(), "{line}"));
+        drop(writeln!(stdout(), "{line}"));
     };
     let between = || match &plan.command {
         Some(words) => {
             let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-            drop(writeln!(std::io::stdout(), "# {}", words.join(" ")));
+            drop(writeln!(stdout(), "# {}", words.join(" ")));
         }
-        None => drop(writeln!(std::io::stdout(), "# until Ctrl-C")),
+        None => drop(writeln!(stdout(), "# until Ctrl-C")),
     };
     let journal = Journal::in_memory(&dry).verbose(Box::new(show));
     dry_run(plan, journal, between).map_err(|error| super::failure(error, |exit| exit))?;

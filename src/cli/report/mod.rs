@@ -21,12 +21,13 @@ mod window;
 mod wording;
 
 use super::exit::{Exit, Failure, note};
+use crate::cli::stdout::stdout;
 use anyhow::anyhow;
 use filters::Filters;
 use input::Input;
 use rtrace::filter::CpuList;
 use rtrace::units::{CpuId, Timestamp};
-use std::io::{self, Write};
+use std::io::Write;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -200,7 +201,7 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.json_schema && args.input.is_empty() && args.files.is_empty() {
-        formats::print_schema(&[], &mut io::stdout().lock())?;
+        formats::print_schema(&[], &mut stdout().lock())?;
         return Ok(Exit::Success);
     }
     let named: Vec<&Path> = args.input.iter().chain(&args.files).map(PathBuf::as_path).collect();
@@ -228,7 +229,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             damage.note(&input.path, found);
         }
     }
-    let mut out = io::stdout(); // not locked: any thread may write
+    let mut out = stdout(); // not locked: any thread may write
     let done = if args.json_schema {
         formats::print_schema(&inputs, &mut out)
     } else if args.facts.check_events {

@@ -3,6 +3,7 @@
 use super::ordered::Ordered;
 use super::queue::Queue;
 use crate::cli::exit::Failure;
+use crate::cli::stdout::stdout;
 use rtrace::event::{EventTypes, State};
 use rtrace::export::{
     Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, Text, TextOptions, TimeColumn,
@@ -37,7 +38,7 @@ impl<'a> Screen<'a> {
         if let Words::Json(_) = words {
             let mut line = Vec::new();
             header(facts).write(&mut line);
-            io::stdout().lock().write_all(&line)?;
+            stdout().lock().write_all(&line)?;
         }
         let comms = Comms::parse(b"");
         let state = State::new(comms.clone());
@@ -140,7 +141,7 @@ impl Audience for Screen<'_> {
         }
         self.learn(saved_cmdlines());
         let out = self.print(until, last);
-        let mut stdout = io::stdout().lock();
+        let mut stdout = stdout().lock();
         stdout.write_all(&out)?;
         stdout.flush()
     }

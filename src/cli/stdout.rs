@@ -1,0 +1,40 @@
+//! Standard output whose errors say that it is standard output: `rtrace report >/dev/full`.
+
+use std::io::{self, Stdout, StdoutLock, Write};
+
+/// Standard output, for all that a command prints.
+pub(crate) fn stdout() -> Output<Stdout> {
+    Output(io::stdout())
+}
+
+/// Writes to standard output.
+pub(crate) struct Output<W>(W);
+
+impl Output<Stdout> {
+    /// The same, locked.
+    pub(crate) fn lock(&self) -> Output<StdoutLock<'static>> {
+        Output(self.0.lock())
+    }
+}
+
+/// The same error, of the same kind, with its place.
+pub(crate) fn placed(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::Interrupted => error, // to be tried again
+        kind => io::Error::new(kind, format!("failed to write to standard output: {error}")),
+    }
+}
+
+impl<W: Write> Write for Output<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes).map_err(placed)
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes).map_err(placed)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().map_err(placed)
+    }
+}
