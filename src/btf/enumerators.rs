@@ -4,7 +4,7 @@
 
 use super::Error;
 use super::enumerations::Enumerations;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
 /// Names and what they stand for.
@@ -37,13 +37,14 @@ impl Enumerators {
     /// # Errors
     /// As [`Btf::parse`](super::Btf::parse) and [`Btf::parse_module`](super::Btf::parse_module).
     pub fn find(wanted: &mut BTreeSet<&str>, types: &[u8], kernel: Option<&[u8]>) -> Result<Self, Error> {
+        // A kernel has some 20,000 enumerators, each of which is looked for.
+        let names: HashMap<&[u8], &str> = wanted.iter().map(|name| (name.as_bytes(), *name)).collect();
         let mut found: BTreeMap<Box<str>, (usize, i64)> = BTreeMap::new();
         let mut here = Vec::new();
         let mut walk = Enumerations::of(types, kernel)?;
         while let Some(enumeration) = walk.next()? {
             here.clear();
-            let known = |(name, value)| Some((*wanted.get(std::str::from_utf8(name).ok()?)?, value));
-            here.extend(enumeration.filter_map(known));
+            here.extend(enumeration.filter_map(|(name, value)| Some((*names.get(name)?, value))));
             for (name, value) in &here {
                 let best = found.entry((*name).into()).or_insert((here.len(), *value));
                 if best.0 < here.len() {
