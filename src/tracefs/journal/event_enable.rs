@@ -3,7 +3,6 @@
 use super::core::Journal;
 use super::undo::Undo;
 use crate::tracefs::{Error, EventName, Instance, WriteMode};
-use std::collections::{BTreeMap, BTreeSet};
 
 impl Journal {
     /// Enables `events`. Undone: those that were not enabled before are disabled.
@@ -23,23 +22,29 @@ impl Journal {
     }
 
     fn switch_events(&mut self, instance: &Instance, events: &[EventName], on: bool) -> Result<(), Error> {
-        let existing = by_system(instance.events()?);
-        let enabled: BTreeSet<EventName> = instance.enabled_events()?.into_iter().collect();
-        let changing = by_system(events.iter().filter(|event| enabled.contains(*event) != on).cloned());
+        let (existing, enabled) = (instance.events()?, instance.enabled_events()?); // both in order
+        let is_enabled = |event: &EventName| enabled.binary_search(event).is_ok();
+        let mut changing: Vec<&EventName> = events.iter().filter(|event| is_enabled(event) != on).collect();
+        changing.sort_unstable();
+        changing.dedup();
+        let systems = changing.chunk_by(|a, b| a.system == b.system);
         let bit = if on { "1" } else { "0" };
 
         let mut writes: Vec<String> = Vec::new();
         let mut noted: Vec<String> = Vec::new();
         let mut uniform_everywhere = !changing.is_empty();
-        let mut whole_everywhere = changing.len() == existing.len();
-        for (system, names) in &changing {
-            let of_system = existing.get(system);
+        let mut whole_everywhere = systems.clone().count() == existing.chunk_by(|a, b| a.system == b.system).count();
+        for names in systems.clone() {
+            let system = names[0].system.as_str();
+            let first = existing.partition_point(|event| event.system.as_str() < system);
+            let of_system = existing[first..].split(|event| event.system != system).next().unwrap_or_default();
             // Those of the system that are in the wanted state already, whoever put them there.
-            let already = of_system.map_or(0, |all| all.iter().filter(|e| enabled.contains(*e) == on).count());
-            let whole = of_system.is_some_and(|all| names.len() + already == all.len()) && names.len() > 1;
+            let already = of_system.iter().filter(|event| is_enabled(event) == on).count();
+            let all = names.len() + already == of_system.len();
+            let whole = all && names.len() > 1;
             let each = || names.iter().map(|event| event.file("enable"));
             let system_file = || format!("events/{system}/enable");
-            whole_everywhere &= whole || of_system.is_some_and(|all| names.len() + already == all.len());
+            whole_everywhere &= all;
             uniform_everywhere &= already == 0;
             if whole {
                 writes.push(system_file());
@@ -52,7 +57,7 @@ impl Journal {
                 noted.extend(each());
             }
         }
-        if whole_everywhere && changing.len() > 1 {
+        if whole_everywhere && systems.count() > 1 {
             writes = vec!["events/enable".to_owned()];
             if uniform_everywhere {
                 noted = writes.clone();
@@ -71,12 +76,4 @@ impl Journal {
         let _awake = (!writes.is_empty()).then(|| self.tracefs().files().keep_cpus_awake());
         writes.iter().try_for_each(|file| self.writer.write(&instance.relative(file), bit, WriteMode::Truncate))
     }
-}
-
-fn by_system(events: impl IntoIterator<Item = EventName>) -> BTreeMap<String, BTreeSet<EventName>> {
-    let mut systems: BTreeMap<String, BTreeSet<EventName>> = BTreeMap::new();
-    for event in events {
-        systems.entry(event.system.clone()).or_default().insert(event);
-    }
-    systems
 }
