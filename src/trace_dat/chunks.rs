@@ -2,9 +2,9 @@
 
 use super::codec::{Unpacker, unpack_start};
 use super::read_at::read_full;
+use super::window::{Packed, Window};
 use super::{ChunkError, Codec, CpuData, DataLayout, ReadAt};
 use memchr::memmem;
-use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,8 +12,6 @@ use std::sync::Arc;
 const MAX_CHUNK: u32 = super::MAX_CHUNK as u32;
 /// How much uncompressed data is read at once, in bytes, if sub-buffers are not larger.
 const READ_UNIT: u64 = 128 << 10;
-/// How much is read at once of chunks that are much smaller, in bytes: trace-cmd's are some 4 KiB.
-const WINDOW: usize = 64 << 10;
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// A chunk's place.
@@ -25,42 +23,6 @@ pub struct Chunk {
     pub stored: u32,
     /// Bytes it unpacks to.
     pub size: u32,
-}
-
-/// A chunk as it is stored.
-pub(crate) struct Packed {
-    window: Arc<Vec<u8>>,
-    span: Range<usize>,
-    /// How many bytes it unpacks to.
-    pub(crate) size: usize,
-}
-
-impl Packed {
-    /// The stored bytes.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.window[self.span.clone()]
-    }
-
-    /// The stored bytes of what was not packed.
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        Arc::into_inner(self.window).unwrap_or_default()
-    }
-}
-
-/// Bytes of the file that were read at once.
-#[derive(Default)]
-struct Window {
-    at: u64,
-    bytes: Arc<Vec<u8>>,
-}
-
-impl Window {
-    /// Where the `len` bytes from `at` of the file lie in it.
-    fn span(&self, at: u64, len: usize) -> Option<Range<usize>> {
-        let start = usize::try_from(at.checked_sub(self.at)?).ok()?;
-        let end = start.checked_add(len)?;
-        (end <= self.bytes.len()).then_some(start..end)
-    }
 }
 
 /// A place in a [`ChunkReader`]'s data, between two chunks.
@@ -230,12 +192,12 @@ impl ChunkReader {
         let next = self.pos + 8 + stored as u64;
         // The header of the next chunk comes along in the same read.
         let with_next = stored + (self.end - next).min(8) as usize;
-        let read = self.fetch(self.pos + 8, with_next);
+        let read = self.window.fetch(&*self.io, self.pos + 8, with_next, self.end);
         let span = read.map_err(|e| self.damaged(self.pos, ChunkError::Read(e)))?;
         if span.len() < with_next {
             return self.cut(8 + with_next as u64);
         }
-        let packed = &self.window.bytes[span][..stored];
+        let packed = &self.window[span][..stored];
         let what = match self.unpacker.unpack(packed, chunk.size as usize, to) {
             Ok(()) if to.len() == chunk.size as usize => {
                 self.pos = next;
@@ -287,7 +249,7 @@ impl ChunkReader {
             let whole = self.end.saturating_sub(self.pos).is_multiple_of(self.page_size);
             let got = whole && self.next_pages(&mut bytes).ok()?;
             let (span, size) = (0..bytes.len(), bytes.len());
-            return got.then(|| Packed { window: Arc::new(bytes), span, size });
+            return got.then(|| Packed::new(Arc::new(bytes), span, size));
         }
         if self.pos == self.data.offset {
             let mut count = [0; 4];
@@ -307,11 +269,12 @@ impl ChunkReader {
         }
         let next = self.pos + 8 + u64::from(chunk.stored);
         let with_next = chunk.stored as usize + (self.end - next).min(8) as usize;
-        let span = self.fetch(self.pos + 8, with_next).ok().filter(|span| span.len() == with_next)?;
+        let read = self.window.fetch(&*self.io, self.pos + 8, with_next, self.end);
+        let span = read.ok().filter(|span| span.len() == with_next)?;
         self.pos = next;
         self.number += 1;
         let span = span.start..span.start + chunk.stored as usize;
-        Some(Packed { window: self.window.bytes.clone(), span, size: chunk.size as usize })
+        Some(Packed::new(self.window.share(), span, chunk.size as usize))
     }
 
     /// How the chunks are packed.
@@ -322,27 +285,12 @@ impl ChunkReader {
     /// The header at `pos`; `None` if the data ends within it.
     fn header(&mut self) -> Result<Option<Chunk>, Damaged> {
         let mut bytes = [0; 8];
-        match self.window.span(self.pos, 8) {
-            Some(span) => bytes.copy_from_slice(&self.window.bytes[span]),
+        match self.window.get(self.pos, 8) {
+            Some(known) => bytes.copy_from_slice(known),
             None if self.end.saturating_sub(self.pos) < 8 => return Ok(None),
             None => self.read(&mut bytes, self.pos)?,
         }
         Ok(Some(self.parse(bytes, self.pos)))
-    }
-
-    /// Where the `len` bytes from `at` of the file lie in the window, which is read if need be; fewer at the file's end.
-    fn fetch(&mut self, at: u64, len: usize) -> io::Result<Range<usize>> {
-        if let Some(span) = self.window.span(at, len) {
-            return Ok(span);
-        }
-        let most = if len < WINDOW / 4 { WINDOW } else { len };
-        let room = usize::try_from(self.end.saturating_sub(at)).unwrap_or(usize::MAX);
-        let mut bytes = Arc::into_inner(std::mem::take(&mut self.window).bytes).unwrap_or_default();
-        bytes.resize(most.min(room).max(len), 0);
-        let got = read_full(&*self.io, &mut bytes, at)?;
-        bytes.truncate(got);
-        self.window = Window { at, bytes: Arc::new(bytes) };
-        Ok(0..got.min(len))
     }
 
     fn parse(&self, bytes: [u8; 8], offset: u64) -> Chunk {

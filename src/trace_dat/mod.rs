@@ -41,12 +41,13 @@ mod stream;
 mod trace;
 mod v6;
 mod v7;
+mod window;
 pub mod write;
 
 pub(crate) use batch::Batch;
 pub use buffer::{Buffer, BufferOption, CpuData, DataLayout};
 pub use chunks::Chunk;
-pub(crate) use chunks::{Mark, Packed};
+pub(crate) use chunks::Mark;
 pub(crate) use codec::Unpackers;
 pub use codec::{Codec, Unpacker};
 pub use correction::{Correction, TimeOptions};
@@ -67,6 +68,7 @@ pub use spool_table::{SpoolEntry, SpoolTable};
 pub use stream::{CpuStream, Head, RawPages};
 pub use trace::Trace;
 pub use v7::Section;
+pub(crate) use window::Packed;
 pub use write::{
     FileLock, FinishedSpool, MAX_CHUNK, Recovered, WriteError, Writer, Written, join_segments, recover, segment_path,
     spool_name,

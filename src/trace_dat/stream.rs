@@ -1,8 +1,9 @@
 //! One CPU's records, in order, with one chunk in memory.
 
 use super::batch::Batch;
-use super::chunks::{Chunk, ChunkReader, Damaged, Mark, Packed};
+use super::chunks::{Chunk, ChunkReader, Damaged, Mark};
 use super::cursor::PageCursor;
+use super::window::Packed;
 use super::{Buffer, Codec, Correction, FileError, Sieve, TimeOptions, Trace};
 use crate::event::Lost;
 use crate::ring_buffer::{Item, PageError};

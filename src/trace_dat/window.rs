@@ -1,0 +1,130 @@
+//! Bytes of a file that were read at once, for whoever needs a few of them at a time.
+
+use super::ReadAt;
+use super::read_at::read_full;
+use std::io;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+/// How much is read at once if much less is asked for, in bytes: chunks of trace-cmd are some 4 KiB.
+const WINDOW: usize = 64 << 10;
+
+/// The bytes that were read last, and where they lie in the file.
+#[derive(Default)]
+pub(super) struct Window {
+    at: u64,
+    bytes: Arc<Vec<u8>>,
+}
+
+impl Window {
+    fn span(&self, at: u64, len: usize) -> Option<Range<usize>> {
+        let start = usize::try_from(at.checked_sub(self.at)?).ok()?;
+        let end = start.checked_add(len)?;
+        (end <= self.bytes.len()).then_some(start..end)
+    }
+
+    /// The `len` bytes from `at` of the file, if they are here.
+    pub(super) fn get(&self, at: u64, len: usize) -> Option<&[u8]> {
+        self.span(at, len).map(|span| &self.bytes[span])
+    }
+
+    /// Where the `len` bytes from `at` of the file lie in the window, which is read if need be, up to `end` of the file at
+    /// most; fewer where the file ends.
+    pub(super) fn fetch(&mut self, io: &dyn ReadAt, at: u64, len: usize, end: u64) -> io::Result<Range<usize>> {
+        if let Some(span) = self.span(at, len) {
+            return Ok(span);
+        }
+        let most = if len < WINDOW / 4 { WINDOW } else { len };
+        let room = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
+        let mut bytes = Arc::into_inner(std::mem::take(self).bytes).unwrap_or_default();
+        bytes.resize(most.min(room).max(len), 0);
+        let got = read_full(io, &mut bytes, at)?;
+        bytes.truncate(got);
+        *self = Window { at, bytes: Arc::new(bytes) };
+        Ok(0..got.min(len))
+    }
+
+    /// The same bytes, to be kept: the next [`Window::fetch`] reads to others.
+    pub(super) fn share(&self) -> Arc<Vec<u8>> {
+        self.bytes.clone()
+    }
+}
+
+impl Deref for Window {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// A chunk as it is stored.
+pub(crate) struct Packed {
+    window: Arc<Vec<u8>>,
+    span: Range<usize>,
+    /// How many bytes it unpacks to.
+    pub(crate) size: usize,
+}
+
+impl Packed {
+    /// The chunk that lies at `span` of `window`.
+    pub(super) fn new(window: Arc<Vec<u8>>, span: Range<usize>, size: usize) -> Self {
+        Packed { window, span, size }
+    }
+
+    /// The stored bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.window[self.span.clone()]
+    }
+
+    /// The stored bytes of what was not packed.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        Arc::into_inner(self.window).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    struct Counted(Vec<u8>, AtomicU32);
+
+    impl ReadAt for Counted {
+        fn read_at(&self, to: &mut [u8], at: u64) -> io::Result<usize> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            self.0.read_at(to, at)
+        }
+
+        fn size(&self) -> io::Result<u64> {
+            self.0.size()
+        }
+    }
+
+    #[test]
+    fn small_pieces_are_read_together_and_large_ones_as_they_are() {
+        let file = Counted((0..200_000u32).map(|n| n as u8).collect(), AtomicU32::new(0));
+        let reads = || file.1.swap(0, Ordering::Relaxed);
+        let mut window = Window::default();
+        let mut check = |at: u64, len: usize, end: u64, wanted: usize| {
+            let span = window.fetch(&file, at, len, end).unwrap();
+            assert_eq!(window[span], file.0[at as usize..at as usize + wanted]);
+        };
+        for at in (0..16).map(|n| n * 4096) {
+            check(at, 4096, 200_000, 4096);
+        }
+        assert_eq!(reads(), 1);
+        check(65_530, 10, 200_000, 10);
+        check(70_000, 60_000, 200_000, 60_000);
+        assert_eq!(reads(), 1, "both lie in the second window");
+        check(131_000, 60_000, 200_000, 60_000);
+        check(191_000, 5, 200_000, 5);
+        assert_eq!(reads(), 2, "nothing is read along with what is large");
+        let mut window = Window::default();
+        assert_eq!(window.fetch(&file, 199_000, 100, 199_100).unwrap(), 0..100);
+        assert_eq!(window.get(199_100, 1), None, "nothing behind the end is read");
+        let kept = window.share();
+        let at_end = window.fetch(&file, 199_990, 100, 300_000).unwrap();
+        assert_eq!((at_end.len(), kept.len()), (10, 100));
+    }
+}
