@@ -187,10 +187,11 @@ fn cpu_list(text: &str) -> Result<CpuList, String> {
 }
 
 impl Args {
-    /// Whether symbols will be needed at once.
+    /// Whether symbols of the file will be needed at once: for the texts of all events.
     fn wants_all_texts(&self) -> bool {
+        let texts = matches!(self.format, Format::Text | Format::Kernel) && !self.tally.any() && !self.facts.any();
         let chosen = !self.filters.list.is_empty() || self.select.by_content();
-        !chosen && !self.tally.any() && self.wording.kallsyms.is_none()
+        texts && !chosen && self.wording.kallsyms.is_none()
     }
 
     /// How many threads are to work.
