@@ -102,7 +102,10 @@ print fmt: "{A} %s %s", __print_flags(REC->f, "|", {(unsigned long)(1 << MINE), 
     /// Every enumerator of the running kernel has the value that its whole types tell.
     #[test]
     fn they_are_those_of_the_whole_types() {
-        let Ok(data) = std::fs::read("/sys/kernel/btf/vmlinux") else { return };
+        let Ok(data) = std::fs::read("/sys/kernel/btf/vmlinux") else {
+            let _ = std::io::Write::write_all(&mut std::io::stderr(), b"not run: no /sys/kernel/btf/vmlinux\n");
+            return;
+        };
         let btf = Btf::parse(&*data).unwrap();
         let mut walk = Enumerations::of(&data, None).unwrap();
         for id in btf.own().filter(|id| matches!(btf.get(*id).kind(), Kind::Enum { .. } | Kind::Enum64 { .. })) {
