@@ -14,6 +14,9 @@ pub enum Codec {
     Zstd,
 }
 
+/// The most bytes of sub-buffers that one chunk may hold.
+pub const MAX_CHUNK: usize = 32 << 20;
+
 /// zstd's level 1: kallsyms and sub-buffers come out as small as with level 3, formats 6 % larger, in half the time.
 const LEVEL: i32 = 1;
 
@@ -143,7 +146,7 @@ pub(super) fn unpack_start(codec: Codec, packed: &[u8], size: usize, to: &mut Ve
         Codec::None => all(packed, size, to),
         Codec::Zlib => all(flate2::read::ZlibDecoder::new(packed), size, to),
         Codec::Zstd => zstd::stream::read::Decoder::new(packed).and_then(|mut from| {
-            from.window_log_max(super::MAX_CHUNK.ilog2())?; // what a damaged header may cost
+            from.window_log_max(MAX_CHUNK.ilog2())?; // what a damaged header may cost
             all(from, size, to)
         }),
     };

@@ -2,10 +2,10 @@
 //!
 //! Nothing of a new file's size need be known before: tables and sizes are patched when their data is written.
 
-use super::super::{Codec, OptionId, Trace};
 use super::anew6::Version6;
 use super::anew7::Version7;
 use super::{WriteError, Writer};
+use crate::trace_dat::{Codec, OptionId, Trace};
 use crate::units::CpuId;
 use std::fs::File;
 

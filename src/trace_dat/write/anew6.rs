@@ -1,11 +1,12 @@
 //! Version 6: everything in a fixed order, sub-buffers uncompressed, one size of sub-buffers for all.
 
-use super::super::prefix::MAGIC;
-use super::super::put::Put;
-use super::super::{OptionId, Trace, rider};
 use super::anew::{is_fact, systems};
 use super::{WriteError, parts};
 use crate::abi::{Abi, Endian};
+use crate::trace_dat::file::prefix::MAGIC;
+use crate::trace_dat::file::private_options;
+use crate::trace_dat::put::Put;
+use crate::trace_dat::{OptionId, Trace};
 use crate::units::CpuId;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -43,7 +44,7 @@ impl Version6 {
         }
         out.u64(from.saved_cmdlines.len() as u64).raw(&from.saved_cmdlines).u32(cpus).raw(b"options  \0");
         let facts = from.options.iter().filter(|o| is_fact(o.id) && o.id != OptionId::LAST_BOOT_INFO);
-        rider::put(&mut out, abi, &facts.map(|o| (o.id, &o.data)).collect::<Vec<_>>());
+        private_options::put(&mut out, abi, &facts.map(|o| (o.id, &o.data)).collect::<Vec<_>>());
         let mut instances = Vec::new();
         for name in names.iter().filter(|name| !name.is_empty()) {
             out.u16(OptionId::BUFFER.0).u32(8 + name.len() as u32 + 1);

@@ -1,9 +1,9 @@
 //! Version 7, written front to back: each buffer's section is followed by the options that name it.
 
-use super::super::put::Put;
-use super::super::{BufferOption, Codec, OptionId, SectionId, Trace};
 use super::anew::{is_fact, systems};
 use super::{WriteError, Writer};
+use crate::trace_dat::put::Put;
+use crate::trace_dat::{BufferOption, Codec, OptionId, SectionId, Trace};
 use crate::units::CpuId;
 use std::fs::File;
 use std::os::unix::fs::FileExt;

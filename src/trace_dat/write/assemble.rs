@@ -1,7 +1,7 @@
 //! Finishing a recording: the spools become the file's BUFFER sections.
 
-use super::super::{BufferOption, ChunkIndex, Codec, OptionId, SectionId, SpoolEntry, SpoolTable};
 use super::{WriteError, Writer};
+use crate::trace_dat::{BufferOption, ChunkIndex, Codec, OptionId, SectionId, SpoolEntry, SpoolTable};
 use nix::errno::Errno;
 use nix::sys::statvfs::fstatvfs;
 use std::fs::File;
@@ -101,7 +101,7 @@ impl Writer {
         let file = File::options().write(true).open(&spool.path)?;
         file.set_len(spool.size)?;
         if self.codec != Codec::None {
-            let mut count = super::super::put::Put::new(self.abi);
+            let mut count = crate::trace_dat::put::Put::new(self.abi);
             count.u32(spool.chunks);
             file.write_all_at(&count.bytes, 0)?;
         }

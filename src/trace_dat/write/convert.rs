@@ -1,7 +1,7 @@
 //! A whole file in another version or compression.
 
-use super::super::{FileError, Trace};
 use super::{NewFile, Version, WriteError};
+use crate::trace_dat::{FileError, Trace};
 use std::fs::File;
 
 /// Writes what `from` holds to `file`, which is empty. Chunks that are compressed as the new file is are copied as they

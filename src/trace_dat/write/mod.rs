@@ -19,7 +19,7 @@
 //! One file per buffer and CPU in the directory of the trace file, [`spool_name`] names it. With compression its bytes
 //! are the final section's: a `u32` of 0 (room for the number of chunks), then per chunk `u32` stored size, `u32` size,
 //! and the zstd frame (or zlib stream), in the file's byte order, appended with one `write`. A chunk holds whole sub-buffers, and
-//! no more than [`MAX_CHUNK`] bytes of them. A frame with a checksum (`ZSTD_c_checksumFlag`) lets readers notice every
+//! no more than [`MAX_CHUNK`](super::MAX_CHUNK) bytes of them. A frame with a checksum (`ZSTD_c_checksumFlag`) lets readers notice every
 //! flipped bit; trace-cmd takes them. With compression `none` a spool is bare sub-buffers, one after the other.
 //! A torn last chunk or sub-buffer is dropped by all who read a spool.
 
@@ -43,9 +43,6 @@ pub use restore::{BareBuffer, Restored, restore};
 pub use sections::{FileLock, WriteError, Writer};
 pub use segments::{join_segments, segment_path};
 pub use split::{Part, Slice, Stream, split};
-
-/// The most bytes of sub-buffers that one chunk may hold.
-pub const MAX_CHUNK: usize = 32 << 20;
 
 /// The file name of a CPU's spool: `trace.dat.cpu3.spool`, or `trace.dat.INSTANCE.cpu3.spool`.
 pub fn spool_name(trace_file: &str, buffer: &str, cpu: crate::units::CpuId) -> String {

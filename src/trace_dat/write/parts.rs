@@ -1,6 +1,6 @@
 //! What both versions of the file hold in the same form.
 
-use super::super::put::Put;
+use crate::trace_dat::put::Put;
 
 pub(super) fn header_info(out: &mut Put, page: &[u8], event: &[u8]) {
     out.raw(b"header_page\0").u64(page.len() as u64).raw(page);

@@ -1,10 +1,10 @@
 //! What a killed recorder left behind, turned into a trace file.
 
-use super::super::{ChunkIndex, Codec, DataLayout, FileError, OptionId, SpoolTable, Trace};
 use super::assemble::{finish_move, move_into};
 use super::sections::FileLock;
 use super::segments::join_segments;
 use super::{FinishedSpool, WriteError, Writer, Written};
+use crate::trace_dat::{ChunkIndex, Codec, DataLayout, FileError, OptionId, SpoolTable, Trace};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -161,7 +161,7 @@ impl Writer {
 
 impl Trace {
     /// How many bytes of a CPU's data are whole chunks (with the count word) or sub-buffers, and how many chunks.
-    fn sound_prefix(&self, buffer: &super::super::Buffer, cpu: usize) -> Result<(u64, u32), FileError> {
+    fn sound_prefix(&self, buffer: &crate::trace_dat::Buffer, cpu: usize) -> Result<(u64, u32), FileError> {
         let data = &buffer.cpus[cpu];
         if data.layout == DataLayout::Pages || self.prefix.codec == Codec::None {
             let page = buffer.page_size as u64;

@@ -1,7 +1,7 @@
 //! A file from what `trace-cmd record` leaves beside it when it is killed: the sub-buffers of each CPU in a file of their own.
 
-use super::super::{OptionId, Trace};
 use super::{NewFile, Version, WriteError};
+use crate::trace_dat::{OptionId, Trace};
 use crate::units::CpuId;
 use std::fs::File;
 use std::io::{self, Read};

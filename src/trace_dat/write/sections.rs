@@ -1,10 +1,11 @@
 //! Header, sections and options out.
 
-use super::super::prefix::MAGIC;
-use super::super::put::Put;
-use super::super::{Codec, OptionId, SectionId, SpoolTable, rider};
 use super::parts;
 use crate::abi::{Abi, Endian};
+use crate::trace_dat::file::prefix::MAGIC;
+use crate::trace_dat::file::private_options;
+use crate::trace_dat::put::Put;
+use crate::trace_dat::{Codec, OptionId, SectionId, SpoolTable};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::File;
@@ -51,7 +52,7 @@ pub enum WriteError {
     Busy,
     /// The file to be recovered cannot be read.
     #[error(transparent)]
-    Read(#[from] super::super::FileError),
+    Read(#[from] crate::trace_dat::FileError),
 }
 
 /// A version 7 file being written. Sections go out at once; options are kept until [`Writer::publish`] or
@@ -264,7 +265,7 @@ impl Writer {
     /// What follows the header of an options section.
     pub(super) fn options_section(&self, options: &[(OptionId, Vec<u8>)], next: u64) -> Vec<u8> {
         let mut out = Put::new(self.abi);
-        rider::put(&mut out, self.abi, options);
+        private_options::put(&mut out, self.abi, options);
         out.u16(OptionId::DONE.0).u32(8).u64(next);
         out.bytes
     }

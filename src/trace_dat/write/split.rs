@@ -3,12 +3,12 @@
 //! Chunks of which a part wants everything are copied as they are stored; only at a part's edges are sub-buffers unpacked
 //! and cut.
 
-use super::super::{FileError, TimeOptions, Trace, Unpacker};
 use super::{NewFile, WriteError};
 use crate::ring_buffer::{PageLayout, Walker};
+use crate::trace_dat::{FileError, TimeOptions, Trace, Unpacker};
 use std::ops::Range;
 
-/// A CPU of a buffer: their places in [`Trace::buffers`] and [`Buffer::cpus`](super::super::Buffer::cpus).
+/// A CPU of a buffer: their places in [`Trace::buffers`] and [`Buffer::cpus`](crate::trace_dat::Buffer::cpus).
 pub type Stream = (usize, usize);
 
 /// What of a recording a part gets.

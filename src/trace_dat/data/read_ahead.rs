@@ -1,7 +1,7 @@
 //! Bytes of a file that were read at once, for whoever needs a few of them at a time.
 
-use super::ReadAt;
-use super::read_at::read_full;
+use crate::trace_dat::ReadAt;
+use crate::trace_dat::read_at::read_full;
 use std::io;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ const WINDOW: usize = 64 << 10;
 
 /// The bytes that were read last, and where they lie in the file.
 #[derive(Default)]
-pub(super) struct Window {
+pub(in crate::trace_dat) struct Window {
     at: u64,
     bytes: Arc<Vec<u8>>,
 }
@@ -24,13 +24,19 @@ impl Window {
     }
 
     /// The `len` bytes from `at` of the file, if they are here.
-    pub(super) fn get(&self, at: u64, len: usize) -> Option<&[u8]> {
+    pub(in crate::trace_dat) fn get(&self, at: u64, len: usize) -> Option<&[u8]> {
         self.span(at, len).map(|span| &self.bytes[span])
     }
 
     /// Where the `len` bytes from `at` of the file lie in the window, which is read if need be, up to `end` of the file at
     /// most; fewer where the file ends.
-    pub(super) fn fetch(&mut self, io: &dyn ReadAt, at: u64, len: usize, end: u64) -> io::Result<Range<usize>> {
+    pub(in crate::trace_dat) fn fetch(
+        &mut self,
+        io: &dyn ReadAt,
+        at: u64,
+        len: usize,
+        end: u64,
+    ) -> io::Result<Range<usize>> {
         if let Some(span) = self.span(at, len) {
             return Ok(span);
         }
@@ -45,7 +51,7 @@ impl Window {
     }
 
     /// The same bytes, to be kept: the next [`Window::fetch`] reads to others.
-    pub(super) fn share(&self) -> Arc<Vec<u8>> {
+    pub(in crate::trace_dat) fn share(&self) -> Arc<Vec<u8>> {
         self.bytes.clone()
     }
 }
@@ -68,7 +74,7 @@ pub(crate) struct Packed {
 
 impl Packed {
     /// The chunk that lies at `span` of `window`.
-    pub(super) fn new(window: Arc<Vec<u8>>, span: Range<usize>, size: usize) -> Self {
+    pub(in crate::trace_dat) fn new(window: Arc<Vec<u8>>, span: Range<usize>, size: usize) -> Self {
         Packed { window, span, size }
     }
 

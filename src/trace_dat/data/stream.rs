@@ -3,10 +3,10 @@
 use super::batch::Batch;
 use super::chunks::{Chunk, ChunkReader, Damaged, Mark};
 use super::cursor::PageCursor;
-use super::window::Packed;
-use super::{Buffer, Codec, Correction, FileError, Sieve, TimeOptions, Trace};
+use super::read_ahead::Packed;
 use crate::event::Lost;
 use crate::ring_buffer::{Item, PageError};
+use crate::trace_dat::{Buffer, Codec, Correction, FileError, Sieve, TimeOptions, Trace};
 use crate::units::CpuId;
 use std::ops::Range;
 use std::sync::Arc;
@@ -48,12 +48,12 @@ pub struct RawPages {
 
 impl RawPages {
     /// How its chunks are packed.
-    pub(super) fn codec(&self) -> Codec {
+    pub(in crate::trace_dat) fn codec(&self) -> Codec {
         self.chunks.codec()
     }
 
     /// The next chunk as it is stored; `None` at the end and at damage, of which [`RawPages::next`] will tell.
-    pub(super) fn next_packed(&mut self) -> Option<Packed> {
+    pub(in crate::trace_dat) fn next_packed(&mut self) -> Option<Packed> {
         self.chunks.next_packed()
     }
 
@@ -113,7 +113,7 @@ impl Trace {
     }
 
     /// Whether a chunk of a CPU can be read and unpacked.
-    pub(super) fn unpacks(&self, buffer: &Buffer, cpu: usize, chunk: &Chunk) -> bool {
+    pub(in crate::trace_dat) fn unpacks(&self, buffer: &Buffer, cpu: usize, chunk: &Chunk) -> bool {
         let mut reader = self.chunk_reader(buffer, cpu);
         reader.restrict(chunk.offset..chunk.offset + 8 + u64::from(chunk.stored));
         let mut unpacked = Vec::new();

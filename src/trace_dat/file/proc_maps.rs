@@ -1,6 +1,6 @@
 //! The PROCMAPS options: what files the recorded processes had mapped, as `record --proc-map` stores it.
 
-use super::{FileError, OptionId, RawOption, Trace};
+use crate::trace_dat::{FileError, OptionId, RawOption, Trace};
 use crate::units::Pid;
 
 /// The named mappings of one process.

@@ -8,13 +8,13 @@ pub(crate) struct Outline(Vec<Page>);
 
 /// One sub-buffer.
 #[derive(Clone, Copy)]
-pub(super) struct Page {
+pub(in crate::trace_dat) struct Page {
     /// The time stamp it begins at, uncorrected.
-    pub(super) timestamp: u64,
+    pub(in crate::trace_dat) timestamp: u64,
     /// What was lost before it.
-    pub(super) lost: Lost,
+    pub(in crate::trace_dat) lost: Lost,
     /// Whether it holds no record.
-    pub(super) empty: bool,
+    pub(in crate::trace_dat) empty: bool,
 }
 
 impl Outline {
@@ -37,7 +37,7 @@ impl Outline {
     }
 
     /// The sub-buffers from number `first` on.
-    pub(super) fn from(&self, first: usize) -> &[Page] {
+    pub(in crate::trace_dat) fn from(&self, first: usize) -> &[Page] {
         self.0.get(first..).unwrap_or_default()
     }
 }

@@ -1,10 +1,10 @@
 //! The first bytes of a trace.dat file.
 
 use super::scan::Scan;
-use super::{Codec, FileError};
 use crate::abi::{Abi, Endian};
+use crate::trace_dat::{Codec, FileError};
 
-pub(super) const MAGIC: &[u8; 10] = b"\x17\x08\x44tracing";
+pub(in crate::trace_dat) const MAGIC: &[u8; 10] = b"\x17\x08\x44tracing";
 
 /// ```text
 /// 17 08 44 "tracing"  version as ASCII, NUL
@@ -30,7 +30,7 @@ pub struct Prefix {
 
 impl Prefix {
     /// Reads it; `scan` stands behind it afterwards.
-    pub(super) fn read(scan: &mut Scan<'_>) -> Result<Self, FileError> {
+    pub(in crate::trace_dat) fn read(scan: &mut Scan<'_>) -> Result<Self, FileError> {
         if scan.remain() < MAGIC.len() as u64 || scan.bytes(MAGIC.len() as u64)? != MAGIC {
             return Err(FileError::NotTraceDat);
         }

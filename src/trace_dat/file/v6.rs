@@ -1,13 +1,14 @@
 //! Version 6: everything in a fixed order.
 
 use super::scan::Scan;
-use super::{Buffer, CpuData, DataLayout, FileError, OptionId, Place, RawOption, Trace, meta, rider};
+use super::{meta, private_options};
+use crate::trace_dat::{Buffer, CpuData, DataLayout, FileError, OptionId, Place, RawOption, Trace};
 use crate::units::CpuId;
 
 const MOST_CPUS: u32 = 65536;
 
 /// Reads all that follows the prefix.
-pub(super) fn read(trace: &mut Trace, scan: &mut Scan<'_>) -> Result<(), FileError> {
+pub(in crate::trace_dat) fn read(trace: &mut Trace, scan: &mut Scan<'_>) -> Result<(), FileError> {
     part(scan, "header_page");
     let (page, event) = meta::header_info(scan)?;
     trace.set_header_page(scan.place(), page, event);
@@ -32,7 +33,7 @@ pub(super) fn read(trace: &mut Trace, scan: &mut Scan<'_>) -> Result<(), FileErr
     if kind == b"options  \0" {
         part(scan, "options");
         while let Ok(option) = RawOption::read(scan, 6)? {
-            rider::take(option, trace.prefix.abi, &mut trace.options, &mut trace.damage);
+            private_options::take(option, trace.prefix.abi, &mut trace.options, &mut trace.damage);
         }
         trace.apply_options();
         kind = scan.bytes(10)?;

@@ -1,8 +1,8 @@
 //! Where the data of an unfinished recording lies: the content of our RTRACE_SPOOLS option.
 
-use super::put::Put;
-use super::{FileError, RawOption};
 use crate::abi::Abi;
+use crate::trace_dat::put::Put;
+use crate::trace_dat::{FileError, RawOption};
 use crate::units::CpuId;
 
 /// All spools of an unfinished recording.
@@ -41,7 +41,7 @@ const VERSION: u32 = 1;
 
 impl SpoolTable {
     /// Reads the option.
-    pub(super) fn read(option: &RawOption, abi: Abi) -> Result<Self, FileError> {
+    pub(in crate::trace_dat) fn read(option: &RawOption, abi: Abi) -> Result<Self, FileError> {
         let mut scan = option.scan(abi);
         let cut = |_| option.error("it ends too early");
         if scan.u32().map_err(cut)? != VERSION {

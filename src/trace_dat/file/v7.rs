@@ -1,12 +1,12 @@
 //! Version 7: sections that options point to.
 
 use super::buffer::BufferOption;
-use super::codec::Unpacker;
 use super::options::SectionHeader;
 use super::scan::{MAX_ITEM, Scan};
-use super::{
-    Buffer, CpuData, DataLayout, FileError, Late, OptionId, Place, Prefix, RawOption, SectionId, Trace, meta, rider,
-    salvage,
+use super::{meta, private_options, salvage};
+use crate::trace_dat::codec::Unpacker;
+use crate::trace_dat::{
+    Buffer, CpuData, DataLayout, FileError, Late, OptionId, Place, Prefix, RawOption, SectionId, Trace,
 };
 
 /// Sections that hold one text or table, in the order they are best read: formats need nothing but `header_page`.
@@ -24,7 +24,12 @@ const LATE: [SectionId; 3] = [SectionId::KALLSYMS, SectionId::BTF_FILE, SectionI
 
 /// Reads all options and what they point to. Where the chain of options is broken, what the sections themselves say is
 /// taken.
-pub(super) fn read(trace: &mut Trace, scan: &mut Scan<'_>, options: u64, ahead: bool) -> Result<(), FileError> {
+pub(in crate::trace_dat) fn read(
+    trace: &mut Trace,
+    scan: &mut Scan<'_>,
+    options: u64,
+    ahead: bool,
+) -> Result<(), FileError> {
     let first_section = scan.pos();
     let chain = read_options(trace, scan, options);
     if let Err(e) = chain {
@@ -117,7 +122,7 @@ fn read_options(trace: &mut Trace, scan: &mut Scan<'_>, mut at: u64) -> Result<(
 fn options_of(scan: &mut Scan<'_>, trace: &mut Trace) -> Result<u64, FileError> {
     loop {
         match RawOption::read(scan, 7)? {
-            Ok(option) => rider::take(option, trace.prefix.abi, &mut trace.options, &mut trace.damage),
+            Ok(option) => private_options::take(option, trace.prefix.abi, &mut trace.options, &mut trace.damage),
             Err(next) => return Ok(next),
         }
     }
@@ -272,7 +277,7 @@ fn read_buffer(
     let compressed = match section(scan, SectionId::BUFFER, found.section) {
         Ok(header) => header.is_compressed(),
         Err(e) if found.cpus.is_empty() => return Err(e),
-        Err(_) => trace.prefix.codec != super::Codec::None,
+        Err(_) => trace.prefix.codec != crate::trace_dat::Codec::None,
     };
     let layout = if compressed { DataLayout::Chunks } else { DataLayout::Pages };
     let data = |&(cpu, offset, size)| CpuData { cpu, source: 0, offset, size, layout };

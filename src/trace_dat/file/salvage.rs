@@ -7,12 +7,16 @@
 
 use super::options::SectionHeader;
 use super::scan::Scan;
-use super::{Buffer, CpuData, DataLayout, FileError, MAX_CHUNK, Place, Trace};
 use crate::ring_buffer::PageLayout;
+use crate::trace_dat::{Buffer, CpuData, DataLayout, FileError, MAX_CHUNK, Place, Trace};
 use crate::units::CpuId;
 
 /// What can be told of the section's data.
-pub(super) fn buffer(trace: &Trace, scan: &mut Scan<'_>, header: SectionHeader) -> Result<Buffer, FileError> {
+pub(in crate::trace_dat) fn buffer(
+    trace: &Trace,
+    scan: &mut Scan<'_>,
+    header: SectionHeader,
+) -> Result<Buffer, FileError> {
     let page_size = u64::from(trace.prefix.page_size);
     let start = header.offset + SectionHeader::LEN;
     let end = start.saturating_add(header.size).min(trace.size);

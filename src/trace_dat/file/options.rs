@@ -1,7 +1,7 @@
 //! Options: small facts about a recording, each with an id and a length, so that unknown ones can be skipped.
 
 use super::scan::Scan;
-use super::{FileError, OptionId, Place};
+use crate::trace_dat::{FileError, OptionId, Place};
 
 /// An option as it lies in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl RawOption {
 
     /// The next option; `None` at the end of the options: a bare `u16` 0 in version 6, in version 7 a DONE option,
     /// whose data is then the offset of the next options section or 0.
-    pub(super) fn read(scan: &mut Scan<'_>, version: u8) -> Result<Result<RawOption, u64>, FileError> {
+    pub(in crate::trace_dat) fn read(scan: &mut Scan<'_>, version: u8) -> Result<Result<RawOption, u64>, FileError> {
         let offset = scan.pos();
         let id = OptionId(scan.u16()?);
         if id == OptionId::DONE && version == 6 {
@@ -50,30 +50,31 @@ impl RawOption {
 
 /// A section's header (version 7): 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SectionHeader {
-    pub(super) id: super::SectionId,
-    pub(super) flags: u16,
+pub(in crate::trace_dat) struct SectionHeader {
+    pub(in crate::trace_dat) id: crate::trace_dat::SectionId,
+    pub(in crate::trace_dat) flags: u16,
     /// Bytes that follow the header.
-    pub(super) size: u64,
+    pub(in crate::trace_dat) size: u64,
     /// Where the header starts.
-    pub(super) offset: u64,
+    pub(in crate::trace_dat) offset: u64,
 }
 
 impl SectionHeader {
-    pub(super) const LEN: u64 = 16;
-    pub(super) const COMPRESSED: u16 = 1;
+    pub(in crate::trace_dat) const LEN: u64 = 16;
+    pub(in crate::trace_dat) const COMPRESSED: u16 = 1;
 
-    pub(super) fn read(scan: &mut Scan<'_>) -> Result<Self, FileError> {
+    pub(in crate::trace_dat) fn read(scan: &mut Scan<'_>) -> Result<Self, FileError> {
         let offset = scan.pos();
-        let (id, flags, _string, size) = (super::SectionId(scan.u16()?), scan.u16()?, scan.u32()?, scan.u64()?);
+        let (id, flags, _string, size) =
+            (crate::trace_dat::SectionId(scan.u16()?), scan.u16()?, scan.u32()?, scan.u64()?);
         Ok(SectionHeader { id, flags, size, offset })
     }
 
-    pub(super) fn place(&self) -> Place {
+    pub(in crate::trace_dat) fn place(&self) -> Place {
         Place::Section(self.id, self.offset)
     }
 
-    pub(super) fn is_compressed(&self) -> bool {
+    pub(in crate::trace_dat) fn is_compressed(&self) -> bool {
         self.flags & Self::COMPRESSED != 0
     }
 }

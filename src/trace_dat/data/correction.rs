@@ -1,8 +1,8 @@
 //! From a CPU's raw time stamps to the ones that are shown.
 
-use super::{FileError, OptionId, RawOption, Trace};
 use crate::abi::Abi;
 use crate::ring_buffer::Item;
+use crate::trace_dat::{FileError, OptionId, RawOption, Trace};
 use crate::units::CpuId;
 use std::num::NonZero;
 use std::sync::Arc;

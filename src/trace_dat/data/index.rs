@@ -1,12 +1,12 @@
 //! What is in each chunk of a CPU's data, so that whoever looks for some tasks need not unpack the others' chunks. The
 //! recorder notes it before it packs a chunk; our files keep it in an option of their own for each CPU of each buffer.
 
-use super::put::Put;
-use super::{Buffer, DataLayout, FileError, OptionId, RawOption, Trace};
 use crate::abi::Abi;
 use crate::event::Lost;
 use crate::format::HeaderPage;
 use crate::ring_buffer::{PageLayout, survey};
+use crate::trace_dat::put::Put;
+use crate::trace_dat::{Buffer, DataLayout, FileError, OptionId, RawOption, Trace};
 use crate::units::{CpuId, Pid};
 use std::ops::Range;
 

@@ -2,15 +2,17 @@
 
 use super::prefix::MAGIC;
 use super::scan::Scan;
-use super::{Buffer, CpuData, DataLayout, FileError, Late, OptionId, Place, Prefix, RawOption, ReadAt, SpoolTable};
 use super::{v6, v7};
 use crate::abi::Abi;
 use crate::format::{EventFormat, HeaderPage};
 use crate::ring_buffer::PageLayout;
+use crate::trace_dat::{
+    Buffer, CpuData, DataLayout, FileError, Late, OptionId, Place, Prefix, RawOption, ReadAt, SpoolTable,
+};
 use std::sync::Arc;
 
 /// What a trace.dat file says about a recording, read once; the events are read through its
-/// [streams](super::CpuStream), any number of them at a time, from any thread.
+/// [streams](crate::trace_dat::CpuStream), any number of them at a time, from any thread.
 pub struct Trace {
     /// The file's first bytes.
     pub prefix: Prefix,
@@ -44,8 +46,8 @@ pub struct Trace {
     pub spools: Option<SpoolTable>,
     /// What was found damaged while opening, and worked around.
     pub damage: Vec<FileError>,
-    pub(super) sources: Vec<Arc<dyn ReadAt>>,
-    pub(super) size: u64,
+    pub(in crate::trace_dat) sources: Vec<Arc<dyn ReadAt>>,
+    pub(in crate::trace_dat) size: u64,
 }
 
 impl Trace {
@@ -135,7 +137,7 @@ impl Trace {
         mut open: impl FnMut(&str) -> std::io::Result<Option<Box<dyn ReadAt>>>,
     ) -> std::io::Result<()> {
         let layout = match self.prefix.codec {
-            super::Codec::None => DataLayout::Pages,
+            crate::trace_dat::Codec::None => DataLayout::Pages,
             _ => DataLayout::Spool,
         };
         for entry in self.spools.iter().flat_map(|s| &s.entries) {
@@ -183,7 +185,7 @@ impl Trace {
     }
 
     /// Takes the kernel's ABI from the text of `header_page`.
-    pub(super) fn set_header_page(&mut self, place: Place, page: Vec<u8>, event: Vec<u8>) {
+    pub(in crate::trace_dat) fn set_header_page(&mut self, place: Place, page: Vec<u8>, event: Vec<u8>) {
         match HeaderPage::parse(&String::from_utf8_lossy(&page)) {
             Ok(header) => {
                 self.abi = header.abi(self.prefix.abi.endian);
@@ -197,7 +199,7 @@ impl Trace {
     }
 
     /// What the options say about the whole recording.
-    pub(super) fn apply_options(&mut self) {
+    pub(in crate::trace_dat) fn apply_options(&mut self) {
         let mut damage = Vec::new();
         if let Some(option) = self.option(OptionId::CPUCOUNT) {
             match option.scan(self.abi).u32() {
@@ -215,7 +217,7 @@ impl Trace {
     }
 
     /// The clock that is chosen in the text of a `trace_clock` file: the word in brackets.
-    pub(super) fn chosen_clock(text: &str) -> String {
+    pub(in crate::trace_dat) fn chosen_clock(text: &str) -> String {
         let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(clock, _)| clock);
         chosen.unwrap_or_default().to_owned()
     }

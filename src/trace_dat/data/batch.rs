@@ -1,25 +1,25 @@
 //! Records found ahead of their turn.
 
-use super::Head;
 use crate::event::Lost;
 use crate::ring_buffer::{Item, PageError};
+use crate::trace_dat::Head;
 
 /// Records of one sub-buffer, found in one go: walking a page item by item, with its state in registers, takes half as
 /// long as coming back to it for each record.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Batch {
-    pub(super) items: Vec<Item>,
+    pub(in crate::trace_dat) items: Vec<Item>,
     next: usize,
     /// The sub-buffer they are in, from 0.
     page: u64,
     /// What is wrong behind them.
-    pub(super) error: Option<PageError>,
+    pub(in crate::trace_dat) error: Option<PageError>,
 }
 
 impl Batch {
     /// How many records a batch holds at most: whoever merges many streams should not need more memory for these than
     /// for the data.
-    pub(super) const MOST: usize = 128;
+    pub(in crate::trace_dat) const MOST: usize = 128;
 
     /// Forgets what it holds.
     pub(crate) fn clear(&mut self) {
@@ -67,14 +67,14 @@ impl Batch {
     }
 
     /// The first record, before which `lost` events were dropped.
-    pub(super) fn first(&mut self, lost: Lost) -> Option<Head> {
+    pub(in crate::trace_dat) fn first(&mut self, lost: Lost) -> Option<Head> {
         let item = *self.items.first()?;
         self.next = 1;
         Some(Head { item, lost, page: self.page })
     }
 
     /// Says where its records are from.
-    pub(super) fn set_page(&mut self, page: u64) {
+    pub(in crate::trace_dat) fn set_page(&mut self, page: u64) {
         self.page = page;
     }
 

@@ -8,10 +8,10 @@
 //! [`put`] is the one way for options into a file, [`take`] the one way out of it. Options of our own that stand by
 //! themselves, as in earlier files, are read as well.
 
-use super::put::Put;
 use super::scan::Scan;
-use super::{FileError, OptionId, RawOption};
 use crate::abi::Abi;
+use crate::trace_dat::put::Put;
+use crate::trace_dat::{FileError, OptionId, RawOption};
 
 /// Says that options follow.
 const MAGIC: &[u8; 8] = b"rtrace+\0";
@@ -30,7 +30,7 @@ fn put_one(out: &mut Put, id: OptionId, data: &[u8]) {
 
 /// Writes the options of one section; the end of the options is the caller's. A VERSION option that others ride on
 /// comes first and replaces those of `options`.
-pub(super) fn put<D: AsRef<[u8]>>(out: &mut Put, abi: Abi, options: &[(OptionId, D)]) {
+pub(in crate::trace_dat) fn put<D: AsRef<[u8]>>(out: &mut Put, abi: Abi, options: &[(OptionId, D)]) {
     put_parts(out, abi, options, MOST);
 }
 
@@ -56,7 +56,12 @@ fn put_parts<D: AsRef<[u8]>>(out: &mut Put, abi: Abi, options: &[(OptionId, D)],
 
 /// Adds an option that was read to `to`; of a VERSION option that others ride on, its text and those. What is damaged
 /// among those goes to `damage`.
-pub(super) fn take(mut option: RawOption, abi: Abi, to: &mut Vec<RawOption>, damage: &mut Vec<FileError>) {
+pub(in crate::trace_dat) fn take(
+    mut option: RawOption,
+    abi: Abi,
+    to: &mut Vec<RawOption>,
+    damage: &mut Vec<FileError>,
+) {
     let Some(start) = riders(&option) else { return to.push(option) };
     let mut scan = Scan::unpacked(&option.data, abi, option.place);
     scan.seek(start as u64);

@@ -1,15 +1,15 @@
 //! A CPU's stored data, chunk by chunk, into a buffer that is used again and again.
 
-use super::codec::{Unpacker, unpack_start};
-use super::read_at::read_full;
-use super::window::{Packed, Window};
-use super::{ChunkError, Codec, CpuData, DataLayout, ReadAt};
+use super::read_ahead::{Packed, Window};
+use crate::trace_dat::codec::{Unpacker, unpack_start};
+use crate::trace_dat::read_at::read_full;
+use crate::trace_dat::{ChunkError, Codec, CpuData, DataLayout, ReadAt};
 use memchr::memmem;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The most that one chunk may unpack to, in bytes: a damaged size must not cost memory.
-const MAX_CHUNK: u32 = super::MAX_CHUNK as u32;
+const MAX_CHUNK: u32 = crate::trace_dat::MAX_CHUNK as u32;
 /// How much uncompressed data is read at once, in bytes, if sub-buffers are not larger.
 const READ_UNIT: u64 = 128 << 10;
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -35,14 +35,14 @@ pub(crate) struct Mark {
 }
 
 /// A damaged chunk, and where it is.
-pub(super) struct Damaged {
-    pub(super) chunk: u64,
-    pub(super) offset: u64,
-    pub(super) what: ChunkError,
+pub(in crate::trace_dat) struct Damaged {
+    pub(in crate::trace_dat) chunk: u64,
+    pub(in crate::trace_dat) offset: u64,
+    pub(in crate::trace_dat) what: ChunkError,
 }
 
 /// Reads one chunk after the other.
-pub(super) struct ChunkReader {
+pub(in crate::trace_dat) struct ChunkReader {
     io: Arc<dyn ReadAt>,
     data: CpuData,
     codec: Codec,
@@ -63,7 +63,7 @@ pub(super) struct ChunkReader {
 
 impl ChunkReader {
     /// A reader of all chunks of `data`.
-    pub(super) fn new(
+    pub(in crate::trace_dat) fn new(
         io: Arc<dyn ReadAt>,
         data: CpuData,
         codec: Codec,
@@ -90,7 +90,7 @@ impl ChunkReader {
     }
 
     /// Restricts it to the chunks that start within `range` of the file (as [`Chunk::offset`] gives them).
-    pub(super) fn restrict(&mut self, range: Range<u64>) {
+    pub(in crate::trace_dat) fn restrict(&mut self, range: Range<u64>) {
         if range.start > self.data.offset {
             self.pos = range.start;
         }
@@ -102,7 +102,7 @@ impl ChunkReader {
 
     /// Passes over the chunks within `skips`: ranges of the file by rising offset, each from the start of a chunk to the
     /// end of one.
-    pub(super) fn skip_over(&mut self, skips: Vec<Range<u64>>) {
+    pub(in crate::trace_dat) fn skip_over(&mut self, skips: Vec<Range<u64>>) {
         self.whole &= skips.is_empty();
         self.skips = skips.into();
     }
@@ -116,7 +116,7 @@ impl ChunkReader {
     }
 
     /// The next chunk, unpacked into `to`; `false` at the end. After an error it goes on behind the damage.
-    pub(super) fn next(&mut self, to: &mut Vec<u8>) -> Result<bool, Damaged> {
+    pub(in crate::trace_dat) fn next(&mut self, to: &mut Vec<u8>) -> Result<bool, Damaged> {
         match self.data.layout {
             DataLayout::Pages => self.next_pages(to),
             DataLayout::Chunks | DataLayout::Spool => self.next_chunk(to),
@@ -217,18 +217,18 @@ impl ChunkReader {
     }
 
     /// Where it is, to come back to.
-    pub(super) fn mark(&self) -> Mark {
+    pub(in crate::trace_dat) fn mark(&self) -> Mark {
         Mark { pos: self.pos, end: self.end, number: self.number, declared: self.declared }
     }
 
     /// Goes to where `mark` was taken, on a reader of the same chunks.
-    pub(super) fn go_to(&mut self, mark: Mark) {
+    pub(in crate::trace_dat) fn go_to(&mut self, mark: Mark) {
         Mark { pos: self.pos, end: self.end, number: self.number, declared: self.declared } = mark;
     }
 
     /// The bytes of the next chunk, as they are stored; `None` if they look damaged, or the data ends: then
     /// [`ChunkReader::next`], from the same place, tells what is wrong.
-    pub(super) fn next_packed(&mut self) -> Option<Packed> {
+    pub(in crate::trace_dat) fn next_packed(&mut self) -> Option<Packed> {
         let mark = self.mark();
         let packed = self.sound_packed();
         if packed.is_none() {
@@ -238,7 +238,7 @@ impl ChunkReader {
     }
 
     /// Whether all chunks have been given, as many as there should be.
-    pub(super) fn is_done(&self) -> bool {
+    pub(in crate::trace_dat) fn is_done(&self) -> bool {
         let counted = self.declared.is_none_or(|declared| u64::from(declared) == self.number);
         self.pos >= self.end && (counted || self.data.layout == DataLayout::Pages)
     }
@@ -278,7 +278,7 @@ impl ChunkReader {
     }
 
     /// How the chunks are packed.
-    pub(super) fn codec(&self) -> Codec {
+    pub(in crate::trace_dat) fn codec(&self) -> Codec {
         if self.data.layout == DataLayout::Pages { Codec::None } else { self.codec }
     }
 
@@ -405,7 +405,7 @@ impl ChunkReader {
     }
 
     /// All chunks from here on, by hopping from header to header; stops at the first that is not sound.
-    pub(super) fn list(&mut self) -> Result<Vec<Chunk>, Damaged> {
+    pub(in crate::trace_dat) fn list(&mut self) -> Result<Vec<Chunk>, Damaged> {
         let mut chunks = Vec::new();
         if self.data.layout == DataLayout::Pages {
             let unit = READ_UNIT.next_multiple_of(self.page_size);

@@ -1,10 +1,10 @@
 //! A place among a CPU's sub-buffers, and the step to the next record.
 
 use super::batch::Batch;
-use super::outline::{Outline, Page};
-use super::{Head, Sieve};
+use super::page_headers::{Outline, Page};
 use crate::event::Lost;
 use crate::ring_buffer::{PageError, PageLayout, Walker};
+use crate::trace_dat::{Head, Sieve};
 
 /// A position in a chunk of sub-buffers. It holds no bytes: each step is given the chunk, so that a position can be
 /// copied, kept, and gone on from by another reader of the same chunk.

@@ -1,8 +1,8 @@
 //! A ring buffer's place in the file: the BUFFER option.
 
 use super::scan::Scan;
-use super::{FileError, RawOption};
 use crate::abi::Abi;
+use crate::trace_dat::{FileError, RawOption};
 use crate::units::CpuId;
 
 /// One ring buffer (the top one or an instance) of a recording.
@@ -63,7 +63,7 @@ pub struct BufferOption {
 
 impl BufferOption {
     /// Reads a version 7 option, or a BUFFER_TEXT one, which ends behind the clock.
-    pub(super) fn read(option: &RawOption, abi: Abi, text: bool) -> Result<Self, FileError> {
+    pub(in crate::trace_dat) fn read(option: &RawOption, abi: Abi, text: bool) -> Result<Self, FileError> {
         let mut scan = option.scan(abi);
         let read = |scan: &mut Scan<'_>| -> Result<Self, FileError> {
             let section = scan.u64()?;
@@ -91,7 +91,7 @@ impl BufferOption {
 
     /// The bytes of a version 7 option.
     pub fn write(&self, abi: Abi) -> Vec<u8> {
-        let mut out = super::put::Put::new(abi);
+        let mut out = crate::trace_dat::put::Put::new(abi);
         out.u64(self.section).cstr(&self.name).cstr(&self.clock).u32(self.page_size).u32(self.cpus.len() as u32);
         for &(cpu, offset, size) in &self.cpus {
             out.u32(cpu.0).u64(offset).u64(size);
@@ -101,16 +101,16 @@ impl BufferOption {
 }
 
 impl RawOption {
-    pub(super) fn scan(&self, abi: Abi) -> Scan<'_> {
+    pub(in crate::trace_dat) fn scan(&self, abi: Abi) -> Scan<'_> {
         Scan::unpacked(&self.data, abi, self.place)
     }
 
-    pub(super) fn error(&self, what: &'static str) -> FileError {
+    pub(in crate::trace_dat) fn error(&self, what: &'static str) -> FileError {
         FileError::Option { place: self.place, id: self.id, offset: self.offset, what }
     }
 }
 
 /// Whether sub-buffers can have this size: the kernel makes them of 2^n memory pages.
-pub(super) fn is_page_size(size: u32) -> bool {
+pub(in crate::trace_dat) fn is_page_size(size: u32) -> bool {
     size.is_power_of_two() && (64..=1 << 30).contains(&size)
 }

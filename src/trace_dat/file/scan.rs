@@ -1,16 +1,16 @@
 //! A forward reader over a file or a section's data that knows what it is reading and where.
 
-use super::read_at::{ReadAt, read_full};
-use super::{FileError, Place};
 use crate::abi::Abi;
+use crate::trace_dat::read_at::{ReadAt, read_full};
+use crate::trace_dat::{FileError, Place};
 use std::borrow::Cow;
 
 /// The largest single item (a section, a kallsyms text) that is read into memory, in bytes.
-pub(super) const MAX_ITEM: u64 = 128 << 20;
+pub(in crate::trace_dat) const MAX_ITEM: u64 = 128 << 20;
 const WINDOW: usize = 16 << 10;
 
 /// A buffered position in `io`.
-pub(super) struct Scan<'a> {
+pub(in crate::trace_dat) struct Scan<'a> {
     io: &'a dyn ReadAt,
     abi: Abi,
     place: Place,
@@ -25,48 +25,48 @@ pub(super) struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     /// From `pos` of `io`, which has `end` bytes.
-    pub(super) fn new(io: &'a dyn ReadAt, abi: Abi, place: Place, pos: u64, end: u64) -> Self {
+    pub(in crate::trace_dat) fn new(io: &'a dyn ReadAt, abi: Abi, place: Place, pos: u64, end: u64) -> Self {
         Scan { io, abi, place, memory: None, unpacked: false, pos, end, window: Vec::new(), window_at: 0 }
     }
 
     /// From the start of a section's decompressed data.
     #[expect(clippy::ptr_arg, reason = "only a sized type turns into `dyn ReadAt`")]
-    pub(super) fn unpacked(data: &'a Vec<u8>, abi: Abi, place: Place) -> Self {
+    pub(in crate::trace_dat) fn unpacked(data: &'a Vec<u8>, abi: Abi, place: Place) -> Self {
         Scan { unpacked: true, memory: Some(data), ..Scan::new(data, abi, place, 0, data.len() as u64) }
     }
 
-    pub(super) fn pos(&self) -> u64 {
+    pub(in crate::trace_dat) fn pos(&self) -> u64 {
         self.pos
     }
 
-    pub(super) fn remain(&self) -> u64 {
+    pub(in crate::trace_dat) fn remain(&self) -> u64 {
         self.end.saturating_sub(self.pos)
     }
 
-    pub(super) fn seek(&mut self, pos: u64) {
+    pub(in crate::trace_dat) fn seek(&mut self, pos: u64) {
         self.pos = pos;
     }
 
     /// Makes the data end at `end`, if that is not behind its end; gives what was the end.
-    pub(super) fn limit(&mut self, end: u64) -> u64 {
+    pub(in crate::trace_dat) fn limit(&mut self, end: u64) -> u64 {
         let end = end.min(self.end);
         std::mem::replace(&mut self.end, end)
     }
 
     /// Takes back a [`Scan::limit`].
-    pub(super) fn set_end(&mut self, end: u64) {
+    pub(in crate::trace_dat) fn set_end(&mut self, end: u64) {
         self.end = end;
     }
 
-    pub(super) fn set_place(&mut self, place: Place) {
+    pub(in crate::trace_dat) fn set_place(&mut self, place: Place) {
         self.place = place;
     }
 
-    pub(super) fn place(&self) -> Place {
+    pub(in crate::trace_dat) fn place(&self) -> Place {
         self.place
     }
 
-    pub(super) fn set_abi(&mut self, abi: Abi) {
+    pub(in crate::trace_dat) fn set_abi(&mut self, abi: Abi) {
         self.abi = abi;
     }
 
@@ -75,7 +75,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The next `len` bytes.
-    pub(super) fn bytes(&mut self, len: u64) -> Result<Vec<u8>, FileError> {
+    pub(in crate::trace_dat) fn bytes(&mut self, len: u64) -> Result<Vec<u8>, FileError> {
         if len > self.remain() {
             return Err(self.short(len));
         }
@@ -98,7 +98,7 @@ impl<'a> Scan<'a> {
     }
 
     /// The next `len` bytes, borrowed where they are in memory.
-    pub(super) fn borrow(&mut self, len: u64) -> Result<Cow<'a, [u8]>, FileError> {
+    pub(in crate::trace_dat) fn borrow(&mut self, len: u64) -> Result<Cow<'a, [u8]>, FileError> {
         let end = self.pos.checked_add(len).filter(|end| *end <= self.end);
         match self.memory.zip(end).and_then(|(memory, end)| memory.get(self.pos as usize..end as usize)) {
             Some(bytes) => {
@@ -138,24 +138,24 @@ impl<'a> Scan<'a> {
         Ok(bytes)
     }
 
-    pub(super) fn u8(&mut self) -> Result<u8, FileError> {
+    pub(in crate::trace_dat) fn u8(&mut self) -> Result<u8, FileError> {
         self.array::<1>().map(|[b]| b)
     }
 
-    pub(super) fn u16(&mut self) -> Result<u16, FileError> {
+    pub(in crate::trace_dat) fn u16(&mut self) -> Result<u16, FileError> {
         self.array().map(|b| self.abi.u16(b))
     }
 
-    pub(super) fn u32(&mut self) -> Result<u32, FileError> {
+    pub(in crate::trace_dat) fn u32(&mut self) -> Result<u32, FileError> {
         self.array().map(|b| self.abi.u32(b))
     }
 
-    pub(super) fn u64(&mut self) -> Result<u64, FileError> {
+    pub(in crate::trace_dat) fn u64(&mut self) -> Result<u64, FileError> {
         self.array().map(|b| self.abi.u64(b))
     }
 
     /// The text up to the next NUL, at most 4096 bytes, which is consumed and not returned.
-    pub(super) fn cstr(&mut self) -> Result<String, FileError> {
+    pub(in crate::trace_dat) fn cstr(&mut self) -> Result<String, FileError> {
         const MOST: usize = 4096;
         let most = self.remain().min(MOST as u64) as usize;
         let from = self.fill(most)?;
@@ -168,7 +168,7 @@ impl<'a> Scan<'a> {
     }
 
     /// Consumes `magic`.
-    pub(super) fn expect(&mut self, magic: &'static str) -> Result<(), FileError> {
+    pub(in crate::trace_dat) fn expect(&mut self, magic: &'static str) -> Result<(), FileError> {
         let offset = self.pos;
         let found = self.bytes(magic.len() as u64)?;
         if found == magic.as_bytes() {

@@ -1,13 +1,13 @@
 //! The parts that both versions hold in the same form: header_page, formats, sized texts.
 
-use super::FileError;
 use super::scan::Scan;
 use crate::format::{CommonBlock, EventFormat};
+use crate::trace_dat::FileError;
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// `header_page NUL u64 text header_event NUL u64 text`: the two texts.
-pub(super) fn header_info(scan: &mut Scan<'_>) -> Result<(Vec<u8>, Vec<u8>), FileError> {
+pub(in crate::trace_dat) fn header_info(scan: &mut Scan<'_>) -> Result<(Vec<u8>, Vec<u8>), FileError> {
     scan.expect("header_page\0")?;
     let page = sized64(scan)?;
     scan.expect("header_event\0")?;
@@ -15,19 +15,19 @@ pub(super) fn header_info(scan: &mut Scan<'_>) -> Result<(Vec<u8>, Vec<u8>), Fil
 }
 
 /// u64 length, then as many bytes.
-pub(super) fn sized64(scan: &mut Scan<'_>) -> Result<Vec<u8>, FileError> {
+pub(in crate::trace_dat) fn sized64(scan: &mut Scan<'_>) -> Result<Vec<u8>, FileError> {
     let len = scan.u64()?;
     scan.bytes(len)
 }
 
 /// u32 length, then as many bytes.
-pub(super) fn sized32(scan: &mut Scan<'_>) -> Result<Vec<u8>, FileError> {
+pub(in crate::trace_dat) fn sized32(scan: &mut Scan<'_>) -> Result<Vec<u8>, FileError> {
     let len = scan.u32()?;
     scan.bytes(len.into())
 }
 
 /// Where the bytes lie in the data that is scanned, that a u32 length stands before.
-pub(super) fn span32(scan: &mut Scan<'_>) -> Result<Range<usize>, FileError> {
+pub(in crate::trace_dat) fn span32(scan: &mut Scan<'_>) -> Result<Range<usize>, FileError> {
     let len = scan.u32()?;
     let start = scan.pos();
     scan.borrow(len.into())?;
@@ -35,7 +35,7 @@ pub(super) fn span32(scan: &mut Scan<'_>) -> Result<Range<usize>, FileError> {
 }
 
 /// u32 count, then as many formats. One that does not parse goes to `damage`.
-pub(super) fn formats(
+pub(in crate::trace_dat) fn formats(
     scan: &mut Scan<'_>,
     system: &str,
     to: &mut Vec<EventFormat>,
@@ -57,7 +57,7 @@ pub(super) fn formats(
 }
 
 /// u32 count of systems, each a name and its formats.
-pub(super) fn systems(
+pub(in crate::trace_dat) fn systems(
     scan: &mut Scan<'_>,
     to: &mut Vec<EventFormat>,
     damage: &mut Vec<FileError>,

@@ -7,10 +7,12 @@
 //! probes per CPU, and nothing has to be kept.
 
 use super::chunks::Chunk;
-use super::read_at::read_full;
-use super::{Buffer, Codec, Correction, CpuData, DataLayout, FileError, MAX_CHUNK, ReadAt, TimeOptions, Trace};
 use crate::abi::Abi;
 use crate::ring_buffer::PageLayout;
+use crate::trace_dat::read_at::read_full;
+use crate::trace_dat::{
+    Buffer, Codec, Correction, CpuData, DataLayout, FileError, MAX_CHUNK, ReadAt, TimeOptions, Trace,
+};
 use crate::units::Timestamp;
 use std::io::Read;
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! What the running kernel knew beside the events: it decides how its `trace` file shows them. Our files keep it in an
 //! option of their own, one for each buffer.
 
-use super::{Buffer, OptionId, Trace};
+use crate::trace_dat::{Buffer, OptionId, Trace};
 use crate::units::Pid;
 
 /// The settings of one buffer when it was recorded, as far as they show in its text.

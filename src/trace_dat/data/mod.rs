@@ -1,0 +1,24 @@
+//! The events' bytes of a trace file: chunks, the sub-buffers inside, and where in time they lie.
+
+mod batch;
+mod chunks;
+mod correction;
+mod cursor;
+mod event_ids;
+mod index;
+mod page_headers;
+mod read_ahead;
+mod seek;
+mod stream;
+
+pub(crate) use batch::Batch;
+pub use chunks::Chunk;
+pub(crate) use chunks::Mark;
+pub use correction::{Correction, TimeOptions};
+pub(crate) use cursor::PageCursor;
+pub use event_ids::Sieve;
+pub use index::{ChunkFacts, ChunkIndex, ChunkScan, TaskBits};
+pub(crate) use page_headers::Outline;
+pub(crate) use read_ahead::Packed;
+pub use seek::Seek;
+pub use stream::{CpuStream, Head, RawPages};

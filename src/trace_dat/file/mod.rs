@@ -1,0 +1,24 @@
+//! All of a trace file but its events: prefix, options, sections, and what they say.
+
+pub(super) mod buffer;
+mod kernel_view;
+mod meta;
+mod options;
+pub(super) mod prefix;
+pub(super) mod private_options;
+mod proc_maps;
+mod salvage;
+mod scan;
+mod spool_table;
+mod trace;
+mod v6;
+mod v7;
+
+pub use buffer::{Buffer, BufferOption, CpuData, DataLayout};
+pub use kernel_view::{KernelOptions, KernelView};
+pub use options::RawOption;
+pub use prefix::Prefix;
+pub use proc_maps::{Mapping, ProcessMap};
+pub use spool_table::{SpoolEntry, SpoolTable};
+pub use trace::Trace;
+pub use v7::Section;
