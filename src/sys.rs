@@ -6,6 +6,7 @@
 
 use nix::libc;
 use nix::sys::statfs::{SYSFS_MAGIC, fstatfs};
+use nix::unistd::{SysconfVar, sysconf};
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
@@ -158,7 +159,8 @@ pub(crate) fn fork_gated(
     let user = image.user.as_ref().map(|(identity, _)| identity).zip(environment.as_deref());
     let (gate, status, opener) = (gate.as_raw_fd(), status.as_raw_fd(), opener.as_raw_fd());
     // SAFETY: between fork and exec the child calls only async-signal-safe functions (sigprocmask, signal, close, read,
-    // write, setgroups, setgid, setuid, execv, execve, _exit) on memory that was allocated before, so it does not matter which locks other threads held.
+    // write, execv, execve, _exit) and raw system calls, on memory that was allocated before the fork. So it does not
+    // matter which locks other threads held.
     let pid = unsafe { libc::fork() };
     match pid {
         -1 => Err(io::Error::last_os_error()),
@@ -194,14 +196,7 @@ fn run_child(
                 _ => libc::_exit(125),
             }
         }
-        let dropped = match user {
-            Some((user, _)) => {
-                libc::setgroups(user.groups.len(), user.groups.as_ptr()) == 0
-                    && libc::setgid(user.gid) == 0
-                    && libc::setuid(user.uid) == 0
-            }
-            None => true,
-        };
+        let dropped = user.is_none_or(|(user, _)| become_user(user));
         let exec = |path: &CStr, argv: &[*const libc::c_char]| match user {
             Some((_, environment)) => libc::execve(path.as_ptr(), argv.as_ptr(), environment.as_ptr()),
             None => libc::execv(path.as_ptr(), argv.as_ptr()),
@@ -218,10 +213,33 @@ fn run_child(
     }
 }
 
+/// The system calls that change the groups and the user, by number. Old 32-bit machines have two generations of them,
+/// of which the first knows 16-bit numbers only.
+#[cfg(not(any(target_arch = "x86", target_arch = "arm", target_arch = "sparc", target_arch = "m68k")))]
+use libc::{SYS_setgid, SYS_setgroups, SYS_setuid};
+#[cfg(any(target_arch = "x86", target_arch = "arm", target_arch = "sparc", target_arch = "m68k"))]
+use libc::{SYS_setgid32 as SYS_setgid, SYS_setgroups32 as SYS_setgroups, SYS_setuid32 as SYS_setuid};
+
+/// Gives the calling process, which has one thread, the groups and the user of `user`; `errno` says why not.
+///
+/// These are raw system calls: the functions of the C library carry the change to all threads and take locks for that,
+/// which a child of fork(2) must not wait for.
+fn become_user(user: &Identity) -> bool {
+    // SAFETY: `groups` is valid for the stated number of entries; the other calls take numbers only.
+    unsafe {
+        libc::syscall(SYS_setgroups, user.groups.len(), user.groups.as_ptr()) == 0
+            && libc::syscall(SYS_setgid, user.gid) == 0
+            && libc::syscall(SYS_setuid, user.uid) == 0
+    }
+}
+
 /// Makes the end of a child something to wait for, also where our parent ignored `SIGCHLD`: the disposition is inherited,
 /// and with it the kernel reaps children itself, so that neither a signal nor a status would come.
+///
+/// # Process state
+/// Sets the disposition of `SIGCHLD` to its default for the whole process. Call it before anything installs a handler.
 pub fn notice_children() {
-    // SAFETY: SIG_DFL is a valid disposition of a valid signal, and there is no handler that it would replace.
+    // SAFETY: SIG_DFL is a valid disposition of a valid signal; the call touches no memory of ours.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
@@ -282,7 +300,9 @@ pub(crate) struct TaskEvents {
     data_len: usize,
 }
 
-// SAFETY: the mapping belongs to this value alone and is reached only through `&mut self`.
+// SAFETY: the mapping is made by `open`, unmapped by `drop`, and no pointer to it leaves the value; nothing about it
+// depends on the thread. It is not Sync: `tsc_conversion` reads words that only the kernel writes, but `drain` moves the
+// tail without a lock.
 unsafe impl Send for TaskEvents {}
 
 /// Where `struct perf_event_mmap_page` keeps the kernel's and our position, in bytes.
@@ -290,12 +310,15 @@ const DATA_HEAD: usize = 1024;
 const DATA_TAIL: usize = 1032;
 
 impl TaskEvents {
-    /// Starts listening on `cpu` with a buffer of `data_len` bytes (a power of two, at least a page). Each record ends
+    /// Starts listening on `cpu` with a buffer of `data_len` bytes: a power of two, at least a page. Each record ends
     /// with its `CLOCK_MONOTONIC` time. Readable for poll(2) when a quarter of the buffer is used.
     ///
     /// # Errors
-    /// What the kernel says to perf_event_open or mmap.
+    /// What the kernel says to perf_event_open or mmap; [`io::ErrorKind::InvalidInput`] for another `data_len`.
     pub(crate) fn open(cpu: u32, data_len: usize) -> io::Result<Self> {
+        let page = page_size();
+        let quarter = u32::try_from(data_len / 4).ok().filter(|_| data_len.is_power_of_two() && data_len >= page);
+        let quarter = quarter.ok_or(io::ErrorKind::InvalidInput)?;
         const SOFTWARE: u32 = 1;
         const DUMMY: u64 = 9;
         const SAMPLE_TIME: u64 = 1 << 2;
@@ -309,7 +332,7 @@ impl TaskEvents {
         attr[8..16].copy_from_slice(&DUMMY.to_ne_bytes());
         attr[24..32].copy_from_slice(&SAMPLE_TIME.to_ne_bytes());
         attr[40..48].copy_from_slice(&bits.to_ne_bytes());
-        attr[48..52].copy_from_slice(&(data_len as u32 / 4).to_ne_bytes());
+        attr[48..52].copy_from_slice(&quarter.to_ne_bytes());
         attr[92..96].copy_from_slice(&libc::CLOCK_MONOTONIC.to_ne_bytes());
         const FD_CLOEXEC: libc::c_ulong = 8;
         // SAFETY: `attr` is a whole attribute of the size it states; the result is a descriptor nobody else owns.
@@ -320,8 +343,7 @@ impl TaskEvents {
             }
             OwnedFd::from_raw_fd(fd as RawFd)
         };
-        let page = page_size();
-        let map_len = page + data_len;
+        let map_len = page + data_len; // less than 2^35
         // SAFETY: a fresh shared mapping at an address of the kernel's choice; checked before use, unmapped by Drop.
         let map = unsafe {
             libc::mmap(
@@ -450,21 +472,19 @@ impl Drop for KernelTypes {
 
 /// The machine's page size in bytes.
 pub(crate) fn page_size() -> usize {
-    // SAFETY: sysconf only reads.
-    let size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(size).unwrap_or(4096)
+    let size = sysconf(SysconfVar::PAGE_SIZE).ok().flatten();
+    size.and_then(|size| usize::try_from(size).ok()).unwrap_or(4096)
 }
 
-/// `sysname nodename release machine`, as uname(1) has them.
-pub(crate) fn uname() -> String {
-    // SAFETY: all-zero bytes are a valid utsname, and the call fills it with NUL-terminated strings.
-    let name = unsafe {
-        let mut name: libc::utsname = std::mem::zeroed();
-        libc::uname(&mut name);
-        name
-    };
-    let text = |field: &[libc::c_char]| -> String {
-        field.iter().take_while(|&&c| c != 0).map(|&c| char::from(c as u8)).collect()
-    };
-    format!("{} {} {} {}", text(&name.sysname), text(&name.nodename), text(&name.release), text(&name.machine))
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_perf_buffer_is_a_power_of_two_of_a_page_or_more() {
+        for len in [0, 1, page_size() / 2, page_size() + 1, 3 * page_size(), usize::MAX, 1 << 40] {
+            let error = TaskEvents::open(0, len).expect_err("a length that no ring has");
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{len}");
+        }
+    }
 }

@@ -5,8 +5,8 @@ use super::comms::with_saved;
 use super::error::RecordError;
 use super::metadata::{Formats, Metadata};
 use super::output::{clocks, trace_id, with_nul};
+use super::view::uname;
 use crate::abi::Abi;
-use crate::sys;
 use crate::trace_dat::write::NewFile;
 use crate::trace_dat::{Codec, OptionId, WriteError, Writer};
 use crate::tracefs::Tracefs;
@@ -34,7 +34,7 @@ pub fn header(tracefs: &Tracefs, kallsyms: &[u8], file: File, path: &Path) -> Re
         writer.kallsyms(kallsyms)?;
         writer.saved_cmdlines(&names)?;
         writer.option(OptionId::TRACECLOCK, clocks(&clock).as_bytes());
-        writer.option(OptionId::UNAME, with_nul(&sys::uname()));
+        writer.option(OptionId::UNAME, with_nul(&uname()));
         writer.option(OptionId::VERSION, with_nul(concat!("rtrace ", env!("CARGO_PKG_VERSION"))));
         writer.option_u64(OptionId::TRACEID, trace_id());
         writer.option_u32(OptionId::CPUCOUNT, cpus as u32);

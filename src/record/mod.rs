@@ -61,4 +61,5 @@ pub use stop::{Arrived, Signals, Watched, wait};
 pub use stream::{Audience, LiveBuffer, LiveFacts, Stream, Streamed};
 pub use summary::{BufferSummary, CpuSummary, Summary, Totals};
 pub use user::{User, UserError};
+pub use view::uname;
 pub use worker::{Drain, Drained, Progress, Worker, WorkerError};

@@ -8,8 +8,8 @@ use super::plan::Plan;
 use super::proc_maps::ProcMaps;
 use super::setup::Buffer;
 use super::spool::{Keep, Spool};
+use super::view::uname;
 use crate::abi::Abi;
-use crate::sys;
 use crate::trace_dat::write::{Version, convert};
 use crate::trace_dat::{
     FileLock, FinishedSpool, OptionId, SpoolEntry, SpoolTable, Trace, WriteError, Writer, spool_name,
@@ -177,7 +177,7 @@ impl Output {
             for hook in &plan.hooks {
                 writer.option(OptionId::HOOK, with_nul(hook));
             }
-            writer.option(OptionId::UNAME, with_nul(&sys::uname()));
+            writer.option(OptionId::UNAME, with_nul(&uname()));
             writer.option(OptionId::VERSION, with_nul(concat!("rtrace ", env!("CARGO_PKG_VERSION"))));
             writer.option_u64(OptionId::TRACEID, trace_id());
             if let Some(conversion) = time.tsc {

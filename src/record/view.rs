@@ -1,9 +1,9 @@
 //! What decides how the kernel shows a buffer's events, kept for `report --format kernel`.
 
 use super::setup::Buffer;
-use crate::sys;
 use crate::trace_dat::KernelView;
 use crate::tracefs::{Error, Tracefs};
+use nix::sys::utsname;
 use nix::unistd::{SysconfVar, sysconf};
 
 /// The settings of `buffer`, which has been read out to its end.
@@ -14,7 +14,7 @@ pub(super) fn view(tracefs: &Tracefs, buffer: &Buffer) -> Result<KernelView, Err
         tracer: buffer.instance.current_tracer()?,
         online: online.unwrap_or(possible),
         possible,
-        release: sys::uname().split(' ').nth(2).unwrap_or_default().to_owned(),
+        release: uname().split(' ').nth(2).unwrap_or_default().to_owned(),
         ..KernelView::default()
     };
     for (name, on) in buffer.instance.options()? {
@@ -30,4 +30,12 @@ pub(super) fn view(tracefs: &Tracefs, buffer: &Buffer) -> Result<KernelView, Err
         view.written += stats.read + stats.entries + stats.overrun;
     }
     Ok(view)
+}
+
+/// `sysname nodename release machine` of the running kernel, as uname(1) prints them and recordings keep them; empty
+/// where the kernel does not tell.
+pub fn uname() -> String {
+    let Ok(name) = utsname::uname() else { return String::new() };
+    let words = [name.sysname(), name.nodename(), name.release(), name.machine()];
+    words.map(|word| word.to_string_lossy().into_owned()).join(" ")
 }

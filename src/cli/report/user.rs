@@ -4,6 +4,7 @@ use super::input::Input;
 use super::{Damage, Format};
 use crate::cli::exit::{Exit, Failure, note};
 use anyhow::anyhow;
+use rtrace::record::uname;
 use rtrace::symbols::{ObjectFiles, UserSymbols};
 use rtrace::trace_dat::{OptionId, ReadAt};
 use std::fs::{self, File, OpenOptions};
@@ -72,13 +73,6 @@ impl NamesArgs {
             input.symbols.user = Some(Arc::new(UserSymbols::new(&maps, &input.symbols.comms, Box::new(disk))));
         }
     }
-}
-
-/// `sysname nodename release machine`, as a recording tells it.
-fn uname() -> String {
-    let Ok(name) = nix::sys::utsname::uname() else { return String::new() };
-    let words = [name.sysname(), name.nodename(), name.release(), name.machine()];
-    words.map(|word| word.to_string_lossy().into_owned()).join(" ")
 }
 
 /// No more processes and files than this are told of.
