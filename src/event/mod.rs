@@ -17,12 +17,13 @@ mod typed;
 mod types;
 mod value;
 
+pub use crate::ring_buffer::Lost;
 pub use common::{Common, RecordHead};
 pub use event_type::EventType;
 pub(crate) use handlers::{Next, Num, UserStack};
 pub use options::{DecodeOptions, FunctionOptions, GraphOptions};
 pub(crate) use recent::{FrontKey, Recent};
-pub use record::{Lost, Record};
+pub use record::Record;
 pub(crate) use repeats::Found;
 pub use state::{Joined, State};
 pub use typed::{Kind, Place, TypedEvent, TypedField, until_nul};

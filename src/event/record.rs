@@ -1,5 +1,6 @@
 //! The one thing that travels through the decode column.
 
+use crate::ring_buffer::Lost;
 use crate::units::{CpuId, Timestamp};
 
 /// One event as it lies in the ring buffer, lent by the stage that holds its page.
@@ -15,16 +16,4 @@ pub struct Record<'a> {
     pub lost: Lost,
     /// The record: `common_type` first, up to 3 bytes of padding at the end.
     pub data: &'a [u8],
-}
-
-/// How many events the kernel dropped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Lost {
-    /// None.
-    #[default]
-    None,
-    /// This many.
-    Count(u64),
-    /// Some; the kernel did not have the room to say how many.
-    Unknown,
 }

@@ -124,7 +124,7 @@ mod tests {
         page
     }
 
-    fn records(layout: &PageLayout, page: &[u8]) -> (crate::event::Lost, Vec<(u64, Vec<u8>)>) {
+    fn records(layout: &PageLayout, page: &[u8]) -> (crate::ring_buffer::Lost, Vec<(u64, Vec<u8>)>) {
         let header = layout.page(page).unwrap();
         let mut walker = Walker::new(layout.abi, 0, &header);
         let mut found = Vec::new();
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn every_part_has_the_records_and_their_times() {
-        use crate::event::Lost;
+        use crate::ring_buffer::Lost;
         for endian in [Endian::Little, Endian::Big] {
             let layout = layout(endian);
             let page = page(&layout);

@@ -25,11 +25,13 @@
 
 mod cut;
 mod error;
+mod lost;
 mod page;
 mod survey;
 mod walker;
 
 pub use error::PageError;
+pub use lost::Lost;
 pub use page::{Page, PageLayout};
 pub use survey::survey;
 pub use walker::{Item, Walker};

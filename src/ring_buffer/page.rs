@@ -2,8 +2,8 @@
 
 use super::PageError;
 use crate::abi::Abi;
-use crate::event::Lost;
 use crate::format::HeaderPage;
+use crate::ring_buffer::Lost;
 
 /// How one buffer's sub-buffers are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

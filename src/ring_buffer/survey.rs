@@ -109,7 +109,7 @@ fn words<const BYTES: usize, const WORDS: usize>(bytes: &[u8; BYTES]) -> [u32; W
 mod tests {
     use super::*;
     use crate::abi::Abi;
-    use crate::event::Lost;
+    use crate::ring_buffer::Lost;
     use crate::ring_buffer::{Page, Walker};
     use proptest::prelude::*;
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::abi::{Abi, Endian};
-use crate::event::Lost;
+use crate::ring_buffer::Lost;
 use proptest::prelude::*;
 
 const LE: Abi = Abi { endian: Endian::Little, long_size: 8 };

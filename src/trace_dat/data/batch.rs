@@ -1,6 +1,6 @@
 //! Records found ahead of their turn.
 
-use crate::event::Lost;
+use crate::ring_buffer::Lost;
 use crate::ring_buffer::{Item, PageError};
 use crate::trace_dat::Head;
 

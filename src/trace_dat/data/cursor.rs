@@ -2,7 +2,7 @@
 
 use super::batch::Batch;
 use super::page_headers::{Outline, Page};
-use crate::event::Lost;
+use crate::ring_buffer::Lost;
 use crate::ring_buffer::{PageError, PageLayout, Walker};
 use crate::trace_dat::{Head, Sieve};
 

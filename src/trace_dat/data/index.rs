@@ -2,8 +2,8 @@
 //! recorder notes it before it packs a chunk; our files keep it in an option of their own for each CPU of each buffer.
 
 use crate::abi::Abi;
-use crate::event::Lost;
 use crate::format::HeaderPage;
+use crate::ring_buffer::Lost;
 use crate::ring_buffer::{PageLayout, survey};
 use crate::trace_dat::put::Put;
 use crate::trace_dat::{Buffer, DataLayout, FileError, OptionId, RawOption, Trace};

@@ -1,6 +1,6 @@
 //! What the headers of a chunk's sub-buffers say, taken down while they are in the cache of whoever unpacked them.
 
-use crate::event::Lost;
+use crate::ring_buffer::Lost;
 use crate::ring_buffer::{PageError, PageLayout, Walker};
 
 /// A chunk's sub-buffers, one after the other.

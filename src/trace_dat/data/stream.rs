@@ -4,7 +4,7 @@ use super::batch::Batch;
 use super::chunks::{Chunk, ChunkReader, Damaged, Mark};
 use super::cursor::PageCursor;
 use super::read_ahead::Packed;
-use crate::event::Lost;
+use crate::ring_buffer::Lost;
 use crate::ring_buffer::{Item, PageError};
 use crate::trace_dat::{Buffer, Codec, Correction, FileError, Sieve, TimeOptions, Trace};
 use crate::units::CpuId;
