@@ -13,12 +13,14 @@
 // shared
 pub mod abi;
 pub mod btf;
+pub mod events;
 pub mod filter;
 pub mod format;
 pub mod hist;
 pub mod probe;
 pub mod syntax;
 pub mod synth;
+mod text;
 pub mod trace_dat;
 pub mod trigger;
 pub mod units;

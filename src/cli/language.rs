@@ -4,7 +4,7 @@ use super::args::{InstanceArg, TracefsArgs};
 use super::exit::{Exit, Failure, note};
 use rtrace::format::EventFormat;
 use rtrace::syntax::Diagnostic;
-use rtrace::tracefs::{EventName, EventSelection, Instance, Journal, Tracefs};
+use rtrace::tracefs::{Error, EventName, EventSelection, Instance, Journal, Tracefs};
 
 /// Which tracing directory and instance a command works on.
 #[derive(clap::Args)]
@@ -35,7 +35,7 @@ impl Place {
 /// The events that `text` selects.
 pub(crate) fn select(instance: &Instance, text: &str) -> Result<Vec<EventName>, Failure> {
     let events = instance.events()?;
-    EventSelection::new(text).select(&events).map_err(|e| {
+    EventSelection::new(text).select(&events).map_err(Error::from).map_err(|e| {
         let hints = e.hints();
         hints.into_iter().fold(Failure::new(Exit::Usage, e), Failure::hint)
     })

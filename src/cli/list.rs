@@ -348,14 +348,14 @@ fn select(pattern: Option<&str>, events: Vec<EventName>) -> Result<Vec<EventName
     let regex_only = pattern.contains(['.', '^', '$', '(', '|', '\\', '+', '{']);
     let selection = EventSelection::new(pattern);
     if !regex_only && pattern.contains(['*', '?', '[']) {
-        return Ok(selection.select(&events)?);
+        return Ok(selection.select(&events).map_err(Error::from)?);
     }
     let regex = Regex::new(pattern).map_err(|error| {
         Failure::new(Exit::Usage, anyhow::anyhow!("failed to understand the pattern `{pattern}`: {error}"))
     })?;
     let found: Vec<EventName> = events.iter().filter(|event| regex.is_match(&event.to_string())).cloned().collect();
     if found.is_empty() {
-        selection.select(&events)?; // for its error, which knows similar names
+        selection.select(&events).map_err(Error::from)?; // for its error, which knows similar names
     }
     Ok(found)
 }

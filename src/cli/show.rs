@@ -4,7 +4,7 @@ use super::args::{InstanceArg, TracefsArgs};
 use super::exit::{Exit, Failure};
 use crate::cli::stdout::stdout;
 use anyhow::anyhow;
-use rtrace::tracefs::{EventName, EventSelection, Instance};
+use rtrace::tracefs::{Error, EventName, EventSelection, Instance};
 use serde_json::{Map, Value, json};
 use std::io::{self, IsTerminal, Read, Write};
 
@@ -178,7 +178,7 @@ fn files(args: &Args, instance: &Instance) -> Result<Vec<String>, Failure> {
 }
 
 fn one_event(instance: &Instance, text: &str) -> Result<EventName, Failure> {
-    let mut events = EventSelection::new(text).select(&instance.events()?)?;
+    let mut events = EventSelection::new(text).select(&instance.events()?).map_err(Error::from)?;
     match events.pop() {
         Some(event) if events.is_empty() => Ok(event),
         _ => {

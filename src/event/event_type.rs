@@ -5,9 +5,9 @@ use super::raw::RawField;
 use super::{DecodeOptions, Record, State, raw};
 use crate::abi::Abi;
 use crate::format::EventFormat;
-use crate::print_fmt::put::Literal;
 use crate::print_fmt::{Context, PrintFmtError, Program, compile};
 use crate::symbols::Symbols;
+use crate::text::put::Literal;
 
 /// An event type, compiled.
 pub struct EventType {

@@ -2,7 +2,8 @@
 
 use crate::abi::Abi;
 use crate::format::{EventFormat, Field, Shape};
-use crate::print_fmt::{Context, Program, num};
+use crate::print_fmt::{Context, Program};
+use crate::text::num;
 
 /// A field, resolved for printing by itself.
 pub(super) struct RawField {

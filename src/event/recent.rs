@@ -2,7 +2,7 @@
 
 use super::RecordHead;
 use super::repeats::Repeats;
-use crate::print_fmt::put;
+use crate::text::put;
 
 /// The columns of tasks that ran lately, and of the second and the millisecond that pass. They say nothing that is not known otherwise:
 /// forks and clones begin without any.

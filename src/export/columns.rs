@@ -2,7 +2,7 @@
 
 use crate::abi::Abi;
 use crate::event::{Common, Lost, Recent, Record, RecordHead};
-use crate::print_fmt::{num, put};
+use crate::text::{num, put};
 
 /// `CPU:3 [12 EVENTS DROPPED]`: how many are missing, if that is known, between two words.
 pub(super) fn lost(out: &mut Vec<u8>, record: &Record<'_>, before: &[u8], behind: &[u8]) {

@@ -4,8 +4,8 @@
 //! line those calls are most of the time. Here every piece is stored as whole 8- or 32-byte blocks, whose surplus the
 //! next piece overwrites, and the finished line is appended to the output once.
 
-use crate::print_fmt::num;
 use crate::sys::Tail;
+use crate::text::num;
 
 /// The block that literals are copied by.
 const BLOCK: usize = 32;

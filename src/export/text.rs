@@ -6,9 +6,10 @@
 
 use super::columns;
 use crate::event::{EventTypes, Found, FrontKey, Lost, Record, RecordHead, State};
-use crate::print_fmt::{Context, num, put};
+use crate::print_fmt::Context;
 use crate::symbols::Symbols;
 use crate::sys::Tail;
+use crate::text::{num, put};
 use crate::units::Pid;
 
 /// What the time column shows.

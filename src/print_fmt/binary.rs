@@ -1,10 +1,10 @@
 //! Format strings of trace_printk, whose arguments lie packed in the record (kernel: `vbin_printf`, lib/vsprintf.c).
 
-use super::num::{self, Radix};
 use super::pointer::{self, Pointer};
 use super::spec::{Count, MAX_WIDTH, Piece, Spec, pieces};
 use super::{Context, Semantics};
 use crate::abi::Abi;
+use crate::text::num::{self, Radix};
 
 /// A constant format string, taken apart.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Kernel functions that appear in print formats because their result cannot be known when the format is written.
 
-use super::num;
 use super::table::Part;
+use crate::text::num;
 
 /// A function with a text as its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Addresses of the internet: `%pI4`, `%pI6`, `%pIS` and their like.
 
-use super::{Context, Semantics, num, put};
+use super::{Context, Semantics};
+use crate::text::{num, put};
 
 /// In which order the bytes of an IPv4 address lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,15 +25,12 @@ mod flags;
 mod functions;
 mod internet;
 mod lex;
-pub mod num;
 mod parse;
 mod pointer;
 mod program;
-pub(crate) mod put;
 mod scsi;
 mod spec;
 mod table;
-mod tail;
 mod text;
 mod time;
 

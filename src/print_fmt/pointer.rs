@@ -1,8 +1,9 @@
 //! `%p` and its extensions (kernel: Documentation/core-api/printk-formats.rst).
 
 use super::internet::{Order, Sockaddr, ipv4, ipv6, sockaddr};
-use super::{Context, Semantics, errno, num, put, time};
+use super::{Context, Semantics, errno, time};
 use crate::symbols::Symbol;
+use crate::text::{num, put};
 
 /// What a `%p` conversion shows of an address or of the bytes it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

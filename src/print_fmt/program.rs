@@ -2,14 +2,14 @@
 
 use super::bytes::{Bytes, c_str};
 use super::expr::{Ex, Load, fit};
-use super::num::{self, Flags, Radix};
 use super::pointer::{self, Pointer};
-use super::put::{self, Literal};
 use super::spec::MAX_WIDTH;
 use super::table::{self, Table};
 use super::text::Text;
 use super::{Context, Semantics};
 use crate::sys::Tail;
+use crate::text::num::{self, Flags, Radix};
+use crate::text::put::{self, Literal};
 
 /// What one event prints.
 #[derive(Clone, Debug)]

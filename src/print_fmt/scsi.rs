@@ -1,6 +1,6 @@
 //! `scsi_trace_parse_cdb`: what a SCSI command asks for (kernel: drivers/scsi/scsi_trace.c; layouts: SBC-3).
 
-use super::num;
+use crate::text::num;
 
 fn be(cdb: &[u8], at: usize, len: usize) -> Option<u64> {
     let bytes = cdb.get(at..at + len)?;

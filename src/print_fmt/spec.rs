@@ -1,6 +1,6 @@
 //! Format strings to pieces: literals and conversions.
 
-use super::num::Flags;
+use crate::text::num::Flags;
 
 /// A width or precision given in the text is cut here; no kernel asks for more, and none of them may fill the memory.
 pub(super) const MAX_WIDTH: usize = 4096;

@@ -1,6 +1,7 @@
 //! `__print_symbolic` and `__print_flags`: tables from values to names.
 
-use super::{Context, Semantics, num, put};
+use super::{Context, Semantics};
+use crate::text::{num, put};
 
 /// The names of one table, all texts in one buffer.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,8 @@ use super::bytes::{Bytes, c_str};
 use super::expr::Ex;
 use super::functions::TextFunction;
 use super::table::{self, Part, Table};
-use super::{Context, Semantics, num, pointer};
+use super::{Context, Semantics, pointer};
+use crate::text::num;
 
 /// An expression with a text as its value.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! The kernel's `%pt`: dates and times (lib/vsprintf.c, `time_and_date()`).
 
-use super::num;
 use crate::abi::Abi;
+use crate::text::num;
 
 /// What to show of a time, and what it is stored as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -44,7 +44,7 @@ pub(super) fn choose(
 ) -> Result<Chosen, RecordError> {
     let mut chosen = Chosen::default();
     for event in &buffer.events {
-        let found = match event.selection.select(existing) {
+        let found = match event.selection.select(existing).map_err(Error::from) {
             Ok(found) => found,
             Err(error) if allow_unknown => {
                 unknown.push(error);

@@ -2,7 +2,7 @@
 //! `funcgraph-args`): the registers that may hold arguments, whatever the function takes.
 
 use crate::btf::{Function, Int, Kind};
-use crate::print_fmt::num;
+use crate::text::num;
 
 /// How a function's arguments are shown.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! `/proc/kallsyms`: `ffffffff81000000 T startup_64` or `ffffffffc0201000 t ext4_map_blocks\t[ext4]`.
 
-use crate::print_fmt::num::eight_hex;
-use crate::print_fmt::put;
+use crate::text::num::eight_hex;
+use crate::text::put;
 use crate::trace_dat::Late;
 use std::ops::Range;
 use std::sync::OnceLock;

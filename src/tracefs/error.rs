@@ -2,6 +2,7 @@
 
 use super::error_log::LogEntry;
 use super::feature::missing_config;
+use crate::events::NoEvent;
 use crate::syntax::did_you_mean;
 use nix::errno::Errno;
 use std::io;
@@ -105,13 +106,8 @@ pub enum Error {
         name: String,
     },
     /// No event matches a selection.
-    #[error("no event matches `{pattern}`")]
-    NoEvent {
-        /// The selection as given.
-        pattern: String,
-        /// Names that resemble it.
-        nearest: Vec<String>,
-    },
+    #[error(transparent)]
+    NoEvent(#[from] NoEvent),
     /// No function is called so, or fits.
     #[error("no function matches `{pattern}`")]
     NoFunction {
@@ -191,14 +187,14 @@ impl Error {
             Error::NoInstance { others, .. } if !others.is_empty() => {
                 vec![format!("instances are {}.", others.join(", "))]
             }
-            Error::NoEvent { nearest, .. } if !nearest.is_empty() => {
+            Error::NoEvent(NoEvent { nearest, .. }) if !nearest.is_empty() => {
                 vec![format!("similar names are {}.", nearest.join(", "))]
             }
             Error::NoFunction { nearest, .. } if !nearest.is_empty() => {
                 vec![format!("similar names are {}.", nearest.join(", "))]
             }
             Error::NoFunction { .. } => vec!["`rtrace list -f PATTERN` shows the functions of this kernel.".to_owned()],
-            Error::NoEvent { .. } => vec!["`rtrace list -e` shows the events of this kernel.".to_owned()],
+            Error::NoEvent(_) => vec!["`rtrace list -e` shows the events of this kernel.".to_owned()],
             _ => Vec::new(),
         }
     }

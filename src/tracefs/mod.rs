@@ -4,7 +4,7 @@
 //!   through them;
 //! - [`Journal`] is the only way to write: it notes the old value, writes, logs the write as a shell line and puts
 //!   everything back in reverse order, also after a `kill -9` (see [`Orphan`]);
-//! - [`EventSelection`] is the language of `-e`; [`Feature`] says what this kernel can do and which CONFIG is missing.
+//! - [`Feature`] says what this kernel can do and which CONFIG is missing.
 //!
 //! Kernel documentation: `Documentation/trace/ftrace.rst` and `events.rst`.
 
@@ -14,38 +14,34 @@ mod defaults;
 mod dry;
 mod error;
 mod error_log;
-mod events;
+mod event_file;
 mod feature;
 mod files;
 mod function_profile;
 mod functions;
-mod glob;
 mod instance;
 mod journal;
 mod kernel_types;
 mod mount;
 mod root;
-mod select;
 mod stack;
 mod stats;
 mod status;
 
+pub use crate::events::{EventName, EventSelection, glob_matches};
 pub use buffer::BufferSize;
 pub use clock::TraceClock;
 pub use dry::DryRun;
 pub use error::Error;
 pub use error_log::LogEntry;
-pub use events::EventName;
 pub use feature::{Feature, missing_config};
 pub use files::{Files, RealFiles, WriteMode};
 pub use function_profile::FunctionProfile;
 pub use functions::FunctionList;
-pub use glob::glob_matches;
 pub use instance::Instance;
 pub use journal::{JOURNAL_DIR, Journal, Orphan, ResetPlan, Sink, UndoError, find_orphans};
 pub use kernel_types::KernelTypes;
 pub use root::Tracefs;
-pub use select::EventSelection;
 pub use stack::StackTrace;
 pub use stats::CpuStats;
 pub use status::Status;

@@ -3,8 +3,9 @@
 use super::Num;
 use crate::abi::Abi;
 use crate::format::EventFormat;
-use crate::print_fmt::{BinaryFormat, Context, num};
+use crate::print_fmt::{BinaryFormat, Context};
 use crate::symbols::Symbols;
+use crate::text::num;
 use std::collections::HashMap;
 
 pub(in crate::event) struct Bprint {

@@ -3,7 +3,8 @@
 use super::{Num, args, put_arguments};
 use crate::event::{DecodeOptions, FunctionOptions, Record, State};
 use crate::format::EventFormat;
-use crate::print_fmt::{Context, num};
+use crate::print_fmt::Context;
+use crate::text::num;
 
 /// A function call, indented below its caller.
 #[derive(Clone, Copy)]

@@ -3,8 +3,9 @@
 use super::{Next, Num, args, put_arguments};
 use crate::event::{Common, DecodeOptions, GraphOptions, Record};
 use crate::format::EventFormat;
-use crate::print_fmt::{Context, num};
+use crate::print_fmt::Context;
 use crate::symbols::Symbol;
+use crate::text::num;
 
 /// `  12.345 us   |    func();` for a call without traced calls within, `  |    func() {` for others.
 pub(in crate::event) struct Entry {

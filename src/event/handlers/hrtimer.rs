@@ -2,7 +2,8 @@
 
 use super::Num;
 use crate::format::EventFormat;
-use crate::print_fmt::{Context, num, put};
+use crate::print_fmt::Context;
+use crate::text::{num, put};
 
 #[derive(Clone, Copy)]
 pub(in crate::event) struct Hrtimer {

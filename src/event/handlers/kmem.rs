@@ -1,7 +1,8 @@
 //! kmem's allocations: who asked, in front of the usual text.
 
 use super::Num;
-use crate::print_fmt::{Context, num, put};
+use crate::print_fmt::Context;
+use crate::text::{num, put};
 
 /// `(function+0xoffset) `; nothing for an unknown address.
 pub(super) fn call_site(call_site: &Num, cx: &Context<'_>, out: &mut Vec<u8>) {

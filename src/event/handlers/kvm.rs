@@ -2,7 +2,8 @@
 
 use super::{Done, Num};
 use crate::format::EventFormat;
-use crate::print_fmt::{Context, num};
+use crate::print_fmt::Context;
+use crate::text::num;
 
 pub(in crate::event) enum Kvm {
     Entry {

@@ -2,7 +2,8 @@
 
 use super::{Num, TextField};
 use crate::format::EventFormat;
-use crate::print_fmt::{Context, num};
+use crate::print_fmt::Context;
+use crate::text::num;
 
 /// How far the lines after the first are indented.
 const INDENT: usize = 65;

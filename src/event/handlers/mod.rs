@@ -17,8 +17,9 @@ pub(crate) use stack::UserStack;
 use super::{Common, DecodeOptions, Record, State};
 use crate::abi::Abi;
 use crate::format::{EventFormat, Field, Shape};
-use crate::print_fmt::{Context, put};
+use crate::print_fmt::Context;
 use crate::symbols::{Registers, Symbols, Wording};
+use crate::text::put;
 
 /// What prints an event's text.
 pub(super) enum Handler {

@@ -4,7 +4,8 @@ use super::{Num, TextField};
 use crate::abi::Abi;
 use crate::event::State;
 use crate::format::EventFormat;
-use crate::print_fmt::{Context, flags_of, num, put};
+use crate::print_fmt::{Context, flags_of};
+use crate::text::{num, put};
 
 /// The letters of the task states, by bit, of kernels whose format does not say.
 const STATES: &[u8] = b"SDTtXZPI";

@@ -2,8 +2,9 @@
 
 use super::Num;
 use crate::format::EventFormat;
-use crate::print_fmt::{Context, num};
+use crate::print_fmt::Context;
 use crate::symbols::UserSymbol;
+use crate::text::num;
 use crate::units::Pid;
 
 /// A stack: one line per return address.

@@ -4,9 +4,9 @@ use super::super::line::{Line, Literal, Literals};
 use super::tasks::Tasks;
 use super::{JsonTypes, Style, escape};
 use crate::event::{Lost, Record};
-use crate::print_fmt::num;
 use crate::symbols::Comms;
 use crate::sys::Tail;
+use crate::text::num;
 use crate::units::{CpuId, Pid};
 
 /// One of the buffers whose records come: what is the same for all of them.

@@ -4,7 +4,8 @@ use super::context::comm;
 use super::put;
 use crate::abi::Endian;
 use crate::event::{Common, Record};
-use crate::print_fmt::{Context, num};
+use crate::print_fmt::Context;
+use crate::text::num;
 use crate::trace_dat::KernelView;
 
 /// Offsets in `struct blk_io_trace`, which begins where the common fields do.

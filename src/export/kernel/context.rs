@@ -2,8 +2,9 @@
 
 use super::put;
 use crate::event::Common;
-use crate::print_fmt::{Context, num};
+use crate::print_fmt::Context;
 use crate::symbols::Comms;
+use crate::text::num;
 use crate::trace_dat::KernelView;
 use crate::units::{CpuId, Pid, Timestamp};
 

@@ -5,8 +5,9 @@ use super::kind::Kind;
 use super::{blk, context, fields, header};
 use crate::event::{EventType, EventTypes, Lost, Record, State};
 use crate::export::columns;
-use crate::print_fmt::{Context, num};
+use crate::print_fmt::Context;
 use crate::symbols::Symbols;
+use crate::text::num;
 use crate::trace_dat::KernelView;
 
 /// Lays the events of one buffer out as the kernel does. They are to come in order.

@@ -4,8 +4,9 @@
 use super::put;
 use crate::abi::Abi;
 use crate::format::{EventFormat, Field, Shape};
-use crate::print_fmt::{Context, num};
+use crate::print_fmt::Context;
 use crate::symbols::Symbols;
+use crate::text::num;
 use crate::trace_dat::KernelView;
 use std::ops::Range;
 

@@ -3,7 +3,8 @@
 use super::put;
 use crate::event::{Num, Record};
 use crate::format::EventFormat;
-use crate::print_fmt::{Context, num};
+use crate::print_fmt::Context;
+use crate::text::num;
 
 /// A read or write, or the coming or going of a mapping.
 pub(super) struct Mmio {

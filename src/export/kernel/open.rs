@@ -3,8 +3,9 @@
 use crate::abi::Abi;
 use crate::event::Num;
 use crate::format::EventFormat;
-use crate::print_fmt::{Context, Program, Semantics, compile, num};
+use crate::print_fmt::{Context, Program, Semantics, compile};
 use crate::symbols::Symbols;
+use crate::text::num;
 
 /// `sys_openat(dfd: 4294967196, filename: 4788430 "name", flags: O_RDWR|O_CREAT, mode: 0600)`
 pub(super) struct Open {

@@ -4,8 +4,9 @@ use super::put;
 use crate::abi::Abi;
 use crate::event::Num;
 use crate::format::{EventFormat, Shape};
-use crate::print_fmt::{Context, PrintFmtError, Program, Semantics, compile, num};
+use crate::print_fmt::{Context, PrintFmtError, Program, Semantics, compile};
 use crate::symbols::Symbols;
+use crate::text::num;
 use crate::trace_dat::KernelView;
 
 /// A probe's event.

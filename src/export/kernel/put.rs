@@ -1,7 +1,8 @@
 //! Pieces of lines: filled numbers, and addresses as the kernel's printf and `seq_print_ip_sym()` write them.
 
-use crate::print_fmt::{Context, num};
+use crate::print_fmt::Context;
 use crate::symbols::{Registers, Wording};
+use crate::text::num;
 use crate::trace_dat::KernelView;
 
 /// Fills what `write` appends with blanks on the left.

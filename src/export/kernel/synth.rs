@@ -3,8 +3,9 @@
 use super::put;
 use crate::abi::Abi;
 use crate::format::{EventFormat, Field, Shape};
-use crate::print_fmt::{Context, PrintFmtError, Program, Semantics, compile, num};
+use crate::print_fmt::{Context, PrintFmtError, Program, Semantics, compile};
 use crate::symbols::Symbols;
+use crate::text::num;
 
 enum Value {
     Text,

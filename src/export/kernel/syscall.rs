@@ -4,8 +4,9 @@ use super::open::Open;
 use crate::abi::Abi;
 use crate::event::Num;
 use crate::format::{EventFormat, Shape};
-use crate::print_fmt::{Context, num};
+use crate::print_fmt::Context;
 use crate::symbols::Symbols;
+use crate::text::num;
 use crate::trace_dat::KernelView;
 
 /// `sys_read(fd: 3, buf: 0x7ffd0, count: 0x10)` or `sys_read -> 0x10`.

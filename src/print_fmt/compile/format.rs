@@ -6,15 +6,15 @@ use crate::format::{EventFormat, Shape};
 use crate::print_fmt::ast::Expr;
 use crate::print_fmt::bytes::Bytes;
 use crate::print_fmt::expr::{Ex, Load};
-use crate::print_fmt::num::{Flags, Radix};
 use crate::print_fmt::parse::parse;
 use crate::print_fmt::pointer::Pointer;
 use crate::print_fmt::program::{AddressSpec, FieldOp, IntSpec, Op, Shown, Step, TextSpec};
-use crate::print_fmt::put::Literal;
 use crate::print_fmt::spec::{Count, Piece, Spec, pieces};
 use crate::print_fmt::text::Text;
 use crate::print_fmt::{PrintFmtError, Program, Semantics};
 use crate::symbols::Symbols;
+use crate::text::num::{Flags, Radix};
+use crate::text::put::Literal;
 
 /// Compiles an event's print format. `symbols` resolve names of kernel variables among its arguments.
 ///

@@ -37,7 +37,7 @@ pub struct UserSymbol<'a> {
 impl UserSymbol<'_> {
     /// Appends `main+0x1f (/usr/bin/x)`, or `/usr/bin/x[+0x11f]`.
     pub fn write(&self, out: &mut Vec<u8>) {
-        use crate::print_fmt::num;
+        use crate::text::num;
         let path = |out: &mut Vec<u8>| {
             let shown = self.path.bytes().map(|b| if b.is_ascii_control() { b'?' } else { b });
             out.extend(shown);

@@ -67,7 +67,7 @@ impl Literal {
 
 /// Where the first NUL of `bytes` is; 16 if there is none.
 #[inline(always)]
-pub(super) fn nul_in(bytes: &[u8; 16]) -> usize {
+pub(crate) fn nul_in(bytes: &[u8; 16]) -> usize {
     const LOW: u128 = u128::MAX / 255;
     let word = u128::from_le_bytes(*bytes);
     // the lowest marked byte is right; ones above it may be marked by a borrow

@@ -1,8 +1,18 @@
 //! The language of `-e`: which events are meant.
 
+use super::EventName;
 use super::glob::{glob_matches, is_glob};
-use super::{Error, EventName};
 use crate::syntax::nearest;
+
+/// No event matches a selection.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no event matches `{pattern}`")]
+pub struct NoEvent {
+    /// The selection as given.
+    pub pattern: String,
+    /// Names that resemble it.
+    pub nearest: Vec<String>,
+}
 
 /// One `-e` argument, as trace-cmd reads it:
 ///
@@ -44,8 +54,8 @@ impl EventSelection {
     /// Those of `events` (sorted) that it means, in their order.
     ///
     /// # Errors
-    /// [`Error::NoEvent`] with names that resemble it, if there are none.
-    pub fn select(&self, events: &[EventName]) -> Result<Vec<EventName>, Error> {
+    /// [`NoEvent`] with names that resemble it, if there are none.
+    pub fn select(&self, events: &[EventName]) -> Result<Vec<EventName>, NoEvent> {
         let selected: Vec<EventName> = match EventName::parse(&self.text) {
             // The usual case needs no walk over two thousand names.
             Some(event) if !is_glob(&self.text) => {
@@ -54,7 +64,7 @@ impl EventSelection {
             _ => events.iter().filter(|event| self.selects(event)).cloned().collect(),
         };
         if selected.is_empty() {
-            return Err(Error::NoEvent { pattern: self.text.clone(), nearest: self.suggestions(events) });
+            return Err(NoEvent { pattern: self.text.clone(), nearest: self.suggestions(events) });
         }
         Ok(selected)
     }
@@ -123,7 +133,7 @@ mod tests {
     #[test]
     fn misses_name_what_resembles_them() {
         let nearest = |text: &str| match EventSelection::new(text).select(&events()) {
-            Err(Error::NoEvent { nearest, .. }) => nearest,
+            Err(NoEvent { nearest, .. }) => nearest,
             other => panic!("{other:?}"),
         };
         assert_eq!(nearest("sched:sched_swich"), ["sched:sched_switch"]);

@@ -22,11 +22,6 @@ impl EventName {
         let (system, name) = text.trim().split_once([':', '/'])?;
         (!system.is_empty() && !name.is_empty()).then(|| EventName::new(system, name))
     }
-
-    /// Path of one of the event's files below an instance: `events/sched/sched_switch/filter`.
-    pub fn file(&self, file: &str) -> String {
-        format!("events/{}/{}/{file}", self.system, self.name)
-    }
 }
 
 impl fmt::Display for EventName {

@@ -3,8 +3,8 @@
 use super::put::{all, piece};
 
 /// What `0` is in each byte.
-pub(super) const ZEROS: u64 = 0x3030_3030_3030_3030;
-pub(super) const SHORT: u64 = 100_000_000;
+pub(crate) const ZEROS: u64 = 0x3030_3030_3030_3030;
+pub(crate) const SHORT: u64 = 100_000_000;
 
 /// The three digits of each number below 1000, and a colon.
 pub(crate) static THREE: [[u8; 4]; 1000] = {
@@ -36,7 +36,7 @@ pub(crate) static UP_TO_THREE: [[u8; 4]; 1000] = {
 /// The eight decimal digits of a number below 10^8, as bytes 0 to 9, the most significant one lowest. All eight are made
 /// at once, by multiplications within one word.
 #[inline(always)]
-pub(super) fn eight(value: u64) -> u64 {
+pub(crate) fn eight(value: u64) -> u64 {
     let (high, low) = (value / 10_000, value % 10_000);
     let fours = high | (low << 32);
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
@@ -47,13 +47,13 @@ pub(super) fn eight(value: u64) -> u64 {
 
 /// How many of eight digits are in front of the first that is not 0, the last one aside.
 #[inline(always)]
-pub(super) fn leading(digits: u64) -> u32 {
+pub(crate) fn leading(digits: u64) -> u32 {
     (digits | 1 << 56).trailing_zeros() / 8
 }
 
 /// Appends `value` in decimal.
 #[inline(always)]
-pub fn dec(out: &mut Vec<u8>, value: u64) {
+pub(crate) fn dec(out: &mut Vec<u8>, value: u64) {
     if value < SHORT {
         let digits = eight(value);
         let skip = leading(digits);
@@ -73,7 +73,7 @@ fn long_dec(out: &mut Vec<u8>, value: u64) {
 
 /// Appends `value` in decimal with its sign.
 #[inline]
-pub fn signed(out: &mut Vec<u8>, value: i64) {
+pub(crate) fn signed(out: &mut Vec<u8>, value: i64) {
     if value < 0 {
         out.push(b'-');
     }
@@ -82,7 +82,7 @@ pub fn signed(out: &mut Vec<u8>, value: i64) {
 
 /// Appends `value` in decimal, filled with `fill` in front to `width` digits.
 #[inline]
-pub fn dec_pad(out: &mut Vec<u8>, value: u64, width: usize, fill: u8) {
+pub(crate) fn dec_pad(out: &mut Vec<u8>, value: u64, width: usize, fill: u8) {
     let mut shown = 1;
     let mut bound = 10u64;
     while shown < width && value >= bound {
@@ -114,13 +114,13 @@ pub(crate) fn eight_hex(value: u32) -> u64 {
 
 /// Appends `value` in hexadecimal, lower case, without a prefix.
 #[inline]
-pub fn hex(out: &mut Vec<u8>, value: u64) {
+pub(crate) fn hex(out: &mut Vec<u8>, value: u64) {
     hex_digits(out, value, hex_len(value));
 }
 
 /// Appends `value` in hexadecimal, lower case, filled with zeros to `width` digits.
 #[inline]
-pub fn hex_pad(out: &mut Vec<u8>, value: u64, width: usize) {
+pub(crate) fn hex_pad(out: &mut Vec<u8>, value: u64, width: usize) {
     if width > 16 {
         out.resize(out.len() + width - 16, b'0');
     }
@@ -128,7 +128,7 @@ pub fn hex_pad(out: &mut Vec<u8>, value: u64, width: usize) {
 }
 
 #[inline(always)]
-pub(super) fn hex_len(value: u64) -> usize {
+pub(crate) fn hex_len(value: u64) -> usize {
     (67 - (value | 1).leading_zeros() as usize) / 4
 }
 
@@ -147,27 +147,27 @@ fn hex_digits(out: &mut Vec<u8>, value: u64, len: usize) {
 
 /// Appends one byte as two hexadecimal digits.
 #[inline]
-pub fn hex_byte(out: &mut Vec<u8>, byte: u8) {
+pub(crate) fn hex_byte(out: &mut Vec<u8>, byte: u8) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     all(out, &[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
 }
 
 /// The flags of a conversion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Flags {
-    pub(super) left: bool,
-    pub(super) plus: bool,
-    pub(super) space: bool,
-    pub(super) alt: bool,
-    pub(super) zero: bool,
+pub(crate) struct Flags {
+    pub(crate) left: bool,
+    pub(crate) plus: bool,
+    pub(crate) space: bool,
+    pub(crate) alt: bool,
+    pub(crate) zero: bool,
     /// As the kernel's printf does it (lib/vsprintf.c, `number()`) where the C library's does not: `#` marks 0 too, a
     /// precision of 0 leaves a 0 to be seen, zeros fill the width in spite of a precision.
-    pub(super) kernel: bool,
+    pub(crate) kernel: bool,
 }
 
 /// How a number is to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Radix {
+pub(crate) enum Radix {
     Signed,
     Unsigned,
     Hex,
@@ -176,7 +176,7 @@ pub(super) enum Radix {
 }
 
 /// Appends a number as printf does. `value` is already cut to its length modifier.
-pub(super) fn printf(
+pub(crate) fn printf(
     out: &mut Vec<u8>,
     value: u64,
     radix: Radix,

@@ -1,0 +1,10 @@
+//! Where an event's files lie.
+
+use crate::events::EventName;
+
+impl EventName {
+    /// Path of one of the event's files below an instance: `events/sched/sched_switch/filter`.
+    pub fn file(&self, file: &str) -> String {
+        format!("events/{}/{}/{file}", self.system, self.name)
+    }
+}
