@@ -3,6 +3,7 @@
 //! [`EventTypes`] is built once from a file's formats and does not change afterwards. What does change while events are
 //! printed in order lies in [`State`]. [`TypedEvent`] is for readers that want values instead of texts.
 
+mod arguments;
 mod blk;
 mod common;
 mod event_type;
@@ -18,6 +19,7 @@ mod types;
 mod value;
 
 pub use crate::ring_buffer::Lost;
+pub(crate) use arguments::{Registers, Wording};
 pub use common::{Common, RecordHead};
 pub use event_type::EventType;
 pub(crate) use handlers::{Next, Num, UserStack};

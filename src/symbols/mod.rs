@@ -10,7 +10,7 @@ mod printk;
 mod user;
 
 use crate::btf::Enumerators;
-pub(crate) use arguments::{Registers, Wording};
+pub(crate) use arguments::{Arguments, Passed};
 pub use comms::Comms;
 pub use functions::Functions;
 pub use kallsyms::{Kallsyms, Symbol};

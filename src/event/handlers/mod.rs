@@ -16,9 +16,10 @@ pub(crate) use stack::UserStack;
 
 use super::{Common, DecodeOptions, Record, State};
 use crate::abi::Abi;
+use crate::event::{Registers, Wording};
 use crate::format::{EventFormat, Field, Shape};
 use crate::print_fmt::Context;
-use crate::symbols::{Registers, Symbols, Wording};
+use crate::symbols::Symbols;
 use crate::text::put;
 
 /// What prints an event's text.

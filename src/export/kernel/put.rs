@@ -1,7 +1,7 @@
 //! Pieces of lines: filled numbers, and addresses as the kernel's printf and `seq_print_ip_sym()` write them.
 
+use crate::event::{Registers, Wording};
 use crate::print_fmt::Context;
-use crate::symbols::{Registers, Wording};
 use crate::text::num;
 use crate::trace_dat::KernelView;
 
