@@ -4,8 +4,21 @@ use std::path::{Path, PathBuf};
 
 const DECODE: &[&str] = &["ring_buffer", "print_fmt", "symbols", "event", "merge", "analysis", "export"];
 const CONTROL: &[&str] = &["tracefs", "record"];
-const SHARED: &[&str] =
-    &["abi", "btf", "units", "format", "syntax", "filter", "trigger", "hist", "synth", "probe", "trace_dat"];
+const SHARED: &[&str] = &[
+    "abi",
+    "btf",
+    "events",
+    "text",
+    "units",
+    "format",
+    "syntax",
+    "filter",
+    "trigger",
+    "hist",
+    "synth",
+    "probe",
+    "trace_dat",
+];
 
 /// A line of code that is neither a comment nor part of a test module, with its place.
 struct Line {
@@ -71,7 +84,7 @@ fn none_says(modules: &[&str], words: &[&str], rule: &str) {
 }
 
 fn used_as(modules: &[&str]) -> Vec<String> {
-    modules.iter().map(|module| format!("crate::{module}")).collect()
+    modules.iter().map(|module| format!("crate::{module}::")).collect()
 }
 
 #[test]
