@@ -1,7 +1,7 @@
 //! The system calls that no safe wrapper offers: the one file of this crate with unsafe code.
 #![expect(
     unsafe_code,
-    reason = "fork, signal, sched_setscheduler, setpriority, pidfd_open, PTRACE_LISTEN, perf_event_open, mmap and stores of constant size into a vector have no safe form; each block says why it is sound"
+    reason = "fork, signal, sched_setscheduler, setpriority, pidfd_open, waitpid, kill, PTRACE_LISTEN, PTRACE_CONT, perf_event_open, mmap and stores of constant size into a vector have no safe form; each block says why it is sound"
 )]
 
 use nix::libc;
@@ -254,6 +254,31 @@ pub(crate) fn real_time(priority: i32) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// The wait status of the child `pid`, as wait(2) encodes it: `None` while there is none and `flags` has `WNOHANG`. nix's
+/// waitpid(2) has no value for a child that a real-time signal ended, and loses it.
+///
+/// # Errors
+/// `ECHILD` if there is no such child, `EINTR`.
+pub(crate) fn wait_for(pid: i32, flags: i32) -> io::Result<Option<i32>> {
+    let mut status = 0;
+    // SAFETY: the call writes one int to `status`, which outlives it.
+    match unsafe { libc::waitpid(pid, &raw mut status, flags) } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(None),
+        _ => Ok(Some(status)),
+    }
+}
+
+/// Sends the signal `number`, which may be a real-time one, to the process `pid`.
+///
+/// # Errors
+/// `ESRCH` if there is no such process, `EPERM` if it is not ours to signal.
+pub(crate) fn send_signal(pid: i32, number: i32) -> io::Result<()> {
+    // SAFETY: the call takes two numbers and changes nothing in this process, unless it is the one signalled.
+    let done = unsafe { libc::kill(pid, number) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Lets the task `pid`, which this thread traces (`PTRACE_SEIZE`) and a signal has stopped, stay stopped until SIGCONT.
 ///
 /// # Errors
@@ -261,6 +286,16 @@ pub(crate) fn real_time(priority: i32) -> io::Result<()> {
 pub(crate) fn ptrace_listen(pid: i32) -> io::Result<()> {
     // SAFETY: the request takes two null pointers and changes nothing in this process.
     let done = unsafe { libc::ptrace(libc::PTRACE_LISTEN, pid, ptr::null_mut::<u8>(), ptr::null_mut::<u8>()) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Lets the stopped task `pid`, which this thread traces, run on with the signal `number`; 0 for none.
+///
+/// # Errors
+/// `ESRCH` if it is not stopped.
+pub(crate) fn ptrace_cont(pid: i32, number: i32) -> io::Result<()> {
+    // SAFETY: the request takes a null pointer and a number, and changes nothing in this process.
+    let done = unsafe { libc::ptrace(libc::PTRACE_CONT, pid, ptr::null_mut::<u8>(), libc::c_long::from(number)) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

@@ -5,10 +5,10 @@ use super::user::User;
 use crate::sys::{self, ExecImage, Identity};
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
+use nix::libc;
 use nix::poll::{PollFd, PollFlags, poll};
 use nix::sys::ptrace;
-use nix::sys::signal::{Signal, kill};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::sys::signal::Signal;
 use nix::unistd::{AccessFlags, Pid as NixPid, access, pipe2};
 use std::env;
 use std::ffi::{CString, OsStr, OsString};
@@ -220,48 +220,61 @@ impl Child {
 
     /// How it ended, if it did.
     pub fn try_wait(&mut self) -> Option<Ended> {
-        self.wait_with(Some(WaitPidFlag::WNOHANG))
+        self.wait_with(libc::WNOHANG)
     }
 
     /// Waits until it has ended.
     pub fn wait(&mut self) -> Option<Ended> {
-        self.wait_with(None)
+        self.wait_with(0)
     }
 
-    fn wait_with(&mut self, flags: Option<WaitPidFlag>) -> Option<Ended> {
+    fn wait_with(&mut self, flags: i32) -> Option<Ended> {
         while self.ended.is_none() {
-            match waitpid(NixPid::from_raw(self.pid.0), flags) {
-                Ok(WaitStatus::Exited(_, status)) => self.ended = Some(Ended::Status(status as u8)),
-                Ok(WaitStatus::Signaled(_, signal, _)) => self.ended = Some(Ended::Signal(signal as i32 as u8)),
-                Ok(WaitStatus::PtraceEvent(_, signal, event)) => self.go_on_after(signal, event),
-                Ok(WaitStatus::Stopped(_, signal)) if self.traced => self.go_on(Some(signal)),
-                Ok(WaitStatus::StillAlive) | Err(Errno::ECHILD) => break,
-                Ok(_) | Err(_) => {}
+            match sys::wait_for(self.pid.0, flags) {
+                Ok(Some(status)) => self.changed(status),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Ok(None) | Err(_) => break,
             }
         }
         self.ended
     }
 
-    /// It is traced, and something happened to it.
-    fn go_on_after(&mut self, signal: Signal, event: i32) {
-        if event == ptrace::Event::PTRACE_EVENT_EXIT as i32 {
-            self.look_at_maps();
-        } else if matches!(signal, Signal::SIGSTOP | Signal::SIGTSTP | Signal::SIGTTIN | Signal::SIGTTOU) {
-            let _ = sys::ptrace_listen(self.pid.0); // it was stopped, and stays so
-            return;
+    /// Takes a wait status: it ended, or it is traced and stops for that.
+    fn changed(&mut self, status: i32) {
+        if libc::WIFEXITED(status) {
+            self.ended = Some(Ended::Status(libc::WEXITSTATUS(status) as u8));
+        } else if libc::WIFSIGNALED(status) {
+            self.ended = Some(Ended::Signal(libc::WTERMSIG(status) as u8));
+        } else if libc::WIFSTOPPED(status) && self.traced {
+            match (libc::WSTOPSIG(status), status >> 16) {
+                (signal, 0) => self.go_on(signal),
+                (_, libc::PTRACE_EVENT_EXIT) => {
+                    self.look_at_maps();
+                    self.go_on(0);
+                }
+                (libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU, _) => {
+                    let _ = sys::ptrace_listen(self.pid.0); // it was stopped, and stays so
+                }
+                _ => self.go_on(0),
+            }
         }
-        self.go_on(None);
     }
 
-    fn go_on(&self, signal: Option<Signal>) {
-        let _ = ptrace::cont(NixPid::from_raw(self.pid.0), signal); // ESRCH: it was killed meanwhile
+    /// Lets it run on after a stop, with the signal of this number; 0 for none.
+    fn go_on(&self, signal: i32) {
+        let _ = sys::ptrace_cont(self.pid.0, signal); // ESRCH: it was killed meanwhile
     }
 
     /// Sends it a signal, if it still runs.
     pub fn signal(&mut self, signal: Signal) {
+        self.send(signal as i32);
+    }
+
+    /// Sends it the signal of this number, real-time signals included, if it still runs.
+    pub fn send(&mut self, number: i32) {
         if self.try_wait().is_none() {
             // It is our unreaped child, so the id is still its own; a refusal would change nothing.
-            let _ = kill(NixPid::from_raw(self.pid.0), signal);
+            let _ = sys::send_signal(self.pid.0, number);
         }
     }
 }
@@ -324,6 +337,14 @@ mod tests {
         let mut child = start(&["sh", "-c", "kill -TERM $$"]);
         child.open_gate().unwrap();
         assert_eq!(child.wait().map(Ended::code), Some(143));
+    }
+
+    #[test]
+    fn a_command_that_a_real_time_signal_ended_has_ended() {
+        let number = libc::SIGRTMIN() + 1;
+        let mut child = start(&["sh", "-c", &format!("kill -{number} $$")]);
+        child.open_gate().unwrap();
+        assert_eq!(child.wait(), Some(Ended::Signal(number as u8)));
     }
 
     #[test]

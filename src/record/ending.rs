@@ -41,19 +41,14 @@ pub(super) fn end_of(
     }
 }
 
-/// Takes the signals that arrived; true if one of them is to end the recording. The command gets what it did not get
-/// from the terminal already.
+/// Takes the signals that arrived; true if one of them is to end the recording. Passes on to the command what it did not
+/// get from the terminal already.
 pub(super) fn pass_on(signals: &Signals, mut child: Option<&mut Child>) -> bool {
     let mut ends = false;
     while let Some(arrived) = signals.next() {
-        if arrived.signal == Signal::SIGCHLD {
-            continue;
-        }
-        ends = true;
-        // A reader of our output that went away is nothing to the command.
-        let ours = arrived.from_terminal || arrived.signal == Signal::SIGPIPE;
-        if let Some(child) = child.as_deref_mut().filter(|_| !ours) {
-            child.signal(arrived.signal);
+        ends |= arrived.ends();
+        if let Some(child) = child.as_deref_mut().filter(|_| arrived.is_for_the_command()) {
+            child.send(arrived.number);
         }
     }
     ends

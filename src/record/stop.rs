@@ -9,36 +9,80 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
-/// The signals that would end a process, taken as messages instead, for as long as this lives.
+/// Signals whose default action ends the process, read from a queue instead, for as long as this lives.
 ///
-/// They are blocked for the thread that makes this, and for all threads it starts afterwards: make it first.
+/// They are blocked for the calling thread and for all threads it starts afterwards: make it first. A process that one of
+/// them ended would leave its tracefs settings behind.
 #[derive(Debug)]
 pub struct Signals {
     fd: SignalFd,
     before: SigSet,
 }
 
+/// Signals that stay as they are: those the CPU or the program itself raises by a fault (blocking does not stop them),
+/// those that cannot be blocked, and those that end no process. All others end one by default, real-time signals included.
+const NOT_TAKEN: [Signal; 15] = [
+    Signal::SIGSEGV,
+    Signal::SIGBUS,
+    Signal::SIGILL,
+    Signal::SIGFPE,
+    Signal::SIGTRAP,
+    Signal::SIGABRT,
+    Signal::SIGSYS,
+    Signal::SIGKILL,
+    Signal::SIGSTOP,
+    Signal::SIGTSTP,
+    Signal::SIGTTIN,
+    Signal::SIGTTOU,
+    Signal::SIGCONT,
+    Signal::SIGURG,
+    Signal::SIGWINCH,
+];
+
+/// Signals about this process alone: its output pipe, its timers, its resource limits.
+const OWN: [Signal; 7] = [
+    Signal::SIGPIPE,
+    Signal::SIGALRM,
+    Signal::SIGVTALRM,
+    Signal::SIGPROF,
+    Signal::SIGXCPU,
+    Signal::SIGXFSZ,
+    Signal::SIGIO,
+];
+
 /// A signal that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrived {
-    /// Which one.
-    pub signal: Signal,
+    /// Its number.
+    pub number: i32,
     /// True if the terminal sent it, which sends it to the command as well.
     pub from_terminal: bool,
 }
 
+impl Arrived {
+    /// False for SIGCHLD, which only wakes the caller.
+    pub fn ends(&self) -> bool {
+        self.number != Signal::SIGCHLD as i32
+    }
+
+    /// True if the command is to get it too: it ends the session, concerns more than this process, and the command did not
+    /// get it from the terminal already.
+    pub fn is_for_the_command(&self) -> bool {
+        self.ends() && !self.from_terminal && !OWN.iter().any(|own| *own as i32 == self.number)
+    }
+}
+
 impl Signals {
-    /// Blocks SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT and SIGCHLD for this thread and opens their queue.
+    /// Blocks SIGCHLD and every signal whose default action ends the process, except faults, and opens their queue.
+    ///
+    /// With SIGXFSZ blocked a write beyond `ulimit -f` fails with `EFBIG`. Children inherit no disposition from here;
+    /// whoever forks one clears its signal mask.
     ///
     /// # Errors
     /// When the kernel has no descriptor left.
     pub fn block() -> io::Result<Self> {
-        let mut set = SigSet::empty();
-        for signal in
-            [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGPIPE, Signal::SIGQUIT, Signal::SIGCHLD]
-        {
-            set.add(signal);
-        }
+        let mut set = SigSet::all();
+        NOT_TAKEN.iter().for_each(|signal| set.remove(*signal));
         let before = SigSet::thread_get_mask()?;
         set.thread_block()?;
         let fd = SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
@@ -48,8 +92,7 @@ impl Signals {
     /// The next signal in the queue.
     pub fn next(&self) -> Option<Arrived> {
         let info = self.fd.read_signal().ok().flatten()?;
-        let signal = Signal::try_from(info.ssi_signo as i32).ok()?;
-        Some(Arrived { signal, from_terminal: info.ssi_code == nix::libc::SI_KERNEL })
+        Some(Arrived { number: info.ssi_signo as i32, from_terminal: info.ssi_code == nix::libc::SI_KERNEL })
     }
 }
 
@@ -121,10 +164,30 @@ mod tests {
         nix::sys::signal::raise(Signal::SIGTERM).unwrap();
         let never = EventFd::new().unwrap();
         wait(&signals, None, &[never.as_fd()], None);
-        assert_eq!(signals.next(), Some(Arrived { signal: Signal::SIGTERM, from_terminal: false }));
+        assert_eq!(signals.next(), Some(Arrived { number: Signal::SIGTERM as i32, from_terminal: false }));
         nix::sys::signal::raise(Signal::SIGHUP).unwrap();
         drop(signals); // swallows SIGHUP
         assert_eq!(SigSet::thread_get_mask().unwrap(), before);
+    }
+
+    #[test]
+    fn every_signal_that_ends_a_process_is_taken() {
+        // What the kernel does by default, from signal(7): these end no process, or are a fault, or cannot be blocked.
+        let others = [
+            "SEGV", "BUS", "ILL", "FPE", "TRAP", "ABRT", "SYS", "KILL", "STOP", "TSTP", "TTIN", "TTOU", "CONT", "URG",
+            "WINCH",
+        ];
+        let signals = Signals::block().unwrap();
+        let blocked = SigSet::thread_get_mask().unwrap();
+        for signal in Signal::iterator() {
+            let taken = !others.contains(&signal.as_str().trim_start_matches("SIG"));
+            assert_eq!(blocked.contains(signal), taken, "{signal}");
+        }
+        drop(signals);
+        let arrived = |number| Arrived { number, from_terminal: false };
+        let classes = [Signal::SIGUSR1, Signal::SIGXCPU, Signal::SIGCHLD].map(|signal| arrived(signal as i32));
+        assert_eq!(classes.map(|a| (a.ends(), a.is_for_the_command())), [(true, true), (true, false), (false, false)]);
+        assert!(arrived(nix::libc::SIGRTMIN()).is_for_the_command());
     }
 
     #[test]

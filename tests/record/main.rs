@@ -9,6 +9,7 @@ mod not_run;
 
 mod allocations;
 mod command_line;
+mod ends;
 mod fake;
 mod host;
 mod limits;

@@ -1,7 +1,6 @@
 //! The time while a histogram counts.
 
 use crate::cli::exit::{Exit, Failure};
-use nix::sys::signal::Signal;
 use rtrace::record::{Child, Command, CommandError, Signals, wait};
 use rtrace::units::parse_duration;
 use std::ffi::OsString;
@@ -69,15 +68,11 @@ impl Session {
             let until = [end, next].into_iter().flatten().min();
             wait(&self.signals, None, &[self.idle.0.as_fd()], until);
             while let Some(arrived) = self.signals.next() {
-                match arrived.signal {
-                    Signal::SIGCHLD => {}
-                    Signal::SIGINT | Signal::SIGTERM | Signal::SIGHUP | Signal::SIGQUIT | Signal::SIGPIPE => {
-                        if let Some(child) = self.child.as_mut().filter(|_| !arrived.from_terminal) {
-                            child.signal(arrived.signal);
-                        }
-                        return Ok(());
-                    }
-                    _ => {}
+                if let Some(child) = self.child.as_mut().filter(|_| arrived.is_for_the_command()) {
+                    child.send(arrived.number);
+                }
+                if arrived.ends() {
+                    return Ok(());
                 }
             }
             if self.child.as_mut().is_some_and(|child| child.try_wait().is_some()) {
