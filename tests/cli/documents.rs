@@ -1,6 +1,6 @@
 //! The documents are true: their console blocks are run, their links lead somewhere.
 
-use crate::environment::TestEnvironment;
+use crate::common::environment::TestEnvironment;
 use std::path::{Path, PathBuf};
 
 fn top() -> &'static Path {

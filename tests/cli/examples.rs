@@ -1,8 +1,8 @@
 //! Every example in the help of the verbs that read files is done on a recording. Those of the verbs that trace are done
 //! in guests (`tests/kernel/examples.rs`).
 
-use crate::environment::TestEnvironment;
-use crate::help_examples::commands;
+use crate::common::environment::TestEnvironment;
+use crate::common::help_examples::commands;
 use std::path::Path;
 
 /// Each verb and how many examples it has at least.

@@ -1,6 +1,6 @@
 //! The commands that make files of files: nothing of the recording may get lost.
 
-use crate::environment::TestEnvironment;
+use crate::common::environment::TestEnvironment;
 use std::path::{Path, PathBuf};
 
 const RECORDINGS: [&str; 5] =

@@ -1,6 +1,6 @@
 //! `man/` and `completions/` are what the program says of itself; `cargo run -- generate .` brings them up to date.
 
-use crate::environment::TestEnvironment;
+use crate::common::environment::TestEnvironment;
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -1,6 +1,6 @@
 //! The help, and what becomes of a command line that nobody understands.
 
-use crate::environment::TestEnvironment;
+use crate::common::environment::TestEnvironment;
 
 #[test]
 fn alone_it_shows_the_first_steps() {

@@ -1,7 +1,7 @@
 //! The commands of the event languages where the kernel has none of it, and what shells offer for them.
 
-use crate::environment::TestEnvironment;
-use crate::not_run::not_run;
+use crate::common::environment::TestEnvironment;
+use crate::common::not_run::not_run;
 use std::fs;
 
 /// A tracefs of a kernel without histograms, synthetic events, snapshots and probes.

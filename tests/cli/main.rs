@@ -1,15 +1,14 @@
 //! The built program, as a user meets it: stdout, stderr and exit status.
 
-#[path = "../common/environment.rs"]
-mod environment;
-#[path = "../common/help_examples.rs"]
-mod help_examples;
-#[path = "../common/knobs.rs"]
-mod knobs;
-#[path = "../common/not_run.rs"]
-mod not_run;
-#[path = "../common/profiles.rs"]
-mod profiles;
+#[path = "../common"]
+mod common {
+    pub(crate) mod corpus;
+    pub(crate) mod environment;
+    pub(crate) mod help_examples;
+    pub(crate) mod knobs;
+    pub(crate) mod not_run;
+    pub(crate) mod profiles;
+}
 
 mod documents;
 mod examples;
@@ -17,6 +16,7 @@ mod files;
 mod generated;
 mod help;
 mod languages;
+mod machine;
 mod profile;
 mod trace_cmd;
 mod verbs;

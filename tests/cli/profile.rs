@@ -1,7 +1,7 @@
 //! `report --profile`.
 
-use crate::environment::TestEnvironment;
-use crate::profiles::alike;
+use crate::common::environment::TestEnvironment;
+use crate::common::profiles::alike;
 use std::io::Read;
 use std::path::Path;
 

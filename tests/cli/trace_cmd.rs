@@ -1,6 +1,6 @@
 //! `docs/trace-cmd.md` has a row for every option of trace-cmd 3.4, and does not promise what the program refuses.
 
-use crate::environment::TestEnvironment;
+use crate::common::environment::TestEnvironment;
 use std::collections::BTreeMap;
 
 /// Every command of trace-cmd 3.4 with its options, each with a value that it takes: from its usage texts and parsers.

@@ -1,7 +1,7 @@
 //! The commands that sit directly on tracefs: on a small tree of files, and on the running kernel where that can be.
 
-use crate::environment::TestEnvironment;
-use crate::not_run::not_run;
+use crate::common::environment::TestEnvironment;
+use crate::common::not_run::not_run;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -202,7 +202,7 @@ impl Drop for Own {
 fn reset_and_stat_on_the_running_kernel() {
     let env = TestEnvironment::new();
     let Some(own) = Own::new("reset") else { return };
-    let before = crate::knobs::Knobs::read(&own.0);
+    let before = crate::common::knobs::Knobs::read(&own.0);
     for (file, text) in [
         ("events/sched/enable", "1"),
         ("events/irq/irq_handler_exit/enable", "1"),
@@ -236,7 +236,7 @@ fn reset_and_stat_on_the_running_kernel() {
         .exits(0)
         .prints_with("\"clock\": \"mono\"");
     env.rtrace(&["reset", "--journal-dir", "journal", "-B", own.name()]).exits(0).complains("").prints("");
-    before.assert_unchanged(&crate::knobs::Knobs::read(&own.0));
+    before.assert_unchanged(&crate::common::knobs::Knobs::read(&own.0));
     env.rtrace(&["reset", "--journal-dir", "journal", "-d"]).exits(2).complains_with("the top level cannot be deleted");
     env.rtrace(&["reset", "--journal-dir", "journal", "-d", "-B", own.name()]).exits(0).complains("");
     assert!(!own.0.exists());
@@ -248,7 +248,7 @@ fn start_and_set_leave_what_they_set_or_nothing() {
     let Some(own) = Own::new("start") else { return };
     let journals = env.path().join("journals");
     let journals = journals.to_str().expect("a plain path");
-    let fresh = crate::knobs::Knobs::read(&own.0);
+    let fresh = crate::common::knobs::Knobs::read(&own.0);
     let rtrace =
         |verb: &str, args: &[&str]| env.rtrace(&[&[verb, "--journal-dir", journals, "-B", own.name()], args].concat());
     // Of the events of sched only some have the field.
@@ -270,7 +270,7 @@ fn start_and_set_leave_what_they_set_or_nothing() {
     assert_eq!(says("set_event_pid"), "1\n");
 
     // Whatever is refused leaves all as it was, what a `start` would have cleared first included.
-    let before = crate::knobs::Knobs::read(&own.0);
+    let before = crate::common::knobs::Knobs::read(&own.0);
     for (args, complaint) in [
         (&["-e", "sched:sched_switch", "-f", "nofield == 1"][..], "Field not found\n"),
         (&["-e", "sched", "-f", "nofield == 1"], "Field not found\n"),
@@ -281,7 +281,7 @@ fn start_and_set_leave_what_they_set_or_nothing() {
     ] {
         for verb in ["start", "set"] {
             rtrace(verb, args).exits(1).complains_with(complaint);
-            before.assert_unchanged(&crate::knobs::Knobs::read(&own.0));
+            before.assert_unchanged(&crate::common::knobs::Knobs::read(&own.0));
         }
     }
     let refused = rtrace("start", &["-p", "nosuchtracer"]);
@@ -294,6 +294,6 @@ fn start_and_set_leave_what_they_set_or_nothing() {
     rtrace("set", &["-e", "irq", "-e", "nosuch", "-i"]).exits(0).complains_with("warning: no event matches `nosuch`");
 
     rtrace("reset", &[]).exits(0).complains("");
-    fresh.assert_unchanged(&crate::knobs::Knobs::read(&own.0));
+    fresh.assert_unchanged(&crate::common::knobs::Knobs::read(&own.0));
     assert_eq!(fs::read_dir(journals).expect("the journals").count(), 0);
 }

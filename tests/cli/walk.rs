@@ -1,6 +1,6 @@
 //! Every daily verb once: which instance it acts on, what its exit code says, and what its help shows.
 
-use crate::environment::{Outcome, TestEnvironment};
+use crate::common::environment::{Outcome, TestEnvironment};
 use rtrace::trace_dat::Trace;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

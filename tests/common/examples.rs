@@ -1,4 +1,4 @@
-//! The examples of the kernel's documentation: rows of `tests/languages/examples.tsv`.
+//! The examples of the kernel's documentation: rows of `tests/library/languages/examples.tsv`.
 
 /// One example.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct Example {
 
 /// All of them.
 pub(crate) fn examples() -> Vec<Example> {
-    let rows = include_str!("../languages/examples.tsv").lines().filter(|line| !line.starts_with('#'));
+    let rows = include_str!("../library/languages/examples.tsv").lines().filter(|line| !line.starts_with('#'));
     rows.map(|row| match row.split('\t').collect::<Vec<_>>()[..] {
         [kind, event, text] => Example { kind, event, text },
         _ => panic!("not three columns: {row}"),

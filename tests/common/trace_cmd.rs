@@ -1,6 +1,6 @@
 //! The trace-cmds that are at hand, and what is compared of their reports.
 
-use crate::not_run::not_run;
+use super::not_run::not_run;
 use std::path::{Path, PathBuf};
 
 /// This machine's trace-cmd; in CI it must be there.
@@ -21,7 +21,7 @@ pub(crate) fn fetched() -> Option<String> {
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target"), PathBuf::from);
     let path = target.join("trace-cmd-3.4/trace-cmd");
     if !path.exists() {
-        not_run("trace-cmd 3.4 was not fetched (tests/peers/fetch-trace-cmd)");
+        not_run("trace-cmd 3.4 was not fetched (tests/kernel/peers/fetch-trace-cmd)");
         return None;
     }
     Some(path.display().to_string())

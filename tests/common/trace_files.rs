@@ -1,6 +1,6 @@
 //! Every trace file at hand.
 
-use crate::corpus::{corpus, own};
+use super::corpus::{corpus, own};
 use std::path::PathBuf;
 
 /// All `.dat` files of the project's own and of the corpus, in the order of their paths.

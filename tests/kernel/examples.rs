@@ -1,10 +1,10 @@
 //! Every example that people read is done by the program on real kernels: those of the kernel's own documentation,
 //! and those of our reference pages and of `--help`.
 
-use crate::documented::{Example, examples};
-use crate::echoes;
+use crate::common::echoes;
+use crate::common::examples::{Example, examples};
+use crate::common::help_examples::commands;
 use crate::guest_machine::{Guest, Kernel, on_kernels};
-use crate::help_examples::commands;
 use std::process::Command;
 
 const DOCUMENTED: &str = r#"

@@ -1,6 +1,6 @@
 //! Booting a guest: `tests/kernel/boot` does it, this is its Rust face.
 
-use crate::not_run::not_run;
+use crate::common::not_run::not_run;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

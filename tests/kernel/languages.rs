@@ -1,7 +1,7 @@
 //! The event languages against real kernels: what we print is taken, what the kernel shows is what we meant, and
 //! afterwards everything is as it was. `languages.sh` does the writing.
 
-use crate::echoes;
+use crate::common::echoes;
 use crate::guest_machine::{Guest, Kernel, on_kernels};
 
 on_kernels!(every_language_is_spoken: V6_1, V6_12, AllTracers => |kernel| {

@@ -1,30 +1,32 @@
-//! Whole kernels, booted under QEMU: what needs a kernel of its own, or another one than this machine's.
+//! Other kernels, booted under QEMU, and the other program: what trace-cmd reads and writes.
+
+#[path = "../common"]
+mod common {
+    pub(crate) mod echoes;
+    #[expect(dead_code, reason = "the command line's tests use more of it")]
+    pub(crate) mod environment;
+    pub(crate) mod examples;
+    pub(crate) mod help_examples;
+    pub(crate) mod not_run;
+    pub(crate) mod trace_cmd;
+}
 
 mod captured;
-#[path = "../common/examples.rs"]
-mod documented;
-#[path = "../common/echoes.rs"]
-mod echoes;
 mod events;
 mod examples;
 mod forms;
 mod guest_machine;
 mod harness;
-#[path = "../common/help_examples.rs"]
-mod help_examples;
 mod hist;
 mod languages;
+mod left_by_guests;
 mod load;
 mod module;
 mod newest;
-#[path = "../common/not_run.rs"]
-mod not_run;
 mod peers;
 mod persistent;
 mod recorder;
 mod text;
-#[path = "../common/trace_cmd.rs"]
-mod trace_cmd;
 mod tracers;
 mod verbs;
 mod whole;

@@ -1,7 +1,7 @@
 //! The kernel module of `tests/kernel/module`, built here: it says what the kernel makes of each conversion.
 
+use crate::common::not_run::not_run;
 use crate::guest_machine::Kernel;
-use crate::not_run::not_run;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

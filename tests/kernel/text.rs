@@ -1,8 +1,8 @@
 //! The kernel's `trace` of a stopped instance and our text of the same ring buffer, line by line.
 
 use crate::captured::{Compared, Pointers, compare};
+use crate::common::not_run::not_run;
 use crate::guest_machine::{Guest, Kernel, on_kernels};
-use crate::not_run::not_run;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;

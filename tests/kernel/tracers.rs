@@ -1,7 +1,7 @@
 //! Every tracer and option of `record` on kernels that have them; missing ones are named.
 
 use crate::guest_machine::{Guest, Kernel, on_kernels};
-use crate::peers;
+use crate::left_by_guests;
 use std::path::Path;
 
 on_kernels!(recorded_reported_and_put_back: V6_1, V6_12, AllTracers => |kernel| {
@@ -9,7 +9,7 @@ on_kernels!(recorded_reported_and_put_back: V6_1, V6_12, AllTracers => |kernel| 
     let chrt = Path::new("/usr/bin/chrt");
     let files = if chrt.exists() { &[chrt][..] } else { &[] };
     let Some(guest) = Guest::run(kernel, include_str!("tracers.sh"), files) else { return };
-    let lines = peers::all_read_the_same(&guest.file(""));
+    let lines = left_by_guests::all_read_the_same(&guest.file(""));
     let mut wanted = vec!["function", "expression", "index", "funcstack", "graph", "graphall", "blk", "options"];
     wanted.extend(["instances", "offset", "version6", "user", "poll", "procmap", "percpu", "zlib", "daemon", "profile"]);
     if kernel == Kernel::AllTracers {

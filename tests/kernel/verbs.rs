@@ -1,9 +1,9 @@
 //! The daily verbs: lists, profiles, extracts, conversions and parts, on kernels that have what they need and on those
 //! that lack it.
 
+use crate::common::trace_cmd::installed;
 use crate::guest_machine::{Guest, Kernel, on_kernels};
-use crate::peers;
-use crate::trace_cmd::installed;
+use crate::left_by_guests;
 use std::path::Path;
 use std::process::Command;
 
@@ -13,7 +13,7 @@ on_kernels!(each_does_its_work: V6_1, V6_12, V7, AllTracers => |kernel| {
     if installed().is_some() {
         told.push_str(&with_files(&guest.file("")));
     }
-    peers::all_read_the_same(&guest.file(""));
+    left_by_guests::all_read_the_same(&guest.file(""));
     for verb in ["profile: ", "stack: ", "extract: ", "restore: ", "split: ", "stream: ", "chains: "] {
         assert!(told.lines().any(|line| line.starts_with(verb)), "{kernel:?}: {told}");
     }

@@ -2,8 +2,8 @@
 //! heading and columns included.
 
 use crate::captured::{unknowable_left_out, without_addresses};
+use crate::common::not_run::not_run;
 use crate::guest_machine::{Guest, Kernel, on_kernels};
-use crate::not_run::not_run;
 use crate::whole_file::both;
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,47 +1,14 @@
 //! The drain loop allocates nothing per chunk, counted by an allocator that knows its thread.
 
+use crate::common::counting;
 use nix::fcntl::OFlag;
 use nix::sys::eventfd::EventFd;
 use nix::unistd::pipe2;
 use rtrace::record::{Compression, Drain, Progress, Spool, Worker};
 use rtrace::units::CpuId;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsFd;
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-fn count() {
-    ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
-}
-
-// SAFETY: hands everything to the system's allocator; counting allocates nothing, as the cell has no destructor.
-#[expect(unsafe_code, reason = "a counting allocator cannot be written without")]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
-        // SAFETY: as the caller's.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
-        // SAFETY: as the caller's.
-        unsafe { System.realloc(at, layout, size) }
-    }
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: as the caller's.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const SUB_BUFFER: usize = 4096;
 const CHUNK: usize = 16 * SUB_BUFFER;
@@ -58,9 +25,9 @@ fn allocations(compression: Compression, no_splice: bool, chunks: usize) -> u64 
     std::thread::scope(|scope| {
         let stop = &stop;
         let running = scope.spawn(move || {
-            let before = ALLOCATIONS.get();
+            let before = counting::allocations();
             let drained = worker.run(stop.as_fd());
-            let allocations = ALLOCATIONS.get() - before;
+            let allocations = counting::allocations() - before;
             assert!(drained.error.is_none() && drained.raw == (chunks * CHUNK) as u64);
             allocations
         });
@@ -82,7 +49,7 @@ fn a_chunk_costs_no_allocation() {
             assert_eq!(few, many, "allocations for 4 and 200 chunks: {compression:?}, no_splice {no_splice}");
         }
     }
-    let before = ALLOCATIONS.get();
+    let before = counting::allocations();
     drop(vec![1u8; 10]);
-    assert_eq!(ALLOCATIONS.get() - before, 1, "the allocator counts");
+    assert_eq!(counting::allocations() - before, 1, "the allocator counts");
 }

@@ -1,6 +1,6 @@
 //! What the command line refuses, each once, before anything is touched.
 
-use crate::environment::TestEnvironment;
+use crate::common::environment::TestEnvironment;
 
 #[track_caller]
 fn refused(args: &[&str], status: i32, says: &str) {

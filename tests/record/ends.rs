@@ -1,8 +1,8 @@
 //! Ends that nobody planned: any signal, resource limits.
 
-use crate::environment::TestEnvironment;
+use crate::common::environment::TestEnvironment;
+use crate::common::knobs::Knobs;
 use crate::host::kernel;
-use crate::knobs::Knobs;
 use crate::state::{PATIENCE, start};
 use nix::libc;
 use nix::sys::signal::{Signal, kill};

@@ -1,8 +1,8 @@
 //! The whole recorder, unprivileged, over a directory that looks like tracefs: files made of a real recording, FIFOs as
 //! `trace_pipe_raw` through which that recording's own sub-buffers flow.
 
-use crate::environment::TestEnvironment;
-use crate::knobs::Knobs;
+use crate::common::environment::TestEnvironment;
+use crate::common::knobs::Knobs;
 use rtrace::trace_dat::Trace;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;

@@ -1,7 +1,7 @@
 //! Recordings of the running kernel, in instances of their own. They need root and a tracefs.
 
-use crate::environment::{Outcome, TestEnvironment};
-use crate::not_run::not_run;
+use crate::common::environment::{Outcome, TestEnvironment};
+use crate::common::not_run::not_run;
 use nix::sys::eventfd::EventFd;
 use rtrace::record::{Drain, Drained, Progress, Spool, Worker, chunk_size};
 use rtrace::trace_dat::{TaskBits, Trace};

@@ -1,6 +1,6 @@
 //! Bounds on the disk: `--max-size`, `--min-free`, `--ring`, `--ring-time`; and `-r`.
 
-use crate::environment::TestEnvironment;
+use crate::common::environment::TestEnvironment;
 use crate::host::{SmallDisk, kernel, kills, kills_while_tracing, record, report, summary};
 use crate::state::{PATIENCE, Running};
 use nix::sys::signal::{Signal, kill};

@@ -1,19 +1,24 @@
 //! `rtrace record`: the command line, the whole recorder over a fake tracing directory, and the running kernel.
 
-#[path = "../common/environment.rs"]
-mod environment;
-#[path = "../common/knobs.rs"]
-mod knobs;
-#[path = "../common/not_run.rs"]
-mod not_run;
+#[path = "../common"]
+mod common {
+    pub(crate) mod counting;
+    pub(crate) mod environment;
+    pub(crate) mod knobs;
+    pub(crate) mod not_run;
+    pub(crate) mod profiles;
+}
 
 mod allocations;
 mod command_line;
 mod ends;
 mod fake;
+mod filter_agrees;
 mod host;
 mod limits;
 mod names;
 mod often;
+mod profiles;
 mod state;
+mod tracefs;
 mod user_stacks;

@@ -1,8 +1,8 @@
 //! Names that kernels leave in their print formats are stored with their values.
 
-use crate::environment::TestEnvironment;
+use crate::common::environment::TestEnvironment;
+use crate::common::not_run::not_run;
 use crate::host::{kernel, record};
-use crate::not_run::not_run;
 use rtrace::trace_dat::{OptionId, Trace};
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! What must hold each of many times: a recorder killed at any moment, recordings one after the other.
 
-use crate::environment::TestEnvironment;
+use crate::common::environment::TestEnvironment;
+use crate::common::knobs::Knobs;
 use crate::host::{kernel, summary};
-use crate::knobs::Knobs;
 use crate::state::{Running, start_doing};
 use nix::sys::signal::{Signal, kill};
 use rtrace::record::{self, BufferPlan, Compression, EventPlan, Limits, Live, Machine, Observer, Place, Plan, Tasks};
@@ -175,9 +175,9 @@ fn two_hundred_recordings_leave_nothing_behind() {
 fn trace_cmd_records_at_the_same_time() {
     let Some((tracefs, _guard)) = kernel() else { return };
     let (one, two, theirs) = (TestEnvironment::new(), TestEnvironment::new(), TestEnvironment::new());
-    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peers/trace-cmd-here");
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/peers/trace-cmd-here");
     if theirs.command("trace-cmd").arg("list").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
-        crate::not_run::not_run("no trace-cmd here");
+        crate::common::not_run::not_run("no trace-cmd here");
         return;
     }
     let before = Knobs::read(tracefs.root());

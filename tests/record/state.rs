@@ -1,8 +1,8 @@
 //! Whatever ends a recording, tracefs is afterwards as it was.
 
-use crate::environment::TestEnvironment;
+use crate::common::environment::TestEnvironment;
+use crate::common::knobs::Knobs;
 use crate::host::kernel;
-use crate::knobs::Knobs;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::process::{Child, Command, ExitStatus, Stdio};

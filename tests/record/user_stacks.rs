@@ -1,6 +1,6 @@
 //! Stacks of user space by name: programs of this test's own, recorded on the running kernel.
 
-use crate::environment::TestEnvironment;
+use crate::common::environment::TestEnvironment;
 use crate::host::kernel;
 use std::fs;
 use std::process::Command;

@@ -1,0 +1,219 @@
+//! Merging on several threads gives what merging on one gives, also around damage and for any sharing-out.
+
+use crate::common::trace_files::trace_files;
+use proptest::prelude::*;
+use rtrace::event::Record;
+use rtrace::merge::ahead::{Effort, Verdict, Work, run};
+use rtrace::merge::{Merge, MergeError};
+use rtrace::trace_dat::{CpuStream, TimeOptions, Trace};
+
+/// Writes a line per record; what it says of the number of records before it makes segments depend on each other.
+struct Lines {
+    /// The state's every how many-th change is not to be foreseen; 0: none.
+    surprise: u64,
+    /// Whether some records tell of the one behind them, which does not come then.
+    tells: bool,
+}
+
+#[derive(Clone, Default)]
+struct Seen {
+    base: u64,
+    records: u64,
+}
+
+impl Work for Lines {
+    type State = Seen;
+
+    fn fork(&self, known: &Seen, _: Option<Seen>) -> Seen {
+        Seen { base: known.base + known.records, records: 0 }
+    }
+
+    fn record<'n>(
+        &self,
+        r: &Record<'_>,
+        next: impl FnOnce() -> Option<Record<'n>>,
+        state: &mut Seen,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        state.records += 1;
+        let number = (state.base + state.records).checked_div(self.surprise).unwrap_or(0);
+        let sum = r.data.iter().fold(0u32, |sum, b| sum.wrapping_mul(31).wrapping_add(u32::from(*b)));
+        let (time, cpu, lost) = (r.timestamp.0, r.cpu.0, r.lost);
+        out.extend_from_slice(format!("{number} {time} {cpu} {} {lost:?} {sum:x}", r.buffer).as_bytes());
+        let told = if self.tells && sum.is_multiple_of(5) { next() } else { None };
+        if let Some(told) = &told {
+            out.extend_from_slice(format!(" and {} {}", told.timestamp.0, told.data.len()).as_bytes());
+        }
+        out.push(b'\n');
+        told.is_some()
+    }
+
+    fn commit(&self, known: &mut Seen, done: &mut Seen) -> Verdict {
+        let base = known.base + known.records;
+        if self.surprise > 0 && done.base / self.surprise != base / self.surprise {
+            return Verdict::Again;
+        }
+        if self.surprise > 0 && done.base != base {
+            return Verdict::InOrder;
+        }
+        known.records += done.records;
+        Verdict::Kept
+    }
+}
+
+/// All streams of all buffers.
+fn streams(trace: &Trace) -> Vec<(CpuStream, usize)> {
+    let mut streams = Vec::new();
+    for (number, buffer) in trace.buffers.iter().enumerate() {
+        for cpu in 0..buffer.cpus.len() {
+            streams.push((trace.stream(buffer, cpu, &TimeOptions::default()).unwrap(), number));
+        }
+    }
+    streams
+}
+
+/// What comes out: the lines, and the damage.
+fn lines(bytes: &[u8], effort: Effort, surprise: u64) -> (String, Vec<String>) {
+    let trace = match Trace::open(bytes.to_vec()) {
+        Ok(trace) => trace,
+        Err(error) => return (String::new(), vec![error.to_string()]),
+    };
+    let streams = streams(&trace);
+    let (mut out, mut damage) = (Vec::new(), Vec::new());
+    let mut sink = |text: &[u8]| {
+        out.extend_from_slice(text);
+        Ok(())
+    };
+    run(&Lines { surprise, tells: false }, streams, effort, &mut Seen::default(), &mut sink, &mut |e| {
+        damage.push(e.to_string())
+    })
+    .unwrap();
+    (String::from_utf8(out).unwrap(), damage)
+}
+
+fn small(threads: usize) -> Effort {
+    Effort { threads, segment: 20_000, ahead: 60_000 }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same() {
+    let mut most = 0;
+    for path in trace_files() {
+        let bytes = std::fs::read(&path).unwrap();
+        let expected = lines(&bytes, Effort::new(1), 0);
+        most = most.max(expected.0.len());
+        for threads in [2, 3, 8] {
+            for effort in [Effort { segment: 2_000, ..small(threads) }, small(threads), Effort::new(threads)] {
+                assert!(lines(&bytes, effort, 0) == expected, "{}: {effort:?}", path.display());
+            }
+        }
+    }
+    assert!(most > 20_000, "no file has many records");
+}
+
+#[test]
+fn segments_that_were_wrong_are_done_again() {
+    for path in trace_files() {
+        let bytes = std::fs::read(&path).unwrap();
+        for surprise in [1, 50, 700] {
+            let expected = lines(&bytes, Effort::new(1), surprise);
+            assert!(lines(&bytes, small(2), surprise) == expected, "{}: {surprise}", path.display());
+        }
+    }
+}
+
+/// Records that follow each other on a CPU are worked on without asking the merge for each: that must not show.
+#[test]
+fn series_give_what_single_steps_give() {
+    let (mut told, work) = (0, Lines { surprise: 0, tells: true });
+    for path in trace_files() {
+        let Ok(trace) = Trace::open(std::fs::read(&path).unwrap()) else { continue };
+        let mut merge = Merge::default();
+        streams(&trace).into_iter().for_each(|(stream, buffer)| merge.add(stream, buffer));
+        let (mut seen, mut expected, mut expected_damage) = (Seen::default(), Vec::new(), Vec::new());
+        loop {
+            match merge.advance() {
+                Ok(true) if work.record(&merge.record(), || merge.peek(), &mut seen, &mut expected) => {
+                    merge.skip_peeked();
+                    told += 1;
+                }
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => expected_damage.push(error.to_string()),
+            }
+        }
+        let (mut out, mut damage) = (Vec::new(), Vec::new());
+        let mut sink = |text: &[u8]| {
+            out.extend_from_slice(text);
+            Ok(())
+        };
+        let note = &mut |e: &MergeError| damage.push(e.to_string());
+        run(&work, streams(&trace), Effort::new(1), &mut Seen::default(), &mut sink, note).unwrap();
+        assert!(out == expected && damage == expected_damage, "{}", path.display());
+    }
+    assert!(told > 100, "no file has many records");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+    #[test]
+    fn damage_is_the_same(file in any::<prop::sample::Index>(), flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), cut in any::<prop::sample::Index>(), is_cut: bool) {
+        let files = trace_files();
+        let mut bytes = std::fs::read(&files[file.index(files.len())]).unwrap();
+        // The events' data is most of the end.
+        let data = bytes.len() / 2;
+        for (at, mask) in flips {
+            let at = data + at.index(bytes.len() - data);
+            bytes[at] ^= mask;
+        }
+        if is_cut {
+            bytes.truncate(data + cut.index(bytes.len() - data));
+        }
+        prop_assert!(lines(&bytes, small(3), 0) == lines(&bytes, Effort::new(1), 0));
+    }
+}
+
+/// Panics at a record.
+struct Panics(u64);
+
+impl Work for Panics {
+    type State = u64;
+
+    fn fork(&self, known: &u64, _: Option<u64>) -> u64 {
+        *known
+    }
+
+    fn record<'n>(
+        &self,
+        record: &Record<'_>,
+        _: impl FnOnce() -> Option<Record<'n>>,
+        seen: &mut u64,
+        _: &mut Vec<u8>,
+    ) -> bool {
+        *seen += 1;
+        assert!(*seen < self.0, "on purpose, at {}", record.timestamp.0);
+        false
+    }
+
+    fn commit(&self, known: &mut u64, done: &mut u64) -> Verdict {
+        *known = *done;
+        Verdict::Kept
+    }
+}
+
+#[test]
+fn a_thread_that_panics_is_an_error() {
+    for records in [1, 100, 2_000] {
+        let trace = Trace::open(std::fs::read("tests/data/traces/i386/events-v6.dat").unwrap()).unwrap();
+        let streams = (0..trace.buffers[0].cpus.len())
+            .map(|cpu| (trace.stream(&trace.buffers[0], cpu, &TimeOptions::default()).unwrap(), 0))
+            .collect();
+        let (done, waited) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let sink = &mut |_: &[u8]| Ok(());
+            done.send(run(&Panics(records), streams, small(3), &mut 0, sink, &mut |_| {})).unwrap();
+        });
+        let result = waited.recv_timeout(std::time::Duration::from_secs(60)).expect("it waits for ever");
+        assert!(result.unwrap_err().to_string().contains("panicked"));
+    }
+}

@@ -1,0 +1,192 @@
+//! Damaged files: what can be read is read, what cannot is named, and nothing else happens.
+//!
+//! Of a file that was cut, what is left is a clean prefix of each CPU's events. Of a file with a flipped byte that we
+//! wrote, every event is either there or its loss is reported: all we write carries checksums. trace-cmd's frames and
+//! bare sub-buffers carry none, so there a flipped byte may change an event unseen; then only sanity is asked for.
+
+use crate::common::recording::{Event, data, events, events_and_damage, open, record};
+use rtrace::trace_dat::{Codec, SectionId, Trace};
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A finished recording of ours with the events of `name` and few formats, so that it is small.
+fn ours(name: &str, codec: Codec) -> Vec<u8> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace.dat");
+    let stopped = record(&open(&data(name)), &path, codec, 3);
+    stopped.writer.finish(&stopped.buffers, &stopped.spools).unwrap();
+    std::fs::read(&path).unwrap()
+}
+
+/// Where the first CPU's data starts: what is before are the headers.
+fn headers(file: &[u8]) -> usize {
+    let trace = Trace::open(file.to_vec()).unwrap();
+    trace.buffers.iter().flat_map(|b| &b.cpus).map(|c| c.offset as usize).min().unwrap()
+}
+
+/// The file's events, and what is said to be damaged.
+fn read(file: Vec<u8>) -> (Vec<Event>, Vec<String>) {
+    match Trace::open(file) {
+        Ok(trace) => events_and_damage(&trace),
+        Err(e) => (Vec::new(), vec![e.to_string()]),
+    }
+}
+
+/// Numbers that look random, the same in each run.
+fn places(below: usize, count: usize) -> impl Iterator<Item = usize> {
+    let mut state = 0x2545_f491_4f6c_dd1du64;
+    std::iter::repeat_with(move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    })
+    .take(count)
+}
+
+/// Each CPU's events are the first ones of what there were.
+fn assert_clean_prefix(found: &[Event], whole: &[Event], what: &str) {
+    let mut of_cpu: HashMap<(u32, usize), Vec<&Event>> = HashMap::new();
+    for event in whole {
+        of_cpu.entry((event.1, event.2)).or_default().push(event);
+    }
+    let mut next: HashMap<(u32, usize), usize> = HashMap::new();
+    for event in found {
+        let cpu = (event.1, event.2);
+        let at = next.entry(cpu).or_default();
+        let expected = of_cpu.get(&cpu).and_then(|events| events.get(*at));
+        assert!(expected == Some(&event), "{what}: event {at} of cpu {} is not the recorded one", cpu.0);
+        *at += 1;
+    }
+}
+
+fn cut(file: &[u8], at: usize, whole: &[Event]) {
+    let (found, damage) = read(file[..at].to_vec());
+    let what = format!("cut at {at} of {}", file.len());
+    assert_clean_prefix(&found, whole, &what);
+    assert!(found.len() == whole.len() || !damage.is_empty(), "{what}: {} events, not a word", found.len());
+}
+
+#[test]
+fn cut_anywhere_a_file_of_ours_gives_a_clean_prefix() {
+    for (name, codec) in
+        [("s390x/inst.dat", Codec::Zstd), ("i386/kprobe.dat", Codec::Zlib), ("vm-6.1/trig.dat", Codec::None)]
+    {
+        let file = ours(name, codec);
+        let whole = events(&Trace::open(file.clone()).unwrap());
+        assert!(whole.len() > 100);
+        let headers = headers(&file);
+        (0..headers).for_each(|at| cut(&file, at, &whole));
+        places(file.len() - headers, 1000).for_each(|at| cut(&file, headers + at, &whole));
+        println!("{name} {codec:?}: {} bytes, {headers} of headers", file.len());
+    }
+}
+
+#[test]
+fn cut_anywhere_a_file_of_trace_cmd_gives_a_clean_prefix() {
+    for name in ["s390x/inst.dat", "i386/events-v6.dat", "host/small-zlib.dat"] {
+        let file = std::fs::read(data(name)).unwrap();
+        let whole = events(&Trace::open(file.clone()).unwrap());
+        (0..400).chain(places(file.len(), 600)).for_each(|at| cut(&file, at, &whole));
+    }
+}
+
+#[test]
+fn a_flipped_byte_in_a_file_of_ours_loses_nothing_unseen() {
+    let file = ours("s390x/inst.dat", Codec::Zstd);
+    let whole = events(&Trace::open(file.clone()).unwrap());
+    let headers = headers(&file);
+    for at in (0..headers).chain(places(file.len(), 1000)) {
+        let bit = 1 << (at % 8);
+        let mut damaged = file.clone();
+        damaged[at] ^= bit;
+        let (found, damage) = read(damaged);
+        assert!(
+            found.len() == whole.len() || !damage.is_empty(),
+            "byte {at} ^ {bit:#x}: {} of {} events, not a word",
+            found.len(),
+            whole.len()
+        );
+    }
+}
+
+#[test]
+fn a_flipped_byte_in_a_foreign_file_is_survived() {
+    for name in ["s390x/inst.dat", "i386/events-v6.dat", "host/small-zlib.dat", "vm-6.1/trig.dat"] {
+        let file = std::fs::read(data(name)).unwrap();
+        let most = events(&Trace::open(file.clone()).unwrap()).len() * 20;
+        for at in (0..200).chain(places(file.len(), 800)) {
+            let mut damaged = file.clone();
+            damaged[at] ^= 0x40 >> (at % 7);
+            let (found, _) = read(damaged);
+            assert!(found.len() <= most, "{name}, byte {at}: {} events", found.len());
+        }
+    }
+}
+
+/// `rtrace report` of a file with 256 MiB of address space and ten seconds.
+fn report(path: &Path) -> (String, String, Option<i32>) {
+    let script = "ulimit -v 262144 && exec timeout 10 \"$0\" report \"$1\"";
+    let out = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_rtrace")])
+        .arg(path)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&out.stdout), text(&out.stderr), out.status.code())
+}
+
+#[test]
+fn report_says_where_and_exits_with_4_within_256_mib() {
+    let file = std::fs::read(data("vm-6.1/trig.dat")).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace.dat");
+    let write = |bytes: &[u8]| {
+        let mut to = std::fs::File::create(&path).unwrap();
+        to.write_all(bytes).unwrap();
+    };
+    write(&file);
+    let (whole, stderr, status) = report(&path);
+    assert_eq!((stderr.as_str(), status), ("", Some(0)));
+    for at in places(file.len(), 60) {
+        write(&file[..at]);
+        let (text, stderr, status) = report(&path);
+        match status {
+            Some(0) => assert_eq!(text, whole, "cut at {at}"),
+            Some(4) => assert!(stderr.contains(" at 0x") || stderr.contains("cpu "), "cut at {at}: {stderr}"),
+            Some(1) => assert!(at < 12 && stderr.contains("not a trace.dat"), "cut at {at}: {stderr}"),
+            other => panic!("cut at {at}: {other:?} {stderr}"),
+        }
+        let mut flipped = file.clone();
+        flipped[at] ^= 0x20;
+        write(&flipped);
+        let (_, stderr, status) = report(&path);
+        assert!(matches!(status, Some(0 | 1 | 4)), "byte {at}: {status:?} {stderr}");
+        assert_eq!(status == Some(0), stderr.is_empty(), "byte {at}: {stderr}");
+    }
+}
+
+/// Symbols are unpacked when the first one is asked for: who asks for none has nothing to tell, and lacks nothing.
+#[test]
+fn damaged_symbols_are_told_by_who_needs_them() {
+    let mut file = std::fs::read(data("host/small-zlib.dat")).unwrap();
+    let sections = open(&data("host/small-zlib.dat")).sections();
+    let symbols = sections.iter().find(|section| section.id == SectionId::KALLSYMS).unwrap();
+    assert!(symbols.compressed);
+    let middle = (symbols.offset + symbols.size / 2) as usize;
+    file[middle..middle + 16].iter_mut().for_each(|byte| *byte ^= 0x5a);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace.dat");
+    std::fs::write(&path, file).unwrap();
+    let run = |words: &[&str]| {
+        let done = Command::new(env!("CARGO_BIN_EXE_rtrace")).args(words).arg(&path).output().unwrap();
+        (String::from_utf8_lossy(&done.stderr).matches("(kallsyms) at 0x").count(), done.status.code())
+    };
+    for words in [&["report"][..], &["report", "--threads", "2"], &["dump"]] {
+        assert_eq!(run(words), (1, Some(4)), "{words:?}");
+    }
+    assert_eq!(run(&["report", "--count"]), (0, Some(0)));
+}

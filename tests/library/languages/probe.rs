@@ -1,0 +1,92 @@
+//! The probe language offline: what kernels took and refused, printing and parsing.
+
+use super::captured::writes;
+use proptest::prelude::*;
+use rtrace::probe::Probe;
+
+#[test]
+fn the_kernels_verdicts_are_ours() {
+    // Well-formed, and refused because of what this system has: symbols, files, the function's size, BTF.
+    let of_the_system = [
+        "p:x nosuchfunction",
+        "p vfs_read+999999",
+        "p vfs_read a=@nosuchsym",
+        "p:x /nosuch:0x10",
+        "p:x /bin:0x10",
+        "e:x sched.nosuch",
+        "e:x sched.sched_switch a=$nofield",
+        "f:x nosuch",
+        "r vfs_read+4",
+        "p vfs_read count",
+        "f:x vfs_read count",
+        "t:x nosuchtp",
+    ];
+    let mut seen = 0;
+    for kernel in ["6.1", "6.12"] {
+        for write in writes(kernel) {
+            let text = write.data.as_str();
+            if !matches!(write.file.as_str(), "kprobe_events" | "uprobe_events" | "dynamic_events")
+                || text.starts_with('-')
+            {
+                continue;
+            }
+            seen += 1;
+            let verdict = text.parse::<Probe>();
+            if of_the_system.contains(&text) {
+                assert!(verdict.is_ok(), "{text}: {verdict:?}");
+            } else {
+                assert_eq!(verdict.is_ok(), write.accepted, "{kernel}: {text} {verdict:?}\n{}", write.log);
+            }
+        }
+    }
+    assert!(seen >= 70, "{seen}");
+}
+
+fn fetch() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        prop::sample::select(vec![
+            "%di",
+            "%ax",
+            "$stack",
+            "$stack7",
+            "$arg1",
+            "$arg*",
+            "$comm",
+            "\\7",
+            "\\\"a b:c\"",
+            "count",
+            "a->b.c",
+            "@jiffies+8",
+            "@0x10"
+        ])
+        .prop_map(str::to_owned),
+    ];
+    leaf.prop_recursive(3, 6, 1, |inner| {
+        (prop::sample::select(vec!["+", "-", "+u", "-u"]), 0u32..9999, inner)
+            .prop_map(|(sign, offset, inner)| format!("{sign}{offset}({inner})"))
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_parses_to_the_same(
+        head in prop::sample::select(vec![
+            "p", "p:name", "p:g/name", "r:g/name", "r12:g/name",
+        ]),
+        place in prop::sample::select(vec!["vfs_read", "vfs_read+8", "ext4:ext4_sync", "/bin/sh:0x1234", "/a:1(0x8)", "0x1000"]),
+        args in prop::collection::vec((fetch(), prop::sample::select(vec!["", ":u8", ":x64[3]", ":b1@2/8", ":symbol"])), 0..4),
+    ) {
+        let mut text = format!("{head} {place}");
+        for (i, (fetch, kind)) in args.iter().enumerate() {
+            text.push_str(&format!(" v{i}={fetch}{kind}"));
+        }
+        prop_assume!(!(head == "r12:g/name" && place.contains('/')));
+        let probe: Probe = text.parse().map_err(|e: rtrace::syntax::Diagnostic| TestCaseError::fail(e.to_string()))?;
+        prop_assert_eq!(probe.to_string().parse(), Ok(probe));
+    }
+
+    #[test]
+    fn no_text_is_a_panic(text in "[pretfu][:a-z/0-9]{0,6} [a-z_0-9 :%$@+\\-=()é\"\\\\\\[\\]]{0,40}") {
+        let _ = text.parse::<Probe>();
+    }
+}

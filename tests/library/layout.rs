@@ -1,0 +1,53 @@
+//! The test programs hold every test file: Cargo does not look for tests by itself (`autotests = false`).
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The files of a test program, from its `main.rs` on along the `mod` lines.
+fn reached(file: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let (mut folder, own) = (folder.to_owned(), folder);
+    for line in text.lines().map(|line| line.trim().trim_start_matches("pub(crate) ")) {
+        match line.strip_prefix("mod ") {
+            Some("common {") => folder = own.join("../common").canonicalize().expect("tests/common"),
+            Some(module) if module.ends_with(';') => {
+                let name = module.trim_end_matches(';');
+                let (flat, inner) = (folder.join(name).with_extension("rs"), folder.join(name));
+                let file = if flat.exists() { flat } else { inner.join("mod.rs") };
+                if found.insert(file.clone()) {
+                    reached(&file, &inner, found);
+                }
+            }
+            _ if line == "}" => folder = own.to_owned(),
+            _ => {}
+        }
+    }
+}
+
+/// All Rust files of `folder` and below, but for fixtures.
+fn all(folder: &Path, found: &mut BTreeSet<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        if entry.is_dir() && !entry.ends_with("tests/data") {
+            all(&entry, found);
+        } else if entry.extension().is_some_and(|extension| extension == "rs") {
+            found.insert(entry);
+        }
+    }
+}
+
+#[test]
+fn every_test_file_belongs_to_a_program() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").canonicalize().expect("tests");
+    let manifest = std::fs::read_to_string(tests.join("../Cargo.toml")).expect("Cargo.toml");
+    let (mut files, mut run) = (BTreeSet::new(), BTreeSet::new());
+    all(&tests, &mut files);
+    let programs: Vec<&str> = manifest.lines().filter_map(|line| line.strip_prefix("path = \"tests/")).collect();
+    for program in &programs {
+        let main = tests.join(program.trim_end_matches('"'));
+        run.insert(main.clone());
+        reached(&main, main.parent().expect("its folder"), &mut run);
+    }
+    assert!((1..=4).contains(&programs.len()), "every program links the library again: {programs:?}");
+    let forgotten: Vec<_> = files.difference(&run).collect();
+    assert!(forgotten.is_empty(), "no program has a `mod` line for {forgotten:?}");
+}

@@ -1,0 +1,28 @@
+//! The library over real files: formats, events, recordings, languages, and what the sources must hold to.
+
+#[path = "../common"]
+mod common {
+    pub(crate) mod corpus;
+    pub(crate) mod counting;
+    pub(crate) mod echoes;
+    pub(crate) mod examples;
+    pub(crate) mod not_run;
+    pub(crate) mod recording;
+    pub(crate) mod trace_files;
+}
+
+mod ahead;
+mod allocations;
+mod architecture;
+mod damage;
+mod formats;
+mod golden;
+mod hist_spec;
+mod hist_table;
+mod languages;
+mod layout;
+mod print_fmt_any;
+mod print_formats;
+mod trace_files;
+mod trace_write;
+mod windows;
