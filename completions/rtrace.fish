@@ -161,7 +161,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l fields -d 'Colu
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l top-tasks -d 'How many of the busiest tasks --summary shows' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s H -l hook -d 'With --profile: the time between two events, as in `irq_handler_entry,irq/irq_handler_exit,irq,p`' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l color -d 'Colour the text' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
-always\t'Always'
+always\t'Always; control characters are shown as `\\xNN` then, wherever the text goes'
 never\t'Never'"
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l event -d 'The formats of the events that match this expression, as in sched:.*switch' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s V -l verbose -d 'Taken as in trace-cmd, without effect' -r

@@ -1,8 +1,8 @@
 //! Arguments that several commands share.
 
-use super::exit::{Failure, note};
+use super::exit::Failure;
+use crate::cli::terminal::note;
 use rtrace::tracefs::{Instance, JOURNAL_DIR, Journal, Sink, Tracefs, find_orphans};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Which tracing directory a command works on.
@@ -103,9 +103,9 @@ impl ListArgs {
     }
 }
 
-/// Shows writes on stderr. A stderr that was closed must not end what is to be undone with a panic.
+/// Shows writes on stderr.
 pub(crate) fn to_stderr() -> Sink {
-    Box::new(|line| drop(writeln!(std::io::stderr(), "{line}")))
+    Box::new(|line| note!("{line}"))
 }
 
 /// Which instance a command works on.

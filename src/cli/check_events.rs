@@ -2,7 +2,7 @@
 
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::stdout;
 use anyhow::anyhow;
 use rtrace::abi::Abi;
 use rtrace::event::{DecodeOptions, EventTypes};

@@ -1,7 +1,8 @@
 //! `rtrace convert`.
 
-use super::exit::{Exit, Failure, note};
+use super::exit::{Exit, Failure};
 use super::trace_file::{Damage, Made, open};
+use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::trace_dat::write::{Version, convert};
 use rtrace::trace_dat::{Codec, WriteError};

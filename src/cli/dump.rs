@@ -4,7 +4,7 @@ mod validate;
 
 use super::exit::{Exit, Failure};
 use super::trace_file::{Damage, open};
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::stdout;
 use rtrace::trace_dat::{OptionId, Trace};
 use serde_json::{Value, json};
 use std::io::{self, Write};

@@ -1,8 +1,7 @@
 //! How a command ends: the one place that knows exit codes and prints errors.
 
-use crate::cli::stdout::{placed, stdout};
+use crate::cli::terminal::{placed, say, stdout};
 use rtrace::tracefs;
-use std::fmt;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -100,34 +99,21 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
     }
 }
 
-/// Says a line on stderr, beside what a command does: `eprintln!()` without its panic.
-macro_rules! note {
-    ($($words:tt)*) => {
-        $crate::cli::exit::say(format_args!("{}\n", format_args!($($words)*)))
-    };
-}
-pub(crate) use note;
-
-/// Says something on stderr. Where that is closed or full there is nobody to tell, and the exit code is to say what
-/// became of it all the same.
-pub(crate) fn say(words: fmt::Arguments<'_>) {
-    // at once, so that a line of ours and one of a traced command stay apart
-    let _ = std::io::stderr().write_all(words.to_string().as_bytes());
-}
-
 /// Prints `text` as the whole answer.
 pub(crate) fn print(text: &str) -> Result<Exit, Failure> {
     stdout().lock().write_all(text.as_bytes())?;
     Ok(Exit::Success)
 }
 
-/// Prints what clap has to say: a usage error on stderr, the help or the version on stdout.
+/// Prints clap's answer: a usage error on stderr, the help or the version on stdout. An error must have been made without
+/// styles, as it is escaped; the help holds nothing but words of ours, and clap prints it with its styles.
 pub(crate) fn print_clap(answer: &clap::Error) -> Result<Exit, Failure> {
-    match answer.print() {
-        // a usage error is one whether or not somebody reads it
-        _ if answer.use_stderr() => Ok(Exit::Usage),
-        printed => Ok(printed.map(|()| Exit::Success).map_err(placed)?),
+    if answer.use_stderr() {
+        say(format_args!("{}", answer.render().ansi()));
+        return Ok(Exit::Usage);
     }
+    answer.print().map_err(placed)?;
+    Ok(Exit::Success)
 }
 
 /// Prints what went wrong, if anything did, and gives the process's exit code. A closed stdout is success.

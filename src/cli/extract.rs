@@ -1,7 +1,8 @@
 //! `rtrace extract`.
 
 use super::args::{InstancesArgs, WriteArgs};
-use super::exit::{Exit, Failure, note};
+use super::exit::{Exit, Failure};
+use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::record::{Compression, Ring, extract, wall_clock_at_zero};
 use rtrace::tracefs::{Feature, Instance, Journal, Tracefs, WriteMode};

@@ -3,7 +3,7 @@
 use super::exit::{Exit, Failure};
 use super::keywords::{FILTERS, words};
 use super::language::{Place, format, invalid, report_others, select, select_or_all, warn};
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::stdout;
 use rtrace::filter::Filter;
 use rtrace::syntax::Diagnostic;
 use rtrace::tracefs::{EventName, Instance, Journal};

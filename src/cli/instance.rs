@@ -1,11 +1,12 @@
 //! `rtrace instance`.
 
 use super::args::{ListArgs, WriteArgs};
-use super::exit::{Exit, Failure, note};
+use super::exit::{Exit, Failure};
 use super::holders::holders;
 use super::language::select;
 use super::snapshot::store;
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::note;
+use crate::cli::terminal::stdout;
 use rtrace::record::Ring;
 use rtrace::tracefs::{Instance, Journal, Tracefs};
 use rtrace::units::ByteSize;

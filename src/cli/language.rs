@@ -1,7 +1,8 @@
 //! What the commands of the little languages share: where they work, and how their errors look.
 
 use super::args::{InstanceArg, TracefsArgs};
-use super::exit::{Exit, Failure, note};
+use super::exit::{Exit, Failure};
+use crate::cli::terminal::note;
 use rtrace::format::EventFormat;
 use rtrace::syntax::Diagnostic;
 use rtrace::tracefs::{Error, EventName, EventSelection, Instance, Journal, Tracefs};

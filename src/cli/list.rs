@@ -4,7 +4,7 @@ mod prototypes;
 
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::stdout;
 use prototypes::Prototypes;
 use regex::Regex;
 use rtrace::syntax::nearest;

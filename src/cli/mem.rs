@@ -2,7 +2,7 @@
 
 use super::exit::{Exit, Failure};
 use super::trace_file::{Damage, InputArg, each_record, formats, open, symbols};
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::stdout;
 use anyhow::anyhow;
 use rtrace::analysis::{Bytes, FunctionMemory, MemoryUse};
 use serde_json::json;

@@ -32,15 +32,17 @@ mod split;
 mod stack;
 mod start;
 mod stat;
-mod stdout;
+
 mod stop;
 mod stream;
 mod synth;
+mod terminal;
 mod trace_cmd;
 mod trace_file;
 mod traced;
 mod trigger;
 
+use clap::builder::Styles;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::{Exit, Failure};
 use std::process::ExitCode;
@@ -49,6 +51,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(
     name = "rtrace",
+    bin_name = "rtrace", // not the first argument, which may be anything
     version,
     subcommand_value_name = "COMMAND",
     max_term_width = 100,
@@ -149,7 +152,12 @@ fn command_line() -> clap::Command {
 /// ("what can you do?"), which is answered with the first steps, and 0.
 pub(crate) fn main() -> ExitCode {
     rtrace::record::notice_children();
-    let parsed = command_line().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let parse = |root: clap::Command| root.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = match parse(command_line().styles(Styles::plain())) {
+        // The help holds nothing but words of ours, so it may have colours. Errors quote arguments.
+        Err(answer) if !answer.use_stderr() => parse(command_line()),
+        parsed => parsed,
+    };
     exit::report(match parsed {
         Ok(Cli { command: Some(command) }) => run(command),
         Ok(Cli { command: None }) => exit::print(help::FIRST_STEPS),

@@ -1,7 +1,7 @@
 //! `rtrace options`, and what `report -O` takes: the options of what trace-cmd calls plugins.
 
 use super::exit::{Exit, Failure};
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::stdout;
 use rtrace::event::DecodeOptions;
 use rtrace::syntax::did_you_mean;
 use serde_json::json;

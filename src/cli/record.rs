@@ -9,6 +9,7 @@ mod refused;
 pub(crate) mod tracers;
 
 use super::exit::{Exit, Failure};
+use super::terminal::say;
 use super::traced::{Meanwhile, Traced};
 use clap::error::ErrorKind;
 use live::Screen;
@@ -18,7 +19,6 @@ use rtrace::record::{
     Summary,
 };
 use rtrace::units::{ByteSize, parse_duration};
-use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -183,12 +183,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             .map_err(|e| Failure::new(own(Exit::Failed), anyhow::anyhow!("failed to write {}: {e}", path.display())))?;
     }
     if !args.quiet {
-        // A closed stderr must not turn a good recording into a failed one.
         let mut text = summary.text();
         if without_maps {
             text.push_str("rtrace: stacks of user space have no names without `--proc-map`\n");
         }
-        let _ = std::io::stderr().write_all(text.as_bytes());
+        say(format_args!("{text}"));
     }
     verdict(&summary, args.max_lost)
 }

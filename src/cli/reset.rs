@@ -1,8 +1,9 @@
 //! `rtrace reset`.
 
 use super::args::{InstancesArgs, TracefsArgs, called, to_stderr};
-use super::exit::{Exit, Failure, note};
-use crate::cli::stdout::stdout;
+use super::exit::{Exit, Failure};
+use crate::cli::terminal::note;
+use crate::cli::terminal::stdout;
 use anyhow::{Context, anyhow};
 use clap::ValueEnum;
 use rtrace::tracefs::{Instance, Journal, ResetPlan, find_orphans};

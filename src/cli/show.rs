@@ -2,11 +2,11 @@
 
 use super::args::{InstanceArg, TracefsArgs};
 use super::exit::{Exit, Failure};
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::stdout;
 use anyhow::anyhow;
 use rtrace::tracefs::{Error, EventName, EventSelection, Instance};
 use serde_json::{Map, Value, json};
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Read, Write};
 
 /// Show the ring buffer as the kernel prints it, or what knobs say
 ///
@@ -187,19 +187,15 @@ fn one_event(instance: &Instance, text: &str) -> Result<EventName, Failure> {
     }
 }
 
-/// Copies a file as it comes. On a terminal control characters are shown as `?`: a task's name may hold any.
+/// Copies a file as it comes.
 fn copy(mut from: impl Read, to: &mut impl Write) -> Result<(), Failure> {
-    let escape = io::stdout().is_terminal();
     let mut buffer = vec![0; 64 << 10];
     loop {
         let count = match from.read(&mut buffer) {
             Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
             other => other?,
         };
-        let Some(piece) = buffer.get_mut(..count).filter(|piece| !piece.is_empty()) else { return Ok(()) };
-        if escape {
-            piece.iter_mut().filter(|b| b.is_ascii_control() && !matches!(b, b'\n' | b'\t')).for_each(|b| *b = b'?');
-        }
+        let Some(piece) = buffer.get(..count).filter(|piece| !piece.is_empty()) else { return Ok(()) };
         to.write_all(piece)?;
         to.flush()?;
     }

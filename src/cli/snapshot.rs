@@ -1,10 +1,11 @@
 //! `rtrace snapshot`.
 
 use super::args::called;
-use super::exit::{Exit, Failure, note};
+use super::exit::{Exit, Failure};
 use super::keywords::{FILTERS, words};
 use super::language::{Place, format, invalid, select, warn};
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::note;
+use crate::cli::terminal::stdout;
 use rtrace::record::{Compression, Ring, extract};
 use rtrace::tracefs::{Error, EventName, Feature, Instance, Journal, Tracefs, WriteMode};
 use rtrace::trigger::Trigger;

@@ -2,7 +2,7 @@
 
 use super::args::WriteArgs;
 use super::exit::{Exit, Failure};
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::stdout;
 use rtrace::tracefs::{Feature, StackTrace, WriteMode};
 use serde_json::json;
 use std::io::Write;

@@ -1,7 +1,8 @@
 //! `rtrace start` and `rtrace set`.
 
-use super::exit::{Exit, Failure, note};
+use super::exit::{Exit, Failure};
 use super::traced::Traced;
+use crate::cli::terminal::note;
 use anyhow::anyhow;
 use clap::{ArgMatches, FromArgMatches};
 use rtrace::record::{

@@ -2,7 +2,7 @@
 
 use super::args::{InstancesArgs, TracefsArgs};
 use super::exit::{Exit, Failure};
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::stdout;
 use rtrace::tracefs::{BufferSize, Status};
 use serde_json::{Value, json};
 use std::io::{self, Write};

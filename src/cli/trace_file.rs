@@ -1,6 +1,7 @@
 //! Files to be rewritten: opened for reading, made beside their place and put there when they are complete.
 
-use super::exit::{Exit, Failure, note};
+use super::exit::{Exit, Failure};
+use crate::cli::terminal::note;
 use anyhow::{Context, anyhow};
 use rtrace::btf::Enumerators;
 use rtrace::event::Record;

@@ -1,10 +1,11 @@
 //! `rtrace trigger`.
 
-use super::exit::{Exit, Failure, note};
+use super::exit::{Exit, Failure};
 use super::hist::{clock_note, users};
 use super::keywords::{FILTERS, TRIGGERS, words as offer};
 use super::language::{Place, format, invalid, report_others, select, select_or_all, warn};
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::note;
+use crate::cli::terminal::stdout;
 use rtrace::filter::Filter;
 use rtrace::hist::spec::{Echo, Features, Surroundings};
 use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs, WriteMode, glob_matches};

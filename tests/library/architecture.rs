@@ -129,6 +129,21 @@ fn the_program_prints_what_may_fail() {
 }
 
 #[test]
+fn only_the_edge_writes_to_the_terminal() {
+    // What has another way to it would have to escape its text by itself.
+    let words =
+        ["io::stdout", "io::stderr", ".is_terminal(", "IsTerminal", "terminal_size", "\\x1b", "\\u{1b}", "/dev/tty"];
+    let mut found = String::new();
+    for line in code_of("cli") {
+        let edge = line.file.components().any(|part| part.as_os_str() == "terminal");
+        if let Some(word) = words.iter().find(|word| line.code.contains(**word)).filter(|_| !edge) {
+            found.push_str(&format!("{}:{}: {word}: {}\n", line.file.display(), line.number, line.code.trim()));
+        }
+    }
+    assert!(found.is_empty(), "only `cli/terminal` writes to standard output and standard error:\n{found}");
+}
+
+#[test]
 fn unsafe_has_one_home() {
     let everywhere: Vec<&str> = DECODE.iter().chain(CONTROL).chain(SHARED).chain(["cli"].iter()).copied().collect();
     none_says(&everywhere, &["unsafe {", "unsafe fn", "unsafe impl"], "`unsafe` lives in src/sys.rs");

@@ -1,6 +1,6 @@
 //! `rtrace dump --validate`: everything is read once, and what does not fit is told.
 
-use crate::cli::exit::note;
+use crate::cli::terminal::note;
 use rtrace::trace_dat::{FileError, TimeOptions, Trace};
 use std::collections::{BTreeMap, BTreeSet};
 

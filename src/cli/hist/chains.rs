@@ -1,7 +1,7 @@
 //! `rtrace hist -i FILE`: the call chains of a recording.
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::stdout;
 use crate::cli::trace_file::{Damage, each_record, formats, open, symbols};
 use anyhow::anyhow;
 use rtrace::analysis::{CallChains, Chain};

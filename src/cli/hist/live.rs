@@ -1,9 +1,8 @@
 //! A table that stays in its place on a terminal while it changes.
 
 use crate::cli::exit::Failure;
-use crate::cli::stdout::stdout;
-use std::io::{self, IsTerminal, Write};
-use terminal_size::{Height, Width, terminal_size};
+use crate::cli::terminal::{self, Sequence, Styled, escaped, stdout};
+use std::io::Write;
 
 /// Where the tables of `--follow` go: one over the other on a terminal, one after the other elsewhere.
 pub(crate) struct Live {
@@ -15,21 +14,19 @@ pub(crate) struct Live {
 impl Live {
     /// `text`: for people, and not for programs.
     pub(super) fn new(text: bool) -> Live {
-        Live { text, terminal: text && io::stdout().is_terminal(), shown: false }
+        Live { text, terminal: text && terminal::stdout_is_terminal(), shown: false }
     }
 
     /// The lines there are on the screen; `None` where there is no screen.
     pub(super) fn rows(&self) -> Option<usize> {
-        let (_, Height(rows)) = terminal_size().filter(|_| self.terminal)?;
-        Some(usize::from(rows))
+        terminal::size().filter(|_| self.terminal).map(|(_, rows)| rows)
     }
 
     /// Shows the next tables.
     pub(crate) fn show(&mut self, tables: &[u8]) -> Result<(), Failure> {
         let mut out = stdout().lock();
         if self.terminal {
-            let size = terminal_size().map_or((80, 24), |(Width(w), Height(h))| (w.into(), h.into()));
-            out.write_all(&screen(&String::from_utf8_lossy(tables), size, !self.shown))?;
+            out.styled(&screen(tables, terminal::size().unwrap_or((80, 24)), !self.shown))?;
         } else {
             if self.shown && self.text {
                 out.write_all(b"\n")?;
@@ -43,14 +40,18 @@ impl Live {
 
 /// The text with what keeps it in its place: each line overwrites the old one and clears what is left of it, so that
 /// nothing flickers. What does not fit into (columns, rows) is cut.
-fn screen(text: &str, (columns, rows): (usize, usize), first: bool) -> Vec<u8> {
-    let mut out = String::from(if first { "\x1b[2J\x1b[H" } else { "\x1b[H" });
-    for line in text.lines().take(rows.saturating_sub(1)) {
-        out.extend(line.chars().take(columns));
-        out.push_str("\x1b[K\r\n");
+fn screen(text: &[u8], (columns, rows): (usize, usize), first: bool) -> Styled {
+    let mut screen = Styled::default();
+    if first {
+        screen.sequence(Sequence::ClearScreen);
     }
-    out.push_str("\x1b[J");
-    out.into_bytes()
+    screen.sequence(Sequence::Home);
+    for line in escaped(text).lines().take(rows.saturating_sub(1)) {
+        let line: String = line.chars().take(columns).collect();
+        screen.text(line.as_bytes()).sequence(Sequence::ClearLine).sequence(Sequence::LineStart).text(b"\n");
+    }
+    screen.sequence(Sequence::ClearBelow);
+    screen
 }
 
 #[cfg(test)]
@@ -59,8 +60,14 @@ mod tests {
 
     #[test]
     fn a_screen_is_never_left() {
-        let text = "abcdef\nb\nc\nd\n";
-        assert_eq!(screen(text, (4, 3), true), b"\x1b[2J\x1b[Habcd\x1b[K\r\nb\x1b[K\r\n\x1b[J");
-        assert_eq!(screen("x\n", (80, 24), false), b"\x1b[Hx\x1b[K\r\n\x1b[J");
+        let text = b"abcdef\nb\nc\nd\n";
+        assert_eq!(screen(text, (4, 3), true).for_test(), "\x1b[2J\x1b[Habcd\x1b[K\r\nb\x1b[K\r\n\x1b[J");
+        assert_eq!(screen(b"x\n", (80, 24), false).for_test(), "\x1b[Hx\x1b[K\r\n\x1b[J");
+    }
+
+    #[test]
+    fn a_key_cannot_leave_its_line() {
+        let shown = screen(b"\x1b[2J\x1b[9;9Hx\n", (6, 9), false).for_test();
+        assert_eq!(shown, "\x1b[H\\x1b[2\x1b[K\r\n\x1b[J");
     }
 }

@@ -16,7 +16,8 @@ pub(super) use session::{Session, UntilArgs};
 pub(super) use spec::read_format;
 
 use super::args::{TracefsArgs, WriteArgs, called};
-use super::exit::{Exit, Failure, note};
+use super::exit::{Exit, Failure};
+use crate::cli::terminal::note;
 use clap::{ArgMatches, FromArgMatches};
 use rtrace::hist::spec::{Control, Echo, HistSpec};
 use rtrace::tracefs::{EventName, Feature, Instance, Tracefs, WriteMode};

@@ -2,8 +2,9 @@
 
 use super::live::Live;
 use super::spec::read_format;
-use crate::cli::exit::{Exit, Failure, note};
-use crate::cli::stdout::stdout;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::terminal::note;
+use crate::cli::terminal::stdout;
 use anyhow::{Context, anyhow};
 use rtrace::format::{EventFormat, Field};
 use rtrace::hist::render::{Options, csv, diff, folded, json, since, text};
@@ -11,7 +12,7 @@ use rtrace::hist::spec::HistSpec;
 use rtrace::hist::table::{self, HistTable};
 use rtrace::tracefs::{EventName, Instance};
 use rtrace::units::parse_duration;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -69,12 +70,7 @@ impl OutputArgs {
     pub(crate) fn printer<'a>(&'a self, instance: &'a Instance, event: &'a EventName) -> Result<Printer<'a>, Failure> {
         let format = read_format(instance, event)?;
         let signed = format.fields.iter().chain(format.common.iter()).filter(|f| Field::is_signed(f) && !f.is_string());
-        let options = Options {
-            top: self.limit,
-            signed: signed.map(|f| f.name.clone()).collect(),
-            escape: io::stdout().is_terminal(),
-            bar_width: 30,
-        };
+        let options = Options { top: self.limit, signed: signed.map(|f| f.name.clone()).collect(), bar_width: 30 };
         Ok(Printer { args: self, instance, event, format, options })
     }
 

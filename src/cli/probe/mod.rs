@@ -7,7 +7,7 @@ use super::exit::{Exit, Failure};
 use super::holders::remove_event;
 use super::keywords::{PROBES, words};
 use super::language::invalid;
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::stdout;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
 use rtrace::probe::{Kind, Probe};

@@ -3,7 +3,7 @@
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{Session, UntilArgs};
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::stdout;
 use clap::ValueEnum;
 use rtrace::tracefs::{Feature, FunctionList, FunctionProfile};
 use serde_json::json;

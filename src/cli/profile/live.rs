@@ -6,13 +6,14 @@ use crate::cli::exit::{Exit, Failure, print_clap};
 use crate::cli::record::profile::{WhatArgs, add};
 use crate::cli::record::{explain, failure};
 use crate::cli::stream::Ordered;
+use crate::cli::terminal::note;
 use crate::cli::traced::{Meanwhile, Traced};
 use anyhow::anyhow;
 use clap::error::ErrorKind;
 use rtrace::analysis::Profile;
 use rtrace::record::{Audience, Plan, RecordError, Stream};
 use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 /// What to trace, and how.
@@ -55,7 +56,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
     let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
     let warn = |text: &str| {
         if !args.quiet {
-            let _ = writeln!(io::stderr(), "rtrace: warning: {text}");
+            note!("rtrace: warning: {text}");
         }
     };
     let usage = |error| print_clap(&clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{error}\n")));

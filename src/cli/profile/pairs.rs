@@ -1,6 +1,7 @@
 //! The options about a profile, wherever its events come from.
 
-use crate::cli::exit::{Exit, Failure, note};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::abi::Abi;
 use rtrace::analysis::{Hook, HookProblem, Profile};

@@ -2,7 +2,7 @@
 
 use super::{json, text};
 use crate::cli::exit::Failure;
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::{Guard, stderr, stdout};
 use anyhow::Context;
 use rtrace::analysis::Profile;
 use rtrace::symbols::Symbols;
@@ -33,8 +33,10 @@ pub(super) struct Output {
 impl OutputArgs {
     pub(super) fn open(&self) -> Result<Output, Failure> {
         let to: Box<dyn Write> = match &self.output {
-            Some(path) => Box::new(File::create(path).with_context(|| format!("failed to create {}", path.display()))?),
-            None if self.stderr => Box::new(io::stderr()),
+            Some(path) => Box::new(Guard::new(
+                File::create(path).with_context(|| format!("failed to create {}", path.display()))?,
+            )),
+            None if self.stderr => Box::new(stderr()),
             None => Box::new(stdout()),
         };
         Ok(Output { to: BufWriter::new(to), json: self.json })

@@ -2,7 +2,8 @@
 //!
 //! The child's standard input is the pipe on which it says so. It has nothing to read there anyway.
 
-use super::super::exit::{Exit, Failure, note};
+use super::super::exit::{Exit, Failure};
+use crate::cli::terminal::note;
 use anyhow::{Context, anyhow};
 use std::fs::{self, File};
 use std::io::{Read, Write};

@@ -1,16 +1,15 @@
 //! What a person sees while recording: one line on a terminal, nothing of the kind elsewhere.
 
 use super::daemon::Daemon;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::cli::terminal::{Line, note};
 use rtrace::record::{Live, Observer};
 use rtrace::units::ByteSize;
-use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 /// Standard error, with or without a line that changes.
 pub(crate) struct Screen {
     quiet: bool,
-    line: Option<ProgressBar>,
+    line: Option<Line>,
     last: Option<Live>,
     daemon: Option<Daemon>,
 }
@@ -21,25 +20,21 @@ impl Screen {
     /// A line only if stderr is a terminal; with `quiet` not even warnings.
     /// A process in the background says to its parent when recording runs.
     pub(crate) fn new(quiet: bool, daemon: Option<Daemon>) -> Self {
-        let line = (!quiet && daemon.is_none() && std::io::stderr().is_terminal()).then(|| {
-            let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            line.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar()));
-            line
-        });
+        let line = if quiet || daemon.is_some() { None } else { Line::new() };
         Screen { quiet, line, last: None, daemon }
     }
 
     /// Takes the line away.
-    pub(crate) fn clear(&self) {
-        if let Some(line) = &self.line {
-            line.finish_and_clear();
+    pub(crate) fn clear(&mut self) {
+        if let Some(line) = &mut self.line {
+            line.clear();
         }
     }
 
     fn say(&self, text: &str) {
         match &self.line {
-            Some(line) => line.suspend(|| drop(writeln!(std::io::stderr(), "{text}"))),
-            None => drop(writeln!(std::io::stderr(), "{text}")),
+            Some(line) => line.say(text),
+            None => note!("{text}"),
         }
     }
 }
@@ -55,7 +50,7 @@ impl Observer for Screen {
         if let Some(daemon) = &mut self.daemon {
             daemon.running();
         }
-        let Some(line) = &self.line else { return };
+        let Some(line) = &mut self.line else { return };
         let sizes: Vec<String> = buffers
             .iter()
             .map(|(name, kib)| {
@@ -63,7 +58,7 @@ impl Observer for Screen {
                 if name.is_empty() { size } else { format!("{name}: {size}") }
             })
             .collect();
-        line.set_message(format!("recording (ring buffer per CPU: {})", sizes.join(", ")));
+        line.set(&format!("recording (ring buffer per CPU: {})", sizes.join(", ")));
     }
 
     fn live_every(&self) -> Option<Duration> {
@@ -71,11 +66,11 @@ impl Observer for Screen {
     }
 
     fn live(&mut self, live: &Live) {
-        let Some(line) = &self.line else { return };
+        let Some(line) = &mut self.line else { return };
         let (time, raw) = self.last.map_or((Duration::ZERO, 0), |last| (last.elapsed, last.raw));
         let passed = live.elapsed.saturating_sub(time).as_secs_f64().max(0.001);
         let rate = (live.raw.saturating_sub(raw) as f64 / passed) as u64;
-        line.set_message(format!(
+        line.set(&format!(
             "recording {:.1} s, {}/s, {} lost, file {}",
             live.elapsed.as_secs_f64(),
             ByteSize(rate),

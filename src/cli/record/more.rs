@@ -2,7 +2,7 @@
 
 use super::super::exit::{Exit, Failure};
 use super::daemon;
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::stdout;
 use rtrace::record::{COMMAND_PID, OWN_PID, Plan, dry_run};
 use rtrace::tracefs::{DryRun, Journal, Tracefs};
 use rtrace::units::ByteSize;

@@ -7,17 +7,18 @@ use super::streams::{self, Source};
 use super::window::{self, Window};
 use super::{Args, Damage, Format, align, formats, kernel, profile, tally, text};
 use crate::cli::exit::Failure;
+use crate::cli::terminal::Output;
 use rtrace::event::Record;
 use rtrace::merge::ahead::{self, Effort, Tally, Work};
 use rtrace::merge::{Merge, MergeError};
 use rtrace::units::Timestamp;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::io::Write;
+use std::io::{Stdout, Write};
 use std::rc::Rc;
 
 /// How much output is gathered before it is written, in bytes.
-const GATHER: usize = 256 << 10;
+pub(super) const GATHER: usize = 256 << 10;
 /// How much stored data per CPU is first looked through for `--last`, in bytes.
 const LAST_STEP: u64 = 64 << 10;
 
@@ -66,7 +67,7 @@ pub(super) fn print(
     args: &Args,
     inputs: &[Input],
     damage: &mut Damage,
-    out: &mut (impl Write + Send),
+    out: &mut Output<Stdout>,
 ) -> Result<(), Failure> {
     let mut sources = streams::sources(args, inputs);
     if let Some(at) = &args.align {

@@ -1,6 +1,7 @@
 //! A file to report: opened, its spools beside it if it is unfinished.
 
-use crate::cli::exit::{Exit, Failure, note};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::terminal::note;
 use crate::cli::trace_file;
 use anyhow::{Context, anyhow};
 use rtrace::event::{DecodeOptions, EventTypes};

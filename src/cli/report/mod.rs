@@ -1,6 +1,7 @@
 //! `rtrace report`.
 
 mod align;
+mod color;
 mod events;
 mod facts;
 mod filters;
@@ -12,7 +13,6 @@ mod select;
 mod selected;
 mod streams;
 mod tally;
-mod terminal;
 mod text;
 mod undecoded;
 mod user;
@@ -20,8 +20,9 @@ mod wakeups;
 mod window;
 mod wording;
 
-use super::exit::{Exit, Failure, note};
-use crate::cli::stdout::stdout;
+use super::exit::{Exit, Failure};
+use crate::cli::terminal::note;
+use crate::cli::terminal::stdout;
 use anyhow::anyhow;
 use filters::Filters;
 use input::Input;
@@ -118,7 +119,7 @@ pub(crate) struct Args {
     profile: profile::ProfileArgs,
     /// Colour the text
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
-    color: terminal::Color,
+    color: color::Color,
     #[command(flatten)]
     facts: facts::Wanted,
     #[command(flatten)]

@@ -1,21 +1,21 @@
 //! Events as text, in trace-cmd's layout.
 
-use super::Args;
-use super::events::Run;
+use super::events::{GATHER, Run};
 use super::input::Input;
 use super::streams::Source;
-use super::terminal::Terminal;
 use super::undecoded;
 use super::wakeups::Extras;
+use super::{Args, color};
 use crate::cli::exit::Failure;
+use crate::cli::terminal::{Output, Styled};
 use rtrace::event::{EventTypes, Joined, Record, State};
 use rtrace::export::{Text, TextOptions, TimeColumn};
 use rtrace::filter::Sign;
 use rtrace::merge::Merge;
 use rtrace::merge::ahead::{Verdict, Work};
-use std::io::Write;
+use std::io::{Stdout, Write};
 
-pub(super) fn print(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
+pub(super) fn print(run: &mut Run<'_>, out: &mut Output<Stdout>) -> Result<(), Failure> {
     let (args, inputs, sources) = (run.args, run.inputs, run.sources);
     let decode = args.wording.decode(!args.layout.no_plugins);
     let types: Vec<EventTypes<'_>> =
@@ -44,20 +44,21 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<
         return filters(args, out);
     }
     let mut extras = Extras::new(run, &labels);
-    match Terminal::of_stdout(args.color) {
-        None if run.is_whole() => {
+    match args.color.is_wanted() {
+        false if run.is_whole() => {
             out.write_all(&head(inputs))?;
             states = run.all_to(&lines, states, out)?;
         }
-        None => run.each_to(head(inputs), out, |merge, out| {
+        false => run.each_to(head(inputs), out, |merge, out| {
             let start = out.len();
             extras.see(&merge.record());
             lines.current(merge, &mut states, out);
             extras.add(start, out);
         })?,
-        Some(terminal) => {
-            let mut plain = Vec::new();
-            run.each_to(head(inputs), out, |merge, out| {
+        true => {
+            let (mut plain, mut shown) = (Vec::new(), Styled::default());
+            shown.text(&head(inputs));
+            run.each(|merge| {
                 plain.clear();
                 let record = merge.record();
                 let types = &types[sources[record.buffer].file];
@@ -65,8 +66,14 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<
                 extras.see(&record);
                 lines.current(merge, &mut states, &mut plain);
                 extras.add(0, &mut plain);
-                terminal.show(&plain, event.map_or("", |e| &e.format.name), out);
+                color::lines(&plain, event.map_or("", |e| &e.format.name), &mut shown);
+                if shown.len() >= GATHER {
+                    out.styled(&shown)?;
+                    shown.clear();
+                }
+                Ok(())
             })?;
+            out.styled(&shown)?;
         }
     }
     out.write_all(extras.text().as_bytes())?;

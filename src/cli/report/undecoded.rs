@@ -1,7 +1,7 @@
 //! Events that were not shown as they are meant to be: how many, and why.
 
 use super::input::Input;
-use crate::cli::exit::note;
+use crate::cli::terminal::note;
 use rtrace::event::{EventTypes, State};
 
 /// No more event types than this are told of.

@@ -2,7 +2,8 @@
 
 use super::input::Input;
 use super::{Damage, Format};
-use crate::cli::exit::{Exit, Failure, note};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::record::uname;
 use rtrace::symbols::{ObjectFiles, UserSymbols};

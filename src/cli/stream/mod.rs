@@ -5,6 +5,7 @@ mod queue;
 mod screen;
 
 use super::exit::{Exit, Failure};
+use super::terminal::note;
 use super::traced::{Meanwhile, Traced};
 use anyhow::anyhow;
 use clap::error::ErrorKind;
@@ -14,7 +15,6 @@ use rtrace::export::{JsonTypes, Style};
 use rtrace::record::{RecordError, Stream};
 use rtrace::symbols::{Comms, Functions, Kallsyms, PrintkFormats, Symbols};
 use screen::{Screen, Words};
-use std::io::Write;
 
 /// Trace and print the events as they happen, without a file
 ///
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let tracefs = args.traced.open().map_err(|failure| failure.with_exit(own))?;
     let warn = |text: &str| {
         if !args.quiet {
-            let _ = writeln!(std::io::stderr(), "rtrace: warning: {text}");
+            note!("rtrace: warning: {text}");
         }
     };
     let refused = |error: RecordError| match super::record::explain(&tracefs, &error) {

@@ -1,10 +1,10 @@
 //! The events of all CPUs in the order of time, while they come.
 
 use super::queue::Queue;
+use crate::cli::terminal::note;
 use rtrace::event::Record;
 use rtrace::record::LiveFacts;
 use rtrace::ring_buffer::PageLayout;
-use std::io::{self, Write};
 
 /// Takes sub-buffers in, and gives events out as soon as none before them can come.
 pub(crate) struct Ordered {
@@ -38,7 +38,7 @@ impl Ordered {
         if let Some(Err(error)) = self.queue(buffer, cpu).map(|queue| queue.page(page))
             && !self.quiet
         {
-            let _ = writeln!(io::stderr(), "rtrace: warning: a sub-buffer of the kernel is damaged: {error}");
+            note!("rtrace: warning: a sub-buffer of the kernel is damaged: {error}");
         }
     }
 

@@ -3,7 +3,7 @@
 use super::ordered::Ordered;
 use super::queue::Queue;
 use crate::cli::exit::Failure;
-use crate::cli::stdout::stdout;
+use crate::cli::terminal::stdout;
 use rtrace::event::{EventTypes, State};
 use rtrace::export::{
     Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, Text, TextOptions, TimeColumn,

@@ -9,8 +9,9 @@ pub(super) use remove::users_of;
 pub(super) use sql::{SqlhistArgs, run_sqlhist};
 
 use super::args::{ListArgs, TracefsArgs};
-use super::exit::{Exit, Failure, note};
+use super::exit::{Exit, Failure};
 use super::hist::{PlaceArgs, add_trigger, clock_note};
+use crate::cli::terminal::note;
 use rtrace::synth::{Plan, SynthDef};
 use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs};
 

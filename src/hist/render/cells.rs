@@ -1,7 +1,6 @@
 //! What stands in the cells of a table.
 
 use crate::hist::table::{ColumnValue, Entry, HistTable, Key, KeyValue, Saved};
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io::{self, Write};
 
@@ -12,23 +11,11 @@ pub struct Options {
     pub top: Option<usize>,
     /// Fields of these names are signed: what the kernel prints as 18446744073709551615 is -1.
     pub signed: HashSet<String>,
-    /// Control characters in texts are shown as `\x1b`: for a terminal.
-    pub escape: bool,
     /// Width of the bars, in characters; 0 shows none.
     pub bar_width: usize,
 }
 
 impl Options {
-    /// A text as it may be shown.
-    pub(super) fn shown<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.escape && text.chars().any(char::is_control) {
-            let escape = |c: char| if c.is_control() { format!("\\x{:02x}", u32::from(c)) } else { c.to_string() };
-            Cow::Owned(text.chars().map(escape).collect())
-        } else {
-            Cow::Borrowed(text)
-        }
-    }
-
     /// A number of the field `name`.
     pub(super) fn number(&self, name: &str, value: u64) -> String {
         if self.signed.contains(name) { (value as i64).to_string() } else { value.to_string() }
@@ -40,7 +27,7 @@ impl Options {
             KeyValue::Number(n) => self.number(&key.name, *n),
             KeyValue::Hex(n) => format!("0x{n:x}"),
             KeyValue::Symbol { name, .. } => name.clone(),
-            KeyValue::Execname { comm, pid } => format!("{}-{pid}", self.shown(comm)),
+            KeyValue::Execname { comm, pid } => format!("{comm}-{pid}"),
             KeyValue::Syscall { name, id } if name == "unknown_syscall" => format!("{name}({id})"),
             KeyValue::Syscall { name, .. } => name.clone(),
             KeyValue::Log2(_) | KeyValue::Bucket { .. } => {
@@ -53,7 +40,7 @@ impl Options {
                     (false, true) => format!("{low}..{high}"),
                 }
             }
-            KeyValue::Text(text) => self.shown(text).into_owned(),
+            KeyValue::Text(text) => text.clone(),
             KeyValue::Stack { frames, .. } => frames.iter().rev().map(String::as_str).collect::<Vec<_>>().join(";"),
         }
     }

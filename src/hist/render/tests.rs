@@ -48,16 +48,15 @@ fn ids_have_no_percentiles() {
 }
 
 #[test]
-fn signed_and_hostile_cells() {
+fn signed_cells_and_texts_of_any_bytes() {
     let comm = format!("{:<50}", "a\u{1b}[2J");
     let body = format!("{{ comm: {comm}, ret: 18446744073709551614 }} hitcount:          4\n");
     let table = table(&body, "keys=comm,ret:vals=hitcount:sort=hitcount:size=2048");
-    let options = Options { signed: ["ret".to_owned()].into(), escape: true, ..Options::default() };
+    let options = Options { signed: ["ret".to_owned()].into(), ..Options::default() };
     let text = written(&table, &options);
-    assert!(text.contains("a\\x1b[2J   -2"), "{text}");
+    assert!(text.contains("a\u{1b}[2J   -2"), "{text}");
     let mut out = Vec::new();
-    let to_file = Options { escape: false, ..options.clone() };
-    csv(std::slice::from_ref(&table), &to_file, &mut out).unwrap();
+    csv(std::slice::from_ref(&table), &options, &mut out).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "comm,ret,hitcount\r\na\u{1b}[2J,-2,4\r\n");
     let json = json("s:e", &[table], &options);
     assert_eq!(json["tables"][0]["entries"][0]["keys"]["ret"], -2);

@@ -104,7 +104,7 @@ impl Rows {
                 row.cells.push(tracked.value.to_string());
                 row.cells.extend(tracked.saved.iter().map(|(name, saved)| match saved {
                     Saved::Number(n) => options.number(name, *n),
-                    Saved::Text(text) => options.shown(text).into_owned(),
+                    Saved::Text(text) => text.clone(),
                 }));
             }
             if let Some(count) = entry.hitcount {

@@ -1,19 +1,28 @@
 //! Standard output whose errors say that it is standard output: `rtrace report >/dev/full`.
 
+use super::guard::Guard;
+use super::styled::Styled;
 use std::io::{self, Stdout, StdoutLock, Write};
 
 /// Standard output, for all that a command prints.
 pub(crate) fn stdout() -> Output<Stdout> {
-    Output(io::stdout())
+    Output(Guard::new(io::stdout()))
 }
 
 /// Writes to standard output.
-pub(crate) struct Output<W>(W);
+pub(crate) struct Output<W: Write>(Guard<W>);
 
 impl Output<Stdout> {
     /// The same, locked.
     pub(crate) fn lock(&self) -> Output<StdoutLock<'static>> {
-        Output(self.0.lock())
+        Output(Guard::new(self.0.get_ref().lock()))
+    }
+}
+
+impl<W: Write> Output<W> {
+    /// Writes text with sequences of the program's own.
+    pub(crate) fn styled(&mut self, text: &Styled) -> io::Result<()> {
+        self.0.styled(text).map_err(placed)
     }
 }
 

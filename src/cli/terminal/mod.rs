@@ -1,0 +1,51 @@
+//! Standard output and standard error: the one place through which the program prints.
+//!
+//! Names of tasks, events, files and the like come from anybody, so text must not reach a terminal as commands. There are
+//! two channels. Text, which is data or holds data, goes through [`std::io::Write`], which escapes it where that matters.
+//! Colours and cursor movements are values of [`Sequence`], which no data can make, and go through [`Styled`].
+//!
+//! | stream | text |
+//! |---|---|
+//! | standard output, a terminal | escaped |
+//! | standard output, a pipe or a file | byte for byte |
+//! | standard output with `report --color always`, anywhere | escaped: what is coloured is for a terminal in the end |
+//! | standard error, anywhere | escaped |
+//!
+//! What is escaped, and how, is in [`escape`].
+
+mod escape;
+mod guard;
+mod line;
+mod stderr;
+mod stdout;
+mod styled;
+
+pub(crate) use escape::escaped;
+pub(crate) use guard::Guard;
+pub(crate) use line::Line;
+pub(crate) use stderr::{note, say, stderr};
+pub(crate) use stdout::{Output, placed, stdout};
+pub(crate) use styled::{Sequence, Styled};
+
+use std::io::IsTerminal;
+use terminal_size::{Height, Width, terminal_size};
+
+/// Whether standard output is a terminal.
+pub(crate) fn stdout_is_terminal() -> bool {
+    std::io::stdout().is_terminal()
+}
+
+/// Columns and rows of the terminal; `None` if there is none.
+pub(crate) fn size() -> Option<(usize, usize)> {
+    terminal_size().map(|(Width(columns), Height(rows))| (columns.into(), rows.into()))
+}
+
+/// Whether the user wants colours and the terminal can show them: NO_COLOR is not set and TERM is not `dumb`.
+pub(crate) fn colors_are_wanted() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb()
+}
+
+/// Whether TERM says that the terminal knows no sequences.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}

@@ -1,0 +1,85 @@
+//! Text with colours and cursor movements.
+
+use super::escape::Escaper;
+
+/// What the program itself tells a terminal to do: all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sequence {
+    /// Colour of event names.
+    Name,
+    /// Colour of lost events.
+    Lost,
+    /// Colour of what is less important.
+    Dim,
+    /// The terminal's own colours.
+    Plain,
+    /// Clears the screen.
+    ClearScreen,
+    /// Moves to the top left corner.
+    Home,
+    /// Moves to the start of the line.
+    LineStart,
+    /// Clears from here to the end of the line.
+    ClearLine,
+    /// Clears from here to the end of the screen.
+    ClearBelow,
+}
+
+impl Sequence {
+    fn bytes(self) -> &'static [u8] {
+        match self {
+            Sequence::Name => b"\x1b[36m",
+            Sequence::Lost => b"\x1b[1;31m",
+            Sequence::Dim => b"\x1b[2m",
+            Sequence::Plain => b"\x1b[0m",
+            Sequence::ClearScreen => b"\x1b[2J",
+            Sequence::Home => b"\x1b[H",
+            Sequence::LineStart => b"\r",
+            Sequence::ClearLine => b"\x1b[K",
+            Sequence::ClearBelow => b"\x1b[J",
+        }
+    }
+}
+
+/// Escaped text with sequences of the program's own between.
+#[derive(Debug, Default)]
+pub(crate) struct Styled {
+    bytes: Vec<u8>,
+}
+
+impl Styled {
+    /// Appends text, escaped.
+    pub(crate) fn text(&mut self, text: &[u8]) -> &mut Self {
+        let mut escaper = Escaper::default();
+        escaper.text(text, &mut self.bytes);
+        escaper.end(&mut self.bytes);
+        self
+    }
+
+    /// Appends a sequence.
+    pub(crate) fn sequence(&mut self, sequence: Sequence) -> &mut Self {
+        self.bytes.extend_from_slice(sequence.bytes());
+        self
+    }
+
+    /// The number of bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Takes everything away.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+    }
+
+    /// What goes to the terminal. Only the streams may see it.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The same, for tests.
+    #[cfg(test)]
+    pub(crate) fn for_test(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+}
