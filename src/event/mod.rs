@@ -27,7 +27,7 @@ pub use options::{DecodeOptions, FunctionOptions, GraphOptions};
 pub(crate) use recent::{FrontKey, Recent};
 pub use record::Record;
 pub(crate) use repeats::Found;
-pub use state::{Joined, State};
+pub use state::{NameFix, State};
 pub use typed::{Kind, Place, TypedEvent, TypedField, until_nul};
 pub use types::EventTypes;
 pub use value::{Number, Numbers, Value};

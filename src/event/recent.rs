@@ -1,11 +1,11 @@
-//! Columns that one event after the other has in common, as they were written last.
+//! Cache of formatted line prefixes: task columns, second, millisecond.
 
 use super::RecordHead;
 use super::repeats::Repeats;
 use crate::text::put;
 
-/// The columns of tasks that ran lately, and of the second and the millisecond that pass. They say nothing that is not known otherwise:
-/// forks and clones begin without any.
+/// The columns of recent tasks, of the current second and of the current millisecond. All of it can be formatted again:
+/// clones begin empty.
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
     /// [`SLOTS`] of them, or none yet.
@@ -27,6 +27,8 @@ struct Task {
     layout: u8,
     /// 0: the slot is empty.
     len: u8,
+    /// How many bytes of the text are a name that is not final; 0: it is.
+    provisional: u8,
     text: [u8; ROOM],
 }
 
@@ -73,6 +75,11 @@ impl FrontKey {
     }
 
     #[inline(always)]
+    fn pid(self) -> i32 {
+        self.0 as i32
+    }
+
+    #[inline(always)]
     fn slot(self) -> usize {
         (self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize % SLOTS
     }
@@ -90,15 +97,23 @@ fn slot(pid: i32, cpu: u32) -> usize {
 }
 
 impl Recent {
-    /// Forgets all, and keeps the room it took.
-    pub(crate) fn emptied(mut self) -> Self {
-        self.repeats.forget();
-        Recent { repeats: self.repeats, ..Recent::default() }
+    /// Without the columns whose names are not final.
+    pub(crate) fn without_provisional(mut self) -> Self {
+        self.tasks.iter_mut().filter(|task| task.provisional > 0).for_each(|task| task.len = 0);
+        self
     }
 
-    /// Forgets the tasks, because one of them has another name now.
+    /// Forgets the columns of a task that was printed without a name and has one now. Cached records stay: their text
+    /// is made of their own bytes.
     #[cold]
-    pub(crate) fn forget_tasks(&mut self) {
+    pub(crate) fn forget_task(&mut self, pid: i32) {
+        self.tasks.iter_mut().filter(|task| task.pid == pid).for_each(|task| task.len = 0);
+        self.fronts.iter_mut().filter(|front| front.key.pid() == pid).for_each(|front| front.key = FrontKey::NONE);
+    }
+
+    /// Forgets everything that depends on names, or has taught some.
+    #[cold]
+    pub(crate) fn forget_names(&mut self) {
         self.repeats.forget();
         self.tasks.clear();
         self.fronts.clear();
@@ -142,25 +157,28 @@ impl Recent {
         }
     }
 
-    /// Appends a task's columns as they are in that layout; `false` if they are not known.
+    /// Appends a task's columns as they are in that layout, and returns how many bytes of them are a name that is not
+    /// final; `None` if they are not known.
     #[inline(always)]
-    pub(crate) fn put_task(&self, pid: i32, cpu: u32, layout: u8, out: &mut Vec<u8>) -> bool {
+    pub(crate) fn put_task(&self, pid: i32, cpu: u32, layout: u8, out: &mut Vec<u8>) -> Option<usize> {
         match self.tasks.get(slot(pid, cpu)) {
             Some(task) if task.pid == pid && task.cpu == cpu && task.layout == layout && task.len > 0 => {
                 put::piece(out, &task.text, usize::from(task.len));
-                true
+                Some(task.provisional.into())
             }
-            _ => false,
+            _ => None,
         }
     }
 
-    /// Remembers a task's columns, if they are of the usual size.
+    /// Remembers a task's columns, if they are of the usual size. The first `provisional` bytes are a name that is not
+    /// final.
     #[cold]
-    pub(crate) fn keep_task(&mut self, pid: i32, cpu: u32, layout: u8, columns: &[u8]) {
+    pub(crate) fn keep_task(&mut self, pid: i32, cpu: u32, layout: u8, columns: &[u8], provisional: usize) {
         if columns.len() > ROOM {
             return;
         }
-        let mut task = Task { pid, cpu, layout, len: columns.len() as u8, text: [0; ROOM] };
+        let (len, provisional) = (columns.len() as u8, provisional as u8);
+        let mut task = Task { pid, cpu, layout, len, provisional, text: [0; ROOM] };
         task.text[..columns.len()].copy_from_slice(columns);
         if self.tasks.is_empty() {
             self.tasks.resize(SLOTS, Task { len: 0, ..task });
@@ -199,12 +217,13 @@ mod tests {
     fn columns_are_of_their_task_and_second() {
         let mut recent = Recent::default();
         let mut out = Vec::new();
-        assert!(!recent.put_task(1, 0, 0, &mut out) && recent.put_second(0, &mut out).is_none());
-        recent.keep_task(1, 0, 0, b"one");
-        recent.keep_task(2, 0, 0, &[b'-'; ROOM + 1]);
-        assert!(recent.put_task(1, 0, 0, &mut out));
-        assert!(!recent.put_task(1, 0, 1, &mut out) && !recent.put_task(1, 64, 0, &mut out));
-        assert!(!recent.put_task(2, 0, 0, &mut out) && !recent.put_task(65, 0, 0, &mut out));
+        assert!(recent.put_task(1, 0, 0, &mut out).is_none() && recent.put_second(0, &mut out).is_none());
+        recent.keep_task(1, 0, 0, b"one", 0);
+        recent.keep_task(2, 0, 0, &[b'-'; ROOM + 1], 0);
+        assert_eq!(recent.put_task(1, 0, 0, &mut out), Some(0));
+        for (pid, cpu, layout) in [(1, 0, 1), (1, 64, 0), (2, 0, 0), (65, 0, 0)] {
+            assert_eq!(recent.put_task(pid, cpu, layout, &mut out), None);
+        }
         recent.keep_second(5_000_000_000, b" 5.");
         assert_eq!(recent.put_second(5_999_999_999, &mut out), Some(999_999_999));
         assert_eq!((recent.put_second(6_000_000_000, &mut out), recent.put_second(4, &mut out)), (None, None));
@@ -220,15 +239,22 @@ mod tests {
         recent.keep_milli(5_001_234, b"     5.001234:");
         assert_eq!(recent.milli(5_001_999), Some((b"     5.001\0\0\0\0\0\0", 10, 999)));
         assert!(recent.milli(5_002_000).is_none() && recent.milli(5_000_999).is_none());
-        assert!(!recent.clone().put_task(1, 0, 0, &mut out));
+        assert!(recent.clone().put_task(1, 0, 0, &mut out).is_none());
         let switch = [1; 24];
         assert!(matches!(recent.repeats.find(1, &switch), Found::Passed), "the first of all");
         let Found::New(at) = recent.repeats.find(1, &switch) else { panic!("it is not known yet") };
         recent.repeats.keep(at, &switch, b"one ==> two\n");
+        recent.keep_task(3, 0, 0, b"three?", 5);
+        assert_eq!(recent.put_task(3, 0, 0, &mut out), Some(5));
+        let mut recent = recent.without_provisional();
+        assert_eq!((recent.put_task(3, 0, 0, &mut out), recent.put_task(1, 0, 0, &mut out)), (None, Some(0)));
+        recent.forget_task(2);
+        assert!(recent.put_task(1, 0, 0, &mut out).is_some() && recent.front(key(1, 2, 3)).is_some());
+        recent.forget_task(1);
+        assert!(recent.put_task(1, 0, 0, &mut out).is_none() && recent.front(key(1, 2, 3)).is_none());
         assert!(matches!(recent.repeats.find(1, &switch), Found::Text(_, 12)));
-        recent.forget_tasks();
-        assert!(!recent.put_task(1, 0, 0, &mut out) && recent.front(key(1, 2, 3)).is_none());
-        // It teaches names, and is to do so again when they have changed.
+        recent.forget_names();
+        // It teaches names, and is to do so again when all have changed.
         assert!(matches!(recent.repeats.find(1, &switch), Found::New(_)));
     }
 }

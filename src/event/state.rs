@@ -1,38 +1,62 @@
-//! What one event's text takes from the events before it.
+//! State carried from one event to the next while a trace is printed.
 
 use super::recent::Recent;
-use crate::symbols::Comms;
+use crate::symbols::{CommName, Comms, UNKNOWN};
 use crate::units::Pid;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// What is learnt while events are printed in order. Small and explicit, so that parts of a file could be printed apart.
+/// State carried from one event to the next while a trace is printed.
+///
+/// Segments of a trace can be printed ahead of their turn, each with a [`State::fork`]. A fork notes where it printed task
+/// names that an earlier segment may know otherwise. When the segment's turn comes, [`State::join`] finds the wrong ones.
 #[derive(Clone, Debug, Default)]
 pub struct State {
-    /// Task names: those of the file and those that sched events have told since.
+    /// Task names: those of the file and those learnt from sched events.
     comms: Comms,
-    /// Columns that were written lately.
+    /// Caches of rendered text.
     pub(crate) recent: Recent,
-    /// Per CPU, the names of the functions that are open, outermost first, as the function tracer's indentation needs them.
+    /// Per CPU, the names of the open functions, outermost first, for the function tracer's indentation.
     pub(crate) functions: Vec<Vec<Vec<u8>>>,
-    /// The time of the event before, for time differences.
+    /// The time of the previous event, for time differences.
     pub(crate) previous: Option<u64>,
-    /// The tasks without a name that were printed, ascending.
-    nameless: Vec<i32>,
-    /// Whether something was printed that takes more from the events before than task names.
-    in_order: bool,
-    /// How many events were not printed as they are meant to be, by event id.
+    /// Whether this is a fork: earlier events are still being printed.
+    forked: bool,
+    /// In a fork: the tasks that were printed without a name.
+    nameless: BTreeSet<i32>,
+    /// In a fork: where names were printed that may be wrong, in order.
+    provisional: Vec<Provisional>,
+    /// Whether an event was printed that depends on earlier events by more than task names.
+    needs_order: bool,
+    /// How many events could not be decoded, by event id.
     undecoded: BTreeMap<u16, u64>,
 }
 
-/// What became of a fork.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Joined {
-    /// What it printed is right.
-    Sound,
-    /// Names were learnt meanwhile that it should have known.
-    Outdated,
-    /// It cannot be told: such events are to be printed in order.
-    InOrder,
+/// A name that was printed before all earlier events were.
+#[derive(Clone, Copy, Debug)]
+struct Provisional {
+    /// Offset in the segment's output, in bytes.
+    at: usize,
+    /// Length of the name's column, in bytes.
+    len: usize,
+    pid: i32,
+}
+
+/// A name column to be replaced in a segment's output.
+#[derive(Clone, Debug)]
+pub struct NameFix {
+    /// Offset in the segment's output, in bytes.
+    pub(crate) at: usize,
+    /// Length of the column as it was printed, in bytes.
+    pub(crate) len: usize,
+    /// The right name.
+    pub(crate) name: CommName,
+}
+
+impl NameFix {
+    /// Offset of the column in the segment's output, in bytes.
+    pub fn at(&self) -> usize {
+        self.at
+    }
 }
 
 /// No kernel has more CPUs, and an absurd CPU number must not fill the memory.
@@ -44,43 +68,59 @@ impl State {
         State { comms, ..State::default() }
     }
 
-    /// A state to print later events with, while the ones before them are not all printed. `used` is one that is not
-    /// needed any more.
+    /// A state to print a later segment with, while earlier segments are still being printed. The segment's output must
+    /// begin at offset 0. The caches of `used`, the state of an earlier segment, are used again.
     pub fn fork(&self, used: Option<State>) -> Self {
-        let recent = used.map(|used| used.recent.emptied()).unwrap_or_default();
-        State { comms: self.comms.clone(), recent, ..State::default() }
+        // Names never change once known, and every record cached in `used` lies before this segment: what it taught is
+        // known when this segment is joined.
+        let recent = used.map(|used| used.recent.without_provisional()).unwrap_or_default();
+        State { comms: self.comms.fork(), recent, forked: true, ..State::default() }
     }
 
-    /// Takes over what was printed with the fork `done`, unless it would have been printed differently now.
-    pub fn join(&mut self, done: &State) -> Joined {
-        if done.in_order {
-            return Joined::InOrder;
+    /// Whether this fork printed events that depend on earlier ones by more than task names. Such segments must be
+    /// printed in order, and a fork of them must not be joined.
+    pub fn needs_order(&self) -> bool {
+        self.needs_order
+    }
+
+    /// Takes over what the fork `done` learnt and counted, after all earlier segments were joined. Returns the names in
+    /// its output that are wrong, in order.
+    pub fn join(&mut self, done: &State) -> Vec<NameFix> {
+        let mut wrong: BTreeMap<i32, &[u8]> = BTreeMap::new();
+        for pid in &done.nameless {
+            wrong.extend(self.comms.get(Pid(*pid)).map(|name| (*pid, name)));
         }
-        if done.nameless.iter().any(|pid| self.comms.get(Pid(*pid)).is_some()) {
-            return Joined::Outdated;
+        for (pid, learnt) in done.comms.learnt() {
+            let other = self.comms.get(pid).filter(|name| *name != &**learnt);
+            wrong.extend(other.map(|name| (pid.0, name)));
         }
-        if self.comms.learn_from(&done.comms) {
-            self.recent.forget_tasks();
+        let mut fixes = Vec::new();
+        if !wrong.is_empty() {
+            let names: BTreeMap<i32, CommName> = wrong.into_iter().map(|(pid, name)| (pid, name.into())).collect();
+            fixes.extend(done.provisional.iter().filter_map(|&Provisional { at, len, pid }| {
+                names.get(&pid).map(|name| NameFix { at, len, name: name.clone() })
+            }));
         }
+        self.comms.adopt(&done.comms);
         for (id, count) in &done.undecoded {
             *self.undecoded.entry(*id).or_default() += count;
         }
-        Joined::Sound
+        fixes
     }
 
-    /// Replaces the task names, for events of a trace that goes on.
+    /// Replaces the task names, for events of a live trace.
     pub fn set_comms(&mut self, comms: Comms) {
         self.comms = comms;
-        self.recent.forget_tasks();
+        self.recent.forget_names();
     }
 
-    /// Takes note that the event's text depends on the events before it.
+    /// Notes that the event's text depends on earlier events by more than task names.
     #[inline]
     pub fn depends_on_order(&mut self) {
-        self.in_order = true;
+        self.needs_order = true;
     }
 
-    /// Takes note that an event of this id was printed as a list of its fields, or as unknown.
+    /// Notes that an event of this id was printed as a list of its fields, or as unknown.
     #[cold]
     pub(crate) fn note_undecoded(&mut self, id: u16) {
         *self.undecoded.entry(id).or_default() += 1;
@@ -92,33 +132,35 @@ impl State {
         self.undecoded.iter().map(|(id, count)| (*id, *count))
     }
 
-    /// The name of a task, to be printed.
-    #[inline]
-    pub(crate) fn name(&mut self, pid: Pid) -> &[u8] {
-        if self.comms.get(pid).is_none() {
-            self.note_nameless(pid.0);
-        }
-        self.comms.name(pid)
-    }
-
-    #[cold]
-    fn note_nameless(&mut self, pid: i32) {
-        if let Err(at) = self.nameless.binary_search(&pid) {
-            self.nameless.insert(at, pid);
+    /// The name of a task, and whether it is final: no earlier event can give the task another name.
+    pub(crate) fn name(&mut self, pid: Pid) -> (&[u8], bool) {
+        match self.comms.get_inherited(pid) {
+            Some(name) => (name, true),
+            None => {
+                if self.forked && self.comms.get(pid).is_none() {
+                    self.nameless.insert(pid.0);
+                }
+                (self.comms.get(pid).unwrap_or(UNKNOWN), !self.forked)
+            }
         }
     }
 
-    /// Takes note that `pid` is called `comm`, unless it is known already.
+    /// Notes that the `len` bytes from offset `at` of the output are a name of `pid` that is not final.
+    pub(crate) fn note_provisional(&mut self, at: usize, len: usize, pid: Pid) {
+        self.provisional.push(Provisional { at, len, pid: pid.0 });
+    }
+
+    /// Remembers that `pid` is called `comm`, unless it has a name already.
     #[inline]
     pub(crate) fn learn(&mut self, pid: i32, comm: &[u8]) {
         if self.comms.learn(Pid(pid), comm) {
-            self.recent.forget_tasks();
+            self.recent.forget_task(pid);
         }
     }
 
-    /// How deep `parent` lies in the CPU's stack of open functions; `child` is put on top of it.
+    /// The depth of `parent` in the CPU's stack of open functions; `child` is pushed above it.
     pub(crate) fn function_depth(&mut self, cpu: usize, parent: &[u8], child: &[u8]) -> usize {
-        self.in_order = true;
+        self.needs_order = true;
         if cpu >= MAX_CPUS {
             return 0;
         }

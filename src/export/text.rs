@@ -5,7 +5,7 @@
 //! ```
 
 use super::columns;
-use crate::event::{EventTypes, Found, FrontKey, Lost, Record, RecordHead, State};
+use crate::event::{EventTypes, Found, FrontKey, Lost, NameFix, Record, RecordHead, State};
 use crate::print_fmt::Context;
 use crate::symbols::Symbols;
 use crate::sys::Tail;
@@ -133,8 +133,9 @@ impl<'a> Text<'a> {
             Some((text, len)) => tail.piece(text, len),
             None => tail.with(|out| {
                 let start = out.len();
-                self.task_and_flags(record, head, state, out);
-                state.recent.keep_front(key, &out[start..]);
+                if self.task_and_flags(record, head, state, out) {
+                    state.recent.keep_front(key, &out[start..]);
+                }
             }),
         };
         // The last 500 ns of all time are rounded elsewhere.
@@ -163,9 +164,15 @@ impl<'a> Text<'a> {
         self.time(record, state, out);
     }
 
-    fn task_and_flags(&self, record: &Record<'_>, head: &RecordHead, state: &mut State, out: &mut Vec<u8>) {
-        if !state.recent.put_task(head.pid.0, record.cpu.0, self.layout(), out) {
-            self.task(record, head.pid, state, out);
+    /// Appends who, where and in which context; returns whether the task's name is final.
+    fn task_and_flags(&self, record: &Record<'_>, head: &RecordHead, state: &mut State, out: &mut Vec<u8>) -> bool {
+        let start = out.len();
+        let provisional = match state.recent.put_task(head.pid.0, record.cpu.0, self.layout(), out) {
+            Some(provisional) => provisional,
+            None => self.task(record, head.pid, state, out),
+        };
+        if provisional > 0 {
+            state.note_provisional(start, provisional, head.pid);
         }
         if self.options.raw {
             out.extend_from_slice(b"-0x");
@@ -173,6 +180,7 @@ impl<'a> Text<'a> {
         } else {
             columns::flags(out, head, self.types.common(), self.types.abi(), record.data);
         }
+        provisional == 0
     }
 
     /// What distinguishes the columns of one task.
@@ -181,25 +189,46 @@ impl<'a> Text<'a> {
         u8::from(self.options.latency) | u8::from(self.options.raw) << 1
     }
 
-    /// Who and where, as long as what follows it does not change with each event.
+    /// Appends task and CPU, which many events have in common. Returns how many bytes of that are a name that is not
+    /// final.
     #[cold]
-    fn task(&self, record: &Record<'_>, pid: Pid, state: &mut State, out: &mut Vec<u8>) {
+    fn task(&self, record: &Record<'_>, pid: Pid, state: &mut State, out: &mut Vec<u8>) -> usize {
         let column = out.len();
-        let comm = state.name(pid);
+        let (comm, is_final) = state.name(pid);
+        self.comm(out, comm);
+        let provisional = if is_final { 0 } else { out.len() - column };
         let cpu = u64::from(record.cpu.0);
+        columns::pid(out, pid.0);
         if self.options.latency {
-            columns::short_comm(out, comm);
-            columns::pid(out, pid.0);
             out.push(b' ');
             num::dec_pad(out, cpu, 3, b' ');
         } else {
-            columns::comm(out, comm);
-            columns::pid(out, pid.0);
             out.extend_from_slice(b" [");
             num::dec_pad(out, cpu, 3, b'0');
             out.extend_from_slice(if self.options.raw { b"]" } else { b"] " });
         }
-        state.recent.keep_task(pid.0, record.cpu.0, self.layout(), &out[column..]);
+        state.recent.keep_task(pid.0, record.cpu.0, self.layout(), &out[column..], provisional);
+        provisional
+    }
+
+    fn comm(&self, out: &mut Vec<u8>, comm: &[u8]) {
+        if self.options.latency {
+            columns::short_comm(out, comm);
+        } else {
+            columns::comm(out, comm);
+        }
+    }
+
+    /// Replaces names in a segment's output: `fixes` are those of [`State::join`], ascending by place.
+    pub fn amend(&self, out: &mut Vec<u8>, fixes: &[NameFix]) {
+        let (mut amended, mut done) = (Vec::with_capacity(out.len() + 64), 0);
+        for NameFix { at, len, name } in fixes {
+            amended.extend_from_slice(out.get(done..*at).unwrap_or_default());
+            self.comm(&mut amended, name);
+            done = at + len;
+        }
+        amended.extend_from_slice(out.get(done..).unwrap_or_default());
+        *out = amended;
     }
 
     #[inline]

@@ -1,18 +1,28 @@
 //! `saved_cmdlines`: `1234 bash`, what the tasks were called.
 
 use crate::units::Pid;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Task names by pid: those that a file has, shared by all copies, and those that were learnt since.
+/// A task's name, shared by all that know it.
+pub(crate) type CommName = Arc<[u8]>;
+
+/// Task names by pid: those of the file, and those learnt since. The first name of a pid stays, so a name that is
+/// known never changes.
+///
+/// Snapshots ([`Comms::fork`]) share all names that were known when they were taken.
 #[derive(Clone, Debug, Default)]
 pub struct Comms {
-    known: Arc<Known>,
-    /// Ascending by pid.
-    learnt: Vec<(i32, Arc<[u8]>)>,
+    file: Arc<FileNames>,
+    /// Names learnt before the last fork, in immutable layers that are ascending by pid. Each layer is at least
+    /// [`GROWTH`] times as large as the next one, so their number is logarithmic and so is the cost of adding a name.
+    layers: Vec<Arc<Vec<(i32, CommName)>>>,
+    /// Names learnt since the last fork.
+    learnt: BTreeMap<i32, CommName>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Known {
+struct FileNames {
     /// Indexed by pid below [`DENSE`]: index into `names` plus 1.
     dense: Vec<u32>,
     /// The pids above, ascending.
@@ -22,49 +32,58 @@ struct Known {
 
 /// Pids are small numbers on nearly every machine (`pid_max` is 32,768 or 4 Mi).
 const DENSE: usize = 1 << 22;
+const GROWTH: usize = 4;
 
 impl Comms {
-    /// Parses the text of `saved_cmdlines`; lines that are not like the kernel's are left out. Of two names for one pid
-    /// the first one stays.
+    /// Parses the text of `saved_cmdlines`; malformed lines are skipped. Of two names for one pid the first one stays.
     pub fn parse(text: &[u8]) -> Self {
-        let mut known = Known::default();
+        let mut file = FileNames::default();
         for line in text.split(|b| *b == b'\n') {
             let Some(blank) = memchr::memchr(b' ', line) else { continue };
             let pid = std::str::from_utf8(&line[..blank]).ok().and_then(|p| p.trim().parse().ok());
             if let Some(pid) = pid {
-                known.add(Pid(pid), &line[blank + 1..]);
+                file.add(Pid(pid), &line[blank + 1..]);
             }
         }
-        Comms { known: Arc::new(known), learnt: Vec::new() }
+        Comms { file: Arc::new(file), ..Comms::default() }
     }
 
     /// The name of `pid`, if it is known.
     #[inline]
     pub fn get(&self, pid: Pid) -> Option<&[u8]> {
+        self.get_inherited(pid).or_else(|| self.learnt.get(&pid.0).map(|name| &**name))
+    }
+
+    /// The name of `pid`, if it was known when this snapshot was taken.
+    #[inline]
+    pub(crate) fn get_inherited(&self, pid: Pid) -> Option<&[u8]> {
         if pid.0 == 0 {
             return Some(b"<idle>");
         }
-        match self.known.get(pid) {
-            None if !self.learnt.is_empty() => self.get_learnt(pid),
+        match self.file.get(pid) {
+            None if !self.layers.is_empty() => self.get_layered(pid),
             known => known,
         }
     }
 
-    fn get_learnt(&self, pid: Pid) -> Option<&[u8]> {
-        let at = self.learnt.binary_search_by_key(&pid.0, |l| l.0).ok()?;
-        Some(&self.learnt[at].1)
+    /// The names of recent tasks are in the last layers.
+    fn get_layered(&self, pid: Pid) -> Option<&[u8]> {
+        self.layers.iter().rev().find_map(|layer| {
+            let at = layer.binary_search_by_key(&pid.0, |(pid, _)| *pid).ok()?;
+            layer.get(at).map(|(_, name)| &**name)
+        })
     }
 
     /// What a trace shows for `pid`: its name, or `<...>`.
     #[inline]
     pub fn name(&self, pid: Pid) -> &[u8] {
-        self.get(pid).unwrap_or(b"<...>")
+        self.get(pid).unwrap_or(UNKNOWN)
     }
 
     /// The tasks of the file that have a name.
     pub fn pids(&self) -> impl Iterator<Item = Pid> {
-        let dense = self.known.dense.iter().enumerate().filter(|(_, name)| **name != 0).map(|(pid, _)| Pid(pid as i32));
-        dense.chain(self.known.sparse.iter().map(|(pid, _)| Pid(*pid)))
+        let dense = self.file.dense.iter().enumerate().filter(|(_, name)| **name != 0).map(|(pid, _)| Pid(pid as i32));
+        dense.chain(self.file.sparse.iter().map(|(pid, _)| Pid(*pid)))
     }
 
     /// Remembers a name, unless the pid has one already; `true` if it was remembered.
@@ -79,18 +98,45 @@ impl Comms {
 
     #[cold]
     fn learn_new(&mut self, pid: Pid, name: &[u8]) {
-        if let Err(at) = self.learnt.binary_search_by_key(&pid.0, |l| l.0) {
-            self.learnt.insert(at, (pid.0, name.into()));
-        }
+        self.learnt.insert(pid.0, name.into());
     }
 
-    /// Learns what `other` has learnt; `true` if any of it was new.
-    pub fn learn_from(&mut self, other: &Comms) -> bool {
-        other.learnt.iter().fold(false, |any, (pid, name)| self.learn(Pid(*pid), name) | any)
+    /// The names learnt since the last fork, ascending by pid.
+    pub(crate) fn learnt(&self) -> impl Iterator<Item = (Pid, &CommName)> {
+        self.learnt.iter().map(|(pid, name)| (Pid(*pid), name))
+    }
+
+    /// A snapshot that learns on its own. Costs a few reference counts, however many names there are.
+    pub(crate) fn fork(&self) -> Self {
+        let mut fork = Comms { file: self.file.clone(), layers: self.layers.clone(), learnt: BTreeMap::new() };
+        fork.add_layer(self.learnt.iter().map(|(pid, name)| (*pid, name.clone())).collect());
+        fork
+    }
+
+    /// Takes over the names that `other` learnt since it was forked, unless their pids have names already.
+    pub(crate) fn adopt(&mut self, other: &Comms) {
+        let new = other.learnt.iter().filter(|(pid, _)| self.get(Pid(**pid)).is_none());
+        let layer = new.map(|(pid, name)| (*pid, name.clone())).collect();
+        self.add_layer(layer);
+    }
+
+    /// Adds names of pids that have none yet, ascending by pid.
+    fn add_layer(&mut self, mut layer: Vec<(i32, CommName)>) {
+        if layer.is_empty() {
+            return;
+        }
+        while let Some(last) = self.layers.pop_if(|last| last.len() < GROWTH * layer.len()) {
+            layer.extend(last.iter().cloned());
+            layer.sort_by_key(|(pid, _)| *pid); // two ascending runs: merged in linear time
+        }
+        self.layers.push(Arc::new(layer));
     }
 }
 
-impl Known {
+/// What a trace shows for a task without a name.
+pub(crate) const UNKNOWN: &[u8] = b"<...>";
+
+impl FileNames {
     #[inline]
     fn get(&self, pid: Pid) -> Option<&[u8]> {
         let index = match usize::try_from(pid.0) {
@@ -135,5 +181,24 @@ mod tests {
         c.learn(Pid(13), b"new");
         c.learn(Pid(12), b"other");
         assert_eq!((c.name(Pid(13)), c.name(Pid(12))), (&b"new"[..], &b"bash"[..]));
+    }
+    /// However names are learnt, forked and adopted: a pid has the first one.
+    #[test]
+    fn forks_share_names_and_are_adopted() {
+        let mut known = Comms::parse(b"5 five\n");
+        for round in 0..200 {
+            let mut fork = known.fork();
+            for pid in (round * 7 % 90..).step_by(3).take(10) {
+                fork.learn(Pid(pid), format!("{pid} of {round}").as_bytes());
+            }
+            assert!(fork.learnt().all(|(pid, _)| known.get(pid).is_none()));
+            let expected: Vec<Vec<u8>> = (0..120).map(|pid| fork.name(Pid(pid)).to_vec()).collect();
+            known.adopt(&fork);
+            assert!((0..120).all(|pid| known.name(Pid(pid)) == expected[pid as usize]), "round {round}");
+        }
+        assert_eq!((known.name(Pid(5)), known.name(Pid(0))), (&b"five"[..], &b"<idle>"[..]));
+        assert!(known.layers.len() < 6, "{} layers", known.layers.len());
+        known.learn(Pid(1000), b"learnt in order");
+        assert_eq!(known.fork().get_inherited(Pid(1000)), Some(&b"learnt in order"[..]));
     }
 }

@@ -12,6 +12,7 @@ mod user;
 use crate::btf::Enumerators;
 pub(crate) use arguments::{Arguments, Passed};
 pub use comms::Comms;
+pub(crate) use comms::{CommName, UNKNOWN};
 pub use functions::Functions;
 pub use kallsyms::{Kallsyms, Symbol};
 pub use last_boot::{AsOfLastBoot, LastBoot};

@@ -8,6 +8,7 @@ mod common {
     pub(crate) mod examples;
     pub(crate) mod not_run;
     pub(crate) mod recording;
+    pub(crate) mod synthetic;
     pub(crate) mod trace_files;
 }
 

@@ -10,7 +10,7 @@ use rtrace::export::{
     Column, Csv, CsvBuffer, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, Style, schema,
 };
 use rtrace::format::EventFormat;
-use rtrace::merge::ahead::{Verdict, Work};
+use rtrace::merge::ahead::{Commit, Work};
 use rtrace::syntax::did_you_mean;
 use rtrace::trace_dat::OptionId;
 use std::io::Write;
@@ -87,8 +87,8 @@ impl<E: Exporter> Work for Lines<E> {
         false
     }
 
-    fn commit(&self, _: &mut E, _: &mut E) -> Verdict {
-        Verdict::Kept
+    fn commit(&self, _: &mut E, _: &mut E, _: &mut Vec<u8>) -> Commit {
+        Commit::Accept
     }
 }
 

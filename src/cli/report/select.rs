@@ -145,11 +145,13 @@ impl Seen {
         Seen { shown, unseen: Before::NotKnown, guessed: false, comms: vec![HashMap::new(); self.comms.len()] }
     }
 
-    /// Takes over what the fork `done` has seen; `false` if that had to know what came before.
-    pub(super) fn join(&mut self, done: &mut Seen) -> bool {
-        if done.guessed {
-            return false;
-        }
+    /// Whether a decision of this fork depended on earlier events.
+    pub(super) fn guessed(&self) -> bool {
+        self.guessed
+    }
+
+    /// Takes over what the fork `done` has seen, unless it guessed.
+    pub(super) fn join(&mut self, done: &mut Seen) {
         for (known, done) in self.shown.iter_mut().zip(std::mem::take(&mut done.shown)) {
             if known.len() < done.len() {
                 known.resize(done.len(), self.unseen);
@@ -160,7 +162,6 @@ impl Seen {
                 }
             }
         }
-        true
     }
 }
 

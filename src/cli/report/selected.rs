@@ -4,7 +4,7 @@ use super::select::{Seen, Selection};
 use super::streams::Source;
 use super::window::Window;
 use rtrace::event::Record;
-use rtrace::merge::ahead::{Verdict, Work};
+use rtrace::merge::ahead::{Commit, Work};
 
 /// `work`, on the events of a selection within a window only.
 pub(super) struct Selected<'a, W> {
@@ -35,11 +35,20 @@ impl<W: Work> Work for Selected<'_, W> {
         wanted && self.work.record(record, next, state, out)
     }
 
-    fn commit(&self, (seen, state): &mut Self::State, (done_seen, done): &mut Self::State) -> Verdict {
-        if !seen.join(done_seen) {
-            return Verdict::InOrder;
+    fn commit(
+        &self,
+        (seen, state): &mut Self::State,
+        (done_seen, done): &mut Self::State,
+        out: &mut Vec<u8>,
+    ) -> Commit {
+        // Nothing may be taken over of a segment that is done again in order.
+        if done_seen.guessed() {
+            return Commit::Serialize;
         }
-        // An event that was decided on again is decided on alike: nothing that is not in `done_seen` was asked for.
-        self.work.commit(state, done)
+        let commit = self.work.commit(state, done, out);
+        if commit == Commit::Accept {
+            seen.join(done_seen);
+        }
+        commit
     }
 }

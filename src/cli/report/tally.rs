@@ -6,7 +6,7 @@ use crate::cli::exit::Failure;
 use rtrace::event::Record;
 use rtrace::export::{Summary, Tally};
 use rtrace::format::EventFormat;
-use rtrace::merge::ahead::{self, Verdict, Work};
+use rtrace::merge::ahead::{self, Commit, Work};
 use rtrace::ring_buffer::Item;
 use rtrace::units::{ByteSize, Pid};
 use serde_json::{Value, json};
@@ -123,9 +123,9 @@ impl Work for Counts {
         false
     }
 
-    fn commit(&self, known: &mut Vec<Summary>, done: &mut Vec<Summary>) -> Verdict {
+    fn commit(&self, known: &mut Vec<Summary>, done: &mut Vec<Summary>, _: &mut Vec<u8>) -> Commit {
         known.iter_mut().zip(done.iter()).for_each(|(known, done)| known.add_later(done));
-        Verdict::Kept
+        Commit::Accept
     }
 }
 

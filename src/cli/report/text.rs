@@ -8,11 +8,11 @@ use super::wakeups::Extras;
 use super::{Args, color};
 use crate::cli::exit::Failure;
 use crate::cli::terminal::{Output, Styled};
-use rtrace::event::{EventTypes, Joined, Record, State};
+use rtrace::event::{EventTypes, NameFix, Record, State};
 use rtrace::export::{Text, TextOptions, TimeColumn};
 use rtrace::filter::Sign;
 use rtrace::merge::Merge;
-use rtrace::merge::ahead::{Verdict, Work};
+use rtrace::merge::ahead::{Commit, Work};
 use std::io::{Stdout, Write};
 
 pub(super) fn print(run: &mut Run<'_>, out: &mut Output<Stdout>) -> Result<(), Failure> {
@@ -126,15 +126,16 @@ impl Work for Lines<'_> {
         self.texts[record.buffer].event(record, next, state, out)
     }
 
-    fn commit(&self, known: &mut Vec<State>, done: &mut Vec<State>) -> Verdict {
-        for (known, done) in known.iter_mut().zip(done.iter()) {
-            match known.join(done) {
-                Joined::Sound => {}
-                Joined::Outdated => return Verdict::Again,
-                Joined::InOrder => return Verdict::InOrder,
-            }
+    fn commit(&self, known: &mut Vec<State>, done: &mut Vec<State>, out: &mut Vec<u8>) -> Commit {
+        if done.iter().any(State::needs_order) {
+            return Commit::Serialize;
         }
-        Verdict::Kept
+        let mut fixes: Vec<NameFix> = known.iter_mut().zip(&*done).flat_map(|(k, d)| k.join(d)).collect();
+        if let (Some(text), false) = (self.texts.first(), fixes.is_empty()) {
+            fixes.sort_by_key(NameFix::at);
+            text.amend(out, &fixes);
+        }
+        Commit::Accept
     }
 }
 

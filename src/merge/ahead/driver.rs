@@ -39,11 +39,11 @@ pub trait Work: Sync {
     /// What one record leaves for the next.
     type State: Send;
 
-    /// A state to begin a segment with while the ones before it are not finished, of which `known` is what is certain.
-    /// `used` is what another segment was done with, after its commit.
+    /// The state to begin a segment with while earlier segments are still being worked on. `known` is what the committed
+    /// ones left; `used` is the state of a committed segment, whose caches may be used again.
     fn fork(&self, known: &Self::State, used: Option<Self::State>) -> Self::State;
 
-    /// Works on a record; what is to be put out goes to `out`. `next` gives the record that follows in its buffer. `true`
+    /// Works on a record and appends its output to `out`, which is empty at the start of a segment. `next` gives the record that follows in its buffer. `true`
     /// says that this one has been dealt with too.
     fn record<'n>(
         &self,
@@ -53,19 +53,18 @@ pub trait Work: Sync {
         out: &mut Vec<u8>,
     ) -> bool;
 
-    /// A segment's turn has come: takes what it leaves over into `known`, if it began with the right state.
-    fn commit(&self, known: &mut Self::State, done: &mut Self::State) -> Verdict;
+    /// Commits a segment, after all earlier ones: takes what it leaves over into `known`, and corrects `out`, all of its
+    /// output. With [`Commit::Serialize`], `known` must be left as it was.
+    fn commit(&self, known: &mut Self::State, done: &mut Self::State, out: &mut Vec<u8>) -> Commit;
 }
 
-/// Whether a segment's output holds.
+/// Outcome of committing a segment that was worked on speculatively.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It does.
-    Kept,
-    /// It is to be done again with what is known now, and so are others now and then.
-    Again,
-    /// It is to be done again, and all that follow depend on each other too: they are done in order.
-    InOrder,
+pub enum Commit {
+    /// Its output is right.
+    Accept,
+    /// Its output is wrong: this segment and all later ones depend on each other and must be done in order.
+    Serialize,
 }
 
 /// Merges `streams` (each with the number of its buffer) and has `work` done on every record.
@@ -152,9 +151,9 @@ fn several<W: Work>(
     thread::scope(|scope| {
         for number in 1..effort.threads {
             let shared = &shared;
-            scope.spawn(move || caught(|| shared.take_part(number)));
+            scope.spawn(move || caught(|| shared.worker_loop(number)));
         }
-        caught(|| shared.take_part(0));
+        caught(|| shared.worker_loop(0));
     });
     shared.into_rest()
 }

@@ -4,9 +4,10 @@
 //! chunks that were unpacked by whichever thread was free; any thread can merge and print it. What comes out is
 //! taken in the order of the segments.
 //!
-//! What an event prints may depend on the events before it (a task's name that was learnt, say). A segment is worked on
-//! with what is known when it is handed out; when its turn comes, [`Work::commit`] compares that with what is known by
-//! then, and may have it done again. So every number of threads gives the same bytes.
+//! What an event prints may depend on earlier events (a task's name that was learnt, say). A segment is printed
+//! speculatively, with what is known when it is handed out; when its turn comes, [`Work::commit`] compares that with what
+//! is known by then and corrects its output. If that is impossible, this segment and all later ones are printed in order.
+//! So any number of threads gives the same bytes, and nothing is printed twice.
 //!
 //! Damage ends all this: from the last sound place on, the streams are merged on one thread, which tells of the damage.
 
@@ -16,5 +17,5 @@ mod segment;
 mod shared;
 mod unordered;
 
-pub use driver::{Effort, Sink, Verdict, Work, run};
+pub use driver::{Commit, Effort, Sink, Work, run};
 pub use unordered::{Tally, tally};

@@ -1,10 +1,9 @@
 //! What the threads share: whoever is free takes the lock, hands in what is done, and takes what is next.
 //!
-//! There is no thread that only shares out: it would be one more than there are cores, and every hand-over would be a
-//! thread woken. A thread that finds no segment to be cut unpacks the next chunk itself, so that what it works on next is
-//! mostly in its own core's cache; and the buffer it writes its output to comes back to it.
+//! There is no dispatcher thread: it would oversubscribe the cores and cost one wake-up per hand-off. Workers schedule
+//! themselves under the lock. Under it nothing is read, unpacked, committed or written.
 
-use super::driver::{Effort, Segment, Sink, Verdict, Work, work_on};
+use super::driver::{Commit, Effort, Segment, Sink, Work, work_on};
 use super::feed::{Feed, Place, Unpacked};
 use crate::ring_buffer::PageLayout;
 use crate::trace_dat::{Codec, CpuStream, Outline, Packed, Unpackers};
@@ -20,29 +19,31 @@ fn most_segments(threads: usize) -> usize {
 
 pub(super) struct Shared<'w, W: Work> {
     work: &'w W,
-    desk: Mutex<Desk<'w, W>>,
-    /// There may be something to do, or no more.
-    news: Condvar,
+    scheduler: Mutex<Scheduler<W::State>>,
+    /// What the committed segments left. Never locked together with `scheduler`.
+    known: Mutex<&'w mut W::State>,
+    /// There may be something to do, or nothing any more.
+    work_available: Condvar,
     /// Held by the thread that writes.
     sink: Mutex<Sink<'w>>,
 }
 
-struct Desk<'w, W: Work> {
-    work: &'w W,
-    known: &'w mut W::State,
+struct Scheduler<T> {
     feeds: Vec<Feed>,
     buffers: Vec<usize>,
     effort: Effort,
-    pending: VecDeque<Pending<W::State>>,
+    pending: VecDeque<Pending<T>>,
     first_pending: u64,
-    /// Output whose turn it is, and whose buffer that was.
+    /// Whether a thread is committing the segment before the first pending one.
+    committing: bool,
+    /// Committed output, and which thread's buffer that is.
     ready: VecDeque<(Vec<u8>, usize)>,
     writing: bool,
-    /// How many threads wait for news.
+    /// How many threads wait for `work_available`.
     waiting: usize,
-    /// Per thread: empty buffers that it wrote to.
-    outs: Vec<Vec<Vec<u8>>>,
-    states: Vec<W::State>,
+    /// Per thread: what it worked with before, in its own core's cache.
+    spare_outputs: Vec<Vec<Vec<u8>>>,
+    spare_states: Vec<Vec<T>>,
     chunks: Vec<Vec<u8>>,
     /// The time up to which segments have been cut.
     cut: u64,
@@ -69,19 +70,19 @@ struct Done<T> {
 
 enum Task<T> {
     Unpack { feed: usize, number: u64, packed: Packed, codec: Codec, layout: PageLayout, to: Vec<u8> },
-    Segment { number: u64, segment: Arc<Segment>, state: T, out: Vec<u8> },
+    Segment { number: u64, segment: Arc<Segment>, used: Option<T>, out: Vec<u8> },
 }
 
 /// Ends it for all if a thread panics, for which the others would wait in vain.
-struct Alarm<'s, 'w, W: Work>(&'s Shared<'w, W>);
+struct AbortOnPanic<'s, 'w, W: Work>(&'s Shared<'w, W>);
 
-impl<W: Work> Drop for Alarm<'_, '_, W> {
+impl<W: Work> Drop for AbortOnPanic<'_, '_, W> {
     fn drop(&mut self) {
         if thread::panicking() {
             // Poisoned by the panic itself: what is in it is only thrown away.
-            let mut desk = self.0.desk.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            desk.end = Some(Err(panicked()));
-            self.0.news.notify_all();
+            let mut scheduler = self.0.scheduler.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            scheduler.end = Some(Err(panicked()));
+            self.0.work_available.notify_all();
         }
     }
 }
@@ -99,43 +100,48 @@ impl<'w, W: Work> Shared<'w, W> {
         sink: Sink<'w>,
     ) -> Self {
         let (feeds, buffers) = streams.into_iter().map(|(stream, buffer)| (Feed::new(stream), buffer)).unzip();
-        let desk = Desk {
-            work,
-            known,
+        let scheduler = Scheduler {
             feeds,
             buffers,
             effort,
             pending: VecDeque::new(),
             first_pending: 0,
+            committing: false,
             ready: VecDeque::new(),
             writing: false,
             waiting: 0,
-            outs: (0..effort.threads).map(|_| Vec::new()).collect(),
-            states: Vec::new(),
+            spare_outputs: (0..effort.threads).map(|_| Vec::new()).collect(),
+            spare_states: (0..effort.threads).map(|_| Vec::new()).collect(),
             chunks: Vec::new(),
             cut: 0,
             finished: false,
             end: None,
         };
-        Shared { work, desk: Mutex::new(desk), news: Condvar::new(), sink: Mutex::new(sink) }
+        Shared {
+            work,
+            scheduler: Mutex::new(scheduler),
+            known: Mutex::new(known),
+            work_available: Condvar::new(),
+            sink: Mutex::new(sink),
+        }
     }
 
     /// The streams with the numbers of their buffers, each positioned where it is to be read on.
     pub(super) fn into_rest(self) -> io::Result<Vec<(CpuStream, usize)>> {
-        let desk = self.desk.into_inner().map_err(|_| panicked())?;
-        let places = desk.end.unwrap_or_else(|| Err(panicked()))?;
-        debug_assert!(desk.ready.is_empty());
-        let streams = desk.feeds.into_iter().zip(places).map(|(feed, place)| feed.into_stream(place));
-        Ok(streams.zip(desk.buffers).collect())
+        let scheduler = self.scheduler.into_inner().map_err(|_| panicked())?;
+        let places = scheduler.end.unwrap_or_else(|| Err(panicked()))?;
+        debug_assert!(scheduler.ready.is_empty());
+        let streams = scheduler.feeds.into_iter().zip(places).map(|(feed, place)| feed.into_stream(place));
+        Ok(streams.zip(scheduler.buffers).collect())
     }
 
     /// Works until nothing is left to do.
-    pub(super) fn take_part(&self, thread: usize) {
-        let _alarm = Alarm(self);
+    pub(super) fn worker_loop(&self, thread: usize) {
+        let _guard = AbortOnPanic(self);
         let mut unpackers = Unpackers::default();
-        let Ok(mut desk) = self.desk.lock() else { return };
+        let Ok(mut scheduler) = self.scheduler.lock() else { return };
         loop {
-            match self.next(desk, thread) {
+            match self.next(scheduler, thread) {
                 None => return,
                 Some(Task::Unpack { feed, number, packed, codec, layout, mut to }) => {
                     let data = if codec == Codec::None {
@@ -145,114 +151,133 @@ impl<'w, W: Work> Shared<'w, W> {
                     };
                     let outlined = data.and_then(|bytes| Some((Outline::of(&layout, &bytes).ok()?, bytes)));
                     let chunk = outlined.map(|(outline, bytes)| Unpacked { bytes, outline });
-                    let Ok(locked) = self.desk.lock() else { return };
-                    desk = locked;
-                    if desk.end.is_none() {
-                        desk.feeds[feed].take(number, chunk);
+                    let Ok(locked) = self.scheduler.lock() else { return };
+                    scheduler = locked;
+                    if scheduler.end.is_none() {
+                        scheduler.feeds[feed].take(number, chunk);
                     }
                 }
-                Some(Task::Segment { number, segment, mut state, mut out }) => {
+                Some(Task::Segment { number, segment, used, mut out }) => {
+                    let Ok(known) = self.known.lock() else { return };
+                    let mut state = self.work.fork(&known, used);
+                    drop(known);
                     let whole = work_on(self.work, &segment, &mut state, &mut out);
                     drop(segment); // so that its chunks' buffers can be used again
-                    let Ok(locked) = self.desk.lock() else { return };
-                    desk = locked;
-                    desk.take(number, Done { state: whole.then_some(state), out, thread });
+                    let Ok(locked) = self.scheduler.lock() else { return };
+                    scheduler = locked;
+                    scheduler.take(number, Done { state: whole.then_some(state), out, thread });
                 }
             }
         }
     }
 
     /// What `thread` is to do next; `None`: nothing any more.
-    fn next<'s>(&'s self, mut desk: MutexGuard<'s, Desk<'w, W>>, thread: usize) -> Option<Task<W::State>> {
+    fn next<'s>(&'s self, mut scheduler: MutexGuard<'s, Scheduler<W::State>>, thread: usize) -> Option<Task<W::State>> {
         loop {
-            desk.settle();
-            if !desk.writing && !desk.ready.is_empty() && !matches!(desk.end, Some(Err(_))) {
-                desk = self.write(desk)?;
+            if let Some((pending, done)) = scheduler.next_finished() {
+                scheduler = self.commit(scheduler, pending, done)?;
                 continue;
             }
-            if desk.end.is_some() {
-                self.news.notify_all();
+            if !scheduler.writing && !scheduler.ready.is_empty() && !matches!(scheduler.end, Some(Err(_))) {
+                scheduler = self.write(scheduler)?;
+                continue;
+            }
+            if scheduler.end.is_some() {
+                self.work_available.notify_all();
                 return None;
             }
-            if let Some(task) = desk.task(thread) {
-                if desk.waiting > 0 {
-                    self.news.notify_one();
+            if let Some(task) = scheduler.task(thread) {
+                if scheduler.waiting > 0 {
+                    self.work_available.notify_one();
                 }
                 return Some(task);
             }
-            // A segment that was given up is done without anybody having to do it.
-            if !desk.first_is_done() && !desk.check_end() {
-                desk.waiting += 1;
-                desk = self.news.wait(desk).ok()?;
-                desk.waiting -= 1;
+            // A damaged segment is finished as soon as it is cut.
+            if !scheduler.has_finished() && !scheduler.check_end() {
+                scheduler.waiting += 1;
+                scheduler = self.work_available.wait(scheduler).ok()?;
+                scheduler.waiting -= 1;
             }
         }
     }
 
-    /// Writes all output whose turn it is, without the lock.
-    fn write<'s>(&'s self, mut desk: MutexGuard<'s, Desk<'w, W>>) -> Option<MutexGuard<'s, Desk<'w, W>>> {
-        desk.writing = true;
-        while let Some((mut out, thread)) = desk.ready.pop_front() {
-            drop(desk);
+    /// Commits a segment, without the scheduler's lock. If it must be done in order, all later ones must too.
+    fn commit<'s>(
+        &'s self,
+        mut scheduler: MutexGuard<'s, Scheduler<W::State>>,
+        Pending { segment, places, .. }: Pending<W::State>,
+        Done { state, mut out, thread }: Done<W::State>,
+    ) -> Option<MutexGuard<'s, Scheduler<W::State>>> {
+        scheduler.committing = true;
+        drop(scheduler);
+        let accepted = match state {
+            None => None,
+            Some(mut state) => {
+                let commit = self.work.commit(&mut **self.known.lock().ok()?, &mut state, &mut out);
+                (commit == Commit::Accept).then_some(state)
+            }
+        };
+        let mut scheduler = self.scheduler.lock().ok()?;
+        scheduler.committing = false;
+        match accepted {
+            Some(state) => {
+                scheduler.spare_states[thread].push(state);
+                scheduler.ready.push_back((out, thread));
+                scheduler.recycle(segment);
+            }
+            // `end` may be the error of another thread.
+            None if scheduler.end.is_none() => scheduler.end = Some(Ok(places)),
+            None => {}
+        }
+        Some(scheduler)
+    }
+
+    /// Writes all committed output, without the scheduler's lock.
+    fn write<'s>(
+        &'s self,
+        mut scheduler: MutexGuard<'s, Scheduler<W::State>>,
+    ) -> Option<MutexGuard<'s, Scheduler<W::State>>> {
+        scheduler.writing = true;
+        while let Some((mut out, thread)) = scheduler.ready.pop_front() {
+            drop(scheduler);
             let written = self.sink.lock().ok()?(&out);
-            desk = self.desk.lock().ok()?;
+            scheduler = self.scheduler.lock().ok()?;
             if let Err(error) = written {
-                desk.end = Some(Err(error));
+                scheduler.end = Some(Err(error));
                 break;
             }
             out.clear();
-            desk.outs[thread].push(out);
+            scheduler.spare_outputs[thread].push(out);
         }
-        desk.writing = false;
-        Some(desk)
+        scheduler.writing = false;
+        Some(scheduler)
     }
 }
 
-impl<W: Work> Desk<'_, W> {
+impl<T> Scheduler<T> {
     /// Takes in what became of a segment.
-    fn take(&mut self, number: u64, done: Done<W::State>) {
+    fn take(&mut self, number: u64, done: Done<T>) {
         let at = number.checked_sub(self.first_pending);
         if let Some(pending) = at.and_then(|at| self.pending.get_mut(at as usize)) {
             pending.done = Some(done);
         }
     }
 
-    fn first_is_done(&self) -> bool {
-        self.pending.front().is_some_and(|p| p.done.is_some())
+    /// Whether a segment can be committed.
+    fn has_finished(&self) -> bool {
+        let first_is_done = self.pending.front().is_some_and(|p| p.done.is_some());
+        first_is_done && !self.committing && self.end.is_none()
     }
 
-    /// Commits the segments whose turn it is.
-    fn settle(&mut self) {
-        while self.end.is_none() && self.first_is_done() {
-            let Some(Pending { segment, places, done: Some(done) }) = self.pending.pop_front() else { return };
-            self.first_pending += 1;
-            if self.commit(&segment, done) {
-                self.recycle(segment);
-            } else {
-                self.end = Some(Ok(places));
-            }
+    /// Takes out the segment to be committed next.
+    fn next_finished(&mut self) -> Option<(Pending<T>, Done<T>)> {
+        if !self.has_finished() {
+            return None;
         }
-    }
-
-    /// Accepts a segment's output; `false` if it must be done in order, and all behind it.
-    fn commit(&mut self, segment: &Segment, Done { state, mut out, thread }: Done<W::State>) -> bool {
-        let Some(mut state) = state else { return false };
-        match self.work.commit(self.known, &mut state) {
-            Verdict::Kept => {}
-            Verdict::InOrder => return false,
-            Verdict::Again => {
-                out.clear();
-                state = self.work.fork(self.known, Some(state));
-                if !work_on(self.work, segment, &mut state, &mut out)
-                    || self.work.commit(self.known, &mut state) != Verdict::Kept
-                {
-                    return false;
-                }
-            }
-        }
-        self.states.push(state);
-        self.ready.push_back((out, thread));
-        true
+        let mut pending = self.pending.pop_front()?;
+        self.first_pending += 1;
+        let done = pending.done.take()?;
+        Some((pending, done))
     }
 
     /// Keeps the buffers of chunks that nobody needs any more.
@@ -264,14 +289,15 @@ impl<W: Work> Desk<'_, W> {
 
     /// Whether nothing can be done any more; then it notes so.
     fn check_end(&mut self) -> bool {
-        let over = self.pending.is_empty() && (self.finished || !self.feeds.iter().any(Feed::is_waiting));
+        let idle = self.pending.is_empty() && !self.committing;
+        let over = idle && (self.finished || !self.feeds.iter().any(Feed::is_waiting));
         if over {
             self.end = Some(Ok(self.feeds.iter().map(Feed::place).collect()));
         }
         over
     }
 
-    fn task(&mut self, thread: usize) -> Option<Task<W::State>> {
+    fn task(&mut self, thread: usize) -> Option<Task<T>> {
         let room = self.pending.len() + self.ready.len() < most_segments(self.effort.threads);
         let mut cut = room.then(|| self.cut_segment(false)).flatten();
         if cut.is_none() {
@@ -284,15 +310,14 @@ impl<W: Work> Desk<'_, W> {
             cut = (room && !waiting).then(|| self.cut_segment(true)).flatten();
         }
         let (number, segment) = cut?;
-        let used = self.states.pop();
-        let state = self.work.fork(self.known, used);
-        let out = self.outs[thread].pop().unwrap_or_default();
-        Some(Task::Segment { number, segment, state, out })
+        let used = self.spare_states[thread].pop();
+        let out = self.spare_outputs[thread].pop().unwrap_or_default();
+        Some(Task::Segment { number, segment, used, out })
     }
 
     /// Gives a chunk to be unpacked, if it may be held: two of each stream, and of the streams that hold up the others as
     /// many more as there is room for.
-    fn ask(&mut self) -> Option<Task<W::State>> {
+    fn ask(&mut self) -> Option<Task<T>> {
         let held: usize = self.feeds.iter().map(Feed::held).sum();
         loop {
             let open = self.feeds.iter().enumerate().filter(|(_, f)| f.is_open());
