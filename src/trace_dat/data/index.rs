@@ -178,7 +178,10 @@ impl ChunkIndex {
 
     /// Reads what [`ChunkIndex::write`] wrote; `None` if it is of another CPU or buffer. There is an option for each of
     /// them, so the entries are read only where they are wanted.
-    fn read(option: &RawOption, abi: Abi, buffer: &str, cpu: CpuId) -> Result<Option<Self>, FileError> {
+    ///
+    /// # Errors
+    /// [`FileError::Option`] if the bytes end too early or are of a newer version.
+    pub fn read(option: &RawOption, abi: Abi, buffer: &str, cpu: CpuId) -> Result<Option<Self>, FileError> {
         let mut scan = option.scan(abi);
         let cut = |_| option.error("it ends too early");
         if scan.u32().map_err(cut)? != VERSION {

@@ -40,8 +40,11 @@ pub struct SpoolEntry {
 const VERSION: u32 = 1;
 
 impl SpoolTable {
-    /// Reads the option.
-    pub(in crate::trace_dat) fn read(option: &RawOption, abi: Abi) -> Result<Self, FileError> {
+    /// Reads the bytes of an RTRACE_SPOOLS option.
+    ///
+    /// # Errors
+    /// [`FileError::Option`] if they end too early, are of a newer version or name a file in another directory.
+    pub fn read(option: &RawOption, abi: Abi) -> Result<Self, FileError> {
         let mut scan = option.scan(abi);
         let cut = |_| option.error("it ends too early");
         if scan.u32().map_err(cut)? != VERSION {
