@@ -108,7 +108,7 @@ fn keys(keys: &[Key], options: &Options) -> Value {
             let value = match &key.value {
                 KeyValue::Number(n) => number(options, &key.name, *n),
                 KeyValue::Hex(n) => json!(n),
-                KeyValue::Symbol { address, name } => json!({ "address": address, "symbol": name }),
+                KeyValue::Symbol { address, name, .. } => json!({ "address": address, "symbol": name }),
                 KeyValue::Execname { comm, pid } => json!({ "comm": comm, "pid": pid }),
                 KeyValue::Syscall { name, id } => json!({ "syscall": name, "id": id }),
                 KeyValue::Log2(_) | KeyValue::Bucket { .. } => {

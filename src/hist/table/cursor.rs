@@ -62,10 +62,13 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    /// Where the first of `ends` stands, at or behind byte `from` of what is left.
+    /// Where the first of `ends` stands, which all begin with the same byte, at or after byte `from` of what is left. It
+    /// looks no further than that: an end that never comes must not cost the rest of the file for each entry.
     pub(super) fn find(&self, from: usize, ends: &[Vec<u8>]) -> Option<usize> {
         let tail = self.rest().get(from..)?;
-        ends.iter().filter_map(|end| memchr::memmem::find(tail, end)).min().map(|at| at + from)
+        let first = *ends.first()?.first()?;
+        let begins = |at: &usize| tail.get(*at..).is_some_and(|rest| ends.iter().any(|end| rest.starts_with(end)));
+        memchr::memchr_iter(first, tail).find(begins).map(|at| at + from)
     }
 
     pub(super) fn error(&self, expected: impl Into<String>) -> TableError {

@@ -95,8 +95,9 @@ impl Columns {
                 cursor.expect("[")?;
                 let address = cursor.number(16)?;
                 cursor.expect("] ")?;
-                let width = if modifier == Some(Modifier::Sym) { 45 } else { 55 };
-                KeyValue::Symbol { address, name: self.text(cursor, at, width)? }
+                let offset = modifier == Some(Modifier::SymOffset);
+                let name = self.text(cursor, at, if offset { 55 } else { 45 })?;
+                KeyValue::Symbol { address, name, offset }
             }
             Some(Modifier::Execname) => {
                 let (comm, pid) = bracketed(cursor, 16, 10)?;

@@ -67,10 +67,8 @@ impl Display for Key {
         match &self.value {
             KeyValue::Number(n) => write!(f, "{name}: {n:10}"),
             KeyValue::Hex(n) => write!(f, "{name}: {n:x}"),
-            KeyValue::Symbol { address, name: symbol } => {
-                // Only the wider column has an offset.
-                let width = if symbol.contains("+0x") { 55 } else { 45 };
-                write!(f, "{name}: [{address:x}] {}", Padded(symbol, width))
+            KeyValue::Symbol { address, name: symbol, offset } => {
+                write!(f, "{name}: [{address:x}] {}", Padded(symbol, if *offset { 55 } else { 45 }))
             }
             KeyValue::Execname { comm, pid } => write!(f, "{name}: {}[{pid:10}]", Padded(comm, 16)),
             KeyValue::Syscall { name: syscall, id } => write!(f, "{name}: {}[{id:3}]", Padded(syscall, 30)),

@@ -58,8 +58,10 @@ pub enum KeyValue {
     Symbol {
         /// The address.
         address: u64,
-        /// What the kernel calls it.
+        /// What the kernel calls it; the number again where it knows no symbol.
         name: String,
+        /// Whether it stands in the wider column of `.sym-offset`.
+        offset: bool,
     },
     /// `common_pid: sh              [       154]` (`.execname`)
     Execname {

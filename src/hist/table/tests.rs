@@ -26,6 +26,16 @@ fn hostile_comms() {
 }
 
 #[test]
+fn addresses_without_a_symbol() {
+    for (modifier, width) in [("sym", 45), ("sym-offset", 55)] {
+        let trigger = format!("hist:keys=ip.{modifier}:vals=hitcount:sort=hitcount:size=2048");
+        let body = format!("{{ ip: [ffffffffc0a3b000] {:width$} }} hitcount:          1\n", "0xffffffffc0a3b000");
+        let text = block(&trigger, &body);
+        assert_eq!(parse(text.as_bytes()).unwrap()[0].to_string(), text);
+    }
+}
+
+#[test]
 fn newer_totals_are_kept() {
     let mut text = block("hist:keys=pid:vals=hitcount:sort=hitcount:size=2048", "");
     text.push_str("    Stalled: 4\n");
