@@ -11,7 +11,13 @@ pub enum ElfError {
     /// A header points outside the file.
     #[error("its ELF headers point outside the file")]
     Truncated,
+    /// Its symbol tables say the same bytes over and over.
+    #[error("its symbol tables overlap")]
+    Overlapping,
 }
+
+/// So many times its size a file's symbols with their names may take: linkers let names share bytes.
+const SHARED: usize = 4;
 
 /// The offset in the file, in bytes, of the function `name`; `None` if neither symbol table has it.
 ///
@@ -88,6 +94,11 @@ impl<'a> Elf<'a> {
     fn each_function(&self, mut each: impl FnMut(&str, u64)) -> Result<(), ElfError> {
         const SYMTAB: u64 = 2;
         const DYNSYM: u64 = 11;
+        let mut room = self.file.len().saturating_mul(SHARED);
+        let mut take = |len| {
+            room = room.checked_sub(len).ok_or(ElfError::Overlapping)?;
+            Ok::<(), ElfError>(())
+        };
         let sections: Vec<usize> = self.table((0x28, 0x20), (0x3a, 0x2e))?.collect();
         for &section in &sections {
             if !matches!(self.number(section + 4, 4)?, SYMTAB | DYNSYM) {
@@ -100,6 +111,7 @@ impl<'a> Elf<'a> {
             let link = self.number(section + if self.wide { 0x28 } else { 0x18 }, 4)? as usize;
             let strings = range(*sections.get(link).ok_or(ElfError::Truncated)?)?;
             for symbol in range(section)?.chunks_exact(if self.wide { 24 } else { 16 }) {
+                take(symbol.len())?;
                 let [info, defined_in, value] = match self.wide {
                     true => [self.abi.uint(symbol, 4, 1), self.abi.uint(symbol, 6, 2), self.abi.uint(symbol, 8, 8)],
                     false => [self.abi.uint(symbol, 12, 1), self.abi.uint(symbol, 14, 2), self.abi.uint(symbol, 4, 4)],
@@ -111,6 +123,7 @@ impl<'a> Elf<'a> {
                 }
                 let name = self.abi.uint(symbol, 0, 4).and_then(|at| strings.get(at as usize..));
                 let name = name.and_then(|rest| rest.split(|&b| b == 0).next()).ok_or(ElfError::Truncated)?;
+                take(name.len())?;
                 if let Ok(name) = std::str::from_utf8(name) {
                     each(name, value);
                 }
@@ -135,8 +148,50 @@ impl<'a> Elf<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// A 64-bit file with an executable segment and `count` functions that all bear the same name of `len` bytes (but the first, which every
+    /// table leaves empty).
+    pub(crate) fn crowded(count: usize, len: usize) -> Vec<u8> {
+        const HEADER: u64 = 64;
+        const SEGMENT: u64 = 56;
+        const SECTION: u16 = 64;
+        let (symbols, names) = (24 * count as u64, (len as u64 + 2).next_multiple_of(8));
+        let at = HEADER + SEGMENT;
+        let mut file = b"\x7fELF\x02\x01\x01".to_vec();
+        let mut put = |number: u64, size: usize| file.extend_from_slice(&number.to_le_bytes()[..size]);
+        // file type, machine (x86-64), version; entry point; where segments and sections are told
+        [(0, 8), (0, 1), (2, 2), (62, 2), (1, 4), (0, 8), (HEADER, 8), (at + symbols + names, 8), (0, 4)]
+            .into_iter()
+            .chain([(HEADER, 2), (SEGMENT, 2), (1, 2), (SECTION.into(), 2), (3, 2), (2, 2)])
+            // loaded, executable; offset, addresses, sizes
+            .chain([(1, 4), (5, 4), (0, 8), (0, 8), (0, 8), (at, 8), (1 << 20, 8), (4096, 8)])
+            .for_each(|(number, size)| put(number, size));
+        for nth in 0..count as u64 {
+            // name, global function, in a section; address and size
+            let info = if nth == 0 { 0 } else { 0x12 };
+            [(1, 4), (info, 1), (0, 1), (1, 2), (nth, 8), (1, 8)].into_iter().for_each(|(n, size)| put(n, size));
+        }
+        file.push(0);
+        file.extend(std::iter::repeat_n(b'x', len));
+        file.resize((at + symbols + names) as usize, 0);
+        let mut put = |number: u64, size: usize| file.extend_from_slice(&number.to_le_bytes()[..size]);
+        let section = |kind, at, size, link, entry| {
+            [(0, 4), (kind, 4), (0, 8), (0, 8), (at, 8), (size, 8), (link, 4), (0, 4), (1, 8), (entry, 8)]
+        };
+        [section(0, 0, 0, 0, 0), section(2, at, symbols, 2, 24), section(3, at + symbols, names, 0, 0)]
+            .concat()
+            .into_iter()
+            .for_each(|(number, size)| put(number, size));
+        file
+    }
+
+    #[test]
+    fn names_take_no_more_than_the_file_can_have() {
+        assert_eq!(symbols(&crowded(4, 5)).unwrap(), ["xxxxx"; 3]);
+        assert_eq!(symbols(&crowded(10_000, 100_000)), Err(ElfError::Overlapping), "a gigabyte of names");
+    }
 
     #[test]
     fn our_own_program() {

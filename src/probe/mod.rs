@@ -13,4 +13,6 @@ mod user;
 
 pub use arg::{Arg, Fetch};
 pub use ast::{KernelPlace, Kind, Probe};
+#[cfg(test)]
+pub(crate) use elf::tests::crowded;
 pub use elf::{ElfError, symbol_offset, symbols};

@@ -25,7 +25,7 @@ pub struct Comms {
 struct FileNames {
     /// Indexed by pid below [`DENSE`]: index into `names` plus 1.
     dense: Vec<u32>,
-    /// The pids above, ascending.
+    /// All other pids, ascending.
     sparse: Vec<(i32, u32)>,
     names: Vec<Box<[u8]>>,
 }
@@ -45,6 +45,7 @@ impl Comms {
                 file.add(Pid(pid), &line[blank + 1..]);
             }
         }
+        file.sort();
         Comms { file: Arc::new(file), ..Comms::default() }
     }
 
@@ -146,24 +147,29 @@ impl FileNames {
         self.names.get((index as usize).checked_sub(1)?).map(|n| &**n)
     }
 
+    /// Adds a line; [`FileNames::sort`] must follow the last one.
     fn add(&mut self, pid: Pid, name: &[u8]) {
-        if pid.0 == 0 || self.get(pid).is_some() {
-            return;
-        }
         let Ok(index) = u32::try_from(self.names.len() + 1) else { return };
         match usize::try_from(pid.0) {
+            Ok(0) => return,
             Ok(pid) if pid < DENSE => {
                 if self.dense.len() <= pid {
                     self.dense.resize(pid + 1, 0);
                 }
-                self.dense[pid] = index;
+                match &mut self.dense[pid] {
+                    free @ 0 => *free = index,
+                    _ => return,
+                }
             }
-            _ => match self.sparse.binary_search_by_key(&pid.0, |s| s.0) {
-                Ok(_) => return,
-                Err(at) => self.sparse.insert(at, (pid.0, index)),
-            },
+            _ => self.sparse.push((pid.0, index)),
         }
         self.names.push(name.into());
+    }
+
+    /// Orders the pids that are not dense; of several lines for one pid the first stays.
+    fn sort(&mut self) {
+        self.sparse.sort_by_key(|entry| entry.0);
+        self.sparse.dedup_by_key(|entry| entry.0);
     }
 }
 
@@ -173,15 +179,17 @@ mod tests {
 
     #[test]
     fn the_first_name_stays() {
-        let mut c = Comms::parse(b"12 bash\n4300000 far away\n-3 x\nnonsense\n12 zsh\n");
+        let mut c = Comms::parse(b"12 bash\n4300000 far away\n-3 x\nnonsense\n12 zsh\n4300000 later\n0 swapper\n");
         assert_eq!(c.name(Pid(12)), b"bash");
         assert_eq!(c.name(Pid(4_300_000)), b"far away");
         assert_eq!(c.name(Pid(0)), b"<idle>");
         assert_eq!(c.name(Pid(13)), b"<...>");
+        assert_eq!(c.pids().map(|pid| pid.0).collect::<Vec<_>>(), [12, -3, 4_300_000]);
         c.learn(Pid(13), b"new");
         c.learn(Pid(12), b"other");
         assert_eq!((c.name(Pid(13)), c.name(Pid(12))), (&b"new"[..], &b"bash"[..]));
     }
+
     /// However names are learnt, forked and adopted: a pid has the first one.
     #[test]
     fn forks_share_names_and_are_adopted() {
@@ -200,5 +208,17 @@ mod tests {
         assert!(known.layers.len() < 6, "{} layers", known.layers.len());
         known.learn(Pid(1000), b"learnt in order");
         assert_eq!(known.fork().get_inherited(Pid(1000)), Some(&b"learnt in order"[..]));
+    }
+
+    /// Falling pids, each of which would go before all others: inserting a million of them one by one
+    /// takes minutes.
+    #[test]
+    fn time_follows_the_length_of_the_text() {
+        let text: Vec<u8> = (0..1_000_000).flat_map(|n| format!("{} x\n", i32::MAX - n).into_bytes()).collect();
+        let start = std::time::Instant::now();
+        let comms = Comms::parse(&text);
+        assert_eq!(comms.pids().count(), 1_000_000);
+        assert_eq!(comms.name(Pid(i32::MAX - 999_999)), b"x");
+        assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
     }
 }

@@ -195,8 +195,9 @@ impl Table {
         if after == self.addresses.len() && start != address {
             return None;
         }
-        while first > 0 && self.addresses.get(first - 1) == Some(&start) {
-            first -= 1;
+        let before = self.addresses.get(..first)?;
+        if before.last() == Some(&start) {
+            first = before.partition_point(|address| *address < start); // a file may name one address a million times
         }
         Some((first, after))
     }

@@ -11,8 +11,7 @@ pub(super) struct Image {
     start: u64,
     /// Where the last part ends that comes from the file.
     end: u64,
-    /// Parts that can be executed.
-    code: Vec<Range<u64>>,
+    code: Code,
     /// By rising address, one for each.
     functions: Vec<Function>,
     /// Whether it is made for 64-bit processes.
@@ -33,6 +32,8 @@ const SMALLEST_PAGE: u64 = 4 << 10;
 const LARGEST_PAGE: u64 = 64 << 10;
 /// How many functions that start before an address are looked at for one that reaches up to it.
 const NESTED: usize = 16;
+/// So many times its size the names of a file's functions may take: linkers let names share bytes.
+const SHARED: usize = 4;
 
 impl Image {
     /// Reads the file; `debug` gives the file with the debugging symbols of a build, where there is one. `None` if it is no
@@ -53,17 +54,18 @@ impl Image {
         if start >= end {
             return None;
         }
+        let code = Code::new(code);
         let mut functions = Vec::new();
         if elf.symbols().next().is_none()
             && let Ok(Some(id)) = elf.build_id()
-            && let Some(debug) = debug(id)
-            && let Ok(debug) = object::File::parse(&*debug)
+            && let Some(bytes) = debug(id)
+            && let Ok(debug) = object::File::parse(&*bytes)
             && debug.build_id() == Ok(Some(id))
         {
-            collect(&debug, debug.symbols(), &code, &mut functions);
+            collect(&debug, bytes.len(), debug.symbols(), &code, &mut functions);
         }
-        collect(&elf, elf.symbols(), &code, &mut functions);
-        collect(&elf, elf.dynamic_symbols(), &code, &mut functions);
+        collect(&elf, file.len(), elf.symbols(), &code, &mut functions);
+        collect(&elf, file.len(), elf.dynamic_symbols(), &code, &mut functions);
         // of several names for one address the best comes first
         functions.sort_by(|(a, rank), (b, other)| (a.start, rank, &a.raw).cmp(&(b.start, other, &b.raw)));
         functions.dedup_by_key(|(function, _)| function.start);
@@ -88,7 +90,7 @@ impl Image {
 
     /// Whether there is code at one of its addresses.
     pub(super) fn is_code(&self, address: u64) -> bool {
-        self.code.iter().any(|part| part.contains(&address))
+        self.code.holds(address)
     }
 
     /// The function that one of its addresses lies in.
@@ -108,16 +110,42 @@ impl Function {
     }
 }
 
+/// The parts of a file that can be executed, by rising address; none touches another.
+struct Code(Vec<Range<u64>>);
+
+impl Code {
+    fn new(mut parts: Vec<Range<u64>>) -> Self {
+        parts.sort_by_key(|part| part.start);
+        parts.dedup_by(|next, part| {
+            let joined = next.start <= part.end;
+            if joined {
+                part.end = part.end.max(next.end);
+            }
+            joined
+        });
+        Code(parts)
+    }
+
+    fn holds(&self, address: u64) -> bool {
+        let behind = self.0.partition_point(|part| part.start <= address);
+        self.0.get(..behind).and_then(<[_]>::last).is_some_and(|part| address < part.end)
+    }
+}
+
 /// How good a name is, the best first: what is known to be a function and how long, then as the library means it to be
 /// called (`read`, not `__read`).
 type Rank = (bool, bool, usize, bool);
 
+/// Adds the functions of a table of symbols to `to`, as long as their names take no more than a file of `size` bytes
+/// can have.
 fn collect<'d>(
     elf: &object::File<'d>,
+    size: usize,
     symbols: impl Iterator<Item = object::Symbol<'d, 'd>>,
-    code: &[Range<u64>],
+    code: &Code,
     to: &mut Vec<(Function, Rank)>,
 ) {
+    let mut room = size.saturating_mul(SHARED);
     // The lowest bit of a function's address says in which of ARM's instruction sets it is.
     let mask = if elf.architecture() == Architecture::Arm { !1 } else { !0 };
     for symbol in symbols {
@@ -125,12 +153,38 @@ fn collect<'d>(
         let Ok(raw) = symbol.name_bytes() else { continue };
         let start = symbol.address() & mask;
         let usable = matches!(kind, SymbolKind::Text | SymbolKind::Unknown) && !symbol.is_undefined();
-        if !usable || raw.is_empty() || raw.starts_with(b"$") || !code.iter().any(|part| part.contains(&start)) {
+        if !usable || raw.is_empty() || raw.starts_with(b"$") || !code.holds(start) {
             continue;
         }
+        let Some(left) = room.checked_sub(raw.len()) else { return };
+        room = left;
         let underscores = raw.iter().take_while(|b| **b == b'_').count();
         let underscores = if raw.starts_with(b"_Z") || raw.starts_with(b"_R") { 0 } else { underscores };
         let rank = (symbol.size() == 0, kind != SymbolKind::Text, underscores, symbol.is_local());
         to.push((Function { start, size: symbol.size(), raw: raw.into(), name: OnceLock::new() }, rank));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::crowded;
+
+    #[test]
+    fn names_take_no_more_than_the_file_can_have() {
+        let names = |file: &[u8]| -> Vec<usize> {
+            Image::read(file, |_| None).unwrap().functions.iter().map(|function| function.raw.len()).collect()
+        };
+        assert_eq!(names(&crowded(4, 5)), [5; 3]);
+        let file = crowded(10_000, 100_000);
+        let taken: usize = names(&file).iter().sum();
+        assert!(taken > 0 && taken <= SHARED * file.len(), "{taken} bytes of names in {}", file.len());
+    }
+
+    #[test]
+    fn code_is_found_in_any_part() {
+        let code = Code::new(vec![40..50, 0..10, 5..20, 20..22, 30..30]);
+        let holds: Vec<u64> = (0..60).filter(|address| code.holds(*address)).collect();
+        assert_eq!(holds, (0..22).chain(40..50).collect::<Vec<u64>>());
     }
 }
