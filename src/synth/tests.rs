@@ -260,6 +260,8 @@ fn sql_errors_have_carets() {
         ("select pid from sched_waking where comm = 'x'", "unexpected character"),
         ("select pid from sched:sched_waking", "unexpected character"),
         ("select pid from sched_waking where comm = \"x", "missing closing quote"),
+        ("select pid from sched_waking where comm = \"x\ny\"", "missing closing quote"),
+        ("select pid from sched_waking where comm = \"x\0y\"", "missing closing quote"),
         ("select pid from sched_waking where pid = 10ab", "not an integer"),
         ("select cast(comm as hex) from sched_waking", "`comm` is text"),
         ("select cast(pid as execname) from sched_waking", "only common_pid"),

@@ -36,8 +36,9 @@ pub(super) fn lex(text: &str) -> Result<Vec<Spanned<Token>>, Diagnostic> {
             }
             '"' => {
                 scanner.bump();
-                let content = scanner.take_while(|c| c != '"').to_owned();
-                if scanner.bump().is_none() {
+                // It becomes part of a line that is written to the kernel, which takes C strings.
+                let content = scanner.take_while(|c| !matches!(c, '"' | '\n' | '\0')).to_owned();
+                if !scanner.eat("\"") {
                     return Err(Diagnostic::new("sql", text, scanner.span_from(start), "missing closing quote"));
                 }
                 Token::Text(content)
