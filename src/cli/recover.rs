@@ -3,8 +3,9 @@
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure, print};
 use super::restore::{Header, cpu_of, make_header, open_cpus, put_together, torn};
-use anyhow::{Context, anyhow};
-use rtrace::trace_dat::{Recovered, recover};
+use super::terminal::note;
+use anyhow::anyhow;
+use rtrace::trace_dat::{Recovered, WriteError, recover};
 use rtrace::units::ByteSize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -94,14 +95,31 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn finish(file: &Path, json: bool) -> Result<Exit, Failure> {
-    let done = recover(file).with_context(|| format!("failed to recover {}", file.display()))?;
-    let done = match done {
-        Recovered::WasComplete => Done::Nothing,
-        Recovered::Finished { written, dropped } => {
-            Done::Recording { how: "recovered", size: written.file_size, data: written.data_size, dropped }
+    let done = recover(file).map_err(|error| {
+        let hint = match &error {
+            WriteError::Renamed { recorded_as, .. } => Some(format!(
+                "rename the spools like the recording ({recorded_as}.* to {name}.*), or give it its former name back.",
+                name = file.file_name().unwrap_or_default().to_string_lossy()
+            )),
+            _ => None,
+        };
+        let failure = Failure::from(anyhow::Error::new(error).context(format!("failed to recover {}", file.display())));
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    })?;
+    let (done, missing) = match done {
+        Recovered::WasComplete => (Done::Nothing, Vec::new()),
+        Recovered::Finished { written, dropped, missing } => {
+            (Done::Recording { how: "recovered", size: written.file_size, data: written.data_size, dropped }, missing)
         }
     };
-    done.tell(file, json)
+    for name in &missing {
+        note!("rtrace: {}: spool {name} is not there: what it held is lost", file.display());
+    }
+    let exit = done.tell(file, json)?;
+    Ok(if missing.is_empty() { exit } else { Exit::Incomplete })
 }
 
 /// What was made of what there was; sizes are in bytes.

@@ -8,38 +8,33 @@ use rtrace::event::Record;
 use rtrace::format::EventFormat;
 use rtrace::merge::Merge;
 use rtrace::symbols::{Comms, Functions, Kallsyms, PrintkFormats, Symbols};
-use rtrace::trace_dat::{Buffer, FileError, OptionId, ReadAt, TimeOptions, Trace};
+use rtrace::trace_dat::{Buffer, FileError, OptionId, Siblings, TimeOptions, Trace};
 use std::fs::File;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Opens a trace file, and of an unfinished recording the spools beside it.
 pub(crate) fn open(path: &Path) -> Result<Trace, Failure> {
     let failed = || format!("failed to read {}", path.display());
     let file = File::open(path).with_context(failed)?;
-    let mut trace = Trace::open(file).map_err(|error| {
+    let mut trace = Trace::open(file.try_clone().with_context(failed)?).map_err(|error| {
         let exit = if error.is_foreign() { Exit::Failed } else { Exit::Incomplete };
         Failure::new(exit, anyhow::Error::new(error).context(failed()))
     })?;
-    if let Some(table) = trace.spools.clone() {
-        if table.finishing {
-            let error = anyhow!("{}: the recording was killed while it was being finished", path.display());
-            return Err(Failure::new(Exit::Incomplete, error)
-                .hint(format!("`rtrace recover {}` finishes it; nothing is lost.", path.display())));
-        }
-        let dir = path.parent().unwrap_or(Path::new(""));
-        trace
-            .attach_spools(|name| match File::open(dir.join(name)) {
-                Ok(file) => Ok(Some(Box::new(file) as Box<dyn ReadAt>)),
-                Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
-                Err(e) => Err(e),
-            })
-            .with_context(failed)?;
-        if !table.comms.is_empty() {
-            trace.saved_cmdlines.extend(std::fs::read(dir.join(&table.comms)).unwrap_or_default());
-        }
-    }
+    attach_spools(&mut trace, path, &file)?;
     Ok(trace)
+}
+
+/// Adds what lies beside the recording at `path`, open as `file`, if it is unfinished; returns whether it is.
+pub(crate) fn attach_spools(trace: &mut Trace, path: &Path, file: &File) -> Result<bool, Failure> {
+    let Some(table) = &trace.spools else { return Ok(false) };
+    if table.finishing {
+        let error = anyhow!("{}: the recording was killed while it was being finished", path.display());
+        return Err(Failure::new(Exit::Incomplete, error)
+            .hint(format!("`rtrace recover {}` finishes it; nothing is lost.", path.display())));
+    }
+    let siblings = Siblings::of(path, file).with_context(|| format!("failed to read {}", path.display()))?;
+    trace.attach_spools(&siblings);
+    Ok(true)
 }
 
 /// The file that a command reads: `-i FILE`, or the last argument.

@@ -170,6 +170,22 @@ pub enum FileError {
         /// Where the file ends.
         size: u64,
     },
+    /// A spool of an unfinished recording that is not there.
+    #[error("spool {name} is not beside the file{}", rename_both(.renamed.as_deref()))]
+    NoSpool {
+        /// Its name.
+        name: String,
+        /// The name of the recording when it was made, if it has another one now.
+        renamed: Option<String>,
+    },
+    /// A file beside an unfinished recording that cannot be used.
+    #[error("spool {name} is not used")]
+    Spool {
+        /// Its name.
+        name: String,
+        /// Why not.
+        source: io::Error,
+    },
     /// A chunk of a CPU's data that is damaged: its pages are skipped.
     #[error("cpu {cpu}{}, chunk {chunk} at {offset:#x}: {what}", of(.buffer))]
     Chunk {
@@ -254,6 +270,10 @@ pub enum ChunkError {
     /// It cannot be read.
     #[error("failed to read ({0})")]
     Read(io::Error),
+}
+
+fn rename_both(recorded_as: Option<&str>) -> String {
+    recorded_as.map_or_else(String::new, |old| format!(", which was recorded as {old}: spools are renamed with it"))
 }
 
 fn of(buffer: &str) -> String {

@@ -36,11 +36,11 @@ pub use data::{
 pub use error::{ChunkError, FileError, Place};
 pub use file::{
     Buffer, BufferOption, CpuData, DataLayout, KernelOptions, KernelView, Mapping, Prefix, ProcessMap, RawOption,
-    Section, SpoolEntry, SpoolTable, Trace,
+    Section, Siblings, SpoolEntry, SpoolTable, Trace, spool_name,
 };
 pub use ids::{OptionId, SectionId};
 pub use late::Late;
 pub use read_at::ReadAt;
 pub use write::{
-    FileLock, FinishedSpool, Recovered, WriteError, Writer, Written, join_segments, recover, segment_path, spool_name,
+    FileLock, FinishedSpool, Recovered, WriteError, Writer, Written, join_segments, recover, segment_path,
 };

@@ -3,7 +3,7 @@
 
 use crate::common::not_run::not_run;
 use crate::common::recording::{Stopped, data, events, open, record};
-use rtrace::trace_dat::{Codec, OptionId, Recovered, Trace, WriteError, recover};
+use rtrace::trace_dat::{Codec, OptionId, Recovered, Siblings, Trace, WriteError, recover};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -36,7 +36,7 @@ fn a_finished_file_holds_the_same() {
             let Stopped { mut writer, buffers, spools } = record(&from, &path, codec, usize::MAX);
             let mut unfinished = open(&path);
             assert_eq!(unfinished.spools.as_ref().map(|s| s.entries.len()), Some(spools.len()));
-            unfinished.attach_spools(|f| Ok(Some(Box::new(File::open(dir.path().join(f))?)))).unwrap();
+            unfinished.attach_spools(&Siblings::of(&path, &File::open(&path).unwrap()).unwrap());
             assert!(events(&unfinished) == expected, "{name}: an unfinished recording is read as a whole one");
             writer.saved_cmdlines(&from.saved_cmdlines).unwrap();
             let written = writer.finish(&buffers, &spools).unwrap();

@@ -8,9 +8,8 @@ use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::filter::AddressNames;
 use rtrace::format::EventFormat;
 use rtrace::symbols::{Comms, Kallsyms, LastBoot, PrintkFormats, Symbols};
-use rtrace::trace_dat::{OptionId, ReadAt, Trace};
+use rtrace::trace_dat::{OptionId, Trace};
 use std::fs::File;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -32,23 +31,12 @@ impl Input {
         if file.metadata().is_ok_and(|m| m.is_dir()) {
             return Err(anyhow!("failed to read {}: it is a directory", path.display()).into());
         }
-        let mut trace = Trace::open_lazily(file, ahead).map_err(|error| {
+        let mut trace = Trace::open_lazily(file.try_clone().with_context(failed)?, ahead).map_err(|error| {
             let exit = if error.is_foreign() { Exit::Failed } else { Exit::Incomplete };
             Failure::new(exit, anyhow::Error::new(error).context(failed()))
         })?;
-        let mut comms = trace.saved_cmdlines.clone();
-        if let Some(table) = trace.spools.clone() {
-            if table.finishing {
-                let error = anyhow!("{}: the recording was killed while it was being finished", path.display());
-                return Err(Failure::new(Exit::Incomplete, error)
-                    .hint(format!("`rtrace recover {}` finishes it; nothing is lost.", path.display())));
-            }
+        if trace_file::attach_spools(&mut trace, path, &file)? {
             note!("rtrace: {}: an unfinished recording; showing what is there", path.display());
-            let dir = path.parent().unwrap_or(Path::new(""));
-            trace.attach_spools(|name| spool(&dir.join(name))).with_context(failed)?;
-            if !table.comms.is_empty() {
-                comms.extend(std::fs::read(dir.join(&table.comms)).unwrap_or_default());
-            }
         }
         if let Some(path) = kallsyms {
             let text = std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?;
@@ -60,7 +48,7 @@ impl Input {
             enumerators,
             kallsyms: Kallsyms::new(trace.kallsyms.clone()),
             printk: PrintkFormats::parse(&trace.printk_formats),
-            comms: Comms::parse(&comms),
+            comms: Comms::parse(&trace.saved_cmdlines),
             user: None,
             functions: rtrace::symbols::Functions::new(trace.btf.clone()),
         };
@@ -99,14 +87,6 @@ fn as_of_last_boot(trace: &mut Trace, path: &Path) {
         note!("rtrace: {path}: functions are named as of {buffer}: other buffers hold events of another boot");
     } else if let Some(moved) = boot.apply(&trace.kallsyms, &trace.printk_formats, &trace.modules) {
         (trace.kallsyms, trace.printk_formats) = (moved.kallsyms.into(), moved.printk_formats);
-    }
-}
-
-fn spool(path: &Path) -> std::io::Result<Option<Box<dyn ReadAt>>> {
-    match File::open(path) {
-        Ok(file) => Ok(Some(Box::new(file))),
-        Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(e),
     }
 }
 

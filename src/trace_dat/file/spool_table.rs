@@ -31,13 +31,22 @@ pub struct SpoolEntry {
     pub page_size: u32,
     /// The CPU.
     pub cpu: CpuId,
-    /// The spool's file name, in the directory of the trace file.
+    /// The spool's file name when it was recorded. Spools are looked for by the file's present name:
+    /// [`Siblings`](super::Siblings).
     pub file: String,
     /// While finishing: where its data goes in the trace file, and how many bytes it had.
     pub target: (u64, u64),
 }
 
 const VERSION: u32 = 1;
+/// What follows the recording's name in [`SpoolTable::comms`].
+const COMMS: &str = ".comms.spool";
+
+impl SpoolEntry {
+    fn recorded_as(&self) -> Option<&str> {
+        self.file.strip_suffix(&super::spool_name("", &self.buffer, self.cpu))
+    }
+}
 
 impl SpoolTable {
     /// Reads the bytes of an RTRACE_SPOOLS option.
@@ -62,12 +71,30 @@ impl SpoolTable {
                 file: scan.cstr().map_err(cut)?,
                 target: (scan.u64().map_err(cut)?, scan.u64().map_err(cut)?),
             };
-            if entry.file.contains('/') || !super::buffer::is_page_size(entry.page_size) {
+            if !super::buffer::is_page_size(entry.page_size) {
                 return Err(option.error("it holds what no rtrace writes"));
             }
             table.entries.push(entry);
         }
+        if !table.has_names_of_one_recording() {
+            return Err(option.error("it names files that are not this recording's"));
+        }
         Ok(table)
+    }
+
+    /// The file's name when it was recorded, without the directory; `None` without spools.
+    pub fn recorded_as(&self) -> Option<&str> {
+        let comms = self.comms.strip_suffix(COMMS);
+        comms.into_iter().chain(self.entries.iter().filter_map(SpoolEntry::recorded_as)).next()
+    }
+
+    /// Whether all names are those that a recording of one name gives its files.
+    fn has_names_of_one_recording(&self) -> bool {
+        let base = self.recorded_as();
+        let is_base = |name: Option<&str>| name.is_some() && name == base;
+        base.is_none_or(|base| !base.is_empty() && !base.contains(['/', '\0']))
+            && (self.comms.is_empty() || is_base(self.comms.strip_suffix(COMMS)))
+            && self.entries.iter().all(|entry| is_base(entry.recorded_as()))
     }
 
     /// The option's bytes.

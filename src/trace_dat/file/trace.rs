@@ -7,7 +7,7 @@ use crate::abi::Abi;
 use crate::format::{EventFormat, HeaderPage};
 use crate::ring_buffer::PageLayout;
 use crate::trace_dat::{
-    Buffer, CpuData, DataLayout, FileError, Late, OptionId, Place, Prefix, RawOption, ReadAt, SpoolTable,
+    Buffer, CpuData, DataLayout, FileError, Late, OptionId, Place, Prefix, RawOption, ReadAt, Siblings, SpoolTable,
 };
 use std::sync::Arc;
 
@@ -128,19 +128,15 @@ impl Trace {
         PageLayout::new(&self.header_page, self.abi, buffer.page_size)
     }
 
-    /// Adds the data of an unfinished recording: `open` gives the spool of that file name, or `None` if there is none.
-    ///
-    /// # Errors
-    /// What `open` or asking a spool's size gives.
-    pub fn attach_spools(
-        &mut self,
-        mut open: impl FnMut(&str) -> std::io::Result<Option<Box<dyn ReadAt>>>,
-    ) -> std::io::Result<()> {
+    /// Adds what lies beside an unfinished recording: the CPUs' data, and the names of tasks learnt while recording. What
+    /// is missing or not the recording's own is [`Trace::damage`].
+    pub fn attach_spools(&mut self, siblings: &Siblings) {
         let layout = match self.prefix.codec {
             crate::trace_dat::Codec::None => DataLayout::Pages,
             _ => DataLayout::Spool,
         };
-        for entry in self.spools.iter().flat_map(|s| &s.entries) {
+        let Some(table) = self.spools.clone() else { return };
+        for entry in &table.entries {
             let buffer = match self.buffers.iter().position(|b| b.name == entry.buffer) {
                 Some(found) => found,
                 None => {
@@ -154,16 +150,33 @@ impl Trace {
                     self.buffers.len() - 1
                 }
             };
-            let Some(spool) = open(&entry.file)? else { continue };
-            let size = spool.size()?;
-            self.sources.push(spool.into());
+            let name = siblings.spool_name(&entry.buffer, entry.cpu);
+            let opened = siblings.open_spool(&entry.buffer, entry.cpu, false);
+            let (spool, size) = match opened.and_then(|spool| spool.map(|s| Ok((s.size()?, s))).transpose()) {
+                Ok(Some((size, spool))) => (spool, size),
+                Ok(None) => {
+                    let renamed = table.recorded_as().filter(|old| *old != siblings.name()).map(str::to_owned);
+                    self.damage.push(FileError::NoSpool { name, renamed });
+                    continue;
+                }
+                Err(source) => {
+                    self.damage.push(FileError::Spool { name, source });
+                    continue;
+                }
+            };
+            self.sources.push(Arc::new(spool));
             let cpus = &mut self.buffers[buffer].cpus;
             cpus.retain(|c| c.cpu != entry.cpu);
             cpus.push(CpuData { cpu: entry.cpu, source: self.sources.len() - 1, offset: 0, size, layout });
             cpus.sort_by_key(|c| c.cpu);
         }
         self.buffers.sort_by_key(|b| !b.name.is_empty());
-        Ok(())
+        match siblings.comms() {
+            Ok(learnt) => self.saved_cmdlines.extend_from_slice(&learnt),
+            Err(source) => {
+                self.damage.push(FileError::Spool { name: format!("{}.comms.spool", siblings.name()), source });
+            }
+        }
     }
 
     /// Cuts the CPUs' data off at the end of the file, and says so.

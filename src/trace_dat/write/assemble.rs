@@ -1,12 +1,13 @@
 //! Finishing a recording: the spools become the file's BUFFER sections.
 
 use super::{WriteError, Writer};
+use crate::trace_dat::file::owned_dir::OwnedDir;
 use crate::trace_dat::{BufferOption, ChunkIndex, Codec, OptionId, SectionId, SpoolEntry, SpoolTable};
 use nix::errno::Errno;
 use nix::sys::statvfs::fstatvfs;
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// How much is moved at once, and so at most on the disk twice, in bytes.
@@ -17,7 +18,7 @@ const PIECE: u64 = 1 << 20;
 pub struct FinishedSpool {
     /// What it holds; `target` is ignored.
     pub entry: SpoolEntry,
-    /// Where it is.
+    /// Where it is: in the directory of the trace file, and of the same owner.
     pub path: PathBuf,
     /// How many of its bytes count, the count word included: up to the end of the last whole chunk or sub-buffer.
     pub size: u64,
@@ -25,6 +26,12 @@ pub struct FinishedSpool {
     pub chunks: u32,
     /// What the chunks hold, as far as that is known.
     pub index: ChunkIndex,
+}
+
+impl FinishedSpool {
+    fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
 }
 
 /// What became of a recording.
@@ -37,44 +44,59 @@ pub struct Written {
 }
 
 impl Writer {
-    /// Writes the options, moves the spools into the file and removes them. `buffers` lists the buffers in file order
+    /// Writes the options, moves the spools into the file and removes all of them. `buffers` lists the buffers in file order
     /// as (name, clock, sub-buffer size in bytes); the top one, whose name is empty, comes first, even if it has no data.
     ///
     /// After an error the recording is as it was or can be [recovered](super::recover).
     ///
     /// # Errors
     /// [`WriteError`]; a full disk above all.
-    pub fn finish(
+    pub fn finish(self, buffers: &[(String, String, u32)], spools: &[FinishedSpool]) -> Result<Written, WriteError> {
+        let path = spools.first().map_or(Path::new(""), |spool| &spool.path);
+        let failed = |source| WriteError::Spool { path: path.to_owned(), source };
+        let owner = self.file.metadata().map_err(failed)?.uid();
+        let dir = OwnedDir::open(path.parent().unwrap_or(Path::new("")), owner).map_err(failed)?;
+        self.finish_in(&dir, buffers, spools)
+    }
+
+    /// [`Writer::finish`] of spools in `dir`.
+    pub(super) fn finish_in(
         mut self,
+        dir: &OwnedDir,
         buffers: &[(String, String, u32)],
         spools: &[FinishedSpool],
     ) -> Result<Written, WriteError> {
+        let open = |spool: &FinishedSpool| {
+            let opened = dir.open_file(&spool.name(), true);
+            opened.map_err(|source| WriteError::Spool { path: spool.path.clone(), source })
+        };
         let full = |spool: &&FinishedSpool| match self.codec {
             Codec::None => spool.size > 0,
             _ => spool.chunks > 0,
         };
-        let spools: Vec<&FinishedSpool> = spools.iter().filter(full).collect();
+        let with_data: Vec<&FinishedSpool> = spools.iter().filter(full).collect();
         // Before the first step, so that recovery need not find the ends again.
-        for spool in &spools {
-            self.seal(spool).map_err(|source| WriteError::Spool { path: spool.path.clone(), source })?;
+        for spool in &with_data {
+            let sealed = self.seal(spool, &open(spool)?);
+            sealed.map_err(|source| WriteError::Spool { path: spool.path.clone(), source })?;
         }
-        for FinishedSpool { entry, index, .. } in &spools {
+        for FinishedSpool { entry, index, .. } in &with_data {
             if let Some(data) = index.write(self.abi, &entry.buffer, entry.cpu) {
                 self.option(OptionId::RTRACE_INDEX, data);
             }
         }
-        self.check_room(&spools)?;
-        let (table, end) = self.lay_out(buffers, &spools)?;
+        self.check_room(&with_data)?;
+        let (table, end) = self.lay_out(buffers, &with_data)?;
         let mut data_size = 0;
-        for (spool, entry) in spools.iter().zip(&table.entries) {
+        for (spool, entry) in with_data.iter().zip(&table.entries) {
             let failed = |source| WriteError::Spool { path: spool.path.clone(), source };
-            move_into(&self.file, entry.target, &spool.path).map_err(failed)?;
+            move_into(&self.file, entry.target, &open(spool)?).map_err(failed)?;
             data_size += entry.target.1;
         }
         finish_move(&self, &table, end)?;
-        for spool in &spools {
-            std::fs::remove_file(&spool.path)
-                .map_err(|source| WriteError::Spool { path: spool.path.clone(), source })?;
+        for spool in spools {
+            let removed = dir.remove(&spool.name(), &open(spool)?);
+            removed.map_err(|source| WriteError::Spool { path: spool.path.clone(), source })?;
         }
         Ok(Written { file_size: end, data_size })
     }
@@ -97,8 +119,7 @@ impl Writer {
     }
 
     /// Cuts off what does not count and writes the number of chunks.
-    fn seal(&self, spool: &FinishedSpool) -> io::Result<()> {
-        let file = File::options().write(true).open(&spool.path)?;
+    fn seal(&self, spool: &FinishedSpool, file: &File) -> io::Result<()> {
         file.set_len(spool.size)?;
         if self.codec != Codec::None {
             let mut count = crate::trace_dat::put::Put::new(self.abi);
@@ -172,15 +193,14 @@ pub(super) fn finish_move(writer: &Writer, table: &SpoolTable, end: u64) -> Resu
     writer.patch("options", table.link, 0)
 }
 
-/// Moves what is left of the spool at `path` to its place in `file`: `target` is where the spool's first byte goes and
-/// how many bytes it had.
-pub(super) fn move_into(file: &File, target: (u64, u64), path: &Path) -> io::Result<()> {
-    let spool = File::options().read(true).write(true).open(path)?;
+/// Moves what is left of `spool` to its place in `file`: `target` is where the spool's first byte goes and how many bytes
+/// it had.
+pub(super) fn move_into(file: &File, target: (u64, u64), spool: &File) -> io::Result<()> {
     let mut left = spool.metadata()?.len().min(target.1);
     let mut piece = Vec::new();
     while left > 0 {
         let from = (left - 1) / PIECE * PIECE;
-        copy(&spool, from, file, target.0 + from, left - from, &mut piece)?;
+        copy(spool, from, file, target.0 + from, left - from, &mut piece)?;
         spool.set_len(from)?;
         left = from;
     }

@@ -16,7 +16,8 @@
 //! [`recover`] does 2 and 3 for a file in state 1 and the rest of 2 and 3 for one in state 2.
 //!
 //! # Spools
-//! One file per buffer and CPU in the directory of the trace file, [`spool_name`] names it. With compression its bytes
+//! One file per buffer and CPU in the directory of the trace file. [`spool_name`](super::spool_name) computes its name from the trace file's
+//! present name: the names in the table of spools only say under which name the file was recorded. With compression its bytes
 //! are the final section's: a `u32` of 0 (room for the number of chunks), then per chunk `u32` stored size, `u32` size,
 //! and the zstd frame (or zlib stream), in the file's byte order, appended with one `write`. A chunk holds whole sub-buffers, and
 //! no more than [`MAX_CHUNK`](super::MAX_CHUNK) bytes of them. A frame with a checksum (`ZSTD_c_checksumFlag`) lets readers notice every
@@ -28,6 +29,8 @@ mod anew6;
 mod anew7;
 mod assemble;
 mod convert;
+#[cfg(test)]
+mod hostile;
 mod parts;
 mod recover;
 mod restore;
@@ -43,12 +46,3 @@ pub use restore::{BareBuffer, Restored, restore};
 pub use sections::{FileLock, WriteError, Writer};
 pub use segments::{join_segments, segment_path};
 pub use split::{Part, Slice, Stream, split};
-
-/// The file name of a CPU's spool: `trace.dat.cpu3.spool`, or `trace.dat.INSTANCE.cpu3.spool`.
-pub fn spool_name(trace_file: &str, buffer: &str, cpu: crate::units::CpuId) -> String {
-    if buffer.is_empty() {
-        format!("{trace_file}.cpu{cpu}.spool")
-    } else {
-        format!("{trace_file}.{}.cpu{cpu}.spool", buffer.replace('/', "_"))
-    }
-}

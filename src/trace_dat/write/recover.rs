@@ -2,18 +2,16 @@
 
 use super::assemble::{finish_move, move_into};
 use super::sections::FileLock;
-use super::segments::join_segments;
+use super::segments::join_segments_in;
 use super::{FinishedSpool, WriteError, Writer, Written};
-use crate::trace_dat::{ChunkIndex, Codec, DataLayout, FileError, OptionId, SpoolTable, Trace};
+use crate::trace_dat::file::siblings::COUNT;
+use crate::trace_dat::{ChunkIndex, Codec, DataLayout, FileError, OptionId, Siblings, SpoolEntry, SpoolTable, Trace};
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// What stands before the chunks of a spool: their number, or 0.
-const COUNT: u64 = size_of::<u32>() as u64;
-
 /// What [`recover`] did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recovered {
     /// Nothing: the recording was finished.
     WasComplete,
@@ -23,41 +21,43 @@ pub enum Recovered {
         written: Written,
         /// Bytes of torn chunks that were dropped.
         dropped: u64,
+        /// Names of spools that were not there.
+        missing: Vec<String>,
     },
 }
 
-/// Finishes the unfinished recording at `path`, whose spools lie beside it.
+/// Finishes the unfinished recording at `path`, whose spools lie beside it: regular files of the same owner, named after
+/// the recording's present name.
 ///
 /// # Errors
-/// [`WriteError::Busy`] if its recorder lives. After any other [`WriteError`] it can be called again.
+/// [`WriteError::Busy`] if its recorder lives; [`WriteError::Renamed`] if spools are missing because the recording has
+/// another name now. After any [`WriteError`] it can be called again.
 pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
     let opened = |source| WriteError::Write { what: "the recording", source };
     let file = File::options().read(true).write(true).open(path).map_err(WriteError::Open)?;
     let held = FileLock::take(&file)?;
+    let beside = Siblings::of(path, &file).map_err(opened)?;
     let mut trace = Trace::open(file.try_clone().map_err(opened)?)?;
     let Some(table) = trace.spools.clone() else {
-        remove_leftovers(path);
+        if let Some(option) = trace.option(OptionId::RTRACE_SPOOLS) {
+            SpoolTable::read(option, trace.abi)?;
+        }
+        beside.remove_leftovers();
         return Ok(Recovered::WasComplete);
     };
-    let dir = path.parent().unwrap_or(Path::new(""));
     let writer = Writer::resume(file, held, &trace)?;
     if table.finishing {
-        let finished = resume_finishing(&writer, &table, dir)?;
-        remove_leftovers(path);
+        let finished = resume_finishing(&writer, &table, &beside)?;
+        beside.remove_leftovers();
         return Ok(finished);
     }
     let count = if trace.prefix.codec == Codec::None { 0 } else { COUNT };
     for entry in &table.entries {
-        let path = dir.join(&entry.file);
-        join_segments(&path, count).map_err(|source| WriteError::Spool { path, source })?;
+        let joined = join_segments_in(&beside.dir, &beside.spool_name(&entry.buffer, entry.cpu), count);
+        joined.map_err(|source| spool_error(&beside, entry, source))?;
     }
-    trace
-        .attach_spools(|name| match File::open(dir.join(name)) {
-            Ok(spool) => Ok(Some(Box::new(spool))),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(e),
-        })
-        .map_err(opened)?;
+    let missing = missing(&beside, &table)?;
+    trace.attach_spools(&beside);
     let mut spools = Vec::new();
     let mut dropped = 0;
     for entry in &table.entries {
@@ -69,13 +69,8 @@ pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
         };
         let (size, chunks) = trace.sound_prefix(buffer, cpu)?;
         dropped += buffer.cpus[cpu].size - size.min(buffer.cpus[cpu].size);
-        spools.push(FinishedSpool {
-            entry: entry.clone(),
-            path: dir.join(&entry.file),
-            size,
-            chunks,
-            index: ChunkIndex::default(),
-        });
+        let path = beside.spool_path(&entry.buffer, entry.cpu);
+        spools.push(FinishedSpool { entry: entry.clone(), path, size, chunks, index: ChunkIndex::default() });
     }
     // What a finish may have begun without getting to the point where it counts.
     writer.file.set_len(writer.pos).map_err(opened)?;
@@ -90,60 +85,57 @@ pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
     }
     buffers.sort_by_key(|b| !b.0.is_empty());
     let mut writer = writer;
-    let comms = dir.join(&table.comms);
-    if !table.comms.is_empty()
-        && let Ok(learnt) = std::fs::read(&comms)
-    {
-        let whole = learnt.iter().rposition(|&b| b == b'\n').map_or(0, |end| end + 1);
-        let mut text = trace.saved_cmdlines.clone();
-        text.extend_from_slice(&learnt[..whole]);
-        writer.saved_cmdlines(&text)?;
-    }
-    let written = writer.finish(&buffers, &spools)?;
-    for entry in &table.entries {
-        let _ = std::fs::remove_file(dir.join(&entry.file)); // the empty ones are not the writer's
-    }
-    if !table.comms.is_empty() {
-        let _ = std::fs::remove_file(comms);
-    }
-    Ok(Recovered::Finished { written, dropped })
+    writer.saved_cmdlines(&trace.saved_cmdlines)?;
+    let written = writer.finish_in(&beside.dir, &buffers, &spools)?;
+    beside.remove_comms();
+    Ok(Recovered::Finished { written, dropped, missing })
 }
 
-/// Removes what a recorder killed after its last write to the file had still to remove: the emptied spools, and the
-/// names learnt, which are in the file. So is what one leaves that was killed before its file named the spools. A spool
-/// that holds more than the place for its number of chunks stays.
-fn remove_leftovers(path: &Path) {
-    let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else { return };
-    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        let file = entry.file_name();
-        let spool = file.to_str().and_then(|file| file.strip_prefix(name)?.strip_suffix(".spool"));
-        let done = |spool: &str| spool == ".comms" || entry.metadata().is_ok_and(|metadata| metadata.len() <= COUNT);
-        if spool.is_some_and(|spool| spool.starts_with('.') && done(spool)) {
-            let _ = std::fs::remove_file(entry.path());
+/// The names of spools that are not there. One that must not be used is an error.
+fn missing(beside: &Siblings, table: &SpoolTable) -> Result<Vec<String>, WriteError> {
+    let mut missing = Vec::new();
+    for entry in &table.entries {
+        match beside.open_spool(&entry.buffer, entry.cpu, false) {
+            Ok(Some(_)) => {}
+            Ok(None) => missing.push(beside.spool_name(&entry.buffer, entry.cpu)),
+            Err(source) => return Err(spool_error(beside, entry, source)),
         }
     }
+    match table.recorded_as().filter(|old| !missing.is_empty() && *old != beside.name()) {
+        Some(old) => Err(WriteError::Renamed { recorded_as: old.to_owned(), missing }),
+        None => Ok(missing),
+    }
+}
+
+fn spool_error(beside: &Siblings, entry: &SpoolEntry, source: io::Error) -> WriteError {
+    WriteError::Spool { path: beside.spool_path(&entry.buffer, entry.cpu), source }
 }
 
 /// The second half of [`Writer::finish`], from wherever it was when its process was killed.
-fn resume_finishing(writer: &Writer, table: &SpoolTable, dir: &Path) -> Result<Recovered, WriteError> {
+fn resume_finishing(writer: &Writer, table: &SpoolTable, beside: &Siblings) -> Result<Recovered, WriteError> {
+    let missing = missing(beside, table)?;
     let len = writer.file.metadata().map_err(|source| WriteError::Write { what: "the recording", source })?.len();
     let mut end = writer.pos.max(len);
     let mut data_size = 0;
     for entry in &table.entries {
-        let path = dir.join(&entry.file);
-        match move_into(&writer.file, entry.target, &path) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(WriteError::Spool { path, source: e }),
-            _ => {}
+        let failed = |source| spool_error(beside, entry, source);
+        let (start, size) = entry.target;
+        let place = start.checked_add(size).filter(|&end| start >= writer.pos && i64::try_from(end).is_ok());
+        let wrong = || failed(io::Error::other("its place in the trace file is damaged"));
+        end = end.max(place.ok_or_else(wrong)?);
+        data_size = size.saturating_add(data_size);
+        if let Some(spool) = beside.open_spool(&entry.buffer, entry.cpu, true).map_err(failed)? {
+            move_into(&writer.file, entry.target, &spool).map_err(failed)?;
         }
-        end = end.max(entry.target.0 + entry.target.1);
-        data_size += entry.target.1;
     }
     finish_move(writer, table, end)?;
     for entry in &table.entries {
-        let _ = std::fs::remove_file(dir.join(&entry.file)); // empty by now
+        let name = beside.spool_name(&entry.buffer, entry.cpu);
+        if let Ok(Some(spool)) = beside.open_spool(&entry.buffer, entry.cpu, false) {
+            let _ = beside.dir.remove(&name, &spool); // empty by now
+        }
     }
-    Ok(Recovered::Finished { written: Written { file_size: end, data_size }, dropped: 0 })
+    Ok(Recovered::Finished { written: Written { file_size: end, data_size }, dropped: 0, missing })
 }
 
 impl Writer {

@@ -36,6 +36,14 @@ pub enum WriteError {
         /// Why.
         source: io::Error,
     },
+    /// Spools of an unfinished recording are missing, and it had another name when it was recorded.
+    #[error("its spools have other names: it was recorded as {recorded_as}, and {} is not there", .missing.join(", "))]
+    Renamed {
+        /// Its name then.
+        recorded_as: String,
+        /// The names that its spools should have now.
+        missing: Vec<String>,
+    },
     /// More than the format has room for.
     #[error("{what} has {len} bytes, more than a trace file can hold")]
     TooLong {

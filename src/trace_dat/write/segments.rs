@@ -5,8 +5,11 @@
 //! the lowest number is the oldest and the first to go. [`join_segments`] makes one spool of them again.
 
 use super::assemble::copy;
-use std::fs::{self, File};
+use crate::trace_dat::file::owned_dir::OwnedDir;
+use nix::unistd::geteuid;
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The name of a full piece of the spool `file`.
@@ -25,68 +28,71 @@ pub fn segment_path(file: &Path, number: u64, size: u64) -> PathBuf {
 /// # Errors
 /// What the file system says.
 pub fn join_segments(path: &Path, header: u64) -> io::Result<()> {
-    let mut pieces = segments(path)?.into_iter();
+    let owner = path.symlink_metadata().map_or_else(|_| geteuid().as_raw(), |newest| newest.uid());
+    let dir = OwnedDir::open(path.parent().unwrap_or(Path::new("")), owner)?;
+    join_segments_in(&dir, &path.file_name().unwrap_or_default().to_string_lossy(), header)
+}
+
+/// [`join_segments`] of the spool `name` in `dir`.
+pub(super) fn join_segments_in(dir: &OwnedDir, name: &str, header: u64) -> io::Result<()> {
+    let mut pieces = segments(dir, name)?.into_iter();
     let Some(mut joined) = pieces.next() else { return Ok(()) };
     for piece in pieces {
         if piece.number == joined.number {
             // Sorted by size within a number: this one holds all of the former.
-            fs::remove_file(&joined.path)?;
+            dir.remove(&joined.name, &joined.file)?;
             joined = piece;
             continue;
         }
-        let size = append(&joined, &piece.path, piece.size, header)?;
-        let renamed = segment_path(path, piece.number, size);
-        fs::rename(&joined.path, &renamed)?;
-        fs::remove_file(&piece.path)?;
-        joined = Segment { number: piece.number, size, path: renamed };
+        let size = append(&joined, &piece.file, piece.size, header)?;
+        let renamed = segment_path(Path::new(name), piece.number, size).to_string_lossy().into_owned();
+        dir.rename(&joined.name, &joined.file, &renamed)?;
+        dir.remove(&piece.name, &piece.file)?;
+        joined = Segment { number: piece.number, size, name: renamed, file: joined.file };
     }
-    match fs::metadata(path) {
-        Ok(newest) => append(&joined, path, newest.len(), header)?,
+    match dir.open_file(name, false) {
+        Ok(newest) => append(&joined, &newest, newest.metadata()?.len(), header)?,
         Err(e) if e.kind() == io::ErrorKind::NotFound => joined.size,
         Err(e) => return Err(e),
     };
-    fs::rename(&joined.path, path)
+    dir.rename(&joined.name, &joined.file, name)
 }
 
 struct Segment {
     number: u64,
     size: u64,
-    path: PathBuf,
+    name: String,
+    file: File,
 }
 
-/// The full pieces of the spool at `path`, the oldest first.
-fn segments(path: &Path) -> io::Result<Vec<Segment>> {
-    let (Some(name), Some(dir)) = (path.file_name(), path.parent()) else { return Ok(Vec::new()) };
-    let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+/// The full pieces of the spool `name`, the oldest first.
+fn segments(dir: &OwnedDir, name: &str) -> io::Result<Vec<Segment>> {
     let mut found = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        let file = entry.file_name();
-        let Some(rest) = file.to_str().zip(name.to_str()).and_then(|(file, name)| file.strip_prefix(name)) else {
-            continue;
-        };
-        let numbers = rest.strip_prefix('.').and_then(|rest| rest.split_once('.'));
+    for piece in dir.names()? {
+        let rest = piece.strip_prefix(name).and_then(|rest| rest.strip_prefix('.'));
+        let numbers = rest.and_then(|rest| rest.split_once('.'));
         let Some((number, size)) = numbers.and_then(|(n, size)| Some((n.parse().ok()?, size.parse().ok()?))) else {
             continue;
         };
-        found.push(Segment { number, size, path: path.with_file_name(file) });
+        let file = dir.open_file(&piece, true)?;
+        found.push(Segment { number, size, name: piece, file });
     }
     found.sort_unstable_by_key(|s| (s.number, s.size));
     Ok(found)
 }
 
-/// Appends the data of the piece at `path`; gives the new size.
-fn append(to: &Segment, path: &Path, size: u64, header: u64) -> io::Result<u64> {
-    let (source, target) = (File::open(path)?, File::options().read(true).write(true).open(&to.path)?);
-    target.set_len(to.size)?;
-    let len = size.min(source.metadata()?.len()).saturating_sub(header);
-    copy(&source, header, &target, to.size, len, &mut Vec::new())?;
+/// Appends the data of `piece`, whose first `size` bytes count; returns the new size.
+fn append(to: &Segment, piece: &File, size: u64, header: u64) -> io::Result<u64> {
+    to.file.set_len(to.size)?;
+    let len = size.min(piece.metadata()?.len()).saturating_sub(header);
+    copy(piece, header, &to.file, to.size, len, &mut Vec::new())?;
     Ok(to.size + len)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn make(dir: &Path, name: &str, text: &str) {
         fs::write(dir.join(name), text).unwrap();
