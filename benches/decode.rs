@@ -57,7 +57,7 @@ fn benches(c: &mut Criterion) {
     let path = std::env::var_os("RTRACE_BENCH_TRACE").unwrap_or(small);
     let trace = Trace::open(std::fs::read(&path).expect("the trace")).expect("a trace.dat file");
     let symbols = Symbols {
-        kallsyms: Kallsyms::parse(&trace.kallsyms),
+        kallsyms: Kallsyms::parse(trace.kallsyms.get().expect("kallsyms")),
         printk: PrintkFormats::parse(&trace.printk_formats),
         comms: Comms::parse(&trace.saved_cmdlines),
         ..Symbols::default()

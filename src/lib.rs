@@ -17,6 +17,7 @@ pub mod events;
 pub mod filter;
 pub mod format;
 pub mod hist;
+mod lazy;
 pub mod probe;
 pub mod syntax;
 pub mod synth;

@@ -71,7 +71,7 @@ pub(crate) fn rewrite(input: &Path, output: &Path, version: Version) -> Result<E
         let failure = Failure::from(anyhow::Error::new(error).context(format!("failed to write {}", output.display())));
         if lacks { failure.hint("`--file-version 7` has room for it.") } else { failure }
     })?;
-    if version == Version::V6 && !(trace.btf.is_empty() && trace.modules.is_empty()) {
+    if version == Version::V6 && !(trace.btf.get().is_ok_and(<[u8]>::is_empty) && trace.modules.is_empty()) {
         note!("rtrace: {}: version 6 has no room for the kernel's BTF and its list of modules", output.display());
     }
     made.keep()?;

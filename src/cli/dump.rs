@@ -5,7 +5,7 @@ mod validate;
 use super::exit::{Exit, Failure};
 use super::trace_file::{Damage, open};
 use crate::cli::terminal::stdout;
-use rtrace::trace_dat::{OptionId, Trace};
+use rtrace::trace_dat::{FileError, LazyBytes, OptionId, Trace};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -155,7 +155,7 @@ fn print(args: &Args, trace: &Trace, out: &mut impl Write) -> io::Result<()> {
     for format in &trace.event_formats {
         text(args.events, format!("{format}\n").as_bytes())?;
     }
-    text(args.kallsyms, &trace.kallsyms)?;
+    text(args.kallsyms, bytes(&trace.kallsyms)?)?;
     text(args.printk, &trace.printk_formats)?;
     text(args.cmd_lines, &trace.saved_cmdlines)?;
     text(args.modules, &trace.modules)?;
@@ -188,6 +188,11 @@ fn content(data: &[u8]) -> String {
     text
 }
 
+/// Lazily loaded bytes.
+fn bytes(lazy: &LazyBytes<FileError>) -> io::Result<&[u8]> {
+    lazy.get().map_err(|error| io::Error::other(error.to_string()))
+}
+
 fn systems(trace: &Trace) -> Vec<&str> {
     let mut systems: Vec<&str> = trace.event_formats.iter().map(|format| format.system.as_str()).collect();
     systems.dedup();
@@ -214,11 +219,11 @@ fn summary(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
         trace.event_formats.len(),
         systems(trace).len()
     )?;
-    writeln!(out, "kallsyms       {} bytes", trace.kallsyms.len())?;
+    writeln!(out, "kallsyms       {} bytes", bytes(&trace.kallsyms)?.len())?;
     writeln!(out, "printk formats {} bytes", trace.printk_formats.len())?;
     writeln!(out, "comms          {} bytes", trace.saved_cmdlines.len())?;
     writeln!(out, "modules        {} bytes", trace.modules.len())?;
-    writeln!(out, "BTF            {} bytes", trace.btf.len())?;
+    writeln!(out, "BTF            {} bytes", bytes(&trace.btf)?.len())?;
     writeln!(out, "options        {}", trace.options.len())?;
     buffers(trace, out)
 }

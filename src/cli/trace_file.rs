@@ -71,14 +71,11 @@ pub(crate) fn enumerators(trace: &Trace) -> Enumerators {
     if let Some(option) = trace.option(OptionId::RTRACE_ENUMERATORS) {
         return Enumerators::parse(&option.text());
     }
-    if trace.btf.is_empty() {
-        return Enumerators::default();
-    }
     let mut wanted = Enumerators::wanted(trace.event_formats.iter().map(|format| format.print_fmt.as_str()));
     match wanted.is_empty() {
         true => Enumerators::default(),
-        // What is wrong with the types is told where functions' arguments need them.
-        false => Enumerators::find(&mut wanted, &trace.btf, None).unwrap_or_default(),
+        // An error of the types is reported where functions' arguments need them.
+        false => Enumerators::find(&mut wanted, trace.btf.get().unwrap_or_default(), None).unwrap_or_default(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::arguments::Arguments;
 use crate::btf::{Btf, Error};
-use crate::trace_dat::Late;
+use crate::trace_dat::{FileError, LazyBytes};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::{OnceLock, PoisonError, RwLock};
@@ -10,7 +10,7 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 /// The kernel's functions by name. The BTF is parsed when the first function is asked for.
 #[derive(Debug, Default)]
 pub struct Functions {
-    btf: Late,
+    btf: LazyBytes<FileError>,
     parsed: OnceLock<Result<Btf, Error>>,
     /// What was looked up so far, by the function's address and whether copies of the compiler's were to be found.
     known: RwLock<HashMap<(u64, bool), Option<Arguments>>>,
@@ -24,14 +24,14 @@ impl Clone for Functions {
 
 impl Functions {
     /// Those of a kernel's BTF; none if there is none.
-    pub fn new(btf: impl Into<Late>) -> Self {
+    pub fn new(btf: impl Into<LazyBytes<FileError>>) -> Self {
         Functions { btf: btf.into(), ..Functions::default() }
     }
 
     /// What is wrong with the BTF, if a function was asked for and it could not be understood.
     pub fn error(&self) -> Option<Error> {
         let error = self.parsed.get()?.as_ref().err().copied();
-        error.filter(|_| !self.btf.is_empty())
+        error.filter(|_| self.btf.get().is_ok_and(|bytes| !bytes.is_empty()))
     }
 
     /// Gives `show` the arguments of the function at `address` called `name`; `None` if nothing is known of it. With
@@ -59,7 +59,7 @@ impl Functions {
 
     #[cold]
     fn find(&self, name: &[u8], copies: bool) -> Option<Arguments> {
-        let btf = self.parsed.get_or_init(|| Btf::parse(self.btf.to_vec())).as_ref().ok()?;
+        let btf = self.parsed.get_or_init(|| Btf::parse(self.btf.get().unwrap_or_default().to_vec())).as_ref().ok()?;
         let name = std::str::from_utf8(name).ok()?;
         let function = if copies { btf.function(name) } else { btf.function_named(name) };
         function.map(Arguments::of)

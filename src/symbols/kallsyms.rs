@@ -2,7 +2,7 @@
 
 use crate::text::num::eight_hex;
 use crate::text::put;
-use crate::trace_dat::Late;
+use crate::trace_dat::{FileError, LazyBytes};
 use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// The kernel's symbols, ordered by address. The text is parsed when the first symbol is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Kallsyms {
-    text: Late,
+    text: LazyBytes<FileError>,
     table: OnceLock<Table>,
 }
 
@@ -246,7 +246,7 @@ impl Table {
 impl Kallsyms {
     /// The symbols of the text of `/proc/kallsyms`. Absolute symbols and ARM's mapping symbols (`$x`, `$d`) are left out,
     /// as are lines that are not like the kernel's.
-    pub fn new(text: impl Into<Late>) -> Self {
+    pub fn new(text: impl Into<LazyBytes<FileError>>) -> Self {
         Kallsyms { text: text.into(), table: OnceLock::new() }
     }
 
@@ -255,9 +255,15 @@ impl Kallsyms {
         Self::new(text.to_vec())
     }
 
+    /// The text; empty if it cannot be read, which [`LazyBytes::error`] reports to the file's holder.
+    #[inline]
+    fn text(&self) -> &[u8] {
+        self.text.get().unwrap_or_default()
+    }
+
     #[inline]
     fn table(&self) -> &Table {
-        self.table.get_or_init(|| Table::parse(&self.text))
+        self.table.get_or_init(|| Table::parse(self.text()))
     }
 
     /// The symbol that `address` lies in: the one that starts last before it. The last one of all has no known end and is
@@ -266,7 +272,7 @@ impl Kallsyms {
     pub fn lookup(&self, address: u64) -> Option<Symbol<'_>> {
         let table = self.table();
         match table.found_lately(address) {
-            Some(index) => table.symbol(index, index + 1, &self.text),
+            Some(index) => table.symbol(index, index + 1, self.text()),
             None => self.search(table, address),
         }
     }
@@ -279,14 +285,14 @@ impl Kallsyms {
         }
         let exact = table.addresses.get(first) == Some(&address);
         let index = if exact && after - first > 1 { table.bisected(address, first, after) } else { first };
-        table.symbol(index, after, &self.text)
+        table.symbol(index, after, self.text())
     }
 
     /// Like [`Kallsyms::lookup`], but of several names for one address the first, which is the one the kernel shows.
     pub fn lookup_first(&self, address: u64) -> Option<Symbol<'_>> {
         let table = self.table();
         let (first, after) = table.group(address)?;
-        let symbol = table.symbol(first, after, &self.text)?;
+        let symbol = table.symbol(first, after, self.text())?;
         let known = !symbol.module.is_empty() || !table.code_only || table.code.is_none() || table.is_own_code(address);
         known.then_some(symbol)
     }
@@ -299,14 +305,14 @@ impl Kallsyms {
     /// The address of the first symbol called `name`. Slow: for use before the loop only.
     pub fn address_of(&self, name: &str) -> Option<u64> {
         // most names that are asked for are enum constants, which nothing contains
-        memchr::memmem::find(&self.text, name.as_bytes())?;
-        self.table().address_of(name, &self.text)
+        memchr::memmem::find(self.text(), name.as_bytes())?;
+        self.table().address_of(name, self.text())
     }
 
     /// All symbols, by rising address.
     pub fn iter(&self) -> impl Iterator<Item = Symbol<'_>> {
         let table = self.table();
-        (0..table.addresses.len()).filter_map(|index| table.symbol(index, index + 1, &self.text))
+        (0..table.addresses.len()).filter_map(|index| table.symbol(index, index + 1, self.text()))
     }
 
     /// How many symbols there are.

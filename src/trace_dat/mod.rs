@@ -22,11 +22,11 @@ mod data;
 mod error;
 mod file;
 mod ids;
-mod late;
 mod put;
 mod read_at;
 pub mod write;
 
+pub use crate::lazy::LazyBytes;
 pub(crate) use codec::Unpackers;
 pub use codec::{Codec, MAX_CHUNK, Unpacker};
 pub(crate) use data::{Batch, Mark, Outline, Packed, PageCursor};
@@ -39,7 +39,6 @@ pub use file::{
     Section, Siblings, SpoolEntry, SpoolTable, Trace, spool_name,
 };
 pub use ids::{OptionId, SectionId};
-pub use late::Late;
 pub use read_at::ReadAt;
 pub use write::{
     FileLock, FinishedSpool, Recovered, WriteError, Writer, Written, join_segments, recover, segment_path,

@@ -85,8 +85,9 @@ pub(crate) fn record(from: &Trace, path: &Path, codec: Codec, formats: usize) ->
         system.1.truncate(formats);
     }
     writer.event_formats(&systems).unwrap();
-    let symbols = from.kallsyms.len().min(formats.saturating_mul(40));
-    writer.kallsyms(&from.kallsyms[..symbols]).unwrap();
+    let kallsyms = from.kallsyms.get().unwrap();
+    let symbols = kallsyms.len().min(formats.saturating_mul(40));
+    writer.kallsyms(&kallsyms[..symbols]).unwrap();
     writer.printk_formats(&from.printk_formats).unwrap();
     for option in &from.options {
         if !(16..=25).contains(&option.id.0) && option.id != OptionId::BUFFER {

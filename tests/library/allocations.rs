@@ -72,7 +72,7 @@ fn printing_allocates_nothing() {
         let name = file.display().to_string();
         let trace = Trace::open(std::fs::read(&file).unwrap()).unwrap();
         let symbols = Symbols {
-            kallsyms: Kallsyms::parse(&trace.kallsyms),
+            kallsyms: Kallsyms::parse(trace.kallsyms.get().unwrap()),
             printk: PrintkFormats::parse(&trace.printk_formats),
             comms: Comms::parse(&trace.saved_cmdlines),
             ..Symbols::default()

@@ -103,7 +103,7 @@ fn other_readers_meet_no_option_that_they_do_not_know() {
         for (id, data) in &ours {
             assert_eq!(to.option(*id).map(|option| &option.data), Some(data));
         }
-        assert_eq!(to.btf[..], *if codec == Codec::None { &b"BTF"[..] } else { b"" });
+        assert_eq!(to.btf.get().unwrap()[..], *if codec == Codec::None { &b"BTF"[..] } else { b"" });
         if trace_cmd(&path).is_none() {
             not_run(format_args!("no trace-cmd is installed: the file with {codec:?} was not given to it"));
         }

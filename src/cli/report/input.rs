@@ -85,7 +85,9 @@ fn as_of_last_boot(trace: &mut Trace, path: &Path) {
         let buffer = if buffer.name.is_empty() { "the top buffer" } else { &buffer.name };
         let path = path.display();
         note!("rtrace: {path}: functions are named as of {buffer}: other buffers hold events of another boot");
-    } else if let Some(moved) = boot.apply(&trace.kallsyms, &trace.printk_formats, &trace.modules) {
+    } else if let Some(moved) =
+        boot.apply(trace.kallsyms.get().unwrap_or_default(), &trace.printk_formats, &trace.modules)
+    {
         (trace.kallsyms, trace.printk_formats) = (moved.kallsyms.into(), moved.printk_formats);
     }
 }

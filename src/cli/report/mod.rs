@@ -243,8 +243,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     done.and_then(|()| Ok(out.flush()?))?;
     for input in &inputs {
-        for late in [&input.trace.kallsyms, &input.trace.btf] {
-            late.error().into_iter().for_each(|error| damage.note(&input.path, error));
+        for lazy in [&input.trace.kallsyms, &input.trace.btf] {
+            lazy.error().into_iter().for_each(|error| damage.note(&input.path, error));
         }
         if let Some(error) = input.symbols.functions.error() {
             damage.note(&input.path, &error);

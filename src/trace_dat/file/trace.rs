@@ -7,7 +7,7 @@ use crate::abi::Abi;
 use crate::format::{EventFormat, HeaderPage};
 use crate::ring_buffer::PageLayout;
 use crate::trace_dat::{
-    Buffer, CpuData, DataLayout, FileError, Late, OptionId, Place, Prefix, RawOption, ReadAt, Siblings, SpoolTable,
+    Buffer, CpuData, DataLayout, FileError, LazyBytes, OptionId, Place, Prefix, RawOption, ReadAt, Siblings, SpoolTable,
 };
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub struct Trace {
     /// All other formats, as stored: by system.
     pub event_formats: Vec<EventFormat>,
     /// The text of kallsyms.
-    pub kallsyms: Late,
+    pub kallsyms: LazyBytes<FileError>,
     /// The text of printk_formats.
     pub printk_formats: Vec<u8>,
     /// The text of saved_cmdlines: `pid comm` lines.
@@ -35,7 +35,7 @@ pub struct Trace {
     /// The text of /proc/modules, if the recorder kept it.
     pub modules: Vec<u8>,
     /// The kernel's BTF, if the recorder kept it.
-    pub btf: Late,
+    pub btf: LazyBytes<FileError>,
     /// All options in file order, known and unknown.
     pub options: Vec<RawOption>,
     /// How many CPUs the machine had.
@@ -64,8 +64,8 @@ impl Trace {
     /// [`FileError`] if it is not a trace.dat file of version 6 or 7, or nothing of it can be read.
     pub fn open(io: impl ReadAt + 'static) -> Result<Trace, FileError> {
         let mut trace = Trace::open_lazily(io, false)?;
-        for late in [&mut trace.kallsyms, &mut trace.btf] {
-            trace.damage.extend(late.now().err());
+        for lazy in [&mut trace.kallsyms, &mut trace.btf] {
+            trace.damage.extend(lazy.force().err());
         }
         Ok(trace)
     }
@@ -92,11 +92,11 @@ impl Trace {
             header_texts: Default::default(),
             ftrace_formats: Vec::new(),
             event_formats: Vec::new(),
-            kallsyms: Late::default(),
+            kallsyms: LazyBytes::default(),
             printk_formats: Vec::new(),
             saved_cmdlines: Vec::new(),
             modules: Vec::new(),
-            btf: Late::default(),
+            btf: LazyBytes::default(),
             options: Vec::new(),
             cpu_count: 0,
             buffers: Vec::new(),

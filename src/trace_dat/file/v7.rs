@@ -6,7 +6,7 @@ use super::scan::{MAX_ITEM, Scan};
 use super::{meta, private_options, salvage};
 use crate::trace_dat::codec::Unpacker;
 use crate::trace_dat::{
-    Buffer, CpuData, DataLayout, FileError, Late, OptionId, Place, Prefix, RawOption, SectionId, Trace,
+    Buffer, CpuData, DataLayout, FileError, LazyBytes, OptionId, Place, Prefix, RawOption, SectionId, Trace,
 };
 
 /// Sections that hold one text or table, in the order they are best read: formats need nothing but `header_page`.
@@ -20,7 +20,7 @@ const META: [SectionId; 6] = [
 ];
 
 /// Sections of megabytes, which are read when they are needed.
-const LATE: [SectionId; 3] = [SectionId::KALLSYMS, SectionId::BTF_FILE, SectionId::RTRACE_BTF];
+const LAZY: [SectionId; 3] = [SectionId::KALLSYMS, SectionId::BTF_FILE, SectionId::RTRACE_BTF];
 
 /// Reads all options and what they point to. Where the chain of options is broken, what the sections themselves say is
 /// taken.
@@ -44,21 +44,21 @@ pub(in crate::trace_dat) fn read(
             _ => found.iter().find(|s| s.id == id).map(|header| header.offset),
         }
     };
-    for id in LATE {
+    for id in LAZY {
         let Some(offset) = place(trace, id) else { continue };
         let (io, prefix, size) = (trace.sources[0].clone(), trace.prefix.clone(), trace.size);
-        let late = Late::new(move || {
+        let lazy = LazyBytes::new(move || {
             let mut scan = Scan::new(&*io, prefix.abi, Place::Prefix, 0, size);
             let (header, data) = fetch(&mut scan, &prefix, id, offset)?;
             if id == SectionId::KALLSYMS { sized(&prefix, header, data) } else { Ok(data) }
         });
         match id {
-            SectionId::KALLSYMS => trace.kallsyms = late,
-            _ => trace.btf = late,
+            SectionId::KALLSYMS => trace.kallsyms = lazy,
+            _ => trace.btf = lazy,
         }
     }
     if ahead {
-        trace.kallsyms.begin();
+        trace.kallsyms.prefetch();
     }
     for id in META {
         let Some(offset) = place(trace, id) else { continue };

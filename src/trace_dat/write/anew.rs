@@ -5,7 +5,7 @@
 use super::anew6::Version6;
 use super::anew7::Version7;
 use super::{WriteError, Writer};
-use crate::trace_dat::{Codec, OptionId, Trace};
+use crate::trace_dat::{Codec, FileError, LazyBytes, OptionId, Trace};
 use crate::units::CpuId;
 use std::fs::File;
 
@@ -163,4 +163,9 @@ pub(super) fn systems(from: &Trace) -> Vec<(String, Vec<String>)> {
         }
     }
     systems
+}
+
+/// The bytes of a lazily loaded section.
+pub(super) fn loaded<'a>(what: &'static str, bytes: &'a LazyBytes<FileError>) -> Result<&'a [u8], WriteError> {
+    bytes.get().map_err(|why| WriteError::Unreadable { what, why: why.to_string() })
 }

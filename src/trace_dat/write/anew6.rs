@@ -1,6 +1,6 @@
 //! Version 6: everything in a fixed order, sub-buffers uncompressed, one size of sub-buffers for all.
 
-use super::anew::{is_fact, systems};
+use super::anew::{is_fact, loaded, systems};
 use super::{WriteError, parts};
 use crate::abi::{Abi, Endian};
 use crate::trace_dat::file::prefix::MAGIC;
@@ -38,7 +38,9 @@ impl Version6 {
         let ftrace: Vec<String> = from.ftrace_formats.iter().map(ToString::to_string).collect();
         parts::formats(&mut out, &ftrace);
         parts::systems(&mut out, &systems(from));
-        for (what, text) in [("kallsyms", &from.kallsyms[..]), ("printk_formats", &from.printk_formats)] {
+        for (what, text) in
+            [("kallsyms", loaded("kallsyms", &from.kallsyms)?), ("printk_formats", &from.printk_formats)]
+        {
             let len = u32::try_from(text.len()).map_err(|_| WriteError::TooLong { what, len: text.len() })?;
             out.u32(len).raw(text);
         }

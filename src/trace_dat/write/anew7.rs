@@ -1,6 +1,6 @@
 //! Version 7, written front to back: each buffer's section is followed by the options that name it.
 
-use super::anew::{is_fact, systems};
+use super::anew::{is_fact, loaded, systems};
 use super::{WriteError, Writer};
 use crate::trace_dat::put::Put;
 use crate::trace_dat::{BufferOption, Codec, OptionId, SectionId, Trace};
@@ -32,10 +32,11 @@ impl Version7 {
         let ftrace: Vec<String> = from.ftrace_formats.iter().map(ToString::to_string).collect();
         writer.ftrace_formats(&ftrace)?;
         writer.event_formats(&systems(from))?;
-        writer.kallsyms(&from.kallsyms[..])?;
+        writer.kallsyms(loaded("kallsyms", &from.kallsyms)?)?;
         writer.printk_formats(&from.printk_formats)?;
-        if !from.btf.is_empty() {
-            writer.btf(&from.btf)?;
+        let btf = loaded("BTF", &from.btf)?;
+        if !btf.is_empty() {
+            writer.btf(btf)?;
         }
         if !from.modules.is_empty() {
             writer.section(SectionId::MODULES_FILE, &from.modules)?;

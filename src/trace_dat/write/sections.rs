@@ -61,6 +61,14 @@ pub enum WriteError {
     /// The file to be recovered cannot be read.
     #[error(transparent)]
     Read(#[from] crate::trace_dat::FileError),
+    /// Symbols or types of the file to be copied cannot be read.
+    #[error("failed to read the {what} to be copied: {why}")]
+    Unreadable {
+        /// The section.
+        what: &'static str,
+        /// The reason.
+        why: String,
+    },
 }
 
 /// A version 7 file being written. Sections go out at once; options are kept until [`Writer::publish`] or

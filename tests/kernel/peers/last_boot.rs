@@ -19,8 +19,8 @@ fn functions_are_named_as_they_lay_then() {
     let mut trace = open("host/small-zlib.dat");
     // the file has the symbols that its events need; where the kernel begins is not among them
     let start = b"ffffffff81000000 T _text\n";
-    assert!(trace.kallsyms.starts_with(&start[..19]), "the kernel lies elsewhere");
-    trace.kallsyms = [&start[..], &trace.kallsyms].concat().into();
+    assert!(trace.kallsyms.get().unwrap().starts_with(&start[..19]), "the kernel lies elsewhere");
+    trace.kallsyms = [&start[..], trace.kallsyms.get().unwrap()].concat().into();
     let mut all = Vec::new();
     for then in ["ffffffff81000000", "ffffffff81100000", "ffffffff80f00000"] {
         let text = format!(":{then}\t[kernel]\n\0").into_bytes();
