@@ -168,8 +168,17 @@ pub(super) fn array(out: &mut Vec<u8>, data: &[u8], count: usize, size: usize, c
     out.push(b'}');
 }
 
+#[derive(Clone, Debug)]
+pub(super) struct HexDump {
+    pub(super) prefix: Vec<u8>,
+    pub(super) offsets: bool,
+    pub(super) row: usize,
+    pub(super) group: usize,
+    pub(super) ascii: bool,
+}
+
 /// `__print_hex_dump`: a newline, then rows as lib/hexdump.c lays them out.
-pub(super) fn hex_dump(out: &mut Vec<u8>, data: &[u8], dump: &super::text::HexDump, cx: &Context<'_>) {
+pub(super) fn hex_dump(out: &mut Vec<u8>, data: &[u8], dump: &HexDump, cx: &Context<'_>) {
     let row = if dump.row == 32 { 32 } else { 16 };
     let group = if matches!(dump.group, 2 | 4 | 8) && data.len().is_multiple_of(dump.group) { dump.group } else { 1 };
     out.push(b'\n');

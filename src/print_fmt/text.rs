@@ -3,7 +3,7 @@
 use super::bytes::{Bytes, c_str};
 use super::expr::Ex;
 use super::functions::TextFunction;
-use super::table::{self, Part, Table};
+use super::table::{self, HexDump, Part, Table};
 use super::{Context, Semantics, pointer};
 use crate::text::num;
 
@@ -36,15 +36,6 @@ pub(super) enum Text {
     /// The address of a constant string.
     Pointer(Ex),
     Function(Box<(TextFunction, Vec<Ex>, Option<Bytes>)>),
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct HexDump {
-    pub(super) prefix: Vec<u8>,
-    pub(super) offsets: bool,
-    pub(super) row: usize,
-    pub(super) group: usize,
-    pub(super) ascii: bool,
 }
 
 impl Text {

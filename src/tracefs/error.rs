@@ -1,7 +1,7 @@
 //! What can go wrong with tracefs, in words that name the file and quote the kernel.
 
+use super::config_names::missing_config;
 use super::error_log::LogEntry;
-use super::feature::missing_config;
 use crate::events::NoEvent;
 use crate::syntax::did_you_mean;
 use nix::errno::Errno;

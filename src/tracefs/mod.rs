@@ -10,6 +10,7 @@
 
 mod buffer;
 mod clock;
+mod config_names;
 mod defaults;
 mod dry;
 mod error;
@@ -31,10 +32,11 @@ mod status;
 pub use crate::events::{EventName, EventSelection, glob_matches};
 pub use buffer::BufferSize;
 pub use clock::TraceClock;
+pub use config_names::missing_config;
 pub use dry::DryRun;
 pub use error::Error;
 pub use error_log::LogEntry;
-pub use feature::{Feature, missing_config};
+pub use feature::Feature;
 pub use files::{Files, RealFiles, WriteMode};
 pub use function_profile::FunctionProfile;
 pub use functions::FunctionList;

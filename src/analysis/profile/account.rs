@@ -3,9 +3,9 @@
 use super::hook::{Hook, HookProblem};
 use super::kind::{End, Kinds, Role, Start, Switch, Wakeup};
 use super::open::{BeginningRef, Key, Open};
-use super::outcome::Who;
 use super::stacks::{StackTimes, Stacks};
 use super::times::Times;
+use super::who::Who;
 use crate::abi::Abi;
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;

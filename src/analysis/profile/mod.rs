@@ -19,9 +19,11 @@ mod stacks;
 #[cfg(test)]
 mod tests;
 mod times;
+mod who;
 
 pub use account::Profile;
 pub use chain::StackNode;
 pub use hook::{Hook, HookError, HookEvent, HookProblem};
-pub use outcome::{ProfiledEvent, ProfiledTask, Who};
+pub use outcome::{ProfiledEvent, ProfiledTask};
 pub use times::Times;
+pub use who::Who;

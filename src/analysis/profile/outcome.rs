@@ -5,23 +5,10 @@ use super::chain::{self, StackNode};
 use super::kind::{Kind, Label, Role};
 use super::stacks::Stacks;
 use super::times::Times;
+use super::who::Who;
 use crate::symbols::Symbols;
-use crate::units::{CpuId, Pid};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
-
-/// Whom something is put down to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Who {
-    /// Nobody in particular.
-    Global,
-    /// A CPU.
-    Cpu(CpuId),
-    /// All tasks of a name.
-    Group,
-    /// A task.
-    Task(Pid),
-}
 
 /// A task, or what else has events.
 #[derive(Debug)]

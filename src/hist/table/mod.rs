@@ -20,12 +20,14 @@
 
 mod cursor;
 mod entry;
+mod error;
 mod kernel_text;
 mod model;
 mod parse;
 
+pub use error::TableError;
 pub use model::{Column, ColumnValue, Entry, HistTable, Key, KeyValue, Saved, Snapshot, Tracked};
-pub use parse::{TableError, parse};
+pub use parse::parse;
 
 #[cfg(test)]
 mod tests;

@@ -2,20 +2,8 @@
 
 use super::cursor::Cursor;
 use super::entry::Columns;
-use super::{HistTable, Snapshot};
+use super::{HistTable, Snapshot, TableError};
 use crate::hist::spec::Echo;
-
-/// A `hist` file that is not what a kernel prints.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: expected {expected}, found `{found}`")]
-pub struct TableError {
-    /// Line within the text, from 1.
-    pub line: usize,
-    /// What should have been there.
-    pub expected: String,
-    /// What was there, cut to 80 characters.
-    pub found: String,
-}
 
 /// Parses the whole text of a `hist` file; without a trigger it is empty.
 ///

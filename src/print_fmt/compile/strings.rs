@@ -6,8 +6,9 @@ use crate::print_fmt::PrintFmtError;
 use crate::print_fmt::ast::Expr;
 use crate::print_fmt::bytes::Bytes;
 use crate::print_fmt::functions::{Function, TextFunction};
+use crate::print_fmt::table::HexDump;
 use crate::print_fmt::table::Table;
-use crate::print_fmt::text::{HexDump, Text};
+use crate::print_fmt::text::Text;
 
 /// A table entry whose name stands for no number that is known (libtraceevent's -1).
 const UNKNOWN: u64 = u64::MAX;

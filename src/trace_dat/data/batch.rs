@@ -2,7 +2,17 @@
 
 use crate::ring_buffer::Lost;
 use crate::ring_buffer::{Item, PageError};
-use crate::trace_dat::Head;
+
+/// A record's place in the stream's current chunk.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    /// Time and place.
+    pub item: Item,
+    /// Events that the kernel dropped just before.
+    pub lost: Lost,
+    /// Which of the CPU's sub-buffers holds it, from 0.
+    pub page: u64,
+}
 
 /// Records of one sub-buffer, found in one go: walking a page item by item, with its state in registers, takes half as
 /// long as coming back to it for each record.

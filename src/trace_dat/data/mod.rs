@@ -12,6 +12,7 @@ mod seek;
 mod stream;
 
 pub(crate) use batch::Batch;
+pub use batch::Head;
 pub use chunks::Chunk;
 pub(crate) use chunks::Mark;
 pub use correction::{Correction, TimeOptions};
@@ -21,4 +22,4 @@ pub use index::{ChunkFacts, ChunkIndex, ChunkScan, TaskBits};
 pub(crate) use page_headers::Outline;
 pub(crate) use read_ahead::Packed;
 pub use seek::Seek;
-pub use stream::{CpuStream, Head, RawPages};
+pub use stream::{CpuStream, RawPages};

@@ -1,10 +1,9 @@
 //! One CPU's records, in order, with one chunk in memory.
 
-use super::batch::Batch;
+use super::batch::{Batch, Head};
 use super::chunks::{Chunk, ChunkReader, Damaged, Mark};
 use super::cursor::PageCursor;
 use super::read_ahead::Packed;
-use crate::ring_buffer::Lost;
 use crate::ring_buffer::{Item, PageError};
 use crate::trace_dat::{Buffer, Codec, Correction, FileError, Sieve, TimeOptions, Trace};
 use crate::units::CpuId;
@@ -23,17 +22,6 @@ pub struct CpuStream {
     chunks: ChunkReader,
     chunk: Vec<u8>,
     swapped: bool,
-}
-
-/// A record's place in the stream's current chunk.
-#[derive(Clone, Copy, Debug)]
-pub struct Head {
-    /// Time and place.
-    pub item: Item,
-    /// Events that the kernel dropped just before.
-    pub lost: Lost,
-    /// Which of the CPU's sub-buffers holds it, from 0.
-    pub page: u64,
 }
 
 /// Records, and the data that they lie in.

@@ -5,7 +5,7 @@
 use super::anew6::Version6;
 use super::anew7::Version7;
 use super::{WriteError, Writer};
-use crate::trace_dat::{Codec, FileError, LazyBytes, OptionId, Trace};
+use crate::trace_dat::{Codec, Trace};
 use crate::units::CpuId;
 use std::fs::File;
 
@@ -143,29 +143,4 @@ impl NewFile {
             Out::V7(out) => Ok(out.finish()),
         }
     }
-}
-
-/// Whether an option is about the recording rather than about where something lies in the file.
-pub(super) fn is_fact(id: OptionId) -> bool {
-    const HEADER_INFO: u16 = OptionId::HEADER_INFO.0;
-    let pointer = matches!(id.0, HEADER_INFO..=22 | 23 | 25) || id == OptionId::STRINGS;
-    let layout = matches!(id, OptionId::RTRACE_SPOOLS | OptionId::RTRACE_BTF | OptionId::RTRACE_INDEX);
-    !pointer && !layout && id != OptionId::BUFFER && id != OptionId::DONE
-}
-
-/// The texts of a file's formats by system, in the file's order.
-pub(super) fn systems(from: &Trace) -> Vec<(String, Vec<String>)> {
-    let mut systems: Vec<(String, Vec<String>)> = Vec::new();
-    for format in &from.event_formats {
-        match systems.iter_mut().find(|(system, _)| *system == format.system) {
-            Some((_, formats)) => formats.push(format.to_string()),
-            None => systems.push((format.system.clone(), vec![format.to_string()])),
-        }
-    }
-    systems
-}
-
-/// The bytes of a lazily loaded section.
-pub(super) fn loaded<'a>(what: &'static str, bytes: &'a LazyBytes<FileError>) -> Result<&'a [u8], WriteError> {
-    bytes.get().map_err(|why| WriteError::Unreadable { what, why: why.to_string() })
 }

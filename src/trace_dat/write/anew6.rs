@@ -1,6 +1,6 @@
 //! Version 6: everything in a fixed order, sub-buffers uncompressed, one size of sub-buffers for all.
 
-use super::anew::{is_fact, loaded, systems};
+use super::from_file::{is_fact, loaded, systems};
 use super::{WriteError, parts};
 use crate::abi::{Abi, Endian};
 use crate::trace_dat::file::prefix::MAGIC;

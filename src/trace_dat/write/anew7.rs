@@ -1,6 +1,6 @@
 //! Version 7, written front to back: each buffer's section is followed by the options that name it.
 
-use super::anew::{is_fact, loaded, systems};
+use super::from_file::{is_fact, loaded, systems};
 use super::{WriteError, Writer};
 use crate::trace_dat::put::Put;
 use crate::trace_dat::{BufferOption, Codec, OptionId, SectionId, Trace};

@@ -29,6 +29,7 @@ mod anew6;
 mod anew7;
 mod assemble;
 mod convert;
+mod from_file;
 #[cfg(test)]
 mod hostile;
 mod parts;

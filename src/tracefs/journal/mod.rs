@@ -27,9 +27,11 @@ mod shell;
 #[cfg(test)]
 mod tests;
 mod undo;
+mod writer;
 
-pub use core::{Journal, Sink};
+pub use core::Journal;
 pub use disk::DIR as JOURNAL_DIR;
 pub use orphan::{Orphan, find_orphans};
 pub use reset::ResetPlan;
 pub use undo::UndoError;
+pub use writer::Sink;

@@ -1,8 +1,8 @@
 //! What a killed process left behind.
 
-use super::core::{Sink, Writer};
 use super::disk::{self, Abandoned, Header};
-use super::undo::{Undo, UndoError};
+use super::undo::{Undo, UndoError, undo_all};
+use super::writer::{Sink, Writer};
 use crate::tracefs::{Error, Tracefs};
 use nix::fcntl::Flock;
 use std::fs::File;
@@ -82,7 +82,7 @@ impl Orphan {
     pub(super) fn undo_in(self, tracefs: &Tracefs, sink: Option<Sink>) -> Result<(), UndoError> {
         let one = |error| UndoError { failures: vec![error] };
         let mut writer = Writer::new(tracefs, sink);
-        writer.undo_all(&self.entries)?;
+        undo_all(&mut writer, &self.entries)?;
         disk::remove(&self.path).map_err(one)
     }
 }

@@ -1,7 +1,7 @@
 //! One step back.
 
-use super::core::Writer;
 use super::restore::{says_the_same, was_refused};
+use super::writer::Writer;
 use crate::hist::spec::Echo;
 use crate::tracefs::instance::trigger_lines;
 use crate::tracefs::{Error, EventName, Instance, WriteMode};
@@ -138,6 +138,14 @@ impl fmt::Display for UndoError {
 }
 
 impl std::error::Error for UndoError {}
+
+/// Takes back `entries`, the last first. What lies in an instance that goes as a whole is left alone.
+pub(super) fn undo_all(writer: &mut Writer, entries: &[Undo]) -> Result<(), UndoError> {
+    // An instance's events are switched off when it is removed.
+    let _awake = (!entries.is_empty()).then(|| writer.tracefs.files().keep_cpus_awake());
+    let failures: Vec<Error> = entries.iter().rev().filter_map(|entry| entry.perform(writer).err()).collect();
+    if failures.is_empty() { Ok(()) } else { Err(UndoError { failures }) }
+}
 
 #[cfg(test)]
 mod tests {
