@@ -144,24 +144,29 @@ impl<S: Source> Merge<S> {
             self.catch_up()?;
         }
         loop {
-            let Some(first) = self.order.pop() else {
+            let Some(first) = self.order.first() else {
                 self.current = None;
                 return Ok(false);
             };
             let input = &mut self.streams[first as usize];
-            let Some(head) = input.head else { continue };
+            let Some(head) = input.head else {
+                self.order.remove_first();
+                continue;
+            };
             let skip = std::mem::take(&mut input.skip);
-            // What follows is read now, so that `peek` needs only to look.
+            // The following record is read now, so that `peek` needs only to look.
             match input.stream.next(&mut self.spare) {
                 Ok(next) => {
                     input.head = next;
-                    if let Some(next) = next {
-                        self.order.push(next.item.timestamp, first);
+                    match next {
+                        Some(next) => self.order.advance_first(next.item.timestamp),
+                        None => self.order.remove_first(),
                     }
                 }
                 Err(error) => {
                     input.head = None;
                     self.failed = Some(MergeError { buffer: input.buffer, error });
+                    self.order.remove_first();
                     self.pending.push(first);
                 }
             }
@@ -284,7 +289,7 @@ impl<S: Source> Merge<S> {
 
     fn peeked(&self) -> Option<u32> {
         let buffer = self.streams[self.current?.stream as usize].buffer;
-        self.order.iter().find(|&s| self.streams[s as usize].buffer == buffer)
+        self.order.first_where(|s| self.streams[s as usize].buffer == buffer)
     }
 }
 
