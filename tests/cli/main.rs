@@ -8,6 +8,7 @@ mod common {
     pub(crate) mod knobs;
     pub(crate) mod not_run;
     pub(crate) mod profiles;
+    pub(crate) mod pty;
 }
 
 mod documents;
@@ -15,6 +16,7 @@ mod examples;
 mod files;
 mod generated;
 mod help;
+mod hostile;
 mod languages;
 mod machine;
 mod profile;

@@ -18,13 +18,13 @@ const STATS: &str = "entries: 3\noverrun: 0\ncommit overrun: 0\nbytes: 100\nolde
                      now ts:  2.000000\ndropped events: 0\nread events: 0\n";
 
 /// A tree like tracefs: the top level, and the instances `one` and `two`; each has the sub-buffers of a real recording.
-struct Tree {
-    env: TestEnvironment,
+pub(crate) struct Tree {
+    pub(crate) env: TestEnvironment,
     root: PathBuf,
 }
 
 impl Tree {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let env = TestEnvironment::new();
         let root = env.path().join("tracing");
         let tree = Tree { env, root };
@@ -84,7 +84,7 @@ impl Tree {
         tree
     }
 
-    fn put(&self, file: &str, text: &[u8]) {
+    pub(crate) fn put(&self, file: &str, text: &[u8]) {
         let path = self.root.join(file);
         fs::create_dir_all(path.parent().expect("below the root")).expect("a folder");
         fs::write(path, text).expect("a file");

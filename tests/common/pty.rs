@@ -1,0 +1,43 @@
+//! Commands whose standard output and standard error are terminals, each its own.
+
+use nix::pty::openpty;
+use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
+use std::fs::File;
+use std::io::Read;
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread::{self, JoinHandle};
+
+/// What reached the two terminals, byte for byte, and how the command ended.
+pub(crate) struct OnTerminals {
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: Vec<u8>,
+    pub(crate) status: ExitStatus,
+}
+
+/// Runs `command` to its end with a terminal for each output stream.
+pub(crate) fn on_terminals(mut command: Command) -> OnTerminals {
+    let (stdout, from_stdout) = terminal();
+    let (stderr, from_stderr) = terminal();
+    let mut child = command.stdout(stdout).stderr(stderr).spawn().expect("to start");
+    drop(command); // and with it our side of the terminals
+    let status = child.wait().expect("to end");
+    OnTerminals { stdout: from_stdout.join().expect("stdout"), stderr: from_stderr.join().expect("stderr"), status }
+}
+
+/// A terminal that changes nothing, and all that is written to it until nobody holds it any more.
+fn terminal() -> (Stdio, JoinHandle<Vec<u8>>) {
+    let pty = openpty(None, None).expect("a pty");
+    let mut settings = tcgetattr(&pty.slave).expect("its settings");
+    cfmakeraw(&mut settings);
+    tcsetattr(&pty.slave, SetArg::TCSANOW, &settings).expect("to set it");
+    let mut master = File::from(pty.master);
+    let reader = thread::spawn(move || {
+        let (mut all, mut some) = (Vec::new(), [0; 4096]);
+        // It ends with EIO.
+        while let Ok(count @ 1..) = master.read(&mut some) {
+            all.extend_from_slice(&some[..count]);
+        }
+        all
+    });
+    (Stdio::from(pty.slave), reader)
+}
