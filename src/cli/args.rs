@@ -21,8 +21,11 @@ impl TracefsArgs {
     pub(crate) fn open(&self) -> Result<Tracefs, Failure> {
         let tracefs = self.open_quietly()?;
         // Who may not read the journals may not undo them either.
-        let orphans = find_orphans(&self.journal_dir).unwrap_or_default();
-        for orphan in orphans.iter().filter(|orphan| orphan.tracefs() == tracefs.root()) {
+        let found = find_orphans(&self.journal_dir);
+        for error in &found.unusable {
+            note!("rtrace: {error}");
+        }
+        for orphan in found.orphans.iter().filter(|orphan| orphan.tracefs() == tracefs.root()) {
             note!(
                 "rtrace: `{}` (process {}) was killed and left tracing changed; `rtrace reset --stale` puts it back",
                 orphan.command(),

@@ -113,21 +113,24 @@ fn one(journal: &mut Journal, instance: &Instance, delete: bool, plan: &ResetPla
 /// Undoes every orphan, the newest first; each that fails is reported, and the others are still undone.
 fn stale(args: &Args) -> Result<Exit, Failure> {
     let mut out = stdout().lock();
-    args.tracefs.open_quietly()?;
-    let orphans = find_orphans(args.tracefs.journal_dir())?;
-    if orphans.is_empty() {
-        writeln!(out, "nothing is left behind")?;
-        return Ok(Exit::Success);
-    }
+    let tracefs = args.tracefs.open_quietly()?;
+    let found = find_orphans(args.tracefs.journal_dir());
     let mut exit = Exit::Success;
-    for orphan in orphans.into_iter().rev() {
+    for error in &found.unusable {
+        note!("rtrace: {error}");
+        exit = Exit::Failed;
+    }
+    if found.orphans.is_empty() && found.unusable.is_empty() {
+        writeln!(out, "nothing is left behind")?;
+    }
+    for orphan in found.orphans.into_iter().rev() {
         let instances = orphan.instances();
         let removed = match instances.as_slice() {
             [] => String::new(),
             names => format!(", instance {} removed", names.join(", ")),
         };
         let done = format!("put back what `{}` (process {}) left behind{removed}", orphan.command(), orphan.pid());
-        match orphan.undo(args.verbose.then(to_stderr)) {
+        match orphan.undo(&tracefs, args.verbose.then(to_stderr)) {
             Ok(()) => writeln!(out, "{done}")?,
             Err(error) => {
                 note!("rtrace: {error}");

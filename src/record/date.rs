@@ -18,7 +18,7 @@ const STAMP: &str = "rtrace date";
 /// # Errors
 /// [`RecordError`] if the instance cannot be made, written or read.
 pub fn wall_clock_at_zero(journal: &mut Journal, clock: &str) -> Result<Option<u64>, RecordError> {
-    let instance = journal.create_instance(&format!("rtrace-{}-date", std::process::id()))?;
+    let instance = journal.create_own_instance(&format!("rtrace-{}-date", std::process::id()))?;
     journal.set_clock(&instance, clock)?;
     let brackets = stamp(&instance).map_err(RecordError::Start)?;
     let text = instance.read("trace")?;
@@ -33,7 +33,7 @@ pub fn wall_clock_at_zero(journal: &mut Journal, clock: &str) -> Result<Option<u
 
 /// The writes of [`wall_clock_at_zero`], where none is done: the first stamp stands for all.
 pub(super) fn show_writes(journal: &mut Journal, clock: &str) -> Result<(), RecordError> {
-    let instance = journal.create_instance(&format!("rtrace-{}-date", std::process::id()))?;
+    let instance = journal.create_own_instance(&format!("rtrace-{}-date", std::process::id()))?;
     journal.set_clock(&instance, clock)?;
     Ok(journal.act(&instance, "trace_marker", STAMP, WriteMode::Truncate)?)
 }

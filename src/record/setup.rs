@@ -332,7 +332,7 @@ fn place_of_tracer(journal: &mut Journal, tracefs: &Tracefs, buffer: &BufferPlan
 pub(super) fn place(journal: &mut Journal, tracefs: &Tracefs, place: &Place) -> Result<Instance, Error> {
     match place {
         Place::Top => Ok(tracefs.top()),
-        Place::Private => journal.create_instance(&format!("rtrace-{}", std::process::id())),
+        Place::Private => journal.create_own_instance(&format!("rtrace-{}", std::process::id())),
         Place::Instance(name) if tracefs.instances()?.contains(name) => tracefs.instance(name),
         Place::Instance(name) => journal.create_instance(name),
     }

@@ -126,6 +126,14 @@ pub enum Error {
         /// Why not.
         cause: io::Error,
     },
+    /// A journal about a directory that is not the kernel's.
+    #[error("the journal {journal} is not undone: {path} does not lie on tracefs")]
+    NotOnTracefs {
+        /// The journal's file.
+        journal: PathBuf,
+        /// The tracing directory that it names.
+        path: PathBuf,
+    },
     /// A journal that holds something else.
     #[error("failed to read the journal {path}: line {line} is not an entry")]
     JournalContent {

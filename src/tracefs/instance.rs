@@ -27,10 +27,15 @@ impl Instance {
     }
 
     pub(super) fn named(tracefs: &Tracefs, name: &str) -> Result<Self, Error> {
-        if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0', '\n']) || name.len() > 255 {
+        if !Self::is_name(name) {
             return Err(Error::InstanceName { name: name.to_owned() });
         }
         Ok(Instance { tracefs: tracefs.clone(), name: Some(name.to_owned()) })
+    }
+
+    /// Whether an instance can have this name: one directory below `instances`.
+    pub(super) fn is_name(name: &str) -> bool {
+        !(name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0', '\n']) || name.len() > 255)
     }
 
     /// The tracing directory it belongs to.

@@ -66,7 +66,10 @@ impl PlaceArgs {
 
     /// The instance that was asked for or a private one, made if need be, to be removed with the journal.
     pub(crate) fn make(&self, journal: &mut Journal) -> Result<Instance, Failure> {
-        self.make_or(journal, &format!("rtrace-{}", std::process::id()))
+        if self.top || self.instance.is_some() {
+            return self.make_or(journal, LONG_LIVED);
+        }
+        Ok(journal.create_own_instance(&format!("rtrace-{}", std::process::id()))?)
     }
 
     /// Where to look for what an earlier command started.

@@ -4,6 +4,7 @@ use super::disk::Disk;
 use super::undo::{Undo, UndoError, remove_instance, undo_all};
 use super::writer::{Sink, Writer};
 use crate::tracefs::{Error, Instance, Tracefs, WriteMode};
+use nix::errno::Errno;
 use std::io;
 use std::path::PathBuf;
 
@@ -60,13 +61,41 @@ impl Journal {
         let instance = Instance::named(self.tracefs(), name)?;
         let dir = format!("instances/{name}");
         if self.tracefs().files().exists(&self.tracefs().root().join(&dir)) {
-            let exists = io::Error::from_raw_os_error(nix::errno::Errno::EEXIST as i32);
+            let exists = io::Error::from_raw_os_error(Errno::EEXIST as i32);
             return Err(Error::file("create", &dir, None, exists));
         }
         self.note(Undo::Instance { name: name.to_owned() })?;
-        self.writer.mkdir(&dir)?;
+        if let Err(error) = self.writer.mkdir(&dir) {
+            if error.errno() == Some(Errno::EEXIST) {
+                // Somebody else's since we looked: not ours to remove.
+                self.undo.pop();
+                if let DiskState::Open(disk) = &mut self.disk {
+                    disk.append(&Undo::NotMade { name: name.to_owned() })?;
+                }
+            }
+            return Err(error);
+        }
         self.created.push(name.to_owned());
         Ok(instance)
+    }
+
+    /// Makes an instance called `name`, or `name-1`, `name-2`, ... where that is taken: processes of two pid namespaces may
+    /// have the same pid.
+    ///
+    /// # Errors
+    /// As [`Journal::create_instance`].
+    pub fn create_own_instance(&mut self, name: &str) -> Result<Instance, Error> {
+        const MOST: u32 = 1000;
+        let mut made = self.create_instance(name);
+        for number in 1..MOST {
+            match &made {
+                Err(error) if error.errno() == Some(Errno::EEXIST) => {
+                    made = self.create_instance(&format!("{name}-{number}"));
+                }
+                _ => break,
+            }
+        }
+        made
     }
 
     /// Removes an instance, its triggers first, for good: this cannot be undone. One that this journal created is

@@ -1,20 +1,22 @@
 //! The journal's file: one JSON line for the session, then one for each undo, appended before the write it undoes.
 
+use super::private_dir::PrivateDir;
 use super::undo::Undo;
 use crate::tracefs::Error;
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Where journals lie by default: a file system that, like tracefs, starts empty at boot.
 pub const DIR: &str = "/run/rtrace";
 
 const SUFFIX: &str = ".journal";
 const VERSION: u32 = 1;
+/// Most bytes of a journal: lists of all functions, saved for a hundred instances.
+const MOST: u64 = 64 << 20;
 
 /// The first line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,31 +33,17 @@ pub(super) struct Header {
 /// The journal of this process, locked and growing.
 #[derive(Debug)]
 pub(super) struct Disk {
-    path: PathBuf,
+    dir: PrivateDir,
+    name: String,
     file: Flock<File>,
 }
 
 impl Disk {
     pub(super) fn create(dir: &Path, tracefs: &Path, command: &str) -> Result<Self, Error> {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |cause| Error::Journal { action: "create", path, cause }
-        };
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed(dir))?;
+        let failed = |path: PathBuf| move |cause| Error::Journal { action: "create", path, cause };
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed(dir.to_owned()))?;
+        let private = PrivateDir::open(dir).map_err(failed(dir.to_owned()))?;
         let pid = std::process::id();
-        let name = format!("{pid}-{}", COUNT.fetch_add(1, Ordering::Relaxed));
-        // It gets its name when it is locked and has its header: no scan can take it for an orphan before that.
-        let unborn = dir.join(format!(".{name}"));
-        let path = dir.join(format!("{name}{SUFFIX}"));
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(true)
-            .write(true)
-            .mode(0o600)
-            .open(&unborn)
-            .map_err(failed(&unborn))?;
-        let file = Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, e)| failed(&unborn)(e.into()))?;
         let header = Header {
             rtrace_journal: VERSION,
             boot: boot_id(),
@@ -63,10 +51,28 @@ impl Disk {
             tracefs: tracefs.to_owned(),
             command: command.to_owned(),
         };
-        let mut disk = Disk { path, file };
-        disk.line(&header)?;
-        fs::rename(&unborn, &disk.path).map_err(failed(&disk.path))?;
-        Ok(disk)
+        // Processes of two pid namespaces may have the same pid: the first free number is taken.
+        const MOST_OF_ONE_PID: u32 = 10_000;
+        for number in 0..MOST_OF_ONE_PID {
+            let name = format!("{pid}-{number}");
+            // It gets its name when it is locked and has its header: no scan can take it for an orphan before that.
+            let unborn = format!(".{name}");
+            let file = match private.create(&unborn) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+                other => other.map_err(failed(dir.join(&unborn)))?,
+            };
+            let locked = Flock::lock(file, FlockArg::LockExclusiveNonblock);
+            let file = locked.map_err(|(_, e)| failed(dir.join(&unborn))(e.into()))?;
+            let dir = private.try_clone().map_err(failed(dir.to_owned()))?;
+            let mut disk = Disk { dir, name: format!("{name}{SUFFIX}"), file };
+            disk.line(&header)?;
+            match private.publish(&unborn, &disk.name) {
+                Ok(()) => return Ok(disk),
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(failed(disk.path())(e)),
+            }
+        }
+        Err(failed(dir.to_owned())(io::ErrorKind::AlreadyExists.into()))
     }
 
     pub(super) fn append(&mut self, undo: &Undo) -> Result<(), Error> {
@@ -74,14 +80,18 @@ impl Disk {
     }
 
     fn line(&mut self, value: &impl Serialize) -> Result<(), Error> {
-        let failed = |cause| Error::Journal { action: "write", path: self.path.clone(), cause };
+        let failed = |cause| Error::Journal { action: "write", path: self.path(), cause };
         let mut line = serde_json::to_vec(value).map_err(|e| failed(e.into()))?;
         line.push(b'\n');
         (&*self.file).write_all(&line).map_err(failed)
     }
 
     pub(super) fn remove(self) -> Result<(), Error> {
-        remove(&self.path)
+        remove(&self.dir, &self.name)
+    }
+
+    fn path(&self) -> PathBuf {
+        self.dir.path_of(&self.name)
     }
 }
 
@@ -93,20 +103,26 @@ pub(super) struct Abandoned {
     pub(super) lock: Flock<File>,
 }
 
-/// Reads a journal that nobody holds; `None` if someone does, if it went away, or if it is from before a reboot
+/// Reads the journal `name` if nobody holds it; `None` if someone does, if it went away, or if it is from before a reboot
 /// (it is removed then).
-pub(super) fn read_abandoned(path: &Path) -> Result<Option<Abandoned>, Error> {
-    let failed = |cause| Error::Journal { action: "read", path: path.to_owned(), cause };
-    let file = match File::open(path) {
+pub(super) fn read_abandoned(dir: &PrivateDir, name: &str) -> Result<Option<Abandoned>, Error> {
+    let path = dir.path_of(name);
+    let failed = |cause| Error::Journal { action: "read", path: path.clone(), cause };
+    let file = match dir.open_file(name) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
         other => other.map_err(failed)?,
     };
     let Ok(file) = Flock::lock(file, FlockArg::LockExclusiveNonblock) else { return Ok(None) };
-    if file.metadata().map_err(failed)?.nlink() == 0 {
+    let metadata = file.metadata().map_err(failed)?;
+    if metadata.nlink() == 0 {
         return Ok(None); // its owner finished between our open and our lock
     }
-    let text = io::read_to_string(&*file).map_err(failed)?;
-    let bad = |line: usize| Error::JournalContent { path: path.to_owned(), line };
+    if metadata.len() > MOST {
+        return Err(failed(io::Error::other("it is larger than any journal")));
+    }
+    let mut text = String::new();
+    (&*file).take(MOST).read_to_string(&mut text).map_err(failed)?;
+    let bad = |line: usize| Error::JournalContent { path: path.clone(), line };
     // A line without its end was being written when its process died: the write it announces was not done.
     let mut lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
     let header: Header = lines.next().and_then(|l| serde_json::from_str(l).ok()).ok_or_else(|| bad(1))?;
@@ -114,39 +130,33 @@ pub(super) fn read_abandoned(path: &Path) -> Result<Option<Abandoned>, Error> {
         return Err(bad(1));
     }
     if header.boot != boot_id() {
-        remove(path)?;
+        remove(dir, name)?;
         return Ok(None);
     }
-    let entries: Result<Vec<Undo>, Error> =
-        lines.enumerate().map(|(i, line)| serde_json::from_str(line).map_err(|_| bad(i + 2))).collect();
-    Ok(Some(Abandoned { header, entries: entries?, lock: file }))
-}
-
-/// The journals in `dir`, whoever they belong to, sorted.
-pub(super) fn all(dir: &Path) -> Result<Vec<PathBuf>, Error> {
-    let failed = |cause| Error::Journal { action: "read", path: dir.to_owned(), cause };
-    let entries = match fs::read_dir(dir) {
-        // Not ours to read, or not there: nothing that we could put back.
-        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => {
-            return Ok(Vec::new());
-        }
-        other => other.map_err(failed)?,
-    };
-    let mut paths = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(failed)?.path();
-        if path.to_str().is_some_and(|p| p.ends_with(SUFFIX)) {
-            paths.push(path);
+    let mut entries: Vec<Undo> = Vec::new();
+    for (number, line) in lines.enumerate() {
+        let undo = serde_json::from_str(line).ok().filter(Undo::stays_inside).ok_or_else(|| bad(number + 2))?;
+        match undo {
+            Undo::NotMade { name } => entries.retain(|noted| *noted != Undo::Instance { name: name.clone() }),
+            undo => entries.push(undo),
         }
     }
-    paths.sort();
-    Ok(paths)
+    Ok(Some(Abandoned { header, entries, lock: file }))
 }
 
-pub(super) fn remove(path: &Path) -> Result<(), Error> {
-    match fs::remove_file(path) {
+/// The names of the journals in `dir`, whoever they belong to, sorted.
+pub(super) fn all(dir: &PrivateDir) -> Result<Vec<String>, Error> {
+    let failed = |cause| Error::Journal { action: "read", path: dir.path_of(""), cause };
+    let mut names = dir.names().map_err(failed)?;
+    names.retain(|name| name.ends_with(SUFFIX));
+    names.sort();
+    Ok(names)
+}
+
+pub(super) fn remove(dir: &PrivateDir, name: &str) -> Result<(), Error> {
+    match dir.remove(name) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => {
-            Err(Error::Journal { action: "remove", path: path.to_owned(), cause: e })
+            Err(Error::Journal { action: "remove", path: dir.path_of(name), cause: e })
         }
         _ => Ok(()),
     }

@@ -8,6 +8,9 @@
 //! that nobody holds is an [`Orphan`]: what a `kill -9` left behind, to be undone by the next comer. It is not
 //! synced to disk: tracefs itself does not outlive a reboot, and a file's name and content outlive a process without that.
 //!
+//! Journals say what is written as root, so only those are read that the effective user alone can have written, and what
+//! they name has to lie on tracefs. One that cannot be used is named, and does not keep others from being undone.
+//!
 //! Nothing written inside an instance that the journal itself created is undone one by one: the instance goes as a
 //! whole, only its triggers first, which may refer to each other and keep it busy.
 
@@ -20,6 +23,7 @@ mod functions;
 mod knobs;
 mod machine;
 mod orphan;
+mod private_dir;
 mod recording;
 mod reset;
 mod restore;
@@ -31,7 +35,7 @@ mod writer;
 
 pub use core::Journal;
 pub use disk::DIR as JOURNAL_DIR;
-pub use orphan::{Orphan, find_orphans};
+pub use orphan::{Orphan, Orphans, find_orphans};
 pub use reset::ResetPlan;
 pub use undo::UndoError;
 pub use writer::Sink;

@@ -1,34 +1,68 @@
 //! What a killed process left behind.
 
 use super::disk::{self, Abandoned, Header};
+use super::private_dir::PrivateDir;
 use super::undo::{Undo, UndoError, undo_all};
 use super::writer::{Sink, Writer};
 use crate::tracefs::{Error, Tracefs};
 use nix::fcntl::Flock;
+use nix::sys::statfs::{DEBUGFS_MAGIC, TRACEFS_MAGIC, statfs};
+use nix::unistd::geteuid;
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 /// A journal whose process is gone. While this value lives, nobody else sees it as an orphan.
 #[derive(Debug)]
 pub struct Orphan {
-    path: PathBuf,
+    dir: PrivateDir,
+    name: String,
     header: Header,
     entries: Vec<Undo>,
     _lock: Flock<File>,
 }
 
-/// The orphans in `dir` (normally [`JOURNAL_DIR`](super::JOURNAL_DIR)), never one whose process lives.
-///
-/// # Errors
-/// [`Error::Journal`], [`Error::JournalContent`].
-pub fn find_orphans(dir: &Path) -> Result<Vec<Orphan>, Error> {
-    let mut orphans = Vec::new();
-    for path in disk::all(dir)? {
-        if let Some(Abandoned { header, entries, lock }) = disk::read_abandoned(&path)? {
-            orphans.push(Orphan { path, header, entries, _lock: lock });
+/// What is in a directory of journals.
+#[derive(Debug, Default)]
+pub struct Orphans {
+    /// What killed processes left behind, never of one that lives.
+    pub orphans: Vec<Orphan>,
+    /// Journals that cannot be used, and why: damaged, not this user's own, or writable by others.
+    pub unusable: Vec<Error>,
+}
+
+/// The orphans in `dir` (normally [`JOURNAL_DIR`](super::JOURNAL_DIR)). A directory that is not there holds none, nor does
+/// another user's, unless the caller is root, who is told of it.
+pub fn find_orphans(dir: &Path) -> Orphans {
+    let mut found = Orphans::default();
+    let opened = match PrivateDir::open(dir) {
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied) => return found,
+        Err(_) if !geteuid().is_root() && dir.symlink_metadata().is_ok_and(|d| d.uid() != geteuid().as_raw()) => {
+            return found;
+        }
+        Err(cause) => Err(Error::Journal { action: "read", path: dir.to_owned(), cause }),
+        Ok(opened) => disk::all(&opened).map(|names| (opened, names)),
+    };
+    match opened {
+        Err(error) => found.unusable.push(error),
+        Ok((dir, names)) => {
+            for name in names {
+                match abandoned(&dir, name) {
+                    Ok(orphan) => found.orphans.extend(orphan),
+                    Err(error) => found.unusable.push(error),
+                }
+            }
         }
     }
-    Ok(orphans)
+    found
+}
+
+fn abandoned(dir: &PrivateDir, name: String) -> Result<Option<Orphan>, Error> {
+    let Some(Abandoned { header, entries, lock }) = disk::read_abandoned(dir, &name)? else { return Ok(None) };
+    let path = dir.path_of(&name);
+    let dir = dir.try_clone().map_err(|cause| Error::Journal { action: "read", path, cause })?;
+    Ok(Some(Orphan { dir, name, header, entries, _lock: lock }))
 }
 
 impl Orphan {
@@ -68,13 +102,22 @@ impl Orphan {
         self.entries.is_empty()
     }
 
-    /// Puts everything back, newest first, and removes the journal if all of it worked.
+    /// Puts everything back, newest first, and removes the journal if all of it worked. The tracing directory that the
+    /// journal names has to be `known`, or lie on tracefs (or debugfs).
     ///
     /// # Errors
     /// [`UndoError`] with each step that failed; the journal stays then.
-    pub fn undo(self, sink: Option<Sink>) -> Result<(), UndoError> {
+    pub fn undo(self, known: &Tracefs, sink: Option<Sink>) -> Result<(), UndoError> {
         let one = |error| UndoError { failures: vec![error] };
-        let tracefs = Tracefs::at(&self.header.tracefs).map_err(one)?;
+        let root = &self.header.tracefs;
+        if known.root() == root {
+            return self.undo_in(known, sink);
+        }
+        let kind = statfs(root.as_path()).map(|of| of.filesystem_type());
+        if !kind.is_ok_and(|kind| kind == TRACEFS_MAGIC || kind == DEBUGFS_MAGIC) {
+            return Err(one(Error::NotOnTracefs { journal: self.dir.path_of(&self.name), path: root.clone() }));
+        }
+        let tracefs = Tracefs::at(root).map_err(one)?;
         self.undo_in(&tracefs, sink)
     }
 
@@ -83,6 +126,6 @@ impl Orphan {
         let one = |error| UndoError { failures: vec![error] };
         let mut writer = Writer::new(tracefs, sink);
         undo_all(&mut writer, &self.entries)?;
-        disk::remove(&self.path).map_err(one)
+        disk::remove(&self.dir, &self.name).map_err(one)
     }
 }

@@ -1,9 +1,11 @@
 //! Apply, then undo: nothing may differ, whatever failed in between.
 
 use super::fake::{EVENTS, Fake};
-use super::{Journal, Sink, find_orphans};
+use super::{Journal, Orphan, Sink, find_orphans};
 use crate::tracefs::{Error, EventName, EventSelection, Instance, WriteMode};
 use proptest::prelude::*;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 /// One thing a recording does.
@@ -121,10 +123,10 @@ proptest! {
         let snapshot = fake.lock().unwrap().snapshot();
         let mut journal = Journal::on_disk(&tracefs, dir.path(), "rtrace record -e all");
         let _ = run(&mut journal, private, &steps);
-        prop_assert!(find_orphans(dir.path()).unwrap().is_empty(), "it lives");
+        prop_assert!(find_orphans(dir.path()).orphans.is_empty(), "it lives");
         let noted = std::fs::read_dir(dir.path()).unwrap().count();
         journal.forget_like_a_killed_process();
-        let orphans = find_orphans(dir.path()).unwrap();
+        let orphans = orphans_in(dir.path());
         prop_assert_eq!(orphans.len(), noted);
         for orphan in orphans {
             prop_assert_eq!(orphan.command(), "rtrace record -e all");
@@ -132,7 +134,7 @@ proptest! {
             let _ = orphan.undo_in(&tracefs, None);
             fake.lock().unwrap().fail_in = None;
         }
-        for orphan in find_orphans(dir.path()).unwrap() {
+        for orphan in orphans_in(dir.path()) {
             orphan.undo_in(&tracefs, None).unwrap();
         }
         prop_assert_eq!(&fake.lock().unwrap().snapshot(), &snapshot);
@@ -252,18 +254,132 @@ fn journals_that_are_not_ours_to_undo() {
     };
     let write = |name: &str, text: String| std::fs::write(dir.path().join(name), text).unwrap();
     write("1-0.journal", header("from before a reboot"));
-    assert!(find_orphans(dir.path()).unwrap().is_empty());
+    assert!(orphans_in(dir.path()).is_empty());
     assert!(!dir.path().join("1-0.journal").exists(), "nothing of it is left after a reboot");
 
     // The last line was being written when its process died.
     write("2-0.journal", header(boot.trim()) + "{\"instance\":{\"name\":\"a\"}}\n{\"restore\":{\"fi");
-    let orphans = find_orphans(dir.path()).unwrap();
+    let orphans = orphans_in(dir.path());
     assert_eq!((orphans[0].len(), orphans[0].instances()), (1, vec!["a"]));
     drop(orphans);
 
-    write("3-0.journal", "{\"rtrace_journal\":99}\n".to_owned());
-    assert!(matches!(find_orphans(dir.path()), Err(Error::JournalContent { line: 1, .. })));
-    write("3-0.journal", header(boot.trim()) + "{}\n");
-    assert!(matches!(find_orphans(dir.path()), Err(Error::JournalContent { line: 2, .. })));
-    assert!(find_orphans(&dir.path().join("nowhere")).unwrap().is_empty());
+    // What cannot be used is named, and the others are found all the same.
+    let with = |line: &str| header(boot.trim()) + line + "\n";
+    for (text, line) in [
+        ("{\"rtrace_journal\":99}\n".to_owned(), 1),
+        (String::new(), 1),
+        (with("{}"), 2),
+        (with("{\"restore\":{\"file\":\"../../etc/passwd\",\"said\":\"\",\"write\":\"x\"}}"), 2),
+        (with("{\"restore\":{\"file\":\"/etc/passwd\",\"said\":\"\",\"write\":\"x\"}}"), 2),
+        (with("{\"remove\":{\"file\":\"events/../../x\",\"said\":\"\",\"text\":\"x\"}}"), 2),
+        (with("{\"instance\":{\"name\":\"../../victim\"}}"), 2),
+        (with("{\"instance\":{\"name\":\"..\"}}"), 2),
+    ] {
+        write("3-0.journal", text.clone());
+        let found = find_orphans(dir.path());
+        assert!(matches!(found.unusable[..], [Error::JournalContent { line: at, .. }] if at == line), "{text}");
+        assert_eq!(found.orphans.len(), 1, "{text}");
+    }
+    std::fs::remove_file(dir.path().join("3-0.journal")).unwrap();
+    assert!(orphans_in(&dir.path().join("nowhere")).is_empty());
+}
+
+/// All of them: each can be used.
+fn orphans_in(dir: &Path) -> Vec<Orphan> {
+    let found = find_orphans(dir);
+    assert!(found.unusable.is_empty(), "{:?}", found.unusable);
+    found.orphans
+}
+
+#[test]
+fn what_others_may_have_planted_is_not_read_and_blocks_nothing() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let good = format!(
+        "{{\"rtrace_journal\":1,\"boot\":\"{}\",\"pid\":1,\"tracefs\":\"/fake\",\"command\":\"x\"}}\n",
+        boot.trim()
+    );
+    let mode = |path: &Path, mode: u32| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    std::fs::write(at("1-0.journal"), &good).unwrap();
+    std::fs::write(at("victim"), &good).unwrap();
+    nix::unistd::mkfifo(&at("2-0.journal"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    symlink("/dev/zero", at("3-0.journal")).unwrap();
+    symlink(at("victim"), at("4-0.journal")).unwrap();
+    std::fs::create_dir(at("5-0.journal")).unwrap();
+    std::fs::write(at("6-0.journal"), &good).unwrap();
+    mode(&at("6-0.journal"), 0o662);
+    std::fs::File::create(at("7-0.journal")).unwrap().set_len(1 << 40).unwrap();
+    let mut bad = 6;
+    if nix::unistd::geteuid().is_root() {
+        bad += 1;
+        std::fs::write(at("8-0.journal"), &good).unwrap();
+        nix::unistd::chown(&at("8-0.journal"), Some(65534.into()), None).unwrap();
+    }
+    let found = find_orphans(dir.path());
+    assert_eq!((found.orphans.len(), found.unusable.len()), (1, bad), "{:?}", found.unusable);
+    // Nor a directory that others may write to, or that is a link.
+    mode(dir.path(), 0o777);
+    let found = find_orphans(dir.path());
+    assert_eq!((found.orphans.len(), found.unusable.len()), (0, 1), "{:?}", found.unusable);
+    let (tracefs, _fake) = Fake::tracefs();
+    let mut journal = Journal::on_disk(&tracefs, dir.path(), "x");
+    assert!(matches!(journal.create_instance("new"), Err(Error::Journal { .. })), "none is written there either");
+    mode(dir.path(), 0o700);
+    let link = tempfile::TempDir::new().unwrap();
+    symlink(dir.path(), link.path().join("link")).unwrap();
+    let found = find_orphans(&link.path().join("link"));
+    assert_eq!((found.orphans.len(), found.unusable.len()), (0, 1), "{:?}", found.unusable);
+}
+
+#[test]
+fn only_tracefs_is_put_back() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let tree = tempfile::TempDir::new().unwrap();
+    for name in ["events", "instances"] {
+        std::fs::create_dir(tree.path().join(name)).unwrap();
+    }
+    for name in ["trace_clock", "tracing_on"] {
+        std::fs::write(tree.path().join(name), "1\n").unwrap();
+    }
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let text = format!(
+        "{{\"rtrace_journal\":1,\"boot\":\"{}\",\"pid\":1,\"tracefs\":{:?},\"command\":\"x\"}}\n\
+         {{\"restore\":{{\"file\":\"tracing_on\",\"said\":\"0\\n\",\"write\":\"0\"}}}}\n",
+        boot.trim(),
+        tree.path()
+    );
+    std::fs::write(dir.path().join("1-0.journal"), text).unwrap();
+    let (other, _fake) = Fake::tracefs();
+    let error = orphans_in(dir.path()).remove(0).undo(&other, None).unwrap_err();
+    assert!(matches!(error.failures[..], [Error::NotOnTracefs { .. }]), "{error}");
+    assert_eq!(std::fs::read_to_string(tree.path().join("tracing_on")).unwrap(), "1\n");
+    // Where the caller named it himself it is.
+    let named = crate::tracefs::Tracefs::at(tree.path()).unwrap();
+    orphans_in(dir.path()).remove(0).undo(&named, None).unwrap();
+    assert_eq!(std::fs::read_to_string(tree.path().join("tracing_on")).unwrap(), "0\n");
+    assert!(orphans_in(dir.path()).is_empty());
+}
+
+#[test]
+fn taken_names_are_passed_over() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let (tracefs, fake) = Fake::tracefs();
+    let mut first = Journal::on_disk(&tracefs, dir.path(), "first");
+    assert_eq!(first.create_own_instance("rtrace-2").unwrap().name(), Some("rtrace-2"));
+    let snapshot = fake.lock().unwrap().snapshot();
+    let mut second = Journal::on_disk(&tracefs, dir.path(), "second");
+    assert_eq!(second.create_own_instance("rtrace-2").unwrap().name(), Some("rtrace-2-1"));
+    let journals = std::fs::read_dir(dir.path()).unwrap().count();
+    assert_eq!(journals, 2, "neither journal has taken the other's name");
+    second.undo().unwrap();
+    assert_eq!(fake.lock().unwrap().snapshot(), snapshot);
+    // An instance that somebody else made in the meantime is not removed by the one who wanted to make it.
+    let pid = std::process::id();
+    let line = "{\"instance\":{\"name\":\"a\"}}\n{\"instance\":{\"name\":\"b\"}}\n{\"not_made\":{\"name\":\"a\"}}\n";
+    let header = std::fs::read_to_string(dir.path().join(format!("{pid}-0.journal"))).unwrap();
+    let header = header.lines().next().unwrap();
+    std::fs::write(dir.path().join("0-0.journal"), format!("{header}\n{line}")).unwrap();
+    assert_eq!(orphans_in(dir.path()).remove(0).instances(), ["b"]);
+    first.undo().unwrap();
 }

@@ -8,6 +8,7 @@ use crate::tracefs::{Error, EventName, Instance, WriteMode};
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::path::{Component, Path};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -21,6 +22,8 @@ pub(super) enum Undo {
     Remove { file: String, said: String, text: String },
     /// Remove an instance, its triggers first.
     Instance { name: String },
+    /// Takes back the note that instance `name` is made: somebody else had made it in the meantime.
+    NotMade { name: String },
 }
 
 impl Undo {
@@ -50,6 +53,19 @@ impl Undo {
                 },
             },
             Undo::Instance { name } => remove_instance(to, name),
+            Undo::NotMade { .. } => Ok(()),
+        }
+    }
+
+    /// Whether it is about files below the tracing directory.
+    pub(super) fn stays_inside(&self) -> bool {
+        let is_below = |file: &str| {
+            let path = Path::new(file);
+            !file.is_empty() && path.components().all(|part| matches!(part, Component::Normal(_)))
+        };
+        match self {
+            Undo::Restore { file, .. } | Undo::Remove { file, .. } => is_below(file),
+            Undo::Instance { name } | Undo::NotMade { name } => Instance::is_name(name),
         }
     }
 }
