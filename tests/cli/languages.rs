@@ -87,7 +87,7 @@ fn offered(line: &str) -> Option<String> {
          _rtrace rtrace '' \"${{COMP_WORDS[COMP_CWORD-1]}}\"; echo \"${{COMPREPLY[*]}}\"",
         env!("CARGO_MANIFEST_DIR")
     );
-    let output = std::process::Command::new("bash").args(["-c", &script]).output().ok()?;
+    let output = crate::common::bounded::output(std::process::Command::new("bash").args(["-c", &script])).ok()?;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }

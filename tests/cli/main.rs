@@ -2,6 +2,7 @@
 
 #[path = "../common"]
 mod common {
+    pub(crate) mod bounded;
     pub(crate) mod corpus;
     pub(crate) mod environment;
     pub(crate) mod help_examples;

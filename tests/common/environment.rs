@@ -3,11 +3,9 @@
 //! A failed expectation shows all one would look for by hand: the command, the folder and its files, the exit status
 //! and both streams.
 
-use std::fmt::Write as _;
+use super::bounded::{line, output_within};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// A temporary folder, the working directory of every command run in it.
@@ -32,17 +30,10 @@ impl TestEnvironment {
 
     /// Runs `program ARGS` to its end, without input.
     pub(crate) fn run<S: AsRef<str>>(&self, program: &str, args: &[S]) -> Outcome {
-        let mut line = String::from(program);
-        for arg in args {
-            write!(line, " {:?}", arg.as_ref()).expect("a String takes all");
-        }
         let mut command = self.command(program);
-        command.args(args.iter().map(AsRef::as_ref)).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let child = command.spawn().unwrap_or_else(|e| panic!("failed to start {program}: {e}"));
-        let limit = Limit::on(child.id(), &line);
-        let output = child.wait_with_output().unwrap_or_else(|e| panic!("{line}: {e}"));
-        drop(limit);
-        Outcome { line, dir: self.path().to_owned(), output }
+        command.args(args.iter().map(AsRef::as_ref));
+        let output = output_within(&mut command, LIMIT).unwrap_or_else(|e| panic!("failed to run {program}: {e}"));
+        Outcome { line: line(&command), dir: self.path().to_owned(), output }
     }
 
     /// `program` as every test should start it: this folder, an empty environment but for PATH, HOME and LC_ALL.
@@ -54,45 +45,8 @@ impl TestEnvironment {
     }
 }
 
-/// The longest that any command of a test may take, whatever else the machine does: 10 minutes.
-const LIMIT: Duration = Duration::from_secs(600);
-
-/// While it lives, a command that takes longer than [`LIMIT`] is killed with all its descendants, so that a test that
-/// hangs fails with what the command had printed.
-struct Limit {
-    ended: Option<Sender<()>>,
-    watchdog: Option<JoinHandle<()>>,
-}
-
-impl Limit {
-    fn on(pid: u32, line: &str) -> Self {
-        let (ended, over) = mpsc::channel();
-        let line = line.to_owned();
-        let watchdog = std::thread::spawn(move || {
-            if over.recv_timeout(LIMIT) == Err(RecvTimeoutError::Timeout) {
-                eprintln!("killed after {LIMIT:?}: {line}");
-                kill_tree(pid);
-            }
-        });
-        Limit { ended: Some(ended), watchdog: Some(watchdog) }
-    }
-}
-
-impl Drop for Limit {
-    fn drop(&mut self) {
-        drop(self.ended.take());
-        let _ = self.watchdog.take().map(JoinHandle::join);
-    }
-}
-
-/// Kills `pid` and all that descend from it, the youngest first.
-fn kill_tree(pid: u32) {
-    let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    for child in children.split_whitespace().filter_map(|pid| pid.parse().ok()) {
-        kill_tree(child);
-    }
-    let _ = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
-}
+/// The longest that a command may take, rtrace on a large file included: 5 minutes.
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// What a command did, with expectations that explain themselves when they fail. Each returns the outcome again.
 pub(crate) struct Outcome {

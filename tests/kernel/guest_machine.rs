@@ -28,6 +28,11 @@ impl Kernel {
             Kernel::AllTracers => "all-tracers",
         }
     }
+
+    /// One that is there beside Debian's 6.1 and 6.12, which everything is tested on.
+    pub(crate) fn is_extra(self) -> bool {
+        matches!(self, Kernel::V7 | Kernel::AllTracers)
+    }
 }
 
 /// What a guest left behind.
@@ -108,17 +113,28 @@ impl Guest {
     }
 }
 
-/// One test per kernel: `on_kernels!(name: V6_1, V6_12 => |kernel| { ... });`
+/// One test per kernel: `on_kernels!(name: V6_1, V6_12 => |kernel| { ... });`; `long name` where a guest takes minutes.
 macro_rules! on_kernels {
+    (long $name:ident: $($kernel:ident),+ => $case:expr) => {
+        on_kernels!(@ true, $name: $($kernel),+ => $case);
+    };
     ($name:ident: $($kernel:ident),+ => $case:expr) => {
+        on_kernels!(@ false, $name: $($kernel),+ => $case);
+    };
+    (@ $long:literal, $name:ident: $($kernel:ident),+ => $case:expr) => {
         mod $name {
             use super::*;
             $(
                 #[test]
                 #[expect(non_snake_case, reason = "named as the kernel")]
                 fn $kernel() {
+                    let kernel = Kernel::$kernel;
+                    let test = concat!(module_path!(), "::", stringify!($kernel));
+                    if ($long || kernel.is_extra()) && crate::common::long::is_left_out(test) {
+                        return;
+                    }
                     let case: fn(Kernel) = $case;
-                    case(Kernel::$kernel);
+                    case(kernel);
                 }
             )+
         }

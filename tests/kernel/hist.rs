@@ -72,7 +72,7 @@ fn ours(text: &str) -> (String, String) {
     }
 }
 
-on_kernels!(the_kernel_reads_us_and_we_read_the_kernel: V6_1, V6_12, AllTracers => |kernel| {
+on_kernels!(long the_kernel_reads_us_and_we_read_the_kernel: V6_1, V6_12, AllTracers => |kernel| {
     let groups = groups();
     let Some(guest) = Guest::run(kernel, &script(&groups, kernel == Kernel::V6_1), &[]) else { return };
     let features = Features::from_readme(&guest.text("readme"));
@@ -236,7 +236,7 @@ rtrace reset --stale > stale.out 2>&1 || { echo "reset --stale: $?"; cat stale.o
 exit 0
 "#;
 
-on_kernels!(commands_do_their_work_and_leave_nothing: V6_1, V6_12, AllTracers => |kernel| {
+on_kernels!(long commands_do_their_work_and_leave_nothing: V6_1, V6_12, AllTracers => |kernel| {
     let script = format!("cat > load.sh <<'L'\n{LOAD}L\n{COMMANDS}");
     let helper = crate::load::program("helper");
     let files: Vec<_> = helper.iter().map(|helper| helper.path.as_path()).collect();

@@ -1,5 +1,6 @@
 //! What a guest recorded is read here, by us and by trace-cmd: a guest is slow at it.
 
+use crate::common::bounded::output;
 use crate::common::trace_cmd::{different_lines, events, fetched, installed};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::process::Command;
 
 /// What `program ARGS FILE` prints; it must end well and complain of nothing.
 fn printed(program: &str, args: &[&str], file: &Path) -> Result<String, String> {
-    let output = Command::new(program).args(args).arg(file).env("LC_ALL", "C").output().expect("it starts");
+    let output = output(Command::new(program).args(args).arg(file).env("LC_ALL", "C")).expect("it starts");
     let complaint = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() || !complaint.is_empty() {
         return Err(format!("{program} {args:?}: {}: {complaint}", output.status));

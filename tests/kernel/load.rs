@@ -1,6 +1,7 @@
 //! The C programs next to this file, compiled here: `load.c` makes a kernel say as much as it can, `helper.c` does what
 //! a guest's shell cannot. And who traces this machine.
 
+use crate::common::bounded::output;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +20,7 @@ pub(crate) fn program(name: &str) -> Option<Load> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/kernel/{name}.c"));
     let mut cc = Command::new("cc");
     cc.args(["-O1", "-static", "-pthread", "-w", "-o"]).arg(&path).arg(source).arg("-lutil");
-    match cc.output() {
+    match output(&mut cc) {
         Ok(output) if output.status.success() => Some(Load { _dir: dir, path }),
         Ok(output) => panic!("cc: {}", String::from_utf8_lossy(&output.stderr)),
         Err(e) => {

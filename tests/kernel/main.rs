@@ -2,11 +2,13 @@
 
 #[path = "../common"]
 mod common {
+    pub(crate) mod bounded;
     pub(crate) mod echoes;
     #[expect(dead_code, reason = "the command line's tests use more of it")]
     pub(crate) mod environment;
     pub(crate) mod examples;
     pub(crate) mod help_examples;
+    pub(crate) mod long;
     pub(crate) mod not_run;
     pub(crate) mod trace_cmd;
 }

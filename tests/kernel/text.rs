@@ -1,11 +1,13 @@
 //! The kernel's `trace` of a stopped instance and our text of the same ring buffer, line by line.
 
 use crate::captured::{Compared, Pointers, compare};
+use crate::common::bounded::output_within;
 use crate::common::not_run::not_run;
 use crate::guest_machine::{Guest, Kernel, on_kernels};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
+use std::time::Duration;
 
 const EVENTS: &str = "'sched:*' 'irq:*' 'timer:*' 'syscalls:*' 'ext4:*' 'jbd2:*' 'block:*' 'net:*' 'sock:*' 'kmem:*'";
 
@@ -72,14 +74,16 @@ fn on_this_machine() {
         .filter(|e| e.split_once(':').is_some_and(|(system, _)| events.join(system).exists()))
         .collect();
     let captured = dir.path().join("captured");
-    let output = std::process::Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/guest/capture"))
-        .env("CAPTURE_KB", "16384")
-        .env("CAPTURE_DRAIN", format!("{} --drain", program.path.display()))
-        .arg(&captured)
-        .arg(load)
-        .args(wanted)
-        .output()
-        .expect("capture starts");
+    let output = output_within(
+        std::process::Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/guest/capture"))
+            .env("CAPTURE_KB", "16384")
+            .env("CAPTURE_DRAIN", format!("{} --drain", program.path.display()))
+            .arg(&captured)
+            .arg(load)
+            .args(wanted),
+        Duration::from_secs(600),
+    )
+    .expect("capture starts");
     assert!(output.status.success(), "capture: {}", String::from_utf8_lossy(&output.stderr));
     if let Ok(types) = std::fs::read("/sys/kernel/btf/vmlinux") {
         std::fs::write(captured.join("btf"), types).expect("the kernel's types");

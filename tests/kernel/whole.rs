@@ -2,6 +2,7 @@
 //! heading and columns included.
 
 use crate::captured::{unknowable_left_out, without_addresses};
+use crate::common::bounded::output_within;
 use crate::common::not_run::not_run;
 use crate::guest_machine::{Guest, Kernel, on_kernels};
 use crate::whole_file::both;
@@ -10,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::time::Duration;
 
 /// Of a pointer to text, 6.18 prints with the option `fields` an address of its own memory for the field's.
 static OWN_ADDRESS: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\(0x[0-9a-f]{16}(:[^)]*)?\)").expect("a pattern"));
@@ -137,13 +139,15 @@ fn on_this_machine() {
     let Some(load) = crate::load::program("load") else { return };
     let _alone = crate::load::alone_on_this_machine();
     let dir = tempfile::TempDir::new().expect("a temporary folder");
-    let output = std::process::Command::new("sh")
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/whole_host.sh"))
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/guest/whole"))
-        .arg(dir.path())
-        .arg(&load.path)
-        .output()
-        .expect("the script starts");
+    let output = output_within(
+        std::process::Command::new("sh")
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/whole_host.sh"))
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/guest/whole"))
+            .arg(dir.path())
+            .arg(&load.path),
+        Duration::from_secs(600),
+    )
+    .expect("the script starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut tally = Tally::default();
     for case in cases(dir.path()) {
@@ -156,7 +160,7 @@ fn on_this_machine() {
 const MODULES: &[&str] = &["scsi_debug", "sd_mod", "dummy", "veth", "bridge", "vsock_loopback", "null_blk", "ext4"];
 
 // All-tracers takes three minutes that CI has not: it is done when `RTRACE_WHOLE_ALL` is set.
-on_kernels!(in_guests: V6_1, V6_12, V7, AllTracers => |kernel| {
+on_kernels!(long in_guests: V6_1, V6_12, V7, AllTracers => |kernel| {
     if kernel == Kernel::AllTracers && std::env::var_os("RTRACE_WHOLE_ALL").is_none() {
         return not_run("whole trace files of all-tracers, which take three minutes: RTRACE_WHOLE_ALL=1 has them compared");
     }

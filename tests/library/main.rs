@@ -2,6 +2,7 @@
 
 #[path = "../common"]
 mod common {
+    pub(crate) mod bounded;
     pub(crate) mod corpus;
     pub(crate) mod counting;
     pub(crate) mod echoes;
@@ -21,9 +22,9 @@ mod golden;
 mod hist_spec;
 mod hist_table;
 mod languages;
-mod layout;
 mod print_fmt_any;
 mod print_formats;
 mod trace_files;
 mod trace_write;
 mod windows;
+mod workshop;

@@ -1,6 +1,7 @@
 //! Files that we write: we and trace-cmd read the same events from them as from the ones they were made of, and what
 //! is left of a killed recording becomes such a file.
 
+use crate::common::bounded::output;
 use crate::common::not_run::not_run;
 use crate::common::recording::{Stopped, data, events, open, record};
 use rtrace::trace_dat::{Codec, OptionId, Recovered, Siblings, Trace, WriteError, recover};
@@ -12,7 +13,7 @@ use std::process::Command;
 /// All that trace-cmd says about a file: report and dump.
 fn trace_cmd(path: &Path) -> Option<[String; 2]> {
     let run = |args: &[&str]| -> Option<String> {
-        let out = Command::new("trace-cmd").args(args).arg(path).env("LC_ALL", "C").output().ok()?;
+        let out = output(Command::new("trace-cmd").args(args).arg(path).env("LC_ALL", "C")).ok()?;
         let stderr = String::from_utf8_lossy(&out.stderr);
         assert_eq!((stderr.as_ref(), out.status.code()), ("", Some(0)), "{args:?} {}", path.display());
         Some(String::from_utf8_lossy(&out.stdout).into_owned())

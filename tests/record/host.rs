@@ -133,7 +133,7 @@ fn reading_takes_whole_sub_buffers_as_splicing_does() {
 fn trace_cmd_reads_the_same_events() {
     let Some(_kernel) = kernel() else { return };
     let env = TestEnvironment::new();
-    if std::process::Command::new("trace-cmd").arg("list").output().is_err() {
+    if crate::common::bounded::output(std::process::Command::new("trace-cmd").arg("list")).is_err() {
         not_run("no trace-cmd is installed");
         return;
     }

@@ -2,6 +2,7 @@
 
 #[path = "../common"]
 mod common {
+    pub(crate) mod bounded;
     pub(crate) mod counting;
     pub(crate) mod environment;
     pub(crate) mod knobs;

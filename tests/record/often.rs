@@ -9,7 +9,6 @@ use rtrace::record::{self, BufferPlan, Compression, EventPlan, Limits, Live, Mac
 use rtrace::tracefs::{EventSelection, Journal};
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 /// The processes that calls of kill(2) in a report name: `pid: 0x00000007, sig: 0x00000000`.
@@ -176,7 +175,7 @@ fn trace_cmd_records_at_the_same_time() {
     let Some((tracefs, _guard)) = kernel() else { return };
     let (one, two, theirs) = (TestEnvironment::new(), TestEnvironment::new(), TestEnvironment::new());
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/peers/trace-cmd-here");
-    if theirs.command("trace-cmd").arg("list").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
+    if crate::common::bounded::output(theirs.command("trace-cmd").arg("list")).is_err() {
         crate::common::not_run::not_run("no trace-cmd here");
         return;
     }

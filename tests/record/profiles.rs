@@ -1,5 +1,6 @@
 //! Profiles, of recordings and live.
 
+use crate::common::bounded::output;
 use crate::common::environment::TestEnvironment;
 use crate::common::not_run::not_run;
 use crate::common::profiles::alike;
@@ -23,7 +24,7 @@ fn a_recordings_profile_is_trace_cmds() {
         [&["report", "--profile"][..], &["report", "--profile", "-G"], &["report", "--profile", "--cpu", "0"]]
     {
         let line: Vec<&str> = options.iter().copied().chain(["-i", "ours.dat"]).collect();
-        let theirs = env.command(&trace_cmd).args(&line).output().expect("trace-cmd");
+        let theirs = output(env.command(&trace_cmd).args(&line)).expect("trace-cmd");
         if !theirs.status.success() {
             not_run("this trace-cmd ends in a crash where a profile has stack traces, as 3.4 does");
             return;

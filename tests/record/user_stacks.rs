@@ -1,5 +1,6 @@
 //! Stacks of user space by name: programs of this test's own, recorded on the running kernel.
 
+use crate::common::bounded::output;
 use crate::common::environment::TestEnvironment;
 use crate::host::kernel;
 use std::fs;
@@ -43,7 +44,7 @@ fn main() {
 "#;
 
 fn compile(env: &TestEnvironment, compiler: &str, args: &[&str]) {
-    let done = Command::new(compiler).args(args).current_dir(env.path()).output().expect("a compiler");
+    let done = output(Command::new(compiler).args(args).current_dir(env.path())).expect("a compiler");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 

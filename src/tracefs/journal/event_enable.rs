@@ -27,14 +27,14 @@ impl Journal {
         let mut changing: Vec<&EventName> = events.iter().filter(|event| is_enabled(event) != on).collect();
         changing.sort_unstable();
         changing.dedup();
-        let systems = changing.chunk_by(|a, b| a.system == b.system);
+        let systems = || changing.chunk_by(|a, b| a.system == b.system);
         let bit = if on { "1" } else { "0" };
 
         let mut writes: Vec<String> = Vec::new();
         let mut noted: Vec<String> = Vec::new();
         let mut uniform_everywhere = !changing.is_empty();
-        let mut whole_everywhere = systems.clone().count() == existing.chunk_by(|a, b| a.system == b.system).count();
-        for names in systems.clone() {
+        let mut whole_everywhere = systems().count() == existing.chunk_by(|a, b| a.system == b.system).count();
+        for names in systems() {
             let system = names[0].system.as_str();
             let first = existing.partition_point(|event| event.system.as_str() < system);
             let of_system = existing[first..].split(|event| event.system != system).next().unwrap_or_default();
@@ -57,7 +57,7 @@ impl Journal {
                 noted.extend(each());
             }
         }
-        if whole_everywhere && systems.count() > 1 {
+        if whole_everywhere && systems().count() > 1 {
             writes = vec!["events/enable".to_owned()];
             if uniform_everywhere {
                 noted = writes.clone();

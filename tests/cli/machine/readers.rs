@@ -3,16 +3,17 @@
 //! pandas and DuckDB are looked for in `target/readers`, a Python environment; with `CI` set it is made.
 
 use super::files::{events, json, recordings, report};
+use crate::common::bounded::output;
 use crate::common::not_run::not_run;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Runs a program with `input`; `None` if it cannot be started.
 fn feed(program: &Path, args: &[&str], input: &str) -> Option<String> {
     let dir = tempfile::TempDir::new().unwrap();
     let path = dir.path().join("input");
     std::fs::write(&path, input).unwrap();
-    let output = Command::new(program).args(args).arg(&path).stdin(Stdio::null()).output().ok()?;
+    let output = output(Command::new(program).args(args).arg(&path)).ok()?;
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     Some(String::from_utf8(output.stdout).unwrap())
 }
@@ -36,13 +37,13 @@ fn python() -> Option<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/readers");
     let python = dir.join("bin/python");
     let works = |python: &Path| {
-        let import = Command::new(python).args(["-c", "import pandas, duckdb"]).stderr(Stdio::null()).status();
-        import.is_ok_and(|s| s.success())
+        let import = output(Command::new(python).args(["-c", "import pandas, duckdb"]));
+        import.is_ok_and(|o| o.status.success())
     };
     if !works(&python) && std::env::var_os("CI").is_some() {
-        let made = Command::new("python3").args(["-m", "venv"]).arg(&dir).status().is_ok_and(|s| s.success());
+        let made = output(Command::new("python3").args(["-m", "venv"]).arg(&dir)).is_ok_and(|o| o.status.success());
         if made {
-            let pip = Command::new(&python).args(["-m", "pip", "-q", "install", "pandas", "duckdb"]).status();
+            let pip = output(Command::new(&python).args(["-m", "pip", "-q", "install", "pandas", "duckdb"]));
             println!("pip: {pip:?}");
         }
     }

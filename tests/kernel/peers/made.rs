@@ -1,6 +1,7 @@
 //! Records that no kernel wrote: every event of a recording, with all sorts of values in its fields, as trace-cmd 3.4
 //! prints them and as we do.
 
+use crate::common::bounded::output;
 use crate::common::environment::TestEnvironment;
 use rtrace::abi::{Abi, Endian};
 use rtrace::format::{EventFormat, Field, Shape};
@@ -270,7 +271,7 @@ fn compare(from: &mut Trace, events: Vec<EventFormat>, trace_cmd: &str, differ: 
     let env = TestEnvironment::new();
     from.event_formats = events;
     made(from, &env.path().join("made.dat"), EACH, 0x9e37_79b9_7f4a_7c15);
-    let theirs = env.command(trace_cmd).args(["report", "-i", "made.dat"]).output().unwrap();
+    let theirs = output(env.command(trace_cmd).args(["report", "-i", "made.dat"])).unwrap();
     let ours = env.rtrace(&["report", "made.dat"]);
     ours.exits(0);
     let events = std::mem::take(&mut from.event_formats);

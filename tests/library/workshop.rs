@@ -1,7 +1,12 @@
-//! The test programs hold every test file: Cargo does not look for tests by itself (`autotests = false`).
+//! The tests themselves: the test programs hold every test file, as Cargo looks for none (`autotests = false`); and no
+//! test waits for ever.
 
+use crate::common::bounded::output_within;
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 
 /// The files of a test program, from its `main.rs` on along the `mod` lines.
 fn reached(file: &Path, folder: &Path, found: &mut BTreeSet<PathBuf>) {
@@ -50,4 +55,13 @@ fn every_test_file_belongs_to_a_program() {
     assert!((1..=4).contains(&programs.len()), "every program links the library again: {programs:?}");
     let forgotten: Vec<_> = files.difference(&run).collect();
     assert!(forgotten.is_empty(), "no program has a `mod` line for {forgotten:?}");
+}
+
+#[test]
+fn a_program_that_hangs_is_named_and_killed() {
+    let mut sleep = Command::new("sh");
+    sleep.args(["-c", "echo begun; sleep 1000"]);
+    let said = catch_unwind(AssertUnwindSafe(|| output_within(&mut sleep, Duration::from_secs(2))));
+    let said = *said.expect_err("it was killed").downcast::<String>().expect("a message");
+    assert!(said.starts_with("killed after 2s: sh \"-c\" \"echo begun; sleep 1000\"\n--- stdout\nbegun\n"), "{said}");
 }
