@@ -27,6 +27,8 @@ struct Chunk {
     data: Arc<Unpacked>,
     /// The time its first page begins at, corrected.
     start: u64,
+    /// The time its last page begins at, corrected. All records before it are in memory.
+    last_page: u64,
 }
 
 /// A chunk that was handed out to be unpacked.
@@ -95,9 +97,14 @@ impl Feed {
         !self.closed
     }
 
-    /// When each chunk that is in memory begins, and its size in bytes.
-    pub(super) fn ready(&self) -> impl Iterator<Item = (u64, usize)> {
-        self.ready.iter().map(|c| (c.start, c.data.len()))
+    /// The pages that are in memory and not yet begun: when each begins, and whether it is the first of its chunk.
+    pub(super) fn pages(&self) -> impl Iterator<Item = (u64, bool)> {
+        let begun = self.cursor.next_page();
+        self.ready.iter().enumerate().flat_map(move |(number, chunk)| {
+            let first = if number == 0 { begun } else { 0 };
+            let starts = chunk.data.outline.starts(first).enumerate();
+            starts.map(move |(page, start)| (self.stream.correction().apply(start), first + page == 0))
+        })
     }
 
     /// The next chunk to be unpacked, with its number.
@@ -126,13 +133,11 @@ impl Feed {
             let Some(Asked { mark, size, got: Some(got) }) = self.asked.pop_front() else { break };
             self.first_asked += 1;
             let sound = got.filter(|d| d.len() == size).and_then(|data| {
-                let start = self.stream.correction().apply(data.outline.start()?);
-                // A page of zeros, or a clock that went back, is nothing to cut a trace by.
-                let rising = self.ready.back().is_none_or(|last| last.start <= start);
-                rising.then_some((data, start))
+                let (start, last_page) = self.span(&data.outline)?;
+                Some((data, start, last_page))
             });
             match sound {
-                Some((data, start)) => self.add(Chunk { mark, data: Arc::new(data), start }),
+                Some((data, start, last_page)) => self.add(Chunk { mark, data: Arc::new(data), start, last_page }),
                 None => {
                     // All that was asked for behind it is given up: it will be read again, in order.
                     self.first_asked += self.asked.len() as u64;
@@ -143,6 +148,16 @@ impl Feed {
                 }
             }
         }
+    }
+
+    /// When the first and the last page of the next chunk begin, corrected; `None` if a page begins before the one before
+    /// it: a page of zeros, or a clock that went back, is nothing to cut a trace by.
+    fn span(&self, outline: &Outline) -> Option<(u64, u64)> {
+        let mut starts = outline.starts(0).map(|start| self.stream.correction().apply(start));
+        let first = starts.next()?;
+        let rises = self.ready.back().is_none_or(|before| before.last_page <= first);
+        let last = starts.try_fold(first, |before, start| (before <= start).then_some(start))?;
+        rises.then_some((first, last))
     }
 
     fn add(&mut self, chunk: Chunk) {
@@ -163,7 +178,7 @@ impl Feed {
         if self.closed && !self.damaged && self.asked.is_empty() {
             return None;
         }
-        Some(self.ready.back().map_or(0, |last| last.start))
+        Some(self.ready.back().map_or(0, |last| last.last_page))
     }
 
     /// Whether what follows the horizon must be read in order.

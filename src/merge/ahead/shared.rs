@@ -7,8 +7,10 @@ use super::driver::{Commit, Effort, Segment, Sink, Work, work_on};
 use super::feed::{Feed, Place, Unpacked};
 use crate::ring_buffer::PageLayout;
 use crate::trace_dat::{Codec, CpuStream, Outline, Packed, Unpackers};
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::io;
+use std::iter::Peekable;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 
@@ -16,6 +18,11 @@ use std::thread;
 fn most_segments(threads: usize) -> usize {
     2 * threads + 2
 }
+
+/// How many bytes of each stream a segment should hold, so that handling the streams does not cost more than the records.
+const LEAST_PER_STREAM: usize = 4 << 10;
+/// How many bytes of sub-buffers may be held, beyond which no stream gets a second chunk that the others can do without.
+const MOST_HELD: usize = 48 << 20;
 
 pub(super) struct Shared<'w, W: Work> {
     work: &'w W,
@@ -144,11 +151,7 @@ impl<'w, W: Work> Shared<'w, W> {
             match self.next(scheduler, thread) {
                 None => return,
                 Some(Task::Unpack { feed, number, packed, codec, layout, mut to }) => {
-                    let data = if codec == Codec::None {
-                        Some(packed.into_bytes())
-                    } else {
-                        unpackers.unpack(codec, packed.bytes(), packed.size, &mut to).is_ok().then_some(to)
-                    };
+                    let data = packed.load(codec, &mut unpackers, &mut to).then_some(to);
                     let outlined = data.and_then(|bytes| Some((Outline::of(&layout, &bytes).ok()?, bytes)));
                     let chunk = outlined.map(|(outline, bytes)| Unpacked { bytes, outline });
                     let Ok(locked) = self.scheduler.lock() else { return };
@@ -315,14 +318,19 @@ impl<T> Scheduler<T> {
         Some(Task::Segment { number, segment, used, out })
     }
 
-    /// Gives a chunk to be unpacked, if it may be held: two of each stream, and of the streams that hold up the others as
-    /// many more as there is room for.
+    /// Gives a chunk to be unpacked, if it may be held: two of each stream, and more of the streams that hold up the
+    /// others. Of very many streams, only those that hold up the others get a second one.
     fn ask(&mut self) -> Option<Task<T>> {
         let held: usize = self.feeds.iter().map(Feed::held).sum();
         loop {
             let open = self.feeds.iter().enumerate().filter(|(_, f)| f.is_open());
             let (number, first) = open.min_by_key(|(_, f)| (f.chunks() >= 2, f.horizon()))?;
-            if first.chunks() >= 2 && held >= self.effort.ahead {
+            let is_full = match first.chunks() {
+                0 => false,
+                1 => held >= MOST_HELD && first.horizon() > Some(self.cut),
+                _ => held >= self.effort.ahead,
+            };
+            if is_full {
                 return None;
             }
             let feed = &mut self.feeds[number];
@@ -334,22 +342,28 @@ impl<T> Scheduler<T> {
     }
 
     /// Where to end the next segment, so that it has the size wanted, if there is that much before `horizon`; `Err` if
-    /// there is less.
+    /// there is less. Segments end where a chunk begins, unless that makes them twice as large.
     fn cut_before(&self, horizon: Option<u64>) -> Result<u64, Option<u64>> {
-        let mut chunks: Vec<(u64, usize)> = Vec::new();
-        for feed in &self.feeds {
-            chunks.extend(feed.ready().take_while(|(start, _)| horizon.is_none_or(|h| *start < h)));
-        }
-        chunks.sort_unstable();
+        let wanted = self.effort.segment.max(self.feeds.len() * LEAST_PER_STREAM);
+        let mut pages: Vec<_> = self.feeds.iter().map(|feed| feed.pages().peekable()).collect();
+        let sizes: Vec<usize> = self.feeds.iter().map(|feed| feed.layout().size).collect();
+        let first = |(feed, pages): (usize, &mut Peekable<_>)| pages.peek().map(|&(start, _)| Reverse((start, feed)));
+        let mut order: BinaryHeap<_> = pages.iter_mut().enumerate().filter_map(first).collect();
         let mut size = 0;
-        for (start, len) in chunks {
-            if size >= self.effort.segment && start > self.cut {
+        while let Some(Reverse((start, feed))) = order.pop() {
+            if horizon.is_some_and(|horizon| start >= horizon) {
+                break;
+            }
+            let Some((_, begins_chunk)) = pages[feed].next() else { continue };
+            let is_large = size >= 2 * wanted || (size >= wanted && begins_chunk);
+            if is_large && start > self.cut {
                 return Ok(start);
             }
-            size += len;
+            size += sizes[feed];
+            order.extend(pages[feed].peek().map(|&(start, _)| Reverse((start, feed))));
         }
         match horizon {
-            Some(horizon) if size >= self.effort.segment => Ok(horizon),
+            Some(horizon) if size >= wanted => Ok(horizon),
             _ => Err(horizon),
         }
     }

@@ -128,13 +128,8 @@ fn one<T: Tally>(
     batch: &mut Batch,
     state: &mut T::State,
 ) -> Option<()> {
-    if codec == Codec::None {
-        *data = packed.into_bytes();
-    } else {
-        unpackers.unpack(codec, packed.bytes(), packed.size, data).ok()?;
-        if data.len() != packed.size {
-            return None;
-        }
+    if !packed.load(codec, unpackers, data) {
+        return None;
     }
     cursor.enter(data.len());
     while cursor.fill(data, None, batch).ok()?.is_some() {

@@ -12,6 +12,9 @@ use std::sync::Arc;
 const MAX_CHUNK: u32 = crate::trace_dat::MAX_CHUNK as u32;
 /// How much uncompressed data is read at once, in bytes, if sub-buffers are not larger.
 const READ_UNIT: u64 = 128 << 10;
+/// What the readers of many CPUs read at once altogether, and each of them at least, in bytes.
+const ALL_UNITS: u64 = 8 << 20;
+const LEAST_UNIT: u64 = 16 << 10;
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// A chunk's place.
@@ -49,6 +52,8 @@ pub(in crate::trace_dat) struct ChunkReader {
     unpacker: Unpacker,
     endian: crate::abi::Abi,
     page_size: u64,
+    /// How much uncompressed data is one chunk, in bytes: whole sub-buffers.
+    unit: u64,
     pos: u64,
     end: u64,
     number: u64,
@@ -78,6 +83,7 @@ impl ChunkReader {
             unpacker: Unpacker::new(codec),
             endian: abi,
             page_size: page_size as u64,
+            unit: READ_UNIT.next_multiple_of(page_size as u64),
             pos: data.offset,
             end,
             number: 0,
@@ -87,6 +93,13 @@ impl ChunkReader {
             window: Window::default(),
             torn: None,
         }
+    }
+
+    /// Takes less uncompressed data for one chunk if there are many readers, whose chunks are all in memory together.
+    pub(super) fn among(mut self, readers: usize) -> Self {
+        let share = (ALL_UNITS / readers.max(1) as u64).clamp(LEAST_UNIT, READ_UNIT);
+        self.unit = share.next_multiple_of(self.page_size);
+        self
     }
 
     /// Restricts it to the chunks that start within `range` of the file (as [`Chunk::offset`] gives them).
@@ -124,8 +137,7 @@ impl ChunkReader {
     }
 
     fn next_pages(&mut self, to: &mut Vec<u8>) -> Result<bool, Damaged> {
-        let unit = READ_UNIT.next_multiple_of(self.page_size);
-        let len = unit.min(self.end.saturating_sub(self.pos));
+        let len = self.unit.min(self.end.saturating_sub(self.pos));
         if len == 0 {
             return Ok(false);
         }
@@ -245,11 +257,14 @@ impl ChunkReader {
 
     fn sound_packed(&mut self) -> Option<Packed> {
         if self.data.layout == DataLayout::Pages {
-            let mut bytes = Vec::new();
-            let whole = self.end.saturating_sub(self.pos).is_multiple_of(self.page_size);
-            let got = whole && self.next_pages(&mut bytes).ok()?;
-            let (span, size) = (0..bytes.len(), bytes.len());
-            return got.then(|| Packed::new(Arc::new(bytes), span, size));
+            let (at, remain) = (self.pos, self.end.saturating_sub(self.pos));
+            let len = self.unit.min(remain);
+            if len == 0 || !remain.is_multiple_of(self.page_size) {
+                return None;
+            }
+            self.pos += len;
+            self.number += 1;
+            return Some(Packed::unread(self.io.clone(), at, len as usize));
         }
         if self.pos == self.data.offset {
             let mut count = [0; 4];
@@ -408,7 +423,7 @@ impl ChunkReader {
     pub(in crate::trace_dat) fn list(&mut self) -> Result<Vec<Chunk>, Damaged> {
         let mut chunks = Vec::new();
         if self.data.layout == DataLayout::Pages {
-            let unit = READ_UNIT.next_multiple_of(self.page_size);
+            let unit = self.unit;
             while self.pos < self.end {
                 let size = unit.min(self.end - self.pos) as u32;
                 chunks.push(Chunk { offset: self.pos, stored: size, size });

@@ -136,6 +136,11 @@ impl PageCursor {
         self.next_page = self.next_page.saturating_add(self.layout.size);
     }
 
+    /// Which of the chunk's sub-buffers follows the one being walked.
+    pub(crate) fn next_page(&self) -> usize {
+        self.next_page / self.layout.size.max(1)
+    }
+
     /// How the sub-buffers are laid out.
     pub(crate) fn layout(&self) -> PageLayout {
         self.layout

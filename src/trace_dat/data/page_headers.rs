@@ -31,9 +31,9 @@ impl Outline {
         (0..chunk.len()).step_by(layout.size.max(1)).map(page).collect::<Result<_, _>>().map(Outline)
     }
 
-    /// The time stamp that the chunk begins at, uncorrected; `None` if it is empty.
-    pub(crate) fn start(&self) -> Option<u64> {
-        self.0.first().map(|page| page.timestamp)
+    /// When the sub-buffers from number `first` on begin, uncorrected.
+    pub(crate) fn starts(&self, first: usize) -> impl Iterator<Item = u64> {
+        self.from(first).iter().map(|page| page.timestamp)
     }
 
     /// The sub-buffers from number `first` on.

@@ -1,7 +1,7 @@
 //! Bytes of a file that were read at once, for whoever needs a few of them at a time.
 
-use crate::trace_dat::ReadAt;
 use crate::trace_dat::read_at::read_full;
+use crate::trace_dat::{Codec, ReadAt, Unpackers};
 use std::io;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -68,6 +68,8 @@ impl Deref for Window {
 pub(crate) struct Packed {
     window: Arc<Vec<u8>>,
     span: Range<usize>,
+    /// Where the bytes are to be read, if they are stored uncompressed.
+    unread: Option<(Arc<dyn ReadAt>, u64)>,
     /// How many bytes it unpacks to.
     pub(crate) size: usize,
 }
@@ -75,7 +77,12 @@ pub(crate) struct Packed {
 impl Packed {
     /// The chunk that lies at `span` of `window`.
     pub(in crate::trace_dat) fn new(window: Arc<Vec<u8>>, span: Range<usize>, size: usize) -> Self {
-        Packed { window, span, size }
+        Packed { window, span, unread: None, size }
+    }
+
+    /// An uncompressed chunk: the `size` bytes from `at` of the file.
+    pub(in crate::trace_dat) fn unread(io: Arc<dyn ReadAt>, at: u64, size: usize) -> Self {
+        Packed { window: Arc::default(), span: 0..0, unread: Some((io, at)), size }
     }
 
     /// The stored bytes.
@@ -83,9 +90,15 @@ impl Packed {
         &self.window[self.span.clone()]
     }
 
-    /// The stored bytes of what was not packed.
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
-        Arc::into_inner(self.window).unwrap_or_default()
+    /// Replaces `to` by the chunk, unpacked or read; `false` if it is not whole.
+    pub(crate) fn load(&self, codec: Codec, unpackers: &mut Unpackers, to: &mut Vec<u8>) -> bool {
+        match &self.unread {
+            Some((io, at)) => {
+                to.resize(self.size, 0);
+                read_full(&**io, to, *at).is_ok_and(|got| got == self.size)
+            }
+            None => unpackers.unpack(codec, self.bytes(), self.size, to).is_ok() && to.len() == self.size,
+        }
     }
 }
 

@@ -42,7 +42,8 @@ impl RawPages {
 
     /// The next chunk as it is stored; `None` at the end and at damage, of which [`RawPages::next`] will tell.
     pub(in crate::trace_dat) fn next_packed(&mut self) -> Option<Packed> {
-        self.chunks.next_packed()
+        // There is nothing to be gained by copying what is not packed.
+        if self.codec() == Codec::None { None } else { self.chunks.next_packed() }
     }
 
     /// Replaces `to` by the sub-buffers of the next chunk; `false` at the end.
@@ -116,7 +117,8 @@ impl Trace {
     fn chunk_reader(&self, buffer: &Buffer, cpu: usize) -> ChunkReader {
         let data = buffer.cpus[cpu];
         let io = self.sources[data.source].clone();
-        ChunkReader::new(io, data, self.prefix.codec, self.abi, buffer.page_size)
+        let cpus = self.buffers.iter().map(|buffer| buffer.cpus.len()).sum();
+        ChunkReader::new(io, data, self.prefix.codec, self.abi, buffer.page_size).among(cpus)
     }
 }
 
