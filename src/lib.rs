@@ -32,6 +32,7 @@ pub mod event;
 pub mod export;
 pub mod merge;
 pub mod print_fmt;
+pub mod recording;
 pub mod ring_buffer;
 pub mod symbols;
 

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 
 /// The exit codes, as `rtrace help exit-codes` documents them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(dead_code, reason = "the commands that end with the rarer codes are still to come; remove when all are used")]
 pub(crate) enum Exit {
     /// 0: all is well.
     Success,
@@ -15,8 +14,6 @@ pub(crate) enum Exit {
     Failed,
     /// 2: the command line asks for something that does not exist or contradicts itself.
     Usage,
-    /// 3: a threshold or an assertion did not hold.
-    Threshold,
     /// 4: data is missing or damaged beyond what was allowed.
     Incomplete,
     /// 5: this kernel or this user cannot do it.
@@ -31,7 +28,6 @@ impl Exit {
             Exit::Success => 0,
             Exit::Failed => 1,
             Exit::Usage => 2,
-            Exit::Threshold => 3,
             Exit::Incomplete => 4,
             Exit::Unable => 5,
             Exit::Command(status) => status,

@@ -1,10 +1,11 @@
 //! `rtrace mem`.
 
 use super::exit::{Exit, Failure};
-use super::trace_file::{Damage, InputArg, each_record, formats, open, symbols};
+use super::trace_file::{Damage, InputArg, each_record, open_recording};
 use crate::cli::terminal::stdout;
 use anyhow::anyhow;
 use rtrace::analysis::{Bytes, FunctionMemory, MemoryUse};
+use rtrace::recording::Recording;
 use serde_json::json;
 use std::io::{self, Write};
 
@@ -27,12 +28,11 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let path = args.input.path();
-    let trace = open(path)?;
-    let symbols = symbols(&trace);
+    let Recording { trace, symbols, .. } = open_recording(path)?;
     let mut damage = Damage::of(path, &trace);
     let mut functions = Vec::new();
     for buffer in &trace.buffers {
-        let mut memory = MemoryUse::new(formats(&trace), trace.abi, &symbols);
+        let mut memory = MemoryUse::new(trace.formats(), trace.abi, &symbols);
         if !memory.has_events() {
             let error = anyhow!("{} holds no events of kmem", path.display());
             return Err(Failure::new(Exit::Failed, error).hint("`rtrace record -e kmem` records them."));

@@ -3,12 +3,10 @@
 use super::exit::{Exit, Failure};
 use crate::cli::terminal::note;
 use anyhow::{Context, anyhow};
-use rtrace::btf::Enumerators;
 use rtrace::event::Record;
-use rtrace::format::EventFormat;
 use rtrace::merge::Merge;
-use rtrace::symbols::{Comms, Functions, Kallsyms, PrintkFormats, Symbols};
-use rtrace::trace_dat::{Buffer, FileError, OptionId, Siblings, TimeOptions, Trace};
+use rtrace::recording::Recording;
+use rtrace::trace_dat::{Buffer, FileError, Siblings, TimeOptions, Trace};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +20,21 @@ pub(crate) fn open(path: &Path) -> Result<Trace, Failure> {
     })?;
     attach_spools(&mut trace, path, &file)?;
     Ok(trace)
+}
+
+/// The same, with the symbols.
+pub(crate) fn open_recording(path: &Path) -> Result<Recording, Failure> {
+    open(path).map(|trace| resolved(trace, path))
+}
+
+/// The file at `path` with its symbols; notes where they are of another boot.
+pub(crate) fn resolved(trace: Trace, path: &Path) -> Recording {
+    let recording = Recording::from(trace);
+    if let Some(buffer) = recording.symbols_of_buffer() {
+        let (path, buffer) = (path.display(), if buffer.is_empty() { "the top buffer" } else { buffer });
+        note!("rtrace: {path}: functions are named as of {buffer}: other buffers hold events of another boot");
+    }
+    recording
 }
 
 /// Adds what lies beside the recording at `path`, open as `file`, if it is unfinished; returns whether it is.
@@ -52,36 +65,6 @@ impl InputArg {
     pub(crate) fn path(&self) -> &Path {
         self.input.as_ref().or(self.file.as_ref()).map_or(Path::new("trace.dat"), PathBuf::as_path)
     }
-}
-
-/// What the file says of the kernel's symbols, constant strings and tasks.
-pub(crate) fn symbols(trace: &Trace) -> Symbols {
-    Symbols {
-        kallsyms: Kallsyms::new(trace.kallsyms.clone()),
-        printk: PrintkFormats::parse(&trace.printk_formats),
-        comms: Comms::parse(&trace.saved_cmdlines),
-        user: None,
-        enumerators: enumerators(trace),
-        functions: Functions::new(trace.btf.clone()),
-    }
-}
-
-/// What the names in the formats stand for: as the recorder noted it, else by the types that the file holds.
-pub(crate) fn enumerators(trace: &Trace) -> Enumerators {
-    if let Some(option) = trace.option(OptionId::RTRACE_ENUMERATORS) {
-        return Enumerators::parse(&option.text());
-    }
-    let mut wanted = Enumerators::wanted(trace.event_formats.iter().map(|format| format.print_fmt.as_str()));
-    match wanted.is_empty() {
-        true => Enumerators::default(),
-        // An error of the types is reported where functions' arguments need them.
-        false => Enumerators::find(&mut wanted, trace.btf.get().unwrap_or_default(), None).unwrap_or_default(),
-    }
-}
-
-/// All formats of the file.
-pub(crate) fn formats(trace: &Trace) -> impl Iterator<Item = &EventFormat> {
-    trace.ftrace_formats.iter().chain(&trace.event_formats)
 }
 
 /// Calls `see` with the records of some CPUs of a buffer, in the order of time. What is damaged is told and passed over.

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod comms;
+mod filter;
 mod functions;
 mod kallsyms;
 mod last_boot;

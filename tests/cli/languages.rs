@@ -1,5 +1,6 @@
 //! The commands of the event languages where the kernel has none of it, and what shells offer for them.
 
+use crate::common::corpus::corpus;
 use crate::common::environment::TestEnvironment;
 use crate::common::not_run::not_run;
 use std::fs;
@@ -118,4 +119,32 @@ fn shells_offer_the_words_of_the_languages() {
             assert!(text.contains(word), "{file} lacks {word}");
         }
     }
+}
+
+#[test]
+fn functions_in_filters_are_the_recordings() {
+    let Some(corpus) = corpus() else { return not_run("the corpus is not there") };
+    let file = corpus.join("arm64/events.dat");
+    let env = TestEnvironment::new();
+    let shown = |filter: &str| {
+        let filter = format!("timer:hrtimer_start: {filter}");
+        let ran = env.rtrace(&["report", "--filter", &filter, file.to_str().expect("a plain path")]);
+        let lines: Vec<String> =
+            ran.exits(0).stdout().lines().filter(|l| l.contains("hrtimer_start:")).map(str::to_owned).collect();
+        lines
+    };
+    let of =
+        |lines: &[String], name: &str| lines.iter().filter(|line| line.contains(&format!("function={name}/"))).count();
+    let all = shown("cpu >= 0");
+    assert!(of(&all, "tick_nohz_restart_sched_tick") > 100 && of(&all, "hrtimer_active") > 0, "other data");
+    for name in ["tick_nohz_restart_sched_tick", "hrtimer_active"] {
+        let (within, without) =
+            (shown(&format!("function.function == {name}")), shown(&format!("function.function != {name}")));
+        assert_eq!((within.len(), of(&within, name)), (of(&all, name), of(&all, name)));
+        assert_eq!((without.len(), of(&without, name)), (all.len() - of(&all, name), 0));
+    }
+    let filter = "timer:hrtimer_start: function.function == no_such_function";
+    env.rtrace(&["report", "--filter", filter, file.to_str().expect("a plain path")])
+        .exits(2)
+        .complains_with("function `no_such_function` not found");
 }

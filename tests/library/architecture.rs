@@ -30,6 +30,7 @@ const RANKS: &[(&str, Column)] = &[
     ("merge", Column::Decode),
     ("analysis", Column::Decode),
     ("export", Column::Decode),
+    ("recording", Column::Decode),
     ("tracefs", Column::Control),
     ("record", Column::Control),
 ];

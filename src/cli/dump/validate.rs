@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What a sound or less sound file holds, as a sentence; each defect goes to `defect`.
 pub(super) fn validate(trace: &Trace, defect: &mut dyn FnMut(&FileError)) -> Result<String, FileError> {
-    let formats = trace.ftrace_formats.iter().chain(&trace.event_formats);
+    let formats = trace.formats();
     let known: BTreeSet<u16> = formats.map(|format| format.id.0).collect();
     let mut events = 0u64;
     let mut defects = trace.damage.len() as u64;

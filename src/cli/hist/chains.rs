@@ -2,26 +2,26 @@
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::stdout;
-use crate::cli::trace_file::{Damage, each_record, formats, open, symbols};
+use crate::cli::trace_file::{Damage, each_record, open_recording};
 use anyhow::anyhow;
 use rtrace::analysis::{CallChains, Chain};
+use rtrace::recording::Recording;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::Path;
 
 pub(super) fn run(path: &Path, one_task: bool, as_json: bool) -> Result<Exit, Failure> {
-    let trace = open(path)?;
+    let Recording { trace, symbols, .. } = open_recording(path)?;
     // Of a damaged file nobody knows what it held.
     if trace.buffers.iter().all(|buffer| buffer.cpus.is_empty()) && trace.damage.is_empty() {
         return Err(Failure::new(Exit::Failed, anyhow!("{} holds no events to count", path.display()))
             .hint("what a latency tracer left is text."));
     }
-    let symbols = symbols(&trace);
     let mut damage = Damage::of(path, &trace);
     let mut out = io::BufWriter::new(stdout().lock());
     let mut all = Vec::new();
     for buffer in trace.buffers.iter().filter(|buffer| !buffer.cpus.is_empty()) {
-        let mut chains = CallChains::new(formats(&trace), trace.abi, &symbols, one_task);
+        let mut chains = CallChains::new(trace.formats(), trace.abi, &symbols, one_task);
         for cpu in 0..buffer.cpus.len() {
             each_record(&trace, buffer, cpu..cpu + 1, &mut damage, |record| chains.record(record))?;
         }

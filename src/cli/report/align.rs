@@ -54,7 +54,7 @@ pub(super) fn align(at: &Align, inputs: &[Input], sources: &mut [Source]) -> Res
 
 /// The time of the first event of that name.
 fn first_of(name: &str, inputs: &[Input], input: &Input, sources: &[&Source]) -> Result<u64, Failure> {
-    let formats = || input.trace.ftrace_formats.iter().chain(&input.trace.event_formats);
+    let formats = || input.trace.formats();
     let named = |system: &str, event: &str| match name.split_once(':') {
         Some(both) => both == (system, event),
         None => name == event,

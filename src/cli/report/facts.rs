@@ -125,7 +125,7 @@ pub(super) fn print(args: &Args, inputs: &[Input], out: &mut impl Write) -> Resu
         if wanted.uname || wanted.version {
             text(trace, OptionId::VERSION, out)?;
         }
-        let formats = || trace.ftrace_formats.iter().chain(&trace.event_formats);
+        let formats = || trace.formats();
         if wanted.event_names {
             for format in formats() {
                 writeln!(out, "{}:{}", format.system, format.name)?;

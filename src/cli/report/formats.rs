@@ -17,7 +17,7 @@ use std::io::Write;
 use std::marker::PhantomData;
 
 fn all_formats(input: &Input) -> impl Iterator<Item = &EventFormat> {
-    input.trace.ftrace_formats.iter().chain(&input.trace.event_formats)
+    input.trace.formats()
 }
 
 /// `--format json` and `--format raw`.

@@ -5,10 +5,10 @@ use crate::cli::terminal::note;
 use crate::cli::trace_file;
 use anyhow::{Context, anyhow};
 use rtrace::event::{DecodeOptions, EventTypes};
-use rtrace::filter::AddressNames;
 use rtrace::format::EventFormat;
-use rtrace::symbols::{Comms, Kallsyms, LastBoot, PrintkFormats, Symbols};
-use rtrace::trace_dat::{OptionId, Trace};
+use rtrace::recording::Recording;
+use rtrace::symbols::Symbols;
+use rtrace::trace_dat::Trace;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -42,16 +42,7 @@ impl Input {
             let text = std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?;
             trace.kallsyms = text.into();
         }
-        as_of_last_boot(&mut trace, path);
-        let enumerators = trace_file::enumerators(&trace);
-        let symbols = Symbols {
-            enumerators,
-            kallsyms: Kallsyms::new(trace.kallsyms.clone()),
-            printk: PrintkFormats::parse(&trace.printk_formats),
-            comms: Comms::parse(&trace.saved_cmdlines),
-            user: None,
-            functions: rtrace::symbols::Functions::new(trace.btf.clone()),
-        };
+        let Recording { trace, symbols, .. } = trace_file::resolved(trace, path);
         Ok(Input { path: path.to_owned(), trace, symbols, newer: Arc::default() })
     }
 
@@ -62,41 +53,11 @@ impl Input {
 
     /// All formats.
     pub(super) fn formats(&self) -> impl Iterator<Item = &EventFormat> {
-        self.trace.ftrace_formats.iter().chain(&self.trace.event_formats)
+        self.trace.formats()
     }
 
     /// What labels its lines.
     pub(super) fn label(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
-    }
-}
-
-/// Moves the symbols to where they lay when the events were recorded, if that was in the boot before the one that the
-/// symbols are of.
-fn as_of_last_boot(trace: &mut Trace, path: &Path) {
-    let texts: Vec<String> = trace.options(OptionId::LAST_BOOT_INFO).map(|option| option.text()).collect();
-    let boots = texts.iter().filter_map(|text| text.split_once(':'));
-    let boots: Vec<(&str, LastBoot)> =
-        boots.filter_map(|(buffer, text)| Some((buffer, LastBoot::parse(text)?))).collect();
-    let Some((_, boot)) = boots.first() else { return };
-    let with_data = || trace.buffers.iter().filter(|buffer| !buffer.cpus.is_empty());
-    let of_now = with_data().find(|buffer| boots.iter().all(|(name, of)| buffer.name != *name || of != boot));
-    if let Some(buffer) = of_now {
-        let buffer = if buffer.name.is_empty() { "the top buffer" } else { &buffer.name };
-        let path = path.display();
-        note!("rtrace: {path}: functions are named as of {buffer}: other buffers hold events of another boot");
-    } else if let Some(moved) =
-        boot.apply(trace.kallsyms.get().unwrap_or_default(), &trace.printk_formats, &trace.modules)
-    {
-        (trace.kallsyms, trace.printk_formats) = (moved.kallsyms.into(), moved.printk_formats);
-    }
-}
-
-/// Names of functions, for filters.
-pub(super) struct Functions<'a>(pub(super) &'a Kallsyms);
-
-impl AddressNames for Functions<'_> {
-    fn function(&self, address: u64) -> Option<&str> {
-        std::str::from_utf8(self.0.lookup(address)?.name).ok()
     }
 }

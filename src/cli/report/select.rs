@@ -1,6 +1,6 @@
 //! Which events to show.
 
-use super::input::{Functions, Input};
+use super::input::Input;
 use super::{Args, Format};
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
@@ -235,8 +235,8 @@ impl<'a> Selection<'a> {
             return false;
         }
         let comm = if file.needs_comm { file.input.symbols.comms.name(pid) } else { &[] };
-        let names = Functions(&file.input.symbols.kallsyms);
-        let subject = Subject { data: record.data, cpu: record.cpu, comm, names: &names };
+        let names = &file.input.symbols.kallsyms;
+        let subject = Subject { data: record.data, cpu: record.cpu, comm, names };
         if !file.kernel.is_empty() {
             match verdict {
                 None | Some(Verdict::Drop) => return false,
@@ -263,7 +263,7 @@ impl<'a> Selection<'a> {
 
 impl<'a> FileSelection<'a> {
     fn new(args: &Args, input: &'a Input) -> Result<Self, Failure> {
-        let formats = || input.trace.ftrace_formats.iter().chain(&input.trace.event_formats);
+        let formats = || input.trace.formats();
         let usage = |e: &Diagnostic, what: String| {
             let failure = Failure::new(Exit::Usage, anyhow!("{}: {what}{e}", input.path.display()));
             e.hints().iter().fold(failure, |failure, hint| failure.hint(hint.clone()))
@@ -281,7 +281,7 @@ impl<'a> FileSelection<'a> {
                     None => None,
                     Some(filter) => Some(
                         filter
-                            .compile(format, input.trace.abi, &())
+                            .compile(format, input.trace.abi, &input.symbols.kallsyms)
                             .map_err(|e| usage(&e, format!("`{}` cannot be filtered so:\n", format.name)))?,
                     ),
                 };
@@ -373,7 +373,7 @@ fn tasks(args: &Args, input: &Input, threads: Option<&[Pid]>) -> Option<TaskBits
 /// What `--filter` drops by its event. Nothing is dropped where an event's text depends on the ones around it, whatever
 /// becomes of those.
 fn sieve(args: &Args, input: &Input, kernel: &[Verdict]) -> Option<Arc<Sieve>> {
-    let formats = || input.trace.ftrace_formats.iter().chain(&input.trace.event_formats);
+    let formats = || input.trace.formats();
     let kept = |id: EventId| matches!(kernel.get(usize::from(id.0)), Some(Verdict::Keep | Verdict::Ask(_)));
     let is_call = |f: &EventFormat| f.system == "ftrace" && f.name.ends_with("_entry");
     let id_is_first = formats().next().map(Common::of).unwrap_or_default().id_is_first();
@@ -387,7 +387,7 @@ fn sieve(args: &Args, input: &Input, kernel: &[Verdict]) -> Option<Arc<Sieve>> {
 
 /// A filter of an event that no file has is a mistake.
 fn check_named(filter: &KernelFilter, inputs: &[Input]) -> Result<(), Failure> {
-    let formats = || inputs.iter().flat_map(|i| i.trace.ftrace_formats.iter().chain(&i.trace.event_formats));
+    let formats = || inputs.iter().flat_map(|i| i.trace.formats());
     if formats().any(|f| filter.names(f)) {
         return Ok(());
     }

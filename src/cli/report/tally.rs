@@ -130,7 +130,7 @@ impl Work for Counts {
 }
 
 fn formats(input: &Input) -> impl Iterator<Item = &EventFormat> {
-    input.trace.ftrace_formats.iter().chain(&input.trace.event_formats)
+    input.trace.formats()
 }
 
 struct Numbers<'a, 'r> {

@@ -128,6 +128,11 @@ impl Trace {
         PageLayout::new(&self.header_page, self.abi, buffer.page_size)
     }
 
+    /// All event formats, ftrace's own first.
+    pub fn formats(&self) -> impl Iterator<Item = &EventFormat> + Clone {
+        self.ftrace_formats.iter().chain(&self.event_formats)
+    }
+
     /// Adds what lies beside an unfinished recording: the CPUs' data, and the names of tasks learnt while recording. What
     /// is missing or not the recording's own is [`Trace::damage`].
     pub fn attach_spools(&mut self, siblings: &Siblings) {
