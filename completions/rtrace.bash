@@ -302,7 +302,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__convert)
-            opts="-i -o -h --input --output --file-version --compression --help"
+            opts="-i -o -h --input --output --force --file-version --compression --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2105,7 +2105,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__recover)
-            opts="-i -c -o -t -k -h --input --create --output --kallsyms --json --tracefs --journal-dir --help"
+            opts="-i -c -o -t -k -h --input --create --output --kallsyms --json --force --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3008,7 +3008,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__split)
-            opts="-i -o -s -m -u -e -p -r -c -C -B -t -b -h --input --output --seconds --milliseconds --microseconds --events --pages --repeat --per-cpu --cpu --instance --top --rename-top --json --help"
+            opts="-i -o -s -m -u -e -p -r -c -C -B -t -b -h --input --output --seconds --milliseconds --microseconds --events --pages --repeat --per-cpu --cpu --instance --top --rename-top --json --force --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

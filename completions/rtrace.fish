@@ -253,6 +253,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -l tracefs -d 'Tr
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s c -l create -d 'Make such a HEADER of the running kernel'
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -l json -d 'JSON instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -l force -d 'Overwrite the file to write if there is one'
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s i -l input -d 'Make a recording of trace-cmd\'s per-CPU files: HEADER says all but the events' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s o -l output -d 'Write per-CPU files to OUTPUT instead of trace.dat, a header instead of trace-partial.dat' -r -F
@@ -262,11 +263,13 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -l tracefs -d 'Tr
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -l journal-dir -d 'Where the journals of changes lie' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s c -l create -d 'Make such a HEADER of the running kernel'
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -l json -d 'JSON instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -l force -d 'Overwrite the file to write if there is one'
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s i -l input -d 'File to read' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s i -l input -d 'File to read [default: trace.dat]' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s o -l output -d 'File to write' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l file-version -d 'Version of the file: 6 or 7' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l compression -d 'zstd, zlib, none, or any for the best there is; version 6 is never compressed' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l force -d 'Overwrite the file to write if there is one'
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -s i -l input -d 'File to look at' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -s v -l validate -d 'Read everything and name each defect'
@@ -370,7 +373,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l reset -d 'Forget
 complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s i -l input -d 'File to cut' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s i -l input -d 'File to cut [default: trace.dat]' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s o -l output -d 'What the part is called; with -r, what stands before .0001, .0002 [default: the file\'s name]' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s s -l seconds -d 'A part every N seconds (or with a unit: 1m)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s m -l milliseconds -d 'A part every N milliseconds' -r
@@ -385,6 +388,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s c -l per-cpu -d 
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s t -d 'The instance becomes the top buffer'
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -l top -d 'Also the top buffer, beside -B'
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -l json -d 'JSON instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -l force -d 'Overwrite the file to write if there is one'
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s e -l events -d 'Events; PATTERN is a glob (`sched:*`), a regular expression (`^sys.*open`) or part of a name' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s f -l functions -d 'Functions that can be traced; PATTERN is a glob, a regular expression or part of a name' -r

@@ -19,6 +19,7 @@ pub mod format;
 pub mod hist;
 mod lazy;
 pub mod probe;
+pub mod safe_file;
 pub mod syntax;
 pub mod synth;
 mod text;

@@ -1,7 +1,7 @@
 //! `rtrace convert`.
 
 use super::exit::{Exit, Failure};
-use super::trace_file::{Damage, Made, open};
+use super::trace_file::{Damage, Made, Overwrite, mode_like, open};
 use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::trace_dat::write::{Version, convert};
@@ -15,25 +15,54 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
-  rtrace convert -i old.dat -o new.dat                     version 7, compressed with zstd
-  rtrace convert -i trace.dat --file-version 6 old.dat     for an old trace-cmd or KernelShark
-  rtrace convert --compression none plain.dat              trace.dat, uncompressed")]
+  rtrace convert old.dat new.dat                           version 7, compressed with zstd
+  rtrace convert trace.dat v6.dat --file-version 6         for an old trace-cmd or KernelShark
+  rtrace convert --compression none -o plain.dat           trace.dat, uncompressed")]
 pub(crate) struct Args {
-    /// File to read
-    #[arg(short, long, value_name = "FILE", default_value = "trace.dat", value_hint = clap::ValueHint::FilePath)]
-    input: PathBuf,
+    /// File to read, unless -i names it, and file to write, unless -o names it
+    #[arg(value_name = "FILE", num_args = 0..=2, value_hint = clap::ValueHint::FilePath)]
+    files: Vec<PathBuf>,
+    /// File to read [default: trace.dat]
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    input: Option<PathBuf>,
     /// File to write
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// File to write
-    #[arg(value_name = "FILE", conflicts_with = "output", value_hint = clap::ValueHint::FilePath)]
-    target: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     /// Version of the file: 6 or 7
     #[arg(long, value_name = "VERSION", default_value_t = 7, value_parser = clap::value_parser!(u8).range(6..=7))]
     file_version: u8,
     /// zstd, zlib, none, or any for the best there is; version 6 is never compressed
     #[arg(long, value_name = "HOW", value_parser = codec)]
     compression: Option<Codec>,
+}
+
+impl Args {
+    /// What to read and what to write. The first file without an option is the one to read, as in every command that
+    /// reads; after -i it is the one to write, as in trace-cmd.
+    fn files(&self) -> Result<(&Path, &Path), Failure> {
+        let (input, output) = (self.input.as_deref(), self.output.as_deref());
+        match (input, output, self.files.as_slice()) {
+            (Some(input), Some(output), []) => Ok((input, output)),
+            (None, Some(output), []) => Ok((Path::new("trace.dat"), output)),
+            (Some(input), None, [output]) => Ok((input, output)),
+            (None, Some(output), [input]) => Ok((input, output)),
+            (None, None, [input, output]) => Ok((input, output)),
+            (None, None, [input]) => {
+                let name = input.display();
+                Err(Failure::new(Exit::Usage, anyhow!("no file to write is named; {name} is the one to read"))
+                    .hint(format!("`rtrace convert {name} -o FILE` names it."))
+                    .hint(format!("`rtrace convert -i trace.dat {name}` writes {name}, as trace-cmd does without -i.")))
+            }
+            (_, None, []) => {
+                Err(Failure::new(Exit::Usage, anyhow!("no file to write is named")).hint("`-o FILE` names it."))
+            }
+            (_, _, [.., one]) => {
+                Err(Failure::new(Exit::Usage, anyhow!("{} is a file too many: -i and -o name one each", one.display())))
+            }
+        }
+    }
 }
 
 pub(crate) fn codec(text: &str) -> Result<Codec, String> {
@@ -46,9 +75,7 @@ pub(crate) fn codec(text: &str) -> Result<Codec, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let Some(output) = args.output.as_deref().or(args.target.as_deref()) else {
-        return Err(Failure::new(Exit::Usage, anyhow!("no file to write is named")).hint("`-o FILE` names it."));
-    };
+    let (input, output) = args.files()?;
     let version = match (args.file_version, args.compression) {
         (6, None | Some(Codec::None)) => Version::V6,
         (6, Some(_)) => {
@@ -57,14 +84,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         }
         (_, codec) => Version::V7(codec.unwrap_or(Codec::Zstd)),
     };
-    rewrite(&args.input, output, version)
+    rewrite(input, output, version, args.overwrite)
 }
 
 /// Writes `input` to `output`, which may be the same file.
-pub(crate) fn rewrite(input: &Path, output: &Path, version: Version) -> Result<Exit, Failure> {
+pub(crate) fn rewrite(input: &Path, output: &Path, version: Version, overwrite: Overwrite) -> Result<Exit, Failure> {
     let trace = open(input)?;
+    overwrite.check(output)?;
     let mut damage = Damage::of(input, &trace);
-    let (made, file) = Made::new(output)?;
+    let (made, file) = Made::new(output, mode_like(input), overwrite)?;
     let converted = convert(&trace, file, version, &mut |found| damage.note(&found));
     converted.map_err(|error| {
         let lacks = matches!(error, WriteError::Version6(_));

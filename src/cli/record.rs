@@ -18,7 +18,9 @@ use rtrace::record::{
     self, BufferPlan, CommandError, Compression, Ended, Limits, Observer, Place, Plan, PlanError, Reached, RecordError,
     Summary,
 };
+use rtrace::safe_file;
 use rtrace::units::{ByteSize, parse_duration};
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -179,7 +181,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         .map_err(|error| explain(&tracefs, &error).map_or_else(|| failure(error, own), |known| known.with_exit(own)))?;
     if let Some(path) = &args.summary_json {
         let text = format!("{:#}\n", summary.json());
-        std::fs::write(path, text)
+        let written = safe_file::create(path, 0o666).and_then(|mut file| file.write_all(text.as_bytes()));
+        written
             .map_err(|e| Failure::new(own(Exit::Failed), anyhow::anyhow!("failed to write {}: {e}", path.display())))?;
     }
     if !args.quiet {

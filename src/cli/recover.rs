@@ -4,6 +4,7 @@ use super::args::TracefsArgs;
 use super::exit::{Exit, Failure, print};
 use super::restore::{Header, cpu_of, make_header, open_cpus, put_together, torn};
 use super::terminal::note;
+use super::trace_file::Overwrite;
 use anyhow::anyhow;
 use rtrace::trace_dat::{Recovered, WriteError, recover};
 use rtrace::units::ByteSize;
@@ -48,6 +49,8 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
+    overwrite: Overwrite,
+    #[command(flatten)]
     tracefs: TracefsArgs,
 }
 
@@ -71,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     if args.create {
         let path = output("trace-partial.dat");
-        let size = make_header(&header()?, path)?;
+        let size = make_header(&header()?, path, args.overwrite)?;
         return Done::Header { size }.tell(path, args.json);
     }
     if args.are_of_cpus() {
@@ -80,9 +83,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
                 .hint("they end in .cpu0, .cpu1, ...: `rtrace restore -o run.dat trace.dat.cpu*`."));
         }
         let (cpus, path) = (open_cpus(&args.files)?, output("trace.dat"));
+        args.overwrite.check(path)?;
         let done = match &args.input {
-            Some(header) => put_together(&super::trace_file::open(header)?, cpus, path),
-            None => put_together(Header::new(&header()?, path)?.facts(), cpus, path),
+            Some(header) => put_together(&super::trace_file::open(header)?, cpus, path, args.overwrite),
+            None => put_together(Header::new(&header()?, path)?.facts(), cpus, path, args.overwrite),
         }?;
         return done.tell(path, args.json);
     }

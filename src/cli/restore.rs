@@ -2,9 +2,10 @@
 
 use super::exit::{Exit, Failure};
 use super::recover::Done;
-use super::trace_file::{Made, open};
+use super::trace_file::{Made, Overwrite, open};
 use anyhow::{Context, anyhow};
 use rtrace::record::header;
+use rtrace::safe_file::PRIVATE;
 use rtrace::trace_dat::write::{BareBuffer, Version, restore};
 use rtrace::trace_dat::{Codec, Trace};
 use rtrace::tracefs::Tracefs;
@@ -16,12 +17,12 @@ use std::path::{Path, PathBuf};
 pub(super) type Source<'a> = (Tracefs, Option<&'a Path>);
 
 /// Makes a header at `path`; gives its size in bytes.
-pub(super) fn make_header((tracefs, kallsyms): &Source<'_>, path: &Path) -> Result<u64, Failure> {
+pub(super) fn make_header((tracefs, kallsyms): &Source<'_>, path: &Path, overwrite: Overwrite) -> Result<u64, Failure> {
     let kallsyms = match kallsyms {
         Some(path) => std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?,
         None => tracefs.kallsyms()?,
     };
-    let (made, file) = Made::new(path)?;
+    let (made, file) = Made::new(path, PRIVATE, overwrite)?;
     let size = header(tracefs, &kallsyms, file, path)?;
     made.keep()?;
     Ok(size)
@@ -39,7 +40,7 @@ impl Header {
         let mut name = output.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.header.tmp", std::process::id()));
         let path = output.with_file_name(name);
-        make_header(source, &path)?;
+        make_header(source, &path, Overwrite::default())?;
         match open(&path) {
             Ok(facts) => Ok(Header { facts, path }),
             Err(failure) => {
@@ -118,8 +119,13 @@ pub(super) fn open_cpus(files: &[PathBuf]) -> Result<Vec<BareBuffer<File>>, Fail
 }
 
 /// Makes a recording of them.
-pub(super) fn put_together(facts: &Trace, cpus: Vec<BareBuffer<File>>, output: &Path) -> Result<Done, Failure> {
-    let (made, file) = Made::new(output)?;
+pub(super) fn put_together(
+    facts: &Trace,
+    cpus: Vec<BareBuffer<File>>,
+    output: &Path,
+    overwrite: Overwrite,
+) -> Result<Done, Failure> {
+    let (made, file) = Made::new(output, PRIVATE, overwrite)?;
     let done = restore(facts, cpus, file, Version::V7(Codec::Zstd))
         .with_context(|| format!("failed to write {}", output.display()))?;
     made.keep()?;

@@ -3,14 +3,15 @@
 mod plan;
 
 use super::exit::{Exit, Failure, print};
-use super::trace_file::{Damage, Made, open};
+use super::trace_file::{Damage, Made, Overwrite, mode_like, open};
 use anyhow::{Context, anyhow};
 use plan::{Step, plan};
 use rtrace::trace_dat::Trace;
 use rtrace::trace_dat::write::{NewFile, Part, Slice, Stream, Version, split};
 use rtrace::units::{CpuId, parse_duration};
 use serde_json::json;
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Cut a recording into parts by time, events or sub-buffers
@@ -21,14 +22,14 @@ use std::time::Duration;
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
-  rtrace split -i trace.dat 167.716 167.720         what happened between these times: trace.dat.1
+  rtrace split trace.dat 167.716 167.720            what happened between these times: trace.dat.1
   rtrace split -s 10 -r -o part                     ten seconds each: part.0001, part.0002, ...
   rtrace split -e 100000 -r                         a hundred thousand events each
   rtrace split -m 200 167.716                       200 ms from a time on")]
 pub(crate) struct Args {
-    /// File to cut
-    #[arg(short, long, value_name = "FILE", default_value = "trace.dat", value_hint = clap::ValueHint::FilePath)]
-    input: PathBuf,
+    /// File to cut [default: trace.dat]
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    input: Option<PathBuf>,
     /// What the part is called; with -r, what stands before .0001, .0002 [default: the file's name]
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
@@ -71,12 +72,35 @@ pub(crate) struct Args {
     /// JSON instead of text
     #[arg(long)]
     json: bool,
-    /// Time to start at, as reports show it
-    #[arg(value_name = "START", value_parser = time)]
+    #[command(flatten)]
+    overwrite: Overwrite,
+    /// File to cut, unless -i names it; then the times to start and to end at, as reports show them
+    #[arg(value_name = "FILE|START|END", num_args = 0..=3)]
+    words: Vec<String>,
+}
+
+/// What a command line names: the file, and the window in nanoseconds.
+struct Asked {
+    input: PathBuf,
     start: Option<u64>,
-    /// Time to end at
-    #[arg(value_name = "END", value_parser = time)]
     end: Option<u64>,
+}
+
+impl Args {
+    /// A first word that is no time is the file.
+    fn asked(&self) -> Result<Asked, Failure> {
+        let usage = |text: String| Failure::new(Exit::Usage, anyhow!(text));
+        let (file, times) = match self.words.as_slice() {
+            [first, times @ ..] if self.input.is_none() && time(first).is_err() => (Some(PathBuf::from(first)), times),
+            times => (self.input.clone(), times),
+        };
+        let times = times.iter().map(|word| time(word).map_err(usage)).collect::<Result<Vec<_>, _>>()?;
+        if times.len() > 2 {
+            return Err(usage("there are three times, where START and END are wanted".to_owned()));
+        }
+        let input = file.unwrap_or_else(|| PathBuf::from("trace.dat"));
+        Ok(Asked { input, start: times.first().copied(), end: times.get(1).copied() })
+    }
 }
 
 /// Seconds with up to nine decimals, to nanoseconds.
@@ -95,12 +119,13 @@ fn time(text: &str) -> Result<u64, String> {
 const AT_ONCE: usize = 64;
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let trace = open(&args.input)?;
-    let mut damage = Damage::of(&args.input, &trace);
+    let Asked { input, start, end } = args.asked()?;
+    let trace = open(&input)?;
+    let mut damage = Damage::of(&input, &trace);
     let buffers = buffers(args, &trace)?;
     let streams = streams(args, &trace, &buffers);
     if streams.is_empty() {
-        return Err(Failure::new(Exit::Failed, anyhow!("{} holds nothing of what is asked for", args.input.display())));
+        return Err(Failure::new(Exit::Failed, anyhow!("{} holds nothing of what is asked for", input.display())));
     }
     let step = match (args.seconds, args.milliseconds, args.microseconds, args.events, args.pages) {
         (Some(time), ..) => Step::Time(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
@@ -113,8 +138,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if step == Step::Time(0) {
         return Err(Failure::new(Exit::Usage, anyhow!("a part must have some length")));
     }
-    let window = args.start.unwrap_or(0)..args.end.unwrap_or(u64::MAX);
-    if matches!(step, Step::Pages(_)) && (args.start, args.end) != (None, None) {
+    let window = start.unwrap_or(0)..end.unwrap_or(u64::MAX);
+    if matches!(step, Step::Pages(_)) && (start, end) != (None, None) {
         return Err(Failure::new(
             Exit::Usage,
             anyhow!("-p counts sub-buffers from the start: it goes with no START or END"),
@@ -124,7 +149,19 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if !args.repeat {
         slices.truncate(1);
     }
-    let name = args.output.as_ref().unwrap_or(&args.input);
+    let name = args.output.as_ref().unwrap_or(&input);
+    let path_of = |number: usize| {
+        let mut path = name.clone().into_os_string();
+        match (args.repeat, &args.output) {
+            (true, _) => path.push(format!(".{number:04}")),
+            (false, None) => path.push(".1"),
+            (false, Some(_)) => {}
+        }
+        PathBuf::from(path)
+    };
+    // Before the first is written.
+    (1..=slices.len()).try_for_each(|number| args.overwrite.check(&path_of(number)))?;
+    let mode = mode_like(&input);
     let mut number = 0;
     let mut written = 0;
     let mut told = Vec::new();
@@ -134,18 +171,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         let mut parts = Vec::new();
         for slice in batch {
             number += 1;
-            let mut path = name.clone().into_os_string();
-            match (args.repeat, &args.output) {
-                (true, _) => path.push(format!(".{number:04}")),
-                (false, None) => path.push(".1"),
-                (false, Some(_)) => {}
-            }
-            let (file, part) = part(&PathBuf::from(path), &trace, &buffers, slice.clone())?;
-            made.push(file);
-            parts.push(part);
+            let (made_file, file) = Made::new(&path_of(number), mode, args.overwrite)?;
+            parts.push(part(made_file.path(), file, &trace, &buffers, slice.clone())?);
+            made.push(made_file);
         }
         split(&trace, &buffers, &streams, &mut parts, &mut |found| damage.note(&found))
-            .with_context(|| format!("failed to write the parts of {}", args.input.display()))?;
+            .with_context(|| format!("failed to write the parts of {}", input.display()))?;
         for (file, part) in made.into_iter().zip(parts) {
             let (path, records) = (file.path().to_owned(), part.records);
             if records == 0 && slices.len() == 1 {
@@ -172,21 +203,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(damage.exit())
 }
 
-fn part(
-    path: &std::path::Path,
-    trace: &Trace,
-    buffers: &[(usize, String)],
-    slice: Slice,
-) -> Result<(Made, Part), Failure> {
+fn part(path: &Path, file: File, trace: &Trace, buffers: &[(usize, String)], slice: Slice) -> Result<Part, Failure> {
     let version = match trace.prefix.version {
         6 => Version::V6,
         _ => Version::V7(trace.prefix.codec),
     };
-    let (made, file) = Made::new(path)?;
     let names: Vec<&str> = buffers.iter().map(|(_, name)| name.as_str()).collect();
     let file =
         NewFile::create(file, trace, version, &names).with_context(|| format!("failed to write {}", path.display()))?;
-    Ok((made, Part::new(slice, file)))
+    Ok(Part::new(slice, file))
 }
 
 /// The buffers that are wanted, and what they are called in the parts.

@@ -3,11 +3,14 @@
 use super::exit::{Exit, Failure};
 use crate::cli::terminal::note;
 use anyhow::{Context, anyhow};
+use nix::unistd::{getegid, geteuid};
 use rtrace::event::Record;
 use rtrace::merge::Merge;
 use rtrace::recording::Recording;
+use rtrace::safe_file::PRIVATE;
 use rtrace::trace_dat::{Buffer, FileError, Siblings, TimeOptions, Trace};
 use std::fs::File;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Opens a trace file, and of an unfinished recording the spools beside it.
@@ -88,16 +91,52 @@ pub(crate) fn each_record(
     }
 }
 
+/// Whether a file that is in the way may be overwritten.
+#[derive(clap::Args, Clone, Copy, Default)]
+pub(crate) struct Overwrite {
+    /// Overwrite the file to write if there is one
+    #[arg(long)]
+    force: bool,
+}
+
+impl Overwrite {
+    /// Refuses what is not to be overwritten: any file without `--force`, and whatever is not a file.
+    pub(crate) fn check(self, path: &Path) -> Result<(), Failure> {
+        match path.symlink_metadata() {
+            Err(_) => Ok(()), // making it says why not
+            Ok(there) if !there.is_file() && !there.is_symlink() => Err(Failure::new(
+                Exit::Failed,
+                anyhow!("failed to create {}: it is not a regular file", path.display()),
+            )),
+            Ok(_) if !self.force => Err(Failure::new(Exit::Usage, anyhow!("{} exists already", path.display()))
+                .hint("`--force` overwrites it; `-o FILE` names another one.")),
+            Ok(_) => Ok(()),
+        }
+    }
+}
+
+/// The mode for what is made of the recording at `input`: it gives no more away than that file does. Bits of a group
+/// mean something else for a file of another group.
+pub(crate) fn mode_like(input: &Path) -> u32 {
+    const OWNER: u32 = 0o600;
+    let Ok(input) = input.metadata() else { return PRIVATE };
+    let same = input.uid() == geteuid().as_raw() && input.gid() == getegid().as_raw();
+    let others = input.mode() & 0o006;
+    if same { OWNER | input.mode() & 0o066 } else { OWNER | others << 3 | others }
+}
+
 /// A file being made; dropped before [`Made::keep`] it leaves nothing.
 pub(crate) struct Made {
     path: PathBuf,
     temporary: PathBuf,
+    overwrite: Overwrite,
     kept: bool,
 }
 
 impl Made {
-    /// Makes an empty file that will be `path`.
-    pub(crate) fn new(path: &Path) -> Result<(Self, File), Failure> {
+    /// Makes an empty file that will be `path`, with `mode` less the umask.
+    pub(crate) fn new(path: &Path, mode: u32, overwrite: Overwrite) -> Result<(Self, File), Failure> {
+        overwrite.check(path)?;
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);
@@ -105,13 +144,15 @@ impl Made {
             .read(true)
             .write(true)
             .create_new(true)
+            .mode(mode)
             .open(&temporary)
             .with_context(|| format!("failed to create {}", path.display()))?;
-        Ok((Made { path: path.to_owned(), temporary, kept: false }, file))
+        Ok((Made { path: path.to_owned(), temporary, overwrite, kept: false }, file))
     }
 
     /// Puts it in its place.
     pub(crate) fn keep(mut self) -> Result<(), Failure> {
+        self.overwrite.check(&self.path)?;
         std::fs::rename(&self.temporary, &self.path)
             .with_context(|| format!("failed to create {}", self.path.display()))?;
         self.kept = true;

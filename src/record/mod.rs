@@ -19,6 +19,7 @@ mod effort;
 mod ending;
 mod error;
 mod extract;
+mod former;
 mod functions;
 mod header;
 mod limits;

@@ -3,6 +3,7 @@
 use super::chunk::Compression;
 use super::comms::Comm;
 use super::error::RecordError;
+use super::former::{Former, lock};
 use super::metadata::{Formats, Metadata};
 use super::plan::Plan;
 use super::proc_maps::ProcMaps;
@@ -10,14 +11,17 @@ use super::setup::Buffer;
 use super::spool::{Keep, Spool};
 use super::view::uname;
 use crate::abi::Abi;
+use crate::safe_file::{PRIVATE, Place};
 use crate::trace_dat::write::{Version, convert};
 use crate::trace_dat::{
     FileLock, FinishedSpool, OptionId, SpoolEntry, SpoolTable, Trace, WriteError, Writer, spool_name,
 };
 use crate::tracefs::{EventName, TraceClock, Tracefs};
 use crate::units::{CpuId, Pid};
-use std::fs::{self, File, OpenOptions};
+use nix::unistd::geteuid;
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -27,6 +31,10 @@ pub(super) struct Output {
     file: File,
     /// Goes to the writer when there is one.
     lock: Option<FileLock>,
+    /// What stands in the way until [`Output::begin`]; `file` is that file until then.
+    former: Option<Former>,
+    /// The name of the former file, which it loses again if nothing comes of the new one.
+    moved: Option<PathBuf>,
     /// Files to remove if nothing comes of it.
     made: Vec<PathBuf>,
     writer: Option<Writer>,
@@ -54,25 +62,46 @@ pub(super) struct Symbols {
 }
 
 impl Output {
-    /// Opens `path` for writing, and leaves what is in it alone until [`Output::begin`].
+    /// Opens `path` for writing, and leaves what is there alone until [`Output::begin`].
     ///
     /// # Errors
     /// [`RecordError::Output`], [`RecordError::Busy`] if another recorder has it, [`RecordError::Unfinished`] if the
     /// remains of a killed one lie there.
     pub(super) fn create(path: &Path) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Output { action: "create", path: path.to_owned(), source };
-        let existed = path.exists();
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
-        if !file.metadata().map_err(failed)?.is_file() {
-            return Err(failed(io::Error::other("not a regular file")));
+        let place = Place::of(path).map_err(failed)?;
+        let path = place.path().to_owned();
+        let new = |file: File, made: Vec<PathBuf>| -> Result<Self, RecordError> {
+            let lock = Some(lock(&path, &file)?);
+            let (table, formats) = (SpoolTable::default(), Formats::default());
+            let path = path.clone();
+            Ok(Output { path, file, lock, former: None, moved: None, made, writer: None, table, formats })
+        };
+        if !place.is_taken() {
+            return new(place.create_new(PRIVATE).map_err(failed)?, vec![path.clone()]);
         }
-        let lock = FileLock::take(&file).map_err(|error| match error {
-            WriteError::Busy => RecordError::Busy(path.to_owned()),
-            source => RecordError::TraceFile { path: path.to_owned(), source: Box::new(source) },
-        })?;
-        let made = if existed { Vec::new() } else { vec![path.to_owned()] };
+        let file = place.open_regular().map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.len() == 0 && metadata.uid() == geteuid().as_raw() && metadata.nlink() == 1 {
+            file.set_permissions(Permissions::from_mode(PRIVATE)).map_err(failed)?;
+            return new(file, Vec::new());
+        }
+        let former = Former::new(&path, file)?;
+        let file = former.file().try_clone().map_err(failed)?;
         let (table, formats) = (SpoolTable::default(), Formats::default());
-        Ok(Output { path: path.to_owned(), file, lock: Some(lock), made, writer: None, table, formats })
+        let (lock, moved, made, writer, former) = (None, None, Vec::new(), None, Some(former));
+        Ok(Output { path, file, lock, former, moved, made, writer, table, formats })
+    }
+
+    /// Puts a new file where the former one is, which is kept under another name.
+    fn move_former_aside(&mut self) -> Result<(), RecordError> {
+        let Some(former) = self.former.take() else { return Ok(()) };
+        self.moved = Some(former.move_aside()?);
+        let made = Place::of(&self.path).and_then(|place| place.create_new(PRIVATE));
+        self.file = made.map_err(self.error("create"))?;
+        self.made.push(self.path.clone());
+        self.lock = Some(lock(&self.path, &self.file)?);
+        Ok(())
     }
 
     fn error(&self, action: &'static str) -> impl Fn(io::Error) -> RecordError + use<> {
@@ -123,12 +152,14 @@ impl Output {
         let file = format!("{}.comms.spool", self.name());
         let path = self.path.with_file_name(&file);
         let spool =
-            OpenOptions::new().append(true).create_new(true).open(&path).map_err(|source| match source.kind() {
-                io::ErrorKind::AlreadyExists => {
-                    RecordError::Unfinished { path: self.path.clone(), spool: path.clone() }
-                }
-                _ => RecordError::Output { action: "create", path: path.clone(), source },
-            })?;
+            OpenOptions::new().append(true).create_new(true).mode(PRIVATE).open(&path).map_err(
+                |source| match source.kind() {
+                    io::ErrorKind::AlreadyExists => {
+                        RecordError::Unfinished { path: self.path.clone(), spool: path.clone() }
+                    }
+                    _ => RecordError::Output { action: "create", path: path.clone(), source },
+                },
+            )?;
         self.made.push(path);
         self.table.comms = file;
         Ok(spool)
@@ -159,6 +190,7 @@ impl Output {
         // What is in a ring from before can be of any event.
         let all = plan.all_formats || buffers.iter().any(|buffer| buffer.held_before > 0);
         let metadata = Metadata::read(tracefs, (!all).then_some(&events), std::mem::take(&mut self.formats))?;
+        self.move_former_aside()?;
         let file = self.any_file()?;
         file.set_len(0).map_err(self.error("write"))?;
         let codec = plan.compression.codec();
@@ -197,6 +229,7 @@ impl Output {
     pub(super) fn keep(&mut self, writer: Writer) {
         self.writer = Some(writer);
         self.made.clear();
+        self.moved = None;
     }
 
     /// Adds what is known only at the end and moves the spools into the file. Gives its size in bytes.
@@ -258,9 +291,8 @@ impl Output {
         }
         writer.saved_cmdlines(&names).map_err(failed)?;
         let written = writer.finish(&places, &finished).map_err(failed)?;
-        let empty = self.table.entries.iter().map(|entry| &entry.file).chain([&self.table.comms]);
-        for file in empty.filter(|file| !file.is_empty()) {
-            let _ = fs::remove_file(dir.join(file)); // those with data are gone already
+        if !self.table.comms.is_empty() {
+            let _ = fs::remove_file(dir.join(&self.table.comms));
         }
         Ok(written.file_size)
     }
@@ -286,7 +318,8 @@ impl Output {
     fn write_version6(&self, path: &Path) -> Result<u64, WriteError> {
         let failed = |source| WriteError::Write { what: "the file", source };
         let trace = Trace::open(File::open(&self.path).map_err(failed)?)?;
-        let new = OpenOptions::new().read(true).write(true).create_new(true).open(path).map_err(failed)?;
+        let new =
+            OpenOptions::new().read(true).write(true).create_new(true).mode(PRIVATE).open(path).map_err(failed)?;
         let mut damaged = None;
         let size = convert(&trace, new, Version::V6, &mut |error| {
             damaged.get_or_insert(error);
@@ -302,6 +335,9 @@ impl Drop for Output {
     fn drop(&mut self) {
         for path in &self.made {
             let _ = fs::remove_file(path);
+        }
+        if let Some(old) = self.moved.as_ref().filter(|_| self.path.symlink_metadata().is_err()) {
+            let _ = fs::rename(old, &self.path);
         }
     }
 }

@@ -21,6 +21,7 @@ fn of_verbs_that_read_files() {
         examples.retain(|example| !example.contains("restore"));
         assert!(examples.len() >= least, "{verb}: {examples:?}");
         for example in examples {
+            let env = TestEnvironment::new();
             for name in ["trace.dat", "run.dat", "old.dat"] {
                 std::fs::copy(&recording, env.path().join(name)).expect("a copy");
             }

@@ -26,7 +26,8 @@ fn convert_keeps_every_event_and_option() {
         let wanted = env.rtrace(&["report", file]).exits(0).stdout();
         for version in [["7", "zstd"], ["7", "zlib"], ["7", "none"], ["6", "none"]] {
             let [number, codec] = version;
-            env.rtrace(&["convert", "-i", file, "--file-version", number, "--compression", codec, "new.dat"]).exits(0);
+            env.rtrace(&["convert", "--force", "--file-version", number, "--compression", codec, file, "new.dat"])
+                .exits(0);
             let found = env.rtrace(&["report", "new.dat"]).exits(0).stdout();
             assert!(
                 found == wanted,
@@ -38,7 +39,7 @@ fn convert_keeps_every_event_and_option() {
             assert_eq!(uname, env.rtrace(&["report", "--uname", file]).exits(0).stdout(), "{name} as {version:?}");
         }
         // There and back again.
-        env.rtrace(&["convert", "-i", "new.dat", "-o", "new.dat"]).exits(0);
+        env.rtrace(&["convert", "-i", "new.dat", "-o", "new.dat", "--force"]).exits(0);
         assert!(env.rtrace(&["report", "new.dat"]).exits(0).stdout() == wanted, "{name} back from version 6");
     }
 }
@@ -50,15 +51,14 @@ fn restore_makes_a_recording_of_the_files_of_its_cpus() {
     for name in ["vm-6.1/trig.dat", "i386/events-v6.dat", "host/small-zlib.dat"] {
         let file = recording(name);
         let file = file.to_str().expect("a plain path");
-        env.rtrace(&["convert", "-i", file, "--compression", "none", "bare.dat"]).exits(0);
+        env.rtrace(&["convert", "-i", file, "--compression", "none", "bare.dat", "--force"]).exits(0);
         let wanted = env.rtrace(&["report", "bare.dat"]).exits(0).stdout();
         let told = env.rtrace(&["dump", "--json", "bare.dat"]).exits(0).stdout();
         let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
         let buffers = told["buffers"].as_array().expect("buffers");
         assert_eq!(buffers.len(), 1, "{name}");
         let bare = std::fs::read(env.path().join("bare.dat")).expect("the file");
-        let mut command =
-            vec!["restore".to_owned(), "-i".to_owned(), file.to_owned(), "-o".to_owned(), "new.dat".to_owned()];
+        let mut command = ["restore", "--force", "-i", file, "-o", "new.dat"].map(str::to_owned).to_vec();
         for cpu in buffers[0]["cpus"].as_array().expect("CPUs") {
             let at = |what: &str| cpu[what].as_u64().expect("a number") as usize;
             let path = format!("{}.cpu{}", name.replace('/', "-"), at("cpu"));
@@ -99,12 +99,103 @@ fn convert_says_what_cannot_be() {
     assert_eq!(std::fs::read_dir(env.path()).expect("the folder").count(), 0, "something was left");
 }
 
+/// What each file holds, by name.
+fn contents(env: &TestEnvironment) -> std::collections::BTreeMap<String, Vec<u8>> {
+    let files = std::fs::read_dir(env.path()).expect("the folder").map(|entry| entry.expect("a file"));
+    let name = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    files.map(|entry| (name(&entry), std::fs::read(entry.path()).expect("it"))).collect()
+}
+
+#[test]
+fn what_is_named_first_is_read_and_nothing_is_overwritten() {
+    let env = TestEnvironment::new();
+    for (name, from) in [("trace.dat", "vm-6.1/trig.dat"), ("big.dat", "s390x/inst.dat"), ("7", "s390x/inst.dat")] {
+        std::fs::copy(recording(from), env.path().join(name)).expect("a copy");
+    }
+    std::fs::write(env.path().join("x.cpu0"), b"").expect("a file");
+    let before = contents(&env);
+    env.rtrace(&["convert", "big.dat"]).exits(2).complains_with("big.dat is the one to read");
+    for line in [
+        "convert trace.dat big.dat",
+        "convert -i trace.dat big.dat",
+        "convert -o big.dat",
+        "convert trace.dat -o big.dat",
+        "convert -i trace.dat -o trace.dat",
+        "split trace.dat -o big.dat",
+        "split -o big.dat",
+        "restore -i trace.dat -o big.dat x.cpu0",
+        "restore -i big.dat x.cpu0",
+        "convert trace.dat big.dat more.dat",
+        "convert -i trace.dat -o new.dat big.dat",
+    ] {
+        let outcome = env.rtrace(&line.split(' ').collect::<Vec<_>>());
+        outcome.exits(2);
+        let told = outcome.stderr();
+        assert!(
+            told.contains("exists already") && told.contains("--force")
+                || line.contains("more")
+                || line.contains("new")
+        );
+    }
+    env.rtrace(&["split", "-i", "trace.dat", "1", "2", "3"]).exits(2).complains_with("three times");
+    env.rtrace(&["split", "trace.dat", "big.dat"]).exits(2).complains_with("`big.dat` is no time");
+    assert!(contents(&env) == before, "no file has changed");
+    let wanted = report(&env, "big.dat");
+    for line in ["convert big.dat one.dat", "convert big.dat -o two.dat", "convert -i big.dat three.dat"] {
+        env.rtrace(&line.split(' ').collect::<Vec<_>>()).exits(0);
+        assert!(report(&env, line.rsplit(' ').next().expect("a name")) == wanted, "{line}");
+    }
+    // A number is a time, as in trace-cmd; a file of that name is for -i.
+    env.rtrace(&["split", "7"]).exits(0);
+    assert!(env.path().join("trace.dat.1").exists());
+    env.rtrace(&["split", "-i", "7"]).exits(0);
+    assert!(report(&env, "7.1") == wanted);
+    env.rtrace(&["convert", "trace.dat", "big.dat", "--force"]).exits(0);
+    assert!(report(&env, "big.dat") == report(&env, "trace.dat"));
+    // Never in place of a device: a new file would have its name.
+    for line in ["convert trace.dat /dev/null --force", "split trace.dat -o /dev/null --force"] {
+        env.rtrace(&line.split(' ').collect::<Vec<_>>()).exits(1).complains_with("not a regular file");
+    }
+}
+
+#[test]
+fn what_is_made_gives_no_more_away_than_its_input() {
+    use std::os::unix::fs::PermissionsExt;
+    let env = TestEnvironment::new();
+    std::fs::copy(recording("vm-6.1/trig.dat"), env.path().join("in.dat")).expect("a copy");
+    let mode = |name: &str| {
+        let metadata = std::fs::metadata(env.path().join(name)).expect("the file");
+        metadata.permissions().mode() & 0o7777
+    };
+    for (given, wanted) in [(0o600, 0o600), (0o400, 0o600), (0o640, 0o640), (0o666, 0o644), (0o755, 0o644)] {
+        let permissions = std::fs::Permissions::from_mode(given);
+        std::fs::set_permissions(env.path().join("in.dat"), permissions).expect("a mode");
+        let script = format!(
+            "umask 022; r={}; $r convert --force in.dat c.dat && $r split --force in.dat -o s.dat && $r split -r --force in.dat -o p",
+            env!("CARGO_BIN_EXE_rtrace")
+        );
+        env.run("sh", &["-c", &script]).exits(0);
+        for made in ["c.dat", "s.dat", "p.0001"] {
+            assert_eq!(mode(made), wanted, "{made} of {given:o}: {:o}", mode(made));
+        }
+    }
+    // Of somebody else's file: his group is not ours.
+    if std::os::unix::fs::chown(env.path().join("in.dat"), Some(65534), Some(65534)).is_ok() {
+        for (given, wanted) in [(0o660, 0o600), (0o644, 0o644)] {
+            let permissions = std::fs::Permissions::from_mode(given);
+            std::fs::set_permissions(env.path().join("in.dat"), permissions).expect("a mode");
+            env.rtrace(&["convert", "--force", "in.dat", "c.dat"]).exits(0);
+            assert_eq!(mode("c.dat"), wanted, "{given:o}");
+        }
+    }
+}
+
 #[test]
 fn a_window_without_events_leaves_everything_as_it_was() {
     let env = TestEnvironment::new();
     std::fs::copy(recording("vm-6.1/trig.dat"), env.path().join("trace.dat")).expect("a copy");
     std::fs::write(env.path().join("old.dat"), "of before").expect("a file");
-    for more in [&["-o", "old.dat"][..], &[], &["-r"], &["--json"]] {
+    for more in [&["-o", "old.dat", "--force"][..], &[], &["-r"], &["--json"]] {
         let split = env.rtrace(&[&["split"], more, &["99999999"]].concat());
         split.exits(1).prints("").complains("rtrace: there are no events between START and END\n");
     }

@@ -55,8 +55,8 @@ fn where_nobody_can_listen_the_status_tells() {
         ("--no-such-option 2>/dev/full", 2),
         ("recover whole.dat >/dev/full", 1),
         ("recover --json whole.dat >/dev/full", 1),
-        ("split --json -i whole.dat -o part.dat >/dev/full", 1),
-        ("split -i whole.dat -o part.dat >/dev/full", 1),
+        ("split --json whole.dat -o part.dat >/dev/full", 1),
+        ("split --force -i whole.dat -o part.dat >/dev/full", 1),
     ] {
         let line = format!("{} {line}", env!("CARGO_BIN_EXE_rtrace"));
         env.run("bash", &["-c", &line]).exits(status);
@@ -65,7 +65,7 @@ fn where_nobody_can_listen_the_status_tells() {
         let line = format!("{} {verb} whole.dat >/dev/full", env!("CARGO_BIN_EXE_rtrace"));
         env.run("bash", &["-c", &line]).exits(1).complains_with("failed to write to standard output: No space left");
     }
-    for line in ["report cut.dat 2>&1 >/dev/null", "recover whole.dat", "split -i whole.dat -o part.dat"] {
+    for line in ["report cut.dat 2>&1 >/dev/null", "recover whole.dat", "split --force -i whole.dat -o part.dat"] {
         let status = if line.starts_with("report") { "4" } else { "0" };
         let line = format!("{} {line} | true; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_rtrace"));
         env.run("bash", &["-c", &line]).exits(0).prints(&format!("{status}\n"));

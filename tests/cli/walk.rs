@@ -321,13 +321,13 @@ fn what_the_exit_code_says_of_files() {
     };
     for verb in [
         "report FILE",
-        "split -i FILE -o part.dat",
-        "convert -i FILE -o new.dat",
+        "split --force -i FILE -o part.dat",
+        "convert --force FILE new.dat",
         "dump FILE",
         "dump --validate FILE",
         "recover FILE",
         "hist -i FILE",
-        "restore -i FILE -o new.dat x.cpu0",
+        "restore --force -i FILE -o new.dat x.cpu0",
     ] {
         line(verb, "whole.dat", 0);
         line(verb, "none.dat", 1);
@@ -338,7 +338,7 @@ fn what_the_exit_code_says_of_files() {
         line("mem FILE", file, 1);
     }
     // 4: all that is whole was shown, and where it is not is said.
-    for verb in ["report FILE", "dump --validate FILE", "convert -i FILE -o new.dat", "hist -i FILE"] {
+    for verb in ["report FILE", "dump --validate FILE", "convert --force FILE -o new.dat", "hist -i FILE"] {
         line(verb, "cut.dat", 4);
     }
     for words in [

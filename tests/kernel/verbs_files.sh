@@ -5,7 +5,7 @@ fail() { echo "FAIL: $*"; exit 1; }
 # Conversions and parts are read by trace-cmd.
 whole=$(trace-cmd report -i load.dat | grep -c ' \[00')
 for how in "--file-version 6" "--compression none" "--compression zstd"; do
-  rtrace convert -i load.dat $how converted.dat || fail "convert $how"
+  rtrace convert --force load.dat $how converted.dat || fail "convert $how"
   [ "$(trace-cmd report -i converted.dat 2> err | grep -c ' \[00')" = "$whole" ] || fail "convert $how: $(cat err)"
 done
 rtrace dump --strings load.dat > told || fail "dump --strings"

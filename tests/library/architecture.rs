@@ -10,6 +10,7 @@ use imports::Imports;
 const RANKS: &[(&str, Column)] = &[
     ("units", Column::Shared),
     ("sys", Column::Shared),
+    ("safe_file", Column::Shared),
     ("lazy", Column::Shared),
     ("abi", Column::Shared),
     ("text", Column::Shared),

@@ -199,3 +199,59 @@ fn an_unfinished_recording_is_not_overwritten() {
     env.rtrace(&args).exits(125).complains_with("unfinished recording").complains_with("rtrace recover trace.dat");
     assert_eq!(fs::read_to_string(env.path().join("trace.dat.cpu1.spool")).unwrap(), "precious");
 }
+
+#[test]
+fn what_is_in_the_way_is_kept_and_nobody_elses_is_written() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let env = TestEnvironment::new();
+    let _fake = FakeTracefs::new(&env.path().join("tracing"), 2);
+    let at = |name: &str| env.path().join(name);
+    let record = |more: &[&str]| {
+        let common = ["record", "-q", "--tracefs", "tracing", "--journal-dir", "journal", "--top", "-e", "sched"];
+        env.rtrace(&[&common[..], more, &["--", "true"]].concat())
+    };
+    let is_private = |name: &str| fs::metadata(at(name)).unwrap().permissions().mode() & 0o777 == 0o600;
+    fs::write(at("trace.dat"), "notes").unwrap();
+    record(&[]).exits(0);
+    assert!(fs::read(at("trace.dat.old")).unwrap() == b"notes" && is_private("trace.dat"));
+    // Notes are not a recording, and are not replaced by one.
+    let first = fs::read(at("trace.dat")).unwrap();
+    record(&[]).exits(125).complains_with("trace.dat.old").complains_with("not a recording");
+    assert!(fs::read(at("trace.dat")).unwrap() == first);
+    fs::remove_file(at("trace.dat.old")).unwrap();
+    record(&[]).exits(0);
+    assert!(fs::read(at("trace.dat.old")).unwrap() == first);
+    let second = fs::read(at("trace.dat")).unwrap();
+    assert!(second != first && is_private("trace.dat"));
+    // One that does not begin changes nothing.
+    record(&["-e", "sched:nosuch"]).exits(125);
+    assert!(fs::read(at("trace.dat")).unwrap() == second && fs::read(at("trace.dat.old")).unwrap() == first);
+    // An empty file of one's own, as mktemp makes it, is used; a link of one's own leads to its file.
+    fs::write(at("empty.dat"), "").unwrap();
+    symlink("behind.dat", at("link.dat")).unwrap();
+    for (given, written) in [("empty.dat", "empty.dat"), ("link.dat", "behind.dat")] {
+        record(&["-o", given]).exits(0);
+        assert!(is_private(written) && !at(&format!("{written}.old")).exists(), "{given}");
+    }
+    record(&["-o", "/dev/null"]).exits(125).complains_with("not a regular file");
+    record(&["--summary-json", "/dev/stdout", "-o", "s.dat"]).exits(0).prints_with("rtrace.record");
+    record(&["--summary-json", "/dev/full", "-o", "s2.dat"]).exits(125).complains_with("No space left");
+    if !nix::unistd::geteuid().is_root() {
+        return;
+    }
+    // What nobody (the user) has planted in a directory for everybody.
+    fs::create_dir(at("tmp")).unwrap();
+    fs::set_permissions(at("tmp"), PermissionsExt::from_mode(0o1777)).unwrap();
+    fs::write(at("tmp/victim"), "whole").unwrap();
+    let plant =
+        "cd tmp && ln -s victim link && ln -s nothing dangling && : > file && mkfifo pipe && chmod 666 file pipe";
+    let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", plant];
+    fs::set_permissions(env.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    env.run("setpriv", &nobody).exits(0);
+    for name in ["tmp/link", "tmp/dangling", "tmp/file", "tmp/pipe"] {
+        record(&["-o", name]).exits(125).complains_with("belongs to another user");
+        record(&["-o", "own.dat", "--summary-json", name]).exits(125).complains_with("belongs to another user");
+    }
+    assert_eq!(fs::read(at("tmp/victim")).unwrap(), b"whole");
+    assert!(!at("tmp/nothing").exists() && fs::read(at("tmp/file")).unwrap().is_empty());
+}

@@ -5,8 +5,8 @@ use crate::cli::exit::Failure;
 use crate::cli::terminal::{Guard, stderr, stdout};
 use anyhow::Context;
 use rtrace::analysis::Profile;
+use rtrace::safe_file;
 use rtrace::symbols::Symbols;
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ impl OutputArgs {
     pub(super) fn open(&self) -> Result<Output, Failure> {
         let to: Box<dyn Write> = match &self.output {
             Some(path) => Box::new(Guard::new(
-                File::create(path).with_context(|| format!("failed to create {}", path.display()))?,
+                safe_file::create(path, 0o666).with_context(|| format!("failed to create {}", path.display()))?,
             )),
             None if self.stderr => Box::new(stderr()),
             None => Box::new(stdout()),

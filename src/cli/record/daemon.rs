@@ -5,9 +5,11 @@
 use super::super::exit::{Exit, Failure};
 use crate::cli::terminal::note;
 use anyhow::{Context, anyhow};
+use rtrace::safe_file;
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -44,7 +46,8 @@ pub(super) fn start() -> Result<Exit, Failure> {
 pub(crate) struct Daemon {
     parent: Option<File>,
     pid_file: PathBuf,
-    written: bool,
+    /// The pid file that was written.
+    written: Option<File>,
 }
 
 impl Daemon {
@@ -56,13 +59,14 @@ impl Daemon {
         nix::unistd::dup2_stdin(nothing).context(failed)?;
         // EPERM: it leads one already.
         let _ = nix::unistd::setsid();
-        Ok(Daemon { parent: Some(parent.into()), pid_file: pid_file.to_owned(), written: false })
+        Ok(Daemon { parent: Some(parent.into()), pid_file: pid_file.to_owned(), written: None })
     }
 
     /// Recording runs: the parent may go.
     pub(super) fn running(&mut self) {
-        match fs::write(&self.pid_file, format!("{}\n", std::process::id())) {
-            Ok(()) => self.written = true,
+        let write = |mut file: File| writeln!(file, "{}", std::process::id()).map(|()| file);
+        match safe_file::create(&self.pid_file, 0o644).and_then(write) {
+            Ok(file) => self.written = Some(file),
             Err(error) => note!("rtrace: warning: failed to write {}: {error}", self.pid_file.display()),
         }
         if let Some(mut parent) = self.parent.take() {
@@ -73,8 +77,13 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        let ours = || fs::read_to_string(&self.pid_file).is_ok_and(|pid| pid.trim() == std::process::id().to_string());
-        if self.written && ours() {
+        // Another recorder's would be another process's: the number tells.
+        let ours = |written: &File| {
+            let (there, ours) = (self.pid_file.symlink_metadata(), written.metadata());
+            matches!((there, ours), (Ok(there), Ok(ours)) if there.is_file() && there.ino() == ours.ino())
+                && fs::read_to_string(&self.pid_file).is_ok_and(|pid| pid.trim() == std::process::id().to_string())
+        };
+        if self.written.as_ref().is_some_and(ours) {
             let _ = fs::remove_file(&self.pid_file);
         }
     }

@@ -80,6 +80,14 @@ impl Siblings {
         Ok(learnt)
     }
 
+    /// The path of a file that a recorder has left beside the recording, if there is any: a spool or names of tasks.
+    pub fn any_spool(&self) -> Option<PathBuf> {
+        let comms = self.comms_name();
+        let is_ours =
+            |name: &String| *name == comms || self.buffer_of(name).is_some_and(|buffer| !self.is_of_another(buffer));
+        self.dir.names().unwrap_or_default().into_iter().filter(is_ours).min().map(|name| self.dir.path_of(&name))
+    }
+
     fn comms_name(&self) -> String {
         format!("{}.comms.spool", self.name)
     }

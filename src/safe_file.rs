@@ -1,0 +1,251 @@
+//! Files written at paths that the user names, where somebody else may have planted something.
+//!
+//! In a directory that everybody may write to, such as /tmp, a link, file or pipe is used only if it belongs to the
+//! effective user or to the owner of the directory. That is what the kernel does with `fs.protected_symlinks`,
+//! `protected_regular` and `protected_fifos`, here without relying on these settings.
+
+use nix::errno::Errno;
+use nix::fcntl::{AtFlags, OFlag, open, openat, readlinkat};
+use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
+use nix::sys::statfs::{PROC_SUPER_MAGIC, fstatfs};
+use nix::unistd::geteuid;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The mode of recordings, which hold kernel addresses and whatever events tell: for their owner alone.
+pub const PRIVATE: u32 = 0o600;
+
+/// Opens `path` for writing from its start. What does not exist is made, with `mode` less the umask; a regular file is
+/// emptied; pipes, terminals and devices (`/dev/stdout`, `/dev/null`) are written to.
+///
+/// # Errors
+/// [`io::ErrorKind::PermissionDenied`] if what lies there, or a link on the way, was planted by somebody else; what
+/// openat(2) says.
+pub fn create(path: &Path, mode: u32) -> io::Result<File> {
+    const TRIES: u32 = 8;
+    let flags = OFlag::O_WRONLY | OFlag::O_CLOEXEC | OFlag::O_NOCTTY;
+    for _ in 0..TRIES {
+        let place = Place::of(path)?;
+        let Some(found) = &place.found else {
+            match place.create_new(mode) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+                made => return made,
+            }
+        };
+        if is_link(found) {
+            // One of procfs: an open file of this process, under its number.
+            return Ok(openat(&place.dir, &*place.name, flags | OFlag::O_TRUNC, Mode::empty())?.into());
+        }
+        let file = File::from(openat(&place.dir, &*place.name, flags | OFlag::O_NOFOLLOW, Mode::empty())?);
+        let opened = fstat(&file)?;
+        if (opened.st_dev, opened.st_ino) != (found.st_dev, found.st_ino) {
+            continue;
+        }
+        if is_regular(&opened) {
+            file.set_len(0)?;
+        }
+        return Ok(file);
+    }
+    Err(io::Error::from(Errno::EBUSY))
+}
+
+/// Where a path leads: its last component's links are followed, those before it are the kernel's matter.
+#[derive(Debug)]
+pub(crate) struct Place {
+    dir: OwnedFd,
+    name: OsString,
+    path: PathBuf,
+    found: Option<FileStat>,
+}
+
+impl Place {
+    /// Looks what lies at `path`.
+    ///
+    /// # Errors
+    /// As [`create`].
+    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        const MOST_LINKS: u32 = 40;
+        let mut path = path.to_owned();
+        for _ in 0..MOST_LINKS {
+            let mut place = Place::at(path)?;
+            let Some(found) = place.found else { return Ok(place) };
+            if !is_trusted(&found, &fstat(&place.dir)?) {
+                let why = format!(
+                    "{} belongs to another user, in a directory that everybody may write to",
+                    place.path.display()
+                );
+                return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+            }
+            if !is_link(&found) || fstatfs(&place.dir)?.filesystem_type() == PROC_SUPER_MAGIC {
+                return Ok(place);
+            }
+            let to = readlinkat(&place.dir, &*place.name)?;
+            place.path.pop();
+            path = place.path.join(to);
+        }
+        Err(Errno::ELOOP.into())
+    }
+
+    fn at(path: PathBuf) -> io::Result<Self> {
+        let Some(name) = path.file_name().map(ToOwned::to_owned) else { return Err(Errno::EISDIR.into()) };
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let dir = open(parent, OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())?;
+        let found = match fstatat(&dir, &*name, AtFlags::AT_SYMLINK_NOFOLLOW) {
+            Err(Errno::ENOENT) => None,
+            other => Some(other?),
+        };
+        Ok(Place { dir, name, path, found })
+    }
+
+    /// The path, without links at its end.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether there is something.
+    pub(crate) fn is_taken(&self) -> bool {
+        self.found.is_some()
+    }
+
+    /// Makes the file, for reading and writing.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`]; what openat(2) says.
+    pub(crate) fn create_new(&self, mode: u32) -> io::Result<File> {
+        let flags = OFlag::O_RDWR | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        Ok(openat(&self.dir, &*self.name, flags, Mode::from_bits_truncate(mode))?.into())
+    }
+
+    /// Opens the regular file that is there, for reading and writing if its mode allows that.
+    ///
+    /// # Errors
+    /// What openat(2) says; that it is not a regular file.
+    pub(crate) fn open_regular(&self) -> io::Result<File> {
+        if !self.found.as_ref().is_some_and(is_regular) {
+            return Err(io::Error::other("not a regular file"));
+        }
+        let safe = OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+        let open = |access: OFlag| openat(&self.dir, &*self.name, access | safe, Mode::empty());
+        let file = File::from(match open(OFlag::O_RDWR) {
+            Err(Errno::EACCES) => open(OFlag::O_RDONLY)?,
+            opened => opened?,
+        });
+        if !is_regular(&fstat(&file)?) {
+            return Err(io::Error::other("not a regular file"));
+        }
+        Ok(file)
+    }
+}
+
+/// Whether `path`, itself no link, is the file that is open as `file`.
+pub(crate) fn is_at(path: &Path, file: &File) -> bool {
+    let (there, open) = (path.symlink_metadata(), file.metadata());
+    matches!((there, open), (Ok(there), Ok(open)) if (there.dev(), there.ino()) == (open.dev(), open.ino()))
+}
+
+/// Whether what has `stat` may be used in the directory `dir`.
+fn is_trusted(stat: &FileStat, dir: &FileStat) -> bool {
+    const OTHERS_WRITE: u32 = 0o002;
+    dir.st_mode & OTHERS_WRITE == 0 || stat.st_uid == geteuid().as_raw() || stat.st_uid == dir.st_uid
+}
+
+fn kind(stat: &FileStat) -> SFlag {
+    SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT
+}
+
+fn is_link(stat: &FileStat) -> bool {
+    kind(stat) == SFlag::S_IFLNK
+}
+
+fn is_regular(stat: &FileStat) -> bool {
+    kind(stat) == SFlag::S_IFREG
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::io::{Read, Write};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn put(path: &Path, text: &str) -> io::Result<()> {
+        create(path, 0o644)?.write_all(text.as_bytes())
+    }
+
+    fn give_away(path: &Path) {
+        nix::unistd::fchownat(
+            nix::fcntl::AT_FDCWD,
+            path,
+            Some(65534.into()),
+            Some(65534.into()),
+            AtFlags::AT_SYMLINK_NOFOLLOW,
+        )
+        .unwrap();
+    }
+
+    #[test]
+    fn what_is_ones_own_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o1777)).unwrap();
+        put(&at("new"), "long text").unwrap();
+        put(&at("new"), "short").unwrap();
+        assert_eq!(fs::read_to_string(at("new")).unwrap(), "short");
+        assert_eq!(fs::metadata(at("new")).unwrap().mode() & 0o133, 0);
+        symlink("new", at("link")).unwrap();
+        symlink(at("link"), at("link2")).unwrap();
+        put(&at("link2"), "through links").unwrap();
+        symlink("made", at("dangling")).unwrap();
+        put(&at("dangling"), "made").unwrap();
+        assert_eq!(fs::read_to_string(at("new")).unwrap(), "through links");
+        assert_eq!(fs::read_to_string(at("made")).unwrap(), "made");
+        symlink("loop", at("loop")).unwrap();
+        assert_eq!(put(&at("loop"), "").unwrap_err().raw_os_error(), Some(Errno::ELOOP as i32));
+        assert!(put(dir.path(), "").is_err() && put(&at("no/such"), "").is_err());
+    }
+
+    #[test]
+    fn devices_and_pipes_are_written() {
+        put(Path::new("/dev/null"), "gone").unwrap();
+        assert_eq!(put(Path::new("/dev/full"), "x").unwrap_err().raw_os_error(), Some(Errno::ENOSPC as i32));
+        let (mut read, write) = io::pipe().unwrap();
+        use std::os::fd::AsRawFd;
+        put(&PathBuf::from(format!("/dev/fd/{}", write.as_raw_fd())), "by number").unwrap();
+        drop(write);
+        let mut text = String::new();
+        read.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "by number");
+    }
+
+    #[test]
+    fn what_somebody_else_planted_is_not() {
+        if !geteuid().is_root() {
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("victim"), "whole").unwrap();
+        symlink("victim", at("link")).unwrap();
+        symlink("nothing", at("dangling")).unwrap();
+        symlink("file", at("own")).unwrap();
+        fs::write(at("file"), "his").unwrap();
+        nix::unistd::mkfifo(&at("pipe"), Mode::S_IRWXU).unwrap();
+        ["link", "dangling", "file", "pipe"].iter().for_each(|name| give_away(&at(name)));
+        for mode in [0o1777, 0o777] {
+            fs::set_permissions(dir.path(), PermissionsExt::from_mode(mode)).unwrap();
+            for name in ["link", "dangling", "file", "pipe", "own"] {
+                let error = put(&at(name), "x").unwrap_err();
+                assert!(error.to_string().contains("belongs to another user"), "{name}: {error}");
+            }
+        }
+        assert!(!at("nothing").exists());
+        assert_eq!((fs::read(at("victim")).unwrap(), fs::read(at("file")).unwrap()), (b"whole".into(), b"his".into()));
+        // In a directory of his own root writes what it is told to.
+        fs::set_permissions(dir.path(), PermissionsExt::from_mode(0o755)).unwrap();
+        put(&at("file"), "x").unwrap();
+    }
+}
