@@ -85,7 +85,7 @@ fn drain(pages: &[u8], compression: Compression, scan: Option<ChunkScan>) -> (Dr
         running.join().expect("the worker ends")
     });
     let allocations = ALLOCATIONS.load(Ordering::Relaxed) - before.get().copied().unwrap_or(0);
-    assert!(drained.error.is_none() && drained.raw == pages.len() as u64);
+    assert!(drained.error.is_none() && drained.tally.bytes == pages.len() as u64);
     (drained, allocations)
 }
 
@@ -112,7 +112,7 @@ fn benches(c: &mut Criterion) {
         println!(
             "{name}: {allocations} allocations in {chunks} chunks after the first 8 MiB, {} wake-ups, ratio {:.1}, {:.2} s",
             drained.wakeups,
-            drained.raw as f64 / drained.spool.len().max(1) as f64,
+            drained.tally.bytes as f64 / drained.spool.len().max(1) as f64,
             since.elapsed().as_secs_f64(),
         );
     }

@@ -49,17 +49,21 @@ pub fn chunk_size(sub_buffer: usize, buffers: usize, most: Option<u64>) -> usize
     (size / sub_buffer).max(1) * sub_buffer
 }
 
-/// One chunk being filled, and the frame it becomes.
+/// One chunk being filled, and the bytes it becomes in the section.
 pub(crate) struct ChunkWriter {
     raw: Vec<u8>,
     filled: usize,
-    /// `[compressed size u32][size u32][frame]`, in this machine's byte order.
+    /// `[compressed size u32][size u32][frame]`, in this machine's byte order. Empty without compression, where the
+    /// section holds the sub-buffers themselves.
     packed: Vec<u8>,
+    /// Bytes that the last [`ChunkWriter::pack`] made.
+    len: usize,
     packer: Packer,
 }
 
 /// What makes frames, with its tables kept from one to the next.
 enum Packer {
+    None,
     Zstd(Compressor<'static>),
     /// At the level asked for, and one that only stores.
     Zlib(Compress, Compress),
@@ -74,13 +78,13 @@ const HASH_LOG: u32 = 13;
 const BARE_LITERALS: u32 = 1;
 
 impl ChunkWriter {
-    /// A writer of chunks of `size` bytes; `None` if nothing is to be compressed.
+    /// A writer of chunks of `size` bytes.
     ///
     /// # Errors
     /// When zstd has no such level or the machine no memory.
-    pub(crate) fn new(size: usize, compression: Compression) -> io::Result<Option<Self>> {
+    pub(crate) fn new(size: usize, compression: Compression) -> io::Result<Self> {
         let (packer, bound) = match compression {
-            Compression::None => return Ok(None),
+            Compression::None => (Packer::None, 0),
             Compression::Zstd(level) => {
                 let mut compressor = Compressor::new(level)?;
                 if level == 1 {
@@ -96,7 +100,7 @@ impl ChunkWriter {
                 (Packer::Zlib(packer(flate2::Compression::new(level)), packer(flate2::Compression::none())), bound)
             }
         };
-        Ok(Some(ChunkWriter { raw: vec![0; size], filled: 0, packed: vec![0; HEADER + bound], packer }))
+        Ok(ChunkWriter { raw: vec![0; size], filled: 0, packed: vec![0; HEADER + bound], len: 0, packer })
     }
 
     /// The part of the chunk that is still free; [`Self::advance`] says how much of it was filled.
@@ -135,24 +139,38 @@ impl ChunkWriter {
         self.filled = 0;
     }
 
-    /// Makes a frame of what is filled and empties the chunk. The bytes are ready for the section, header included.
+    /// False without compression.
+    pub(crate) fn packs(&self) -> bool {
+        !matches!(self.packer, Packer::None)
+    }
+
+    /// Makes [`ChunkWriter::packed`] of the first `len` bytes; returns its length in bytes. The chunk stays as it is.
     ///
     /// # Errors
-    /// What the codec says; it has nothing to complain of with a buffer of the bound's size.
-    pub(crate) fn pack(&mut self, effort: Effort) -> io::Result<&[u8]> {
+    /// The codec's; none is expected, as the buffer has the size of its bound.
+    pub(crate) fn pack(&mut self, len: usize, effort: Effort) -> io::Result<usize> {
         let (header, frame) = self.packed.split_at_mut(HEADER);
-        let raw = &self.raw[..self.filled];
-        let len = match (&mut self.packer, effort) {
+        let raw = &self.raw[..len.min(self.filled)];
+        let packed = match (&mut self.packer, effort) {
+            (Packer::None, _) => {
+                self.len = raw.len();
+                return Ok(self.len);
+            }
             (Packer::Zstd(packer), Effort::Full) => packer.compress_to_buffer(raw, frame)?,
             (Packer::Zstd(_), Effort::Stored) => stored_frame(raw, frame),
             (Packer::Zlib(packer, _), Effort::Full) | (Packer::Zlib(_, packer), Effort::Stored) => {
                 deflate(packer, raw, frame)?
             }
         };
-        header[..4].copy_from_slice(&(len as u32).to_ne_bytes());
-        header[4..].copy_from_slice(&(self.filled as u32).to_ne_bytes());
-        self.filled = 0;
-        Ok(&self.packed[..HEADER + len])
+        header[..4].copy_from_slice(&(packed as u32).to_ne_bytes());
+        header[4..].copy_from_slice(&(raw.len() as u32).to_ne_bytes());
+        self.len = HEADER + packed;
+        Ok(self.len)
+    }
+
+    /// What the last [`ChunkWriter::pack`] made, ready for the section, header included.
+    pub(crate) fn packed(&self) -> &[u8] {
+        if self.packs() { &self.packed[..self.len] } else { &self.raw[..self.len] }
     }
 }
 
@@ -206,12 +224,12 @@ mod tests {
     #[test]
     fn a_stored_chunk_is_a_zstd_frame() {
         for size in [4096, 128 << 10, 132 << 10, 1 << 20] {
-            let mut chunk = ChunkWriter::new(size, Compression::Zstd(1)).unwrap().unwrap();
+            let mut chunk = ChunkWriter::new(size, Compression::Zstd(1)).unwrap();
             let raw: Vec<u8> = (0..size).map(|i| ((i * i) >> 5) as u8).collect();
             chunk.free().copy_from_slice(&raw);
             chunk.advance(size);
-            let packed = chunk.pack(Effort::Stored).unwrap();
-            assert!(packed.len() < size + 64);
+            assert!(chunk.pack(size, Effort::Stored).unwrap() < size + 64);
+            let packed = chunk.packed();
             assert!(zstd::bulk::decompress(&packed[8..], size).unwrap() == raw, "{size}");
             assert!(zstd::decode_all(&packed[8..]).unwrap() == raw, "{size}, as a stream");
         }
@@ -219,16 +237,23 @@ mod tests {
 
     #[test]
     fn a_packed_chunk_unpacks() {
-        let mut chunk = ChunkWriter::new(8192, Compression::Zstd(1)).unwrap().unwrap();
+        let mut chunk = ChunkWriter::new(8192, Compression::Zstd(1)).unwrap();
         chunk.free()[..5000].fill(7);
         chunk.advance(5000);
         chunk.pad(4096);
         assert!(chunk.is_full());
-        let packed = chunk.pack(Effort::Full).unwrap().to_vec();
-        let size = |at: usize| u32::from_ne_bytes(packed[at..at + 4].try_into().unwrap()) as usize;
-        assert_eq!((size(0), size(4)), (packed.len() - 8, 8192));
-        let raw = zstd::bulk::decompress(&packed[8..], 8192).unwrap();
-        assert_eq!((raw[4999], raw[5000], raw.len()), (7, 0, 8192));
+        for len in [8192, 4096] {
+            chunk.pack(len, Effort::Full).unwrap();
+            let packed = chunk.packed();
+            let size = |at: usize| u32::from_ne_bytes(packed[at..at + 4].try_into().unwrap()) as usize;
+            assert_eq!((size(0), size(4)), (packed.len() - 8, len));
+            let raw = zstd::bulk::decompress(&packed[8..], 8192).unwrap();
+            assert_eq!(
+                (raw.get(4999), raw.get(5000), raw.len()),
+                (raw.get(4999).map(|_| &7), raw.get(5000).map(|_| &0), len)
+            );
+        }
+        chunk.clear();
         assert_eq!(chunk.len(), 0);
     }
 
@@ -241,18 +266,27 @@ mod tests {
         };
         for (level, effort) in [(1, Effort::Full), (9, Effort::Full), (1, Effort::Stored)] {
             for size in [4096, 300 << 10] {
-                let mut chunk = ChunkWriter::new(size, Compression::Zlib(level)).unwrap().unwrap();
+                let mut chunk = ChunkWriter::new(size, Compression::Zlib(level)).unwrap();
                 for noisy in [true, false, true] {
                     chunk.free().fill_with(|| if noisy { next() } else { 7 });
                     chunk.advance(size);
                     let raw = chunk.raw.clone();
-                    let packed = chunk.pack(effort).unwrap();
+                    chunk.pack(size, effort).unwrap();
                     let mut to = Vec::new();
-                    crate::trace_dat::Unpacker::new(Codec::Zlib).unpack(&packed[8..], size, &mut to).unwrap();
+                    crate::trace_dat::Unpacker::new(Codec::Zlib).unpack(&chunk.packed()[8..], size, &mut to).unwrap();
+                    chunk.clear();
                     assert!(to == raw, "{level} {effort:?} {size} {noisy}");
                 }
             }
         }
-        assert!(ChunkWriter::new(4096, Compression::None).unwrap().is_none());
+    }
+
+    #[test]
+    fn without_compression_a_chunk_is_its_sub_buffers() {
+        let mut chunk = ChunkWriter::new(8192, Compression::None).unwrap();
+        chunk.free().fill(7);
+        chunk.advance(8192);
+        assert_eq!((chunk.packs(), chunk.pack(4096, Effort::Stored).unwrap()), (false, 4096));
+        assert!(chunk.packed() == [7; 4096]);
     }
 }

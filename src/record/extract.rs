@@ -90,7 +90,7 @@ pub fn extract(
         drained.extend(drain_all(workers.collect::<Result<_, _>>()?)?);
     }
     output_file.keep(writer);
-    let raw = drained.iter().map(|d| d.raw).sum();
+    let raw = drained.iter().map(|d| d.tally.bytes).sum();
     let errors = drained.iter().filter_map(|d| d.error.as_ref().map(ToString::to_string));
     let failures = symbols_error.iter().map(ToString::to_string).chain(errors).collect();
     let comms = with_saved(Vec::new(), &tracefs.saved_cmdlines()?);

@@ -82,17 +82,32 @@ impl Budget {
         if self.left.load(Ordering::Relaxed) == u64::MAX && self.min_free.is_none() {
             return Ok(());
         }
-        if let Some((file, min_free)) = &self.min_free {
-            // A file system that does not say how full it is has no bound.
-            let free = fstatvfs(file).map_or(u64::MAX, |s| (s.blocks_available()).saturating_mul(s.fragment_size()));
-            if free.saturating_sub(len) < *min_free {
-                return Err(self.reach(Reached::MinFree));
-            }
+        if self.spare() < len {
+            return Err(self.reach(Reached::MinFree));
         }
         let less = |left: u64| if left == u64::MAX { Some(left) } else { left.checked_sub(len) };
         match self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) {
             Ok(_) => Ok(()),
             Err(_) => Err(self.reach(Reached::MaxSize)),
+        }
+    }
+
+    /// Bytes that can still be taken.
+    pub fn left(&self) -> u64 {
+        self.left.load(Ordering::Relaxed).min(self.spare())
+    }
+
+    /// Bytes that the file system has beyond what must stay free. One that does not say how full it is has no bound.
+    fn spare(&self) -> u64 {
+        let Some((file, min_free)) = &self.min_free else { return u64::MAX };
+        let free = fstatvfs(file).map_or(u64::MAX, |s| (s.blocks_available()).saturating_mul(s.fragment_size()));
+        free.saturating_sub(*min_free)
+    }
+
+    /// Wakes who waits for the end of the recording: a spool could not be written.
+    pub fn end(&self) {
+        if let Some(wake) = &self.wake {
+            let _ = wake.write(1); // a full counter is readable as well
         }
     }
 
@@ -108,9 +123,7 @@ impl Budget {
     fn reach(&self, limit: Reached) -> Reached {
         let number = if limit == Reached::MaxSize { 1 } else { 2 };
         let _ = self.reached.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
-        if let Some(wake) = &self.wake {
-            let _ = wake.write(1); // a full counter is readable as well
-        }
+        self.end();
         limit
     }
 }
@@ -134,5 +147,6 @@ mod tests {
         assert_eq!((budget.take(1), budget.reached()), (Err(Reached::MinFree), Some(Reached::MinFree)));
         let budget = Budget::new(None, Some((file(), ByteSize(1))), None);
         assert_eq!((budget.take(1), budget.reached()), (Ok(()), None));
+        assert!(budget.left() > 1 && Budget::default().left() == u64::MAX);
     }
 }

@@ -8,11 +8,9 @@
 //! and before anything is written the oldest are removed until there is room for it.
 
 use crate::trace_dat::{ChunkFacts, ChunkIndex, join_segments, segment_path};
-use nix::fcntl::{SpliceFFlags, splice};
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -28,8 +26,19 @@ pub struct Spool {
     end: u64,
     /// Bytes of sub-buffers in the file.
     raw: u64,
+    /// Events that [`Spool::note`] told of.
+    events: u64,
     index: ChunkIndex,
     ring: Option<Ring>,
+}
+
+/// What a flight recorder's spool no longer holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// Bytes of sub-buffers.
+    pub bytes: u64,
+    /// Events, of the chunks that were noted.
+    pub events: u64,
 }
 
 /// What a flight recorder keeps of one CPU.
@@ -49,7 +58,7 @@ struct Ring {
     next: u64,
     /// When the first byte of the growing file was written.
     since: Option<Instant>,
-    dropped_raw: u64,
+    dropped: Dropped,
 }
 
 /// A full file of a flight recorder.
@@ -58,6 +67,7 @@ struct Piece {
     path: PathBuf,
     size: u64,
     raw: u64,
+    events: u64,
     chunks: u32,
     index: ChunkIndex,
     until: Instant,
@@ -85,25 +95,27 @@ impl Spool {
             chunks: 0,
             end,
             raw: 0,
-            index: ChunkIndex::with_room(),
+            events: 0,
+            index: if chunked { ChunkIndex::with_room() } else { ChunkIndex::default() },
             ring: None,
         })
     }
 
     /// Makes it keep the newest only.
     pub fn keep(mut self, keep: Keep) -> Self {
-        self.ring = Some(Ring { keep, older: VecDeque::new(), next: 0, since: None, dropped_raw: 0 });
+        self.ring = Some(Ring { keep, older: VecDeque::new(), next: 0, since: None, dropped: Dropped::default() });
         self
     }
 
     #[cfg(test)]
     pub(crate) fn open_for_test(path: &str) -> io::Result<Self> {
         let (file, path) = (OpenOptions::new().write(true).open(path)?, PathBuf::from(path));
-        Ok(Spool { file, path, chunked: true, chunks: 0, end: COUNT, raw: 0, index: ChunkIndex::default(), ring: None })
+        let index = ChunkIndex::default();
+        Ok(Spool { file, path, chunked: true, chunks: 0, end: COUNT, raw: 0, events: 0, index, ring: None })
     }
 
-    /// Appends a chunk of `raw` bytes of sub-buffers. When that fails half-way, the spool is cut back to its last
-    /// complete chunk.
+    /// Appends a chunk of `raw` bytes of sub-buffers; [`Spool::note`] says what it holds. When that fails half-way, the
+    /// spool is cut back to its last complete chunk.
     ///
     /// # Errors
     /// What the file system says, above all `ENOSPC`.
@@ -116,33 +128,6 @@ impl Spool {
         self.end += chunk.len() as u64;
         self.chunks += 1;
         self.raw += raw;
-        Ok(())
-    }
-
-    /// Moves `len` bytes out of `pipe` to the spool's end, without a copy where the file system can.
-    ///
-    /// # Errors
-    /// What the file system says; the spool is cut back to a multiple of `sub_buffer`.
-    pub fn splice_from(&mut self, pipe: &impl AsFd, len: usize, sub_buffer: u64) -> io::Result<()> {
-        self.make_room(len as u64)?;
-        let mut left = len;
-        while left > 0 {
-            let mut offset = self.end as i64;
-            match splice(pipe, None, &self.file, Some(&mut offset), left, SpliceFFlags::SPLICE_F_MOVE) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(moved) => {
-                    self.end += moved as u64;
-                    self.raw += moved as u64;
-                    left -= moved;
-                }
-                Err(nix::errno::Errno::EINTR) => {}
-                Err(errno) => {
-                    self.end -= self.end % sub_buffer;
-                    let _ = self.file.set_len(self.end);
-                    return Err(errno.into());
-                }
-            }
-        }
         Ok(())
     }
 
@@ -168,6 +153,7 @@ impl Spool {
                 path: sealed,
                 size: self.end,
                 raw: self.raw,
+                events: self.events,
                 chunks: self.chunks,
                 index: std::mem::take(&mut self.index),
                 until: now,
@@ -191,7 +177,8 @@ impl Spool {
             }
             fs::remove_file(&oldest.path)?;
             held -= oldest.size;
-            ring.dropped_raw += oldest.raw;
+            ring.dropped.bytes += oldest.raw;
+            ring.dropped.events += oldest.events;
             ring.older.pop_front();
         }
         Ok(())
@@ -199,7 +186,10 @@ impl Spool {
 
     /// Notes what the chunk that was appended last holds.
     pub fn note(&mut self, facts: Option<ChunkFacts>) {
-        self.index.push(facts);
+        self.events += facts.and_then(|facts| facts.events).unwrap_or(0);
+        if self.chunked {
+            self.index.push(facts);
+        }
     }
 
     /// Bytes of the section so far, the chunk count included.
@@ -214,9 +204,9 @@ impl Spool {
         self.end <= if self.chunked { COUNT } else { 0 }
     }
 
-    /// Bytes of sub-buffers that were appended and dropped again.
-    pub fn dropped_raw(&self) -> u64 {
-        self.ring.as_ref().map_or(0, |ring| ring.dropped_raw)
+    /// What was appended and dropped again.
+    pub fn dropped(&self) -> Dropped {
+        self.ring.as_ref().map_or(Dropped::default(), |ring| ring.dropped)
     }
 
     /// Makes one file of it; gives the bytes that count, the chunks they are, and what these hold as far as it was
@@ -240,6 +230,7 @@ impl Spool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace_dat::TaskBits;
 
     fn on_disk(dir: &Path) -> u64 {
         fs::read_dir(dir).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum()
@@ -252,12 +243,16 @@ mod tests {
         let mut spool = Spool::create(&dir.path().join("s"), true).unwrap().keep(keep);
         for n in 0..1000u32 {
             spool.append(&n.to_ne_bytes().repeat(5), 4096).unwrap();
+            let (stored, first, tasks) = (20, 0, TaskBits::default());
+            spool.note(Some(ChunkFacts { stored, first, events: Some(3), lost: 0, tasks }));
             assert!(on_disk(dir.path()) <= 800);
         }
-        let dropped = spool.dropped_raw();
-        let (size, chunks, _) = spool.into_counts().unwrap();
+        let dropped = spool.dropped();
+        let (size, chunks, index) = spool.into_counts().unwrap();
+        let kept: u64 = index.entries().iter().filter_map(|facts| facts.events).sum();
+        assert_eq!((kept, kept + dropped.events), (3 * u64::from(chunks), 3000));
         let bytes = fs::read(dir.path().join("s")).unwrap();
-        assert_eq!((bytes.len() as u64, u64::from(chunks) * 4096 + dropped), (size, 1000 * 4096));
+        assert_eq!((bytes.len() as u64, u64::from(chunks) * 4096 + dropped.bytes), (size, 1000 * 4096));
         let numbers: Vec<u32> = bytes[4..].chunks(20).map(|c| u32::from_ne_bytes(c[..4].try_into().unwrap())).collect();
         assert_eq!(numbers, ((1000 - chunks)..1000).collect::<Vec<_>>());
         assert!(size >= 600, "{size} of 800 bytes kept");
@@ -275,7 +270,7 @@ mod tests {
         assert_eq!(spool.len(), 4);
         std::thread::sleep(Duration::from_millis(10));
         spool.drop_old().unwrap();
-        assert_eq!((spool.len(), spool.dropped_raw()), (0, 4));
+        assert_eq!((spool.len(), spool.dropped().bytes), (0, 4));
         spool.append(b"new!", 4).unwrap();
         assert_eq!(spool.into_counts().unwrap(), (4, 1, ChunkIndex::default()));
         assert_eq!(fs::read(dir.path().join("s")).unwrap(), b"new!");

@@ -52,8 +52,11 @@ pub struct BufferSummary {
 pub struct CpuSummary {
     /// The CPU.
     pub cpu: u32,
-    /// Events that were read out of the ring.
+    /// Events in the file.
     pub events: u64,
+    /// Events taken from the ring that are not in the file: beyond a limit, dropped by a flight recorder, or not written
+    /// because that failed.
+    pub events_discarded: u64,
     /// Events that were overwritten before they could be read.
     pub overrun: u64,
     /// Events that interrupts could not commit in a ring that was full.
@@ -90,26 +93,32 @@ pub struct EffortChange {
 }
 
 impl CpuSummary {
-    /// From the thread's report and the counters of its ring of `ring` bytes before and after.
+    /// From the thread's report and the counters of its ring of `ring` bytes before and after. Events are those that the
+    /// thread counted, or else those that the kernel says were read.
     pub(crate) fn new(drained: &Drained, ring: u64, since: Instant, before: &CpuStats, after: &CpuStats) -> Self {
         let change = |&(at, effort): &(Instant, Effort)| EffortChange {
             at_ns: at.saturating_duration_since(since).as_nanos() as u64,
             effort,
         };
+        let tally = &drained.tally;
         let (chunks_compressed, chunks_stored) = drained.efforts.counts();
         let lost = after.lost().saturating_sub(before.lost());
         CpuSummary {
             cpu: drained.cpu.0,
-            events: after.read.saturating_sub(before.read),
+            events: tally
+                .events
+                .unwrap_or(after.read.saturating_sub(before.read))
+                .saturating_sub(tally.events_discarded),
+            events_discarded: tally.events_discarded,
             overrun: after.overrun.saturating_sub(before.overrun),
             commit_overrun: after.commit_overrun.saturating_sub(before.commit_overrun),
             dropped: after.dropped.saturating_sub(before.dropped),
-            bytes_raw: drained.raw,
+            bytes_raw: tally.bytes,
             bytes_written: drained.spool.len(),
             wakeups: drained.wakeups,
             peak_fill: (drained.peak as u64).max(if lost > 0 { ring } else { 0 }),
             cpu_seconds: drained.cpu_time.as_secs_f64(),
-            bytes_discarded: drained.discarded,
+            bytes_discarded: tally.bytes_discarded,
             chunks_compressed,
             chunks_stored,
             effort: drained.efforts.changes().iter().map(change).collect(),
@@ -132,7 +141,9 @@ impl CpuSummary {
 pub struct Totals {
     /// Events in the file.
     pub events: u64,
-    /// Events that are not, whatever the cause.
+    /// Events taken from the rings that are not in the file, because of a limit, a flight recorder or a failure.
+    pub events_discarded: u64,
+    /// Events that happened and never left the rings for the recorder.
     pub lost: u64,
     /// Bytes taken from the rings.
     pub bytes_raw: u64,
@@ -153,6 +164,7 @@ impl Summary {
         let mut totals = Totals::default();
         for cpu in self.buffers.iter().flat_map(|b| &b.cpus) {
             totals.events += cpu.events;
+            totals.events_discarded += cpu.events_discarded;
             totals.lost += cpu.lost();
             totals.bytes_raw += cpu.bytes_raw;
             totals.bytes_written += cpu.bytes_written;
@@ -191,8 +203,14 @@ impl Summary {
         );
         if let Some(limit) = self.limit {
             let _ = write!(text, "; stopped: {limit}");
-        } else if self.kept_newest && totals.bytes_discarded > 0 {
-            let _ = write!(text, "; kept the newest, {} of older dropped", ByteSize(totals.bytes_discarded));
+        }
+        if totals.bytes_discarded > 0 {
+            let (events, bytes) = (counted(totals.events_discarded, "event"), ByteSize(totals.bytes_discarded));
+            let _ = match (self.limit, self.kept_newest) {
+                (Some(_), _) => write!(text, "; {events} ({bytes} raw) after that discarded"),
+                (None, true) => write!(text, "; kept the newest, {events} ({bytes} raw) before them dropped"),
+                (None, false) => write!(text, "; {events} ({bytes} raw) not written"),
+            };
         }
         text.push('\n');
         for buffer in &self.buffers {
@@ -298,6 +316,7 @@ mod tests {
         let cpu = CpuSummary {
             cpu: 1,
             events: 1_234_567,
+            events_discarded: 0,
             overrun,
             commit_overrun: 0,
             dropped: 0,
@@ -354,8 +373,15 @@ mod tests {
         assert_eq!(limited.json()["limit"], "max-size");
         let mut ring = summary(0);
         ring.kept_newest = true;
-        ring.buffers[0].cpus[0].bytes_discarded = 3 << 20;
-        assert!(ring.text().ends_with("; none lost; kept the newest, 3.0 MiB of older dropped\n"));
+        (ring.buffers[0].cpus[0].bytes_discarded, ring.buffers[0].cpus[0].events_discarded) = (3 << 20, 4321);
+        let discarded = |summary: &Summary| summary.text().split_once("; none lost").unwrap().1.trim_end().to_owned();
+        assert_eq!(discarded(&ring), "; kept the newest, 4,321 events (3.0 MiB raw) before them dropped");
+        ring.limit = limited.limit;
+        let stopped = "; stopped: the file is as large as --max-size allows";
+        assert_eq!(discarded(&ring), format!("{stopped}; 4,321 events (3.0 MiB raw) after that discarded"));
+        (ring.limit, ring.kept_newest) = (None, false);
+        assert_eq!(discarded(&ring), "; 4,321 events (3.0 MiB raw) not written");
+        assert_eq!(ring.json()["totals"]["events_discarded"], 4321);
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! One thread per CPU: sub-buffers out of the ring, into the spool.
 //!
-//! `splice(2)` moves whole sub-buffers out of the ring without a copy; only compressing reads them. The kernel wakes us
+//! `splice(2)` moves whole sub-buffers out of the ring without a copy; [`Store`] counts and packs them. The kernel wakes us
 //! when the ring is `buffer_percent` full, so a quiet CPU costs nothing and a loud one a few system calls per chunk.
 //! splice leaves the sub-buffer that is still being written; it is read(2) once tracing is off.
 
-use super::chunk::{ChunkWriter, Compression};
-use super::effort::{Effort, Efforts};
-use super::limits::{Budget, Reached};
+use super::chunk::Compression;
+use super::effort::Efforts;
+use super::limits::Budget;
 use super::spool::Spool;
+use super::store::{Store, Stored, Tally};
 use crate::sys;
 use crate::trace_dat::ChunkScan;
 use crate::units::CpuId;
@@ -19,8 +20,8 @@ use nix::unistd::pipe2;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 /// What a worker needs to know of its ring buffer and of the wanted format.
 #[derive(Clone, Copy, Debug)]
@@ -83,8 +84,8 @@ pub struct Drained {
     pub cpu: CpuId,
     /// Its spool, complete but for the chunk count.
     pub spool: Spool,
-    /// Bytes taken from the ring.
-    pub raw: u64,
+    /// What it took from the ring.
+    pub tally: Tally,
     /// Times it woke up.
     pub wakeups: u64,
     /// The most bytes of sub-buffers found waiting at once, no more than the ring holds.
@@ -95,9 +96,7 @@ pub struct Drained {
     pub by_read: bool,
     /// How hard it worked when.
     pub efforts: Efforts,
-    /// Bytes of sub-buffers that are in no file: what came after a limit was reached, and what a flight recorder dropped.
-    pub discarded: u64,
-    /// Why it ended early, if it did: the spool holds everything before.
+    /// Why the spool ends early, if it does: it holds everything before.
     pub error: Option<WorkerError>,
 }
 
@@ -136,23 +135,14 @@ pub struct Worker<'a> {
     cpu: CpuId,
     ring: File,
     drain: Drain,
-    spool: Spool,
+    store: Store<'a>,
     pipe: (OwnedFd, OwnedFd),
-    chunk: Option<ChunkWriter>,
-    /// For what has no chunk to go to: one sub-buffer.
-    page: Vec<u8>,
-    chunk_since: Instant,
-    progress: &'a Progress,
-    raw: u64,
+    taken: u64,
     wakeups: u64,
     peak: usize,
     by_read: bool,
-    efforts: Efforts,
     /// Bytes found in the ring since it was empty.
     waited: usize,
-    /// A limit was reached: the ring is emptied, so that it does not look as if events were lost, and nothing is written.
-    limit: Option<Reached>,
-    discarded: u64,
 }
 
 impl<'a> Worker<'a> {
@@ -174,26 +164,8 @@ impl<'a> Worker<'a> {
         let pipe = pipe2(OFlag::O_CLOEXEC).map_err(|e| start(e.into()))?;
         // A smaller pipe works as well, it only takes more calls.
         let _ = fcntl(&pipe.1, FcntlArg::F_SETPIPE_SZ(PIPE as i32));
-        let chunk = ChunkWriter::new(drain.chunk, drain.compression).map_err(start)?;
-        Ok(Worker {
-            cpu,
-            ring,
-            drain,
-            spool,
-            pipe,
-            page: if chunk.is_none() { vec![0; drain.sub_buffer] } else { Vec::new() },
-            chunk,
-            chunk_since: Instant::now(),
-            progress,
-            raw: 0,
-            wakeups: 0,
-            peak: 0,
-            by_read: drain.no_splice,
-            efforts: Efforts::default(),
-            waited: 0,
-            limit: None,
-            discarded: 0,
-        })
+        let store = Store::new(spool, &drain, progress).map_err(start)?;
+        Ok(Worker { cpu, ring, drain, store, pipe, taken: 0, wakeups: 0, peak: 0, by_read: drain.no_splice, waited: 0 })
     }
 
     /// Drains until `stop` is readable, then what is left. Tracing must be off by then, or it never ends.
@@ -208,17 +180,17 @@ impl<'a> Worker<'a> {
             }
         };
         let error = prioritized.and_then(|()| self.drain_all(stop)).err();
+        let Stored { spool, efforts, tally, failure } = self.store.done(self.waited);
         Drained {
             cpu: self.cpu,
-            discarded: self.discarded + self.spool.dropped_raw(),
-            spool: self.spool,
-            raw: self.raw,
+            spool,
+            tally,
             wakeups: self.wakeups,
             peak: self.peak,
             cpu_time: thread_time(),
             by_read: self.by_read,
-            efforts: self.efforts,
-            error,
+            efforts,
+            error: error.or(failure.map(|e| WorkerError::Spool(self.cpu, e))),
         }
     }
 
@@ -235,24 +207,19 @@ impl<'a> Worker<'a> {
             // A ring that says it is readable and gives nothing (its CPU went away) must not keep us spinning.
             empty_wakes = if moved == 0 && ready { empty_wakes.saturating_add(1) } else { 0 };
             self.found(moved);
-            if self.chunk_since.elapsed() > QUIET && self.holds_whole_sub_buffers() {
-                self.flush()?; // a recorder that is killed shall lose little of a slow trace
-            }
+            self.store.rest(QUIET, self.waited);
             if !ready {
-                self.spool.drop_old().map_err(|e| WorkerError::Spool(self.cpu, e))?;
+                self.store.drop_old();
             }
         }
         self.waited = 0;
-        let before = self.raw;
+        let before = self.taken;
         if !self.by_read {
             self.splice_all()?;
         }
         while self.read_one()? > 0 {}
-        self.found((self.raw - before) as usize);
-        if let Some(chunk) = &mut self.chunk {
-            chunk.pad(self.drain.sub_buffer);
-        }
-        self.flush()
+        self.found((self.taken - before) as usize);
+        Ok(())
     }
 
     /// Notes how full the ring was. What is written while it is emptied comes on top, hence the bound.
@@ -312,7 +279,7 @@ impl<'a> Worker<'a> {
                     total += moved;
                 }
                 Err(Errno::EINTR) => {}
-                Err(Errno::EINVAL | Errno::ENOSYS | Errno::EPERM | Errno::EBUSY) if self.raw == 0 => {
+                Err(Errno::EINVAL | Errno::ENOSYS | Errno::EPERM | Errno::EBUSY) if self.taken == 0 => {
                     self.by_read = true;
                     return Ok(total);
                 }
@@ -321,154 +288,36 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Moves the `len` bytes that were just spliced on into the chunk or the spool.
+    /// Moves the `len` bytes that were just spliced on into the store.
     fn empty_pipe(&mut self, len: usize) -> Result<(), WorkerError> {
-        self.count(len);
+        self.taken += len as u64;
         let mut left = len;
         while left > 0 {
-            let Some(chunk) = &mut self.chunk else {
-                if !self.may_write(len) {
-                    self.discarded += len as u64;
-                    return self.drop_pipe(len);
-                }
-                let spliced = self.spool.splice_from(&self.pipe.0, len, self.drain.sub_buffer as u64);
-                spliced.map_err(|e| WorkerError::Spool(self.cpu, e))?;
-                self.progress.written.fetch_add(len as u64, Ordering::Relaxed);
-                return Ok(());
-            };
-            if chunk.len() == 0 {
-                self.chunk_since = Instant::now();
-            }
-            let free = chunk.free();
-            let wanted = free.len().min(left);
-            match nix::unistd::read(&self.pipe.0, &mut free[..wanted]) {
+            match nix::unistd::read(&self.pipe.0, self.store.free(left)) {
                 Ok(read) => {
-                    chunk.advance(read);
                     left -= read;
-                    self.look();
+                    self.store.filled(read, self.waited);
                 }
                 Err(Errno::EINTR) => {}
                 Err(errno) => return Err(WorkerError::Ring(self.cpu, errno.into())),
-            }
-            if self.chunk.as_ref().is_some_and(ChunkWriter::is_full) {
-                self.flush()?;
             }
         }
         Ok(())
     }
 
-    /// Looks at what was just added to the chunk.
-    fn look(&mut self) {
-        if let (Some(scan), Some(chunk)) = (&mut self.drain.scan, &self.chunk) {
-            let events = Efforts::of(self.waited, self.drain.ring) == Effort::Full;
-            scan.look(chunk.filled(), events);
-        }
-    }
-
     /// read(2)s one sub-buffer, partly filled or not; 0 when there is none.
     fn read_one(&mut self) -> Result<usize, WorkerError> {
-        let sub_buffer = self.drain.sub_buffer;
-        let target = match &mut self.chunk {
-            Some(chunk) => {
-                if chunk.len() == 0 {
-                    self.chunk_since = Instant::now();
-                }
-                let free = chunk.free();
-                let len = free.len().min(sub_buffer);
-                &mut free[..len]
-            }
-            None => &mut self.page[..],
-        };
         let read = loop {
-            match self.ring.read(target) {
+            match self.ring.read(self.store.free(self.drain.sub_buffer)) {
                 Ok(read) => break read,
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => break 0,
                 Err(e) => return Err(WorkerError::Ring(self.cpu, e)),
             }
         };
-        self.count(read);
-        match &mut self.chunk {
-            Some(chunk) => {
-                chunk.advance(read);
-                if chunk.is_full() {
-                    self.flush()?;
-                }
-            }
-            None if read > 0 => {
-                if !self.may_write(sub_buffer) {
-                    self.discarded += read as u64;
-                    return Ok(read);
-                }
-                self.page[read..].fill(0); // of the sub-buffer before
-                self.spool.append(&self.page, read as u64).map_err(|e| WorkerError::Spool(self.cpu, e))?;
-                self.progress.written.fetch_add(sub_buffer as u64, Ordering::Relaxed);
-            }
-            None => {}
-        }
+        self.taken += read as u64;
+        self.store.filled(read, self.waited);
         Ok(read)
-    }
-
-    /// Takes `len` bytes from the budget, if no limit was reached.
-    fn may_write(&mut self, len: usize) -> bool {
-        if self.limit.is_none() {
-            self.limit = self.progress.budget.take(len as u64).err();
-        }
-        self.limit.is_none()
-    }
-
-    fn drop_pipe(&mut self, len: usize) -> Result<(), WorkerError> {
-        let mut left = len;
-        while left > 0 {
-            let most = left.min(self.page.len());
-            match nix::unistd::read(&self.pipe.0, &mut self.page[..most]) {
-                Ok(0) => break,
-                Ok(read) => left -= read,
-                Err(Errno::EINTR) => {}
-                Err(errno) => return Err(WorkerError::Ring(self.cpu, errno.into())),
-            }
-        }
-        Ok(())
-    }
-
-    fn holds_whole_sub_buffers(&self) -> bool {
-        self.chunk.as_ref().is_some_and(|chunk| chunk.len().is_multiple_of(self.drain.sub_buffer))
-    }
-
-    fn count(&mut self, len: usize) {
-        self.raw += len as u64;
-        self.progress.raw.fetch_add(len as u64, Ordering::Relaxed);
-    }
-
-    /// Compresses and writes the chunk if there is anything in it.
-    fn flush(&mut self) -> Result<(), WorkerError> {
-        let Some(chunk) = self.chunk.as_mut().filter(|chunk| chunk.len() > 0) else { return Ok(()) };
-        let raw = chunk.len() as u64;
-        if self.limit.is_some() {
-            if let Some(scan) = &mut self.drain.scan {
-                scan.take(0);
-            }
-            chunk.clear();
-            self.discarded += raw;
-            return Ok(());
-        }
-        let effort = self.efforts.choose(self.waited, self.drain.ring);
-        if let Some(scan) = &mut self.drain.scan {
-            scan.look(chunk.filled(), effort == Effort::Full); // what is left: read(2) brings sub-buffers that are not full
-        }
-        let packed = chunk.pack(effort).map_err(|e| WorkerError::Spool(self.cpu, e))?;
-        if let Err(limit) = self.progress.budget.take(packed.len() as u64) {
-            self.limit = Some(limit);
-            self.discarded += raw;
-            return Ok(());
-        }
-        self.spool.append(packed, raw).map_err(|e| WorkerError::Spool(self.cpu, e))?;
-        let stored = packed.len() as u64;
-        if let Some(scan) = &mut self.drain.scan {
-            self.spool.note(scan.take(stored));
-        }
-        self.progress.written.fetch_add(stored, Ordering::Relaxed);
-        Ok(())
     }
 }
 

@@ -28,7 +28,7 @@ fn allocations(compression: Compression, no_splice: bool, chunks: usize) -> u64 
             let before = counting::allocations();
             let drained = worker.run(stop.as_fd());
             let allocations = counting::allocations() - before;
-            assert!(drained.error.is_none() && drained.raw == (chunks * CHUNK) as u64);
+            assert!(drained.error.is_none() && drained.tally.bytes == (chunks * CHUNK) as u64);
             allocations
         });
         let mut feed = File::from(feed);

@@ -118,7 +118,7 @@ fn drained(tracefs: &Tracefs, no_splice: bool) -> (u64, u64) {
     let stats: Vec<_> = cpus.iter().map(|&cpu| instance.cpu_stats(cpu).unwrap()).collect();
     let (read, lost): (u64, u64) = (stats.iter().map(|s| s.read).sum(), stats.iter().map(|s| s.lost()).sum());
     assert_eq!(read + lost, 100_000);
-    (ended.iter().map(|d| d.raw).sum(), lost)
+    (ended.iter().map(|d| d.tally.bytes).sum(), lost)
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub struct ChunkFacts {
     pub stored: u64,
     /// The time stamp that its first sub-buffer begins with, uncorrected.
     pub first: u64,
-    /// How many events are in it, if there was time to look.
+    /// How many events are in it. Files of earlier versions lack it for chunks made while the ring was filling up.
     pub events: Option<u64>,
     /// Events that the kernel lost before or within it; where the kernel did not say how many, one.
     pub lost: u64,
@@ -78,16 +78,15 @@ impl ChunkScan {
         ChunkScan { layout, looked: 0, facts: Some(ChunkFacts::NOTHING) }
     }
 
-    /// Looks at the whole sub-buffers of `chunk` that were not looked at yet; if there is no time for their events, at
-    /// their headers.
-    pub fn look(&mut self, chunk: &[u8], events: bool) {
+    /// Looks at the whole sub-buffers of `chunk` that were not looked at yet.
+    pub fn look(&mut self, chunk: &[u8]) {
         let (size, first) = (self.layout.size, self.looked == 0);
         let new = chunk.get(self.looked..chunk.len() / size * size).unwrap_or_default();
         self.looked += new.len();
-        self.facts = self.facts.and_then(|facts| self.join(facts, first, new, events));
+        self.facts = self.facts.and_then(|facts| self.join(facts, first, new));
     }
 
-    fn join(&self, mut facts: ChunkFacts, first: bool, new: &[u8], events: bool) -> Option<ChunkFacts> {
+    fn join(&self, mut facts: ChunkFacts, first: bool, new: &[u8]) -> Option<ChunkFacts> {
         let pages = || new.chunks(self.layout.size).map(|data| Some((self.layout.page(data).ok()?, data)));
         for (number, page) in pages().enumerate() {
             let (page, _) = page?;
@@ -100,11 +99,9 @@ impl ChunkScan {
                 Lost::Count(n) => n,
             };
         }
-        let Some(before) = facts.events.filter(|_| events) else {
-            return Some(ChunkFacts { events: None, tasks: TaskBits::ALL, ..facts });
-        };
         let items = pages().flatten().filter_map(|(page, data)| data.get(page.start..page.end));
-        facts.events = Some(before + survey(items, |pid| facts.tasks.add(Pid(pid)))?);
+        let events = survey(items, |pid| facts.tasks.add(Pid(pid)))?;
+        facts.events = facts.events.map(|before| before + events);
         Some(facts)
     }
 
