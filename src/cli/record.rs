@@ -177,7 +177,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let without_maps = lacks_maps(&plan);
     let recorded = record::record(&plan, args.traced.journal(&tracefs), &mut screen);
     screen.clear();
-    let summary = recorded
+    let mut summary = recorded
         .map_err(|error| explain(&tracefs, &error).map_or_else(|| failure(error, own), |known| known.with_exit(own)))?;
     if let Some(path) = &args.summary_json {
         let text = format!("{:#}\n", summary.json());
@@ -192,7 +192,26 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         }
         say(format_args!("{text}"));
     }
-    verdict(&summary, args.max_lost)
+    match summary.error.take() {
+        Some(error) => Err(unfinished(error, &summary, own)),
+        None => verdict(&summary, args.max_lost),
+    }
+}
+
+/// What went wrong at the end of a recording, with what is left of it.
+fn unfinished(error: RecordError, summary: &Summary, own: impl Fn(Exit) -> Exit) -> Failure {
+    let all_kept = summary.failures.is_empty() && summary.totals().events_discarded == 0;
+    match error {
+        RecordError::Removed(_) => Failure::new(Exit::Incomplete, error),
+        RecordError::NotFinished { ref path, .. } => {
+            let path = path.display().to_string();
+            let held = if all_kept { "nothing recorded is lost: " } else { "" };
+            Failure::new(Exit::Incomplete, error).hint(format!(
+                "{held}`rtrace report {path}` reads what was recorded, `rtrace recover {path}` completes it."
+            ))
+        }
+        error => failure(error, own),
+    }
 }
 
 /// Whether stacks of programs are recorded, but not what could name their functions.
@@ -240,12 +259,7 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
             let hint = format!("`rtrace recover {}` completes it.", path.display());
             Failure::from(error).with_exit(own).hint(hint)
         }
-        RecordError::NotFinished { ref path, .. } => {
-            let path = path.display().to_string();
-            Failure::new(Exit::Incomplete, error).hint(format!(
-                "nothing recorded is lost: `rtrace report {path}` reads it, `rtrace recover {path}` completes it."
-            ))
-        }
+        RecordError::NotFinished { .. } => Failure::new(Exit::Incomplete, error),
         error => Failure::from(error).with_exit(own),
     }
 }

@@ -4,6 +4,7 @@ use super::{CommandError, WorkerError};
 use crate::trace_dat::WriteError;
 use crate::tracefs::{self, UndoError};
 use crate::units::Pid;
+use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
 
@@ -52,8 +53,10 @@ pub enum RecordError {
         /// Why not.
         source: Box<WriteError>,
     },
-    /// Everything was recorded, but the file could not be completed: on a full disk, for one. It can be read as it is
-    /// and completed later.
+    /// Somebody removed the file, or its directory, while it was recorded to: nothing is left of it.
+    #[error("{} was removed while it was recorded to: nothing is left of it", .0.display())]
+    Removed(PathBuf),
+    /// The file could not be completed: on a full disk, for one. It can be read as it is and completed later.
     #[error("failed to complete {}: {source}", path.display())]
     NotFinished {
         /// Which file.
@@ -81,6 +84,19 @@ pub enum RecordError {
     /// What was set up could not all be taken back; the file is complete.
     #[error(transparent)]
     Undo(#[from] UndoError),
+}
+
+/// An error with those of its causes that it does not quote, in one line.
+pub(super) fn in_full(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        if !text.contains(&next.to_string()) {
+            let _ = write!(text, ": {next}");
+        }
+        cause = next.source();
+    }
+    text
 }
 
 /// A plan that cannot be carried out anywhere.

@@ -89,7 +89,8 @@ pub fn extract(
         let workers = rings.into_iter().map(|(cpu, file, spool)| Worker::new(cpu, file, spool, drain, &progress));
         drained.extend(drain_all(workers.collect::<Result<_, _>>()?)?);
     }
-    output_file.keep(writer);
+    output_file.keep_files();
+    output_file.resume(writer);
     let raw = drained.iter().map(|d| d.tally.bytes).sum();
     let errors = drained.iter().filter_map(|d| d.error.as_ref().map(ToString::to_string));
     let failures = symbols_error.iter().map(ToString::to_string).chain(errors).collect();

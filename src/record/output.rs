@@ -225,11 +225,34 @@ impl Output {
         Ok(Symbols { writer, table: self.table.clone(), tracefs: tracefs.clone(), path: self.path.clone(), btf })
     }
 
-    /// From here on there are events in the spools, which are kept whatever happens.
-    pub(super) fn keep(&mut self, writer: Writer) {
-        self.writer = Some(writer);
+    /// From here on there are events in the spools: no file is removed any more, whatever happens.
+    pub(super) fn keep_files(&mut self) {
         self.made.clear();
         self.moved = None;
+    }
+
+    /// Takes the writer back from the thread that wrote the symbols.
+    pub(super) fn resume(&mut self, writer: Writer) {
+        self.writer = Some(writer);
+    }
+
+    /// True if the file that is written has no name any more: somebody removed it, or the directory it lies in.
+    pub(super) fn was_removed(&self) -> bool {
+        self.file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
+    }
+
+    /// Removes the spools of a file that was removed: nobody can read them without it.
+    pub(super) fn give_up(mut self, spools: impl IntoIterator<Item = Spool>) {
+        self.writer = None;
+        spools.into_iter().for_each(Spool::remove);
+        if !self.table.comms.is_empty() {
+            let _ = fs::remove_file(self.path.with_file_name(&self.table.comms));
+        }
+    }
+
+    /// Size of the file as it is, in bytes.
+    pub(super) fn size(&self) -> u64 {
+        self.file.metadata().map_or(0, |metadata| metadata.len())
     }
 
     /// Adds what is known only at the end and moves the spools into the file. Gives its size in bytes.
@@ -249,8 +272,10 @@ impl Output {
                 writer.option(OptionId::LAST_BOOT_INFO, with_nul(&format!("{}:{text}", buffer.name)));
             }
             for (cpu, _) in buffer.cpus.iter().filter(|_| buffer.counted) {
-                let stats = buffer.instance.cpu_stats_text(*cpu)?;
-                writer.option(OptionId::CPUSTAT, with_nul(&format!("CPU: {cpu}\n{stats}")));
+                // Without its counters a recording is still one.
+                if let Ok(stats) = buffer.instance.cpu_stats_text(*cpu) {
+                    writer.option(OptionId::CPUSTAT, with_nul(&format!("CPU: {cpu}\n{stats}")));
+                }
             }
             // A snapshot's entries are not counted. Without a view, only its looks are guessed, so no error is worth a
             // recording.
@@ -270,6 +295,9 @@ impl Output {
         let failed = |source| RecordError::NotFinished { path: path.clone(), source: Box::new(source) };
         let mut finished = Vec::new();
         for (entry, spool) in self.table.entries.iter().zip(spools.into_iter().flatten()) {
+            if !spool.is_there() {
+                continue;
+            }
             let (entry, path) = (entry.clone(), dir.join(&entry.file));
             match spool.into_counts() {
                 Ok((size, chunks, index)) => finished.push(FinishedSpool { entry, path, size, chunks, index }),

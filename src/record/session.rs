@@ -4,7 +4,7 @@ use super::child::{Child, Command};
 use super::chunk::chunk_size;
 use super::comms::{Comm, CommLearner, with_saved};
 use super::ending::{end_of, pass_on};
-use super::error::{PlanError, RecordError};
+use super::error::{PlanError, RecordError, in_full};
 use super::limits::{Budget, MIN_RING_SHARE, Reached};
 use super::output::{ClockFacts, Output};
 use super::own::own_threads;
@@ -62,8 +62,8 @@ pub struct Live {
 /// Signals that would end the process end the recording instead, and are passed on to the command.
 ///
 /// # Errors
-/// [`RecordError`]. Then nothing is left of it, neither in tracefs nor on the disk, except after
-/// [`RecordError::Undo`].
+/// [`RecordError`], before the first event only: then nothing is left of it, neither in tracefs nor on the disk. What fails
+/// later is in [`Summary::error`] and [`Summary::failures`].
 pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) -> Result<Summary, RecordError> {
     plan.check()?;
     let tracefs = journal.tracefs().clone();
@@ -120,7 +120,7 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
     run.warn_of_printk();
     run.warn_of_earlier_events();
     let brought = run.record(&mut child, watched.as_mut())?;
-    run.finish(child, brought)
+    Ok(run.finish(child, brought))
 }
 
 pub(super) fn choose_events(
@@ -182,7 +182,8 @@ impl Drop for StopOnDrop<'_> {
 struct Brought {
     drained: Vec<Vec<Drained>>,
     comms: Vec<(Pid, Comm)>,
-    symbols_error: Option<RecordError>,
+    /// What went wrong beside the rings.
+    failures: Vec<String>,
     timed_out: bool,
     /// User and system time of those that drain no ring.
     threads: Vec<(&'static str, Duration)>,
@@ -302,14 +303,19 @@ impl Run<'_> {
             if let Some(child) = child {
                 child.open_gate()?;
             }
+            self.output.keep_files();
             if self.plan.proc_map {
                 self.maps = self.plan.tasks.pids.iter().filter_map(|pid| ProcMaps::read(*pid)).collect();
             }
             let granted: Vec<_> = self.buffers.iter().map(|b| (b.name.clone(), b.kib_per_cpu)).collect();
             self.observer.started(&granted);
             let timed_out = self.until_the_end(child.as_mut(), watched, &failed, &progress);
+            let mut failures = Vec::new();
             for buffer in &self.buffers {
-                buffer.switch_off(&mut self.journal)?;
+                if let Err(error) = buffer.switch_off(&mut self.journal) {
+                    progress.still_on.store(true, Ordering::Relaxed);
+                    failures.push(in_full(&error));
+                }
             }
             self.tracing_on = self.since.elapsed();
             drop(stop_threads);
@@ -319,9 +325,10 @@ impl Run<'_> {
             let (comms, learning) = learning.map(joined).unwrap_or_default();
             let (symbols, writing) = joined(writing);
             let (writer, symbols_error) = symbols.done();
-            self.output.keep(writer);
+            self.output.resume(writer);
+            failures.extend(symbols_error.as_ref().map(|error| in_full(error)));
             let threads = vec![("comms", learning), ("symbols", writing)];
-            Ok(Brought { drained, comms, symbols_error, timed_out, threads, limit: progress.budget.reached() })
+            Ok(Brought { drained, comms, failures, timed_out, threads, limit: progress.budget.reached() })
         })
     }
 
@@ -419,40 +426,50 @@ impl Run<'_> {
         }
     }
 
-    /// The file first, then tracefs as it was, then the command's end.
-    fn finish(mut self, mut child: Option<Child>, brought: Brought) -> Result<Summary, RecordError> {
-        let Brought { drained, comms, symbols_error, mut timed_out, mut threads, limit } = brought;
-        let mut buffers = Vec::new();
-        let mut failures: Vec<String> = symbols_error.iter().map(ToString::to_string).collect();
-        for (buffer, drained) in self.buffers.iter().zip(&drained) {
-            let mut cpus = Vec::new();
-            for ((cpu, before), drained) in buffer.cpus.iter().zip(drained) {
-                let after = buffer.instance.cpu_stats(*cpu)?;
-                let ring = buffer.kib_per_cpu.unwrap_or(0) * 1024;
-                cpus.push(CpuSummary::new(drained, ring, self.since, before, &after));
-                failures.extend(drained.error.as_ref().map(ToString::to_string));
-            }
-            let (name, kib_per_cpu) = (buffer.name.clone(), buffer.kib_per_cpu);
-            buffers.push(BufferSummary { name, kib_per_cpu, cpus });
+    /// The file first, then tracefs as it was, then the command's end. What fails does not keep the rest from being done
+    /// and counted.
+    fn finish(mut self, mut child: Option<Child>, brought: Brought) -> Summary {
+        let Brought { mut drained, comms, mut failures, mut timed_out, mut threads, limit } = brought;
+        let mut error = None;
+        let removed = self.output.was_removed();
+        for drained in drained.iter_mut().flatten() {
+            drained.forget_removed(removed, &mut failures);
         }
-        let spools = drained.into_iter().map(|cpus| cpus.into_iter().map(|d| d.spool).collect()).collect();
-        let comms = with_saved(comms, &self.journal.tracefs().saved_cmdlines()?);
-        self.maps.iter_mut().for_each(ProcMaps::update);
-        let maps: Vec<&ProcMaps> = self.maps.iter().chain(child.as_mut().and_then(Child::maps)).collect();
-        let mut file_size = self.output.finish(self.journal.tracefs(), &self.buffers, spools, (&comms, &maps))?;
-        if self.plan.version6 {
-            file_size = self.output.rewrite_as_version6()?;
+        let buffers = self.summaries(&drained, &mut failures);
+        let spools: Vec<Vec<_>> = drained.into_iter().map(|cpus| cpus.into_iter().map(|d| d.spool).collect()).collect();
+        let mut file_size = 0;
+        if removed {
+            error = Some(RecordError::Removed(self.plan.output.clone()));
+            self.output.give_up(spools.into_iter().flatten());
+        } else {
+            let comms = with_saved(comms, &self.journal.tracefs().saved_cmdlines().unwrap_or_default());
+            self.maps.iter_mut().for_each(ProcMaps::update);
+            let maps: Vec<&ProcMaps> = self.maps.iter().chain(child.as_mut().and_then(Child::maps)).collect();
+            let finished = self.output.finish(self.journal.tracefs(), &self.buffers, spools, (&comms, &maps));
+            let finished = match finished {
+                Ok(_) if self.plan.version6 => self.output.rewrite_as_version6(),
+                finished => finished,
+            };
+            file_size = finished.unwrap_or_else(|failed| {
+                error = Some(failed);
+                self.output.size()
+            });
         }
         let undone = if self.plan.keep {
             self.journal.keep().map_err(|error| UndoError { failures: vec![error] })
         } else {
             self.journal.undo()
         };
+        if let Err(undo) = undone {
+            match error {
+                None => error = Some(undo.into()),
+                Some(_) => failures.push(in_full(&undo)),
+            }
+        }
         let timeout = self.plan.timeout.map(|timeout| self.since + timeout);
         let command = child.as_mut().and_then(|child| end_of(child, &self.signals, timeout, &mut timed_out));
-        undone?;
         threads.insert(0, ("main", thread_time()));
-        Ok(Summary {
+        Summary {
             output: self.plan.output.clone(),
             file_size,
             buffers,
@@ -463,7 +480,25 @@ impl Run<'_> {
             kept_newest: self.plan.limits.is_ring(),
             threads,
             failures,
-        })
+            error,
+        }
+    }
+
+    /// What was taken from each ring and what its counters say of that.
+    fn summaries(&self, drained: &[Vec<Drained>], failures: &mut Vec<String>) -> Vec<BufferSummary> {
+        let mut buffers = Vec::new();
+        for (buffer, drained) in self.buffers.iter().zip(drained) {
+            let mut cpus = Vec::new();
+            for ((cpu, before), drained) in buffer.cpus.iter().zip(drained) {
+                let after = buffer.instance.cpu_stats(*cpu).map_err(|error| failures.push(in_full(&error))).ok();
+                let ring = buffer.kib_per_cpu.unwrap_or(0) * 1024;
+                cpus.push(CpuSummary::new(drained, ring, self.since, before, after.as_ref()));
+                failures.extend(drained.error.as_ref().map(ToString::to_string));
+            }
+            let (name, kib_per_cpu) = (buffer.name.clone(), buffer.kib_per_cpu);
+            buffers.push(BufferSummary { name, kib_per_cpu, cpus });
+        }
+        buffers
     }
 }
 

@@ -11,7 +11,7 @@ use crate::trace_dat::{ChunkFacts, ChunkIndex, join_segments, segment_path};
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -175,7 +175,10 @@ impl Spool {
             if !too_large && !too_old {
                 break;
             }
-            fs::remove_file(&oldest.path)?;
+            match fs::remove_file(&oldest.path) {
+                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+                _ => {}
+            }
             held -= oldest.size;
             ring.dropped.bytes += oldest.raw;
             ring.dropped.events += oldest.events;
@@ -207,6 +210,51 @@ impl Spool {
     /// What was appended and dropped again.
     pub fn dropped(&self) -> Dropped {
         self.ring.as_ref().map_or(Dropped::default(), |ring| ring.dropped)
+    }
+
+    /// Takes out what somebody removed from the directory meanwhile: the growing file, or full files of a flight recorder.
+    /// Returns what is gone with them.
+    pub fn forget_removed(&mut self) -> Dropped {
+        let mut gone = Dropped::default();
+        if let Some(ring) = &mut self.ring {
+            ring.older.retain(|piece| {
+                let there = piece.path.exists();
+                if !there {
+                    gone.bytes += piece.raw;
+                    gone.events += piece.events;
+                }
+                there
+            });
+        }
+        if !self.is_in_place() {
+            gone.bytes += std::mem::take(&mut self.raw);
+            gone.events += std::mem::take(&mut self.events);
+            (self.chunks, self.index) = (0, ChunkIndex::default());
+            self.end = if self.chunked { COUNT } else { 0 };
+        }
+        gone
+    }
+
+    /// False if somebody removed all of it.
+    pub(super) fn is_there(&self) -> bool {
+        self.is_in_place() || self.ring.as_ref().is_some_and(|ring| !ring.older.is_empty())
+    }
+
+    /// True if its path still names the file that is written.
+    fn is_in_place(&self) -> bool {
+        match (self.file.metadata(), fs::symlink_metadata(&self.path)) {
+            (Ok(file), Ok(named)) => (file.dev(), file.ino()) == (named.dev(), named.ino()),
+            (Err(_), _) => true, // then nothing can be said of it
+            (Ok(_), Err(e)) => e.kind() != io::ErrorKind::NotFound,
+        }
+    }
+
+    /// Removes its files.
+    pub fn remove(self) {
+        let pieces = self.ring.iter().flat_map(|ring| &ring.older).map(|piece| &piece.path);
+        for path in pieces.chain(self.is_in_place().then_some(&self.path)) {
+            let _ = fs::remove_file(path);
+        }
     }
 
     /// Makes one file of it; gives the bytes that count, the chunks they are, and what these hold as far as it was
@@ -274,5 +322,30 @@ mod tests {
         spool.append(b"new!", 4).unwrap();
         assert_eq!(spool.into_counts().unwrap(), (4, 1, ChunkIndex::default()));
         assert_eq!(fs::read(dir.path().join("s")).unwrap(), b"new!");
+    }
+    #[test]
+    fn what_somebody_removed_no_longer_counts() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s");
+        let tasks = TaskBits::default();
+        let facts = ChunkFacts { stored: 20, first: 0, events: Some(3), lost: 0, tasks };
+        let mut spool = Spool::create(&path, true).unwrap().keep(Keep { size: Some(800), time: None });
+        for n in 0..25u32 {
+            spool.append(&n.to_ne_bytes().repeat(5), 4096).unwrap();
+            spool.note(Some(facts));
+        }
+        assert_eq!(spool.forget_removed(), Dropped::default());
+        // Its first full file has 4 chunks, the growing one has 1.
+        let first =
+            fs::read_dir(dir.path()).unwrap().flatten().find(|f| f.file_name().to_string_lossy().starts_with("s.0."));
+        fs::remove_file(first.unwrap().path()).unwrap();
+        assert_eq!(spool.forget_removed(), Dropped { bytes: 4 * 4096, events: 12 });
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, "another's").unwrap();
+        assert_eq!(spool.forget_removed(), Dropped { bytes: 4096, events: 3 });
+        assert_eq!(spool.forget_removed(), Dropped::default());
+        spool.remove();
+        let left: Vec<_> = fs::read_dir(dir.path()).unwrap().flatten().map(|f| f.file_name()).collect();
+        assert_eq!((left, fs::read_to_string(path).unwrap()), (vec!["s".into()], "another's".to_owned()));
     }
 }

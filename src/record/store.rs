@@ -4,7 +4,7 @@
 use super::chunk::ChunkWriter;
 use super::effort::{Effort, Efforts};
 use super::limits::Reached;
-use super::spool::Spool;
+use super::spool::{Dropped, Spool};
 use super::worker::{Drain, Progress};
 use crate::trace_dat::{ChunkFacts, ChunkScan};
 use std::io;
@@ -185,13 +185,18 @@ impl<'a> Store<'a> {
     pub(super) fn done(mut self, waited: usize) -> Stored {
         self.chunk.pad(self.sub_buffer);
         self.flush(waited);
-        self.tally.bytes_discarded += self.spool.dropped().bytes;
-        self.tally.events_discarded += self.spool.dropped().events;
+        self.tally.lose(self.spool.dropped());
         Stored { spool: self.spool, efforts: self.efforts, tally: self.tally, failure: self.failure }
     }
 }
 
 impl Tally {
+    /// What was stored is not there any more.
+    pub(super) fn lose(&mut self, gone: Dropped) {
+        self.bytes_discarded += gone.bytes;
+        self.events_discarded += gone.events;
+    }
+
     /// Adds the events of a chunk; returns how many, 0 if that is not known.
     fn count(&mut self, facts: Option<ChunkFacts>) -> u64 {
         let events = facts.and_then(|facts| facts.events);

@@ -2,6 +2,7 @@
 
 use super::child::Ended;
 use super::effort::Effort;
+use super::error::{RecordError, in_full};
 use super::limits::Reached;
 use super::worker::Drained;
 use crate::tracefs::CpuStats;
@@ -34,6 +35,8 @@ pub struct Summary {
     pub threads: Vec<(&'static str, Duration)>,
     /// Why a CPU's data ends early, if one's does: a full disk, for one.
     pub failures: Vec<String>,
+    /// What went wrong at the end: the file is not complete, is gone, or not everything could be put back.
+    pub error: Option<RecordError>,
 }
 
 /// One ring buffer.
@@ -94,8 +97,15 @@ pub struct EffortChange {
 
 impl CpuSummary {
     /// From the thread's report and the counters of its ring of `ring` bytes before and after. Events are those that the
-    /// thread counted, or else those that the kernel says were read.
-    pub(crate) fn new(drained: &Drained, ring: u64, since: Instant, before: &CpuStats, after: &CpuStats) -> Self {
+    /// thread counted, or else those that the kernel says were read. Without counters after it nothing is known of losses.
+    pub(crate) fn new(
+        drained: &Drained,
+        ring: u64,
+        since: Instant,
+        before: &CpuStats,
+        after: Option<&CpuStats>,
+    ) -> Self {
+        let after = after.unwrap_or(before);
         let change = |&(at, effort): &(Instant, Effort)| EffortChange {
             at_ns: at.saturating_duration_since(since).as_nanos() as u64,
             effort,
@@ -283,6 +293,7 @@ impl Summary {
             "threads": threads,
             "hint": self.hint(),
             "failures": self.failures,
+            "error": self.error.as_ref().map(|error| in_full(error)),
         })
     }
 }
@@ -341,6 +352,7 @@ mod tests {
             kept_newest: false,
             threads: vec![("main", Duration::from_millis(250))],
             failures: Vec::new(),
+            error: None,
         }
     }
 

@@ -20,7 +20,7 @@ use nix::unistd::pipe2;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// What a worker needs to know of its ring buffer and of the wanted format.
@@ -75,6 +75,8 @@ pub struct Progress {
     pub written: AtomicU64,
     /// What may still be written.
     pub budget: Budget,
+    /// Tracing could not be switched off: of what the rings still give, no more than they hold is taken at the end.
+    pub still_on: AtomicBool,
 }
 
 /// What one worker did.
@@ -98,6 +100,21 @@ pub struct Drained {
     pub efforts: Efforts,
     /// Why the spool ends early, if it does: it holds everything before.
     pub error: Option<WorkerError>,
+}
+
+impl Drained {
+    /// Takes out what somebody removed of the spool meanwhile, and says so in `failures`; all of it, if the trace file
+    /// itself `was_removed`.
+    pub(super) fn forget_removed(&mut self, was_removed: bool, failures: &mut Vec<String>) {
+        let gone = self.spool.forget_removed();
+        self.tally.lose(gone);
+        if was_removed {
+            self.tally.bytes_discarded = self.tally.bytes;
+            self.tally.events_discarded = self.tally.events.unwrap_or(0);
+        } else if gone.bytes > 0 {
+            failures.push(format!("the spool of cpu {} was removed while it was recorded to", self.cpu));
+        }
+    }
 }
 
 /// Why a CPU's data ends early.
@@ -136,6 +153,7 @@ pub struct Worker<'a> {
     ring: File,
     drain: Drain,
     store: Store<'a>,
+    progress: &'a Progress,
     pipe: (OwnedFd, OwnedFd),
     taken: u64,
     wakeups: u64,
@@ -165,7 +183,19 @@ impl<'a> Worker<'a> {
         // A smaller pipe works as well, it only takes more calls.
         let _ = fcntl(&pipe.1, FcntlArg::F_SETPIPE_SZ(PIPE as i32));
         let store = Store::new(spool, &drain, progress).map_err(start)?;
-        Ok(Worker { cpu, ring, drain, store, pipe, taken: 0, wakeups: 0, peak: 0, by_read: drain.no_splice, waited: 0 })
+        Ok(Worker {
+            cpu,
+            ring,
+            drain,
+            store,
+            progress,
+            pipe,
+            taken: 0,
+            wakeups: 0,
+            peak: 0,
+            by_read: drain.no_splice,
+            waited: 0,
+        })
     }
 
     /// Drains until `stop` is readable, then what is left. Tracing must be off by then, or it never ends.
@@ -214,10 +244,12 @@ impl<'a> Worker<'a> {
         }
         self.waited = 0;
         let before = self.taken;
+        let most =
+            if self.progress.still_on.load(Ordering::Relaxed) { before + self.drain.ring as u64 } else { u64::MAX };
         if !self.by_read {
-            self.splice_all()?;
+            self.splice_up_to(most)?;
         }
-        while self.read_one()? > 0 {}
+        while self.taken < most && self.read_one()? > 0 {}
         self.found((self.taken - before) as usize);
         Ok(())
     }
@@ -267,8 +299,13 @@ impl<'a> Worker<'a> {
     }
 
     fn splice_all(&mut self) -> Result<usize, WorkerError> {
+        self.splice_up_to(u64::MAX)
+    }
+
+    /// Splices until the ring is empty, or until `most` bytes have been taken from it since the start.
+    fn splice_up_to(&mut self, most: u64) -> Result<usize, WorkerError> {
         let mut total = 0;
-        loop {
+        while self.taken < most {
             let flags = SpliceFFlags::SPLICE_F_NONBLOCK | SpliceFFlags::SPLICE_F_MOVE;
             let most = PIPE.min(self.drain.chunk).max(self.drain.sub_buffer);
             match splice(&self.ring, None, &self.pipe.1, None, most, flags) {
@@ -286,6 +323,7 @@ impl<'a> Worker<'a> {
                 Err(errno) => return Err(WorkerError::Ring(self.cpu, errno.into())),
             }
         }
+        Ok(total)
     }
 
     /// Moves the `len` bytes that were just spliced on into the store.

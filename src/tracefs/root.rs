@@ -41,19 +41,26 @@ impl Tracefs {
     /// # Errors
     /// As [`Tracefs::at`].
     pub fn with_files(root: impl Into<PathBuf>, files: Arc<dyn Files>) -> Result<Self, Error> {
-        let root = root.into();
-        match files.list(&root) {
-            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => return Err(Error::NotRoot { path: root }),
-            Err(_) => return Err(Error::NotTracefs { path: root, missing: "events" }),
-            Ok(names) => {
-                for missing in ["events", "trace_clock"] {
-                    if !names.iter().any(|(name, _)| name == missing) {
-                        return Err(Error::NotTracefs { path: root, missing });
-                    }
-                }
-            }
+        let tracefs = Tracefs { root: root.into().into(), files };
+        tracefs.check()?;
+        Ok(tracefs)
+    }
+
+    /// Checks that the directory is a tracing directory, and still is one: it may have been unmounted.
+    ///
+    /// # Errors
+    /// As [`Tracefs::at`].
+    pub(super) fn check(&self) -> Result<(), Error> {
+        let path = || self.root.to_path_buf();
+        let names = match self.files.list(&self.root) {
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied => return Err(Error::NotRoot { path: path() }),
+            Err(_) => return Err(Error::NotTracefs { path: path(), missing: "events" }),
+            Ok(names) => names,
+        };
+        match ["events", "trace_clock"].into_iter().find(|wanted| !names.iter().any(|(name, _)| name == wanted)) {
+            Some(missing) => Err(Error::NotTracefs { path: path(), missing }),
+            None => Ok(()),
         }
-        Ok(Tracefs { root: root.into(), files })
     }
 
     /// The directory.

@@ -1,11 +1,12 @@
-//! Ends that nobody planned: any signal, resource limits.
+//! Ends that nobody planned: any signal, resource limits, files that somebody removes, a tracefs that is unmounted.
 
 use crate::common::environment::TestEnvironment;
 use crate::common::knobs::Knobs;
-use crate::host::kernel;
+use crate::host::{SmallDisk, kernel, kills, record, summary};
 use crate::state::{PATIENCE, start};
 use nix::libc;
 use nix::sys::signal::{Signal, kill};
+use std::process::Stdio;
 use std::time::Instant;
 
 /// Sends the signal `number`, which may be a real-time one.
@@ -48,4 +49,140 @@ fn the_command_inherits_no_blocked_and_no_ignored_signal() {
     let all = [&["--default-signal", env!("CARGO_BIN_EXE_rtrace"), "record"][..], &args].concat();
     let none = "0000000000000000\n0000000000000000\n";
     env.run("env", &all).exits(0).prints(none);
+}
+
+#[test]
+fn beyond_the_limit_on_file_sizes_it_ends_as_on_a_full_disk() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let before = Knobs::read(tracefs.root());
+    let env = TestEnvironment::new();
+    // In units of 1024 bytes; the command is not to run into it.
+    let load = kills(30_000) + "; exit 6";
+    let args = format!(
+        "ulimit -f 512; exec '{}' record --journal-dir journal --summary-json s.json -F --compression none \
+         -e syscalls:sys_enter_kill -f 'sig == 0' -- bash -c '{load}'",
+        env!("CARGO_BIN_EXE_rtrace")
+    );
+    env.run("bash", &["-c", &args]).exits(4).complains_with("File too large").complains_with("events (");
+    before.assert_unchanged(&Knobs::read(tracefs.root()));
+    let totals = &summary(&env)["totals"];
+    assert!(totals["events_discarded"].as_u64().unwrap() > 0, "{totals}");
+    env.rtrace(&["recover"]).exits(0);
+    let lines = env.rtrace(&["report"]).exits(0).stdout().lines().filter(|l| l.contains("sys_enter_kill")).count();
+    assert_eq!(lines as u64, totals["events"].as_u64().unwrap());
+}
+
+#[test]
+fn a_disk_that_is_full_from_the_start_is_counted() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let disk = env.path().join("disk");
+    let _disk = SmallDisk::mount(&disk, "2M");
+    let load = kills(50_000);
+    let args =
+        ["-F", "--compression", "none", "-e", "syscalls:sys_enter_kill", "-o", "disk/trace.dat", "--", "bash", "-c"];
+    let out = record(&env, &[&args[..], &[&load]].concat());
+    out.exits(4).complains_with("No space left").complains_with("not written");
+    assert!(!out.stderr().contains("nothing recorded is lost"), "{}", out.stderr());
+    let totals = &summary(&env)["totals"];
+    assert!(totals["events_discarded"].as_u64().unwrap() > 0, "{totals}");
+    let lines = env.rtrace(&["report", "disk/trace.dat"]).stdout().lines().filter(|l| l.contains("kill")).count();
+    assert_eq!(lines as u64, totals["events"].as_u64().unwrap(), "{totals}");
+}
+
+#[test]
+fn a_file_that_is_removed_meanwhile_is_missed() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let before = Knobs::read(tracefs.root());
+    let removed = |what: &str| {
+        let env = TestEnvironment::new();
+        std::fs::create_dir(env.path().join("d")).unwrap();
+        let args = ["--summary-json", "s.json", "-o", "d/trace.dat", "-e", "sched:sched_process_exit"];
+        let mut child = start_all(&env, &args);
+        env.run("sh", &["-c", &format!("rm -r {what}")]).exits(0);
+        kill(child.id(), Signal::SIGTERM).unwrap();
+        let out = child.end();
+        before.assert_unchanged(&Knobs::read(tracefs.root()));
+        (env, out)
+    };
+    for what in ["d/trace.dat", "d"] {
+        let (env, (status, stderr)) = removed(what);
+        assert_eq!(status, Some(4), "{what}: {stderr}");
+        assert!(stderr.contains("d/trace.dat was removed while it was recorded to"), "{what}: {stderr}");
+        assert!(!stderr.contains("nothing recorded is lost"), "{stderr}");
+        let totals = &summary(&env)["totals"];
+        assert_eq!(totals["events"], 0, "{what}");
+        assert!(totals["events_discarded"].as_u64().unwrap() > 0, "{what}: {totals}");
+        let left = std::fs::read_dir(env.path().join("d")).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "{what}: spools without their file");
+    }
+    let (env, (status, stderr)) = removed("d/trace.dat.cpu*.spool");
+    assert_eq!(status, Some(4), "{stderr}");
+    assert!(stderr.contains("the spool of cpu ") && stderr.contains(" was removed while"), "{stderr}");
+    assert_eq!(summary(&env)["totals"]["events"], 0);
+    env.rtrace(&["report", "d/trace.dat"]).exits(0).complains("");
+}
+
+#[test]
+fn a_tracefs_that_is_unmounted_meanwhile_is_put_back_when_it_returns() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let before = Knobs::read(tracefs.root());
+    let env = TestEnvironment::new();
+    let at = env.path().join("tracing");
+    std::fs::create_dir(&at).unwrap();
+    let mount = || {
+        let flags = nix::mount::MsFlags::empty();
+        nix::mount::mount(Some("tracefs"), &at, Some("tracefs"), flags, None::<&str>).unwrap();
+    };
+    mount();
+    let mut child = start_all(&env, &["--tracefs", "tracing", "-e", "sched:sched_process_exit"]);
+    nix::mount::umount2(&at, nix::mount::MntFlags::MNT_DETACH).unwrap();
+    kill(child.id(), Signal::SIGTERM).unwrap();
+    let (status, stderr) = child.end();
+    assert!(status.is_some_and(|status| status != 0) && stderr.contains("is not a tracefs"), "{status:?} {stderr}");
+    // All that was recorded is there, and so is what must be put back.
+    env.rtrace(&["report"]).exits(0).complains("").prints_with("sched_process_exit");
+    assert_eq!(std::fs::read_dir(env.path().join("journal")).unwrap().count(), 1, "the journal stays");
+    mount();
+    env.rtrace(&["reset", "--stale", "--journal-dir", "journal"]).exits(0);
+    nix::mount::umount(&at).unwrap();
+    before.assert_unchanged(&Knobs::read(tracefs.root()));
+}
+
+/// A recorder whose standard error is read at its end.
+struct Recorder(std::process::Child);
+
+impl Recorder {
+    fn id(&self) -> nix::unistd::Pid {
+        nix::unistd::Pid::from_raw(self.0.id() as i32)
+    }
+
+    fn end(&mut self) -> (Option<i32>, String) {
+        let stderr = std::io::read_to_string(self.0.stderr.take().unwrap()).unwrap();
+        (self.0.wait().unwrap().code(), stderr)
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        if let Ok(None) = self.0.try_wait() {
+            let _ = kill(self.id(), Signal::SIGTERM);
+            let _ = self.0.wait();
+        }
+    }
+}
+
+/// Starts a recording of a command that never ends, and returns when a process has ended in it.
+fn start_all(env: &TestEnvironment, args: &[&str]) -> Recorder {
+    let mark = env.path().join("runs");
+    let mut command = env.command("env");
+    command.args(["--default-signal", env!("CARGO_BIN_EXE_rtrace"), "record", "--journal-dir", "journal"]).args(args);
+    command.args(["--", "sh", "-c", "/bin/true; echo > runs; while :; do /bin/true; done"]);
+    let recorder = Recorder(command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
+    let since = Instant::now();
+    while !mark.exists() {
+        assert!(since.elapsed() < PATIENCE, "the recording does not start");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    recorder
 }

@@ -4,6 +4,7 @@ use super::{WriteError, Writer};
 use crate::trace_dat::file::owned_dir::OwnedDir;
 use crate::trace_dat::{BufferOption, ChunkIndex, Codec, OptionId, SectionId, SpoolEntry, SpoolTable};
 use nix::errno::Errno;
+use nix::sys::resource::{Resource, getrlimit};
 use nix::sys::statvfs::fstatvfs;
 use std::fs::File;
 use std::io;
@@ -101,18 +102,23 @@ impl Writer {
         Ok(Written { file_size: end, data_size })
     }
 
-    /// Whether the disk has room for the options and for what is on it twice while it is moved. Of a disk that turned out to
-    /// be too full half-way nothing could be read until there is room again.
+    /// Checks that the disk has room for the options and for what is on it twice while it is moved, and that the file may
+    /// be as large as it will be (`ulimit -f`). A file whose finishing stopped half-way can be read only when it is finished.
     fn check_room(&self, spools: &[&FinishedSpool]) -> Result<(), WriteError> {
         // Headers, tables, and what the last blocks of files do not use.
         const MORE: u64 = 64 << 10;
         let options: u64 = self.options.iter().map(|(_, data)| data.len() as u64 + 6).sum();
         let piece = spools.iter().map(|spool| spool.size.min(PIECE)).max().unwrap_or(0);
         let needed = options + piece + MORE;
+        let data: u64 = spools.iter().map(|spool| spool.size + u64::from(spool.entry.page_size)).sum();
+        let failed = |errno: Errno| WriteError::Write { what: "the end of the recording", source: errno.into() };
+        if getrlimit(Resource::RLIMIT_FSIZE).is_ok_and(|(most, _)| self.pos + options + data + MORE > most) {
+            return Err(failed(Errno::EFBIG));
+        }
         match fstatvfs(&self.file) {
             // One that does not say how large it is does not say what is free either.
             Ok(disk) if disk.blocks() > 0 && disk.blocks_available().saturating_mul(disk.fragment_size()) < needed => {
-                Err(WriteError::Write { what: "the end of the recording", source: Errno::ENOSPC.into() })
+                Err(failed(Errno::ENOSPC))
             }
             _ => Ok(()),
         }
