@@ -231,8 +231,15 @@ fn verdict(summary: &Summary, max_lost: Option<u64>) -> Result<Exit, Failure> {
     }
     let lost = summary.totals().lost;
     if let Some(allowed) = max_lost.filter(|&allowed| lost > allowed) {
-        let error = anyhow::anyhow!("{lost} events were lost, {allowed} are allowed");
-        return Err(Failure::new(Exit::Incomplete, error).hint(format!("{}.", summary.hint().unwrap_or_default())));
+        let failure = Failure::new(Exit::Incomplete, anyhow::anyhow!("{lost} events were lost, {allowed} are allowed"));
+        return Err(match summary.hint() {
+            Some(hint) => failure.hint(format!("{hint}.")),
+            None => failure,
+        });
+    }
+    // Of what others took --max-lost may allow some, but of a ring that was cleared nobody knows how much it was.
+    if let Some(interference) = summary.interference().filter(|_| max_lost.is_none() || summary.was_cleared()) {
+        return Err(Failure::new(Exit::Incomplete, anyhow::anyhow!("{interference}")));
     }
     Ok(match summary.command {
         _ if summary.timed_out => Exit::Command(124),

@@ -57,7 +57,7 @@ pub(crate) struct ChunkWriter {
     /// section holds the sub-buffers themselves.
     packed: Vec<u8>,
     /// Bytes that the last [`ChunkWriter::pack`] made.
-    len: usize,
+    made: usize,
     packer: Packer,
 }
 
@@ -100,7 +100,7 @@ impl ChunkWriter {
                 (Packer::Zlib(packer(flate2::Compression::new(level)), packer(flate2::Compression::none())), bound)
             }
         };
-        Ok(ChunkWriter { raw: vec![0; size], filled: 0, packed: vec![0; HEADER + bound], len: 0, packer })
+        Ok(ChunkWriter { raw: vec![0; size], filled: 0, packed: vec![0; HEADER + bound], made: 0, packer })
     }
 
     /// The part of the chunk that is still free; [`Self::advance`] says how much of it was filled.
@@ -153,8 +153,8 @@ impl ChunkWriter {
         let raw = &self.raw[..len.min(self.filled)];
         let packed = match (&mut self.packer, effort) {
             (Packer::None, _) => {
-                self.len = raw.len();
-                return Ok(self.len);
+                self.made = raw.len();
+                return Ok(self.made);
             }
             (Packer::Zstd(packer), Effort::Full) => packer.compress_to_buffer(raw, frame)?,
             (Packer::Zstd(_), Effort::Stored) => stored_frame(raw, frame),
@@ -164,13 +164,13 @@ impl ChunkWriter {
         };
         header[..4].copy_from_slice(&(packed as u32).to_ne_bytes());
         header[4..].copy_from_slice(&(raw.len() as u32).to_ne_bytes());
-        self.len = HEADER + packed;
-        Ok(self.len)
+        self.made = HEADER + packed;
+        Ok(self.made)
     }
 
     /// What the last [`ChunkWriter::pack`] made, ready for the section, header included.
     pub(crate) fn packed(&self) -> &[u8] {
-        if self.packs() { &self.packed[..self.len] } else { &self.raw[..self.len] }
+        if self.packs() { &self.packed[..self.made] } else { &self.raw[..self.made] }
     }
 }
 

@@ -40,6 +40,7 @@ mod summary;
 mod tsc;
 mod user;
 mod view;
+mod watch;
 mod worker;
 
 pub use crate::sys::notice_children;
@@ -65,4 +66,5 @@ pub use stream::{Audience, LiveBuffer, LiveFacts, Stream, Streamed};
 pub use summary::{BufferSummary, CpuSummary, Summary, Totals};
 pub use user::{User, UserError};
 pub use view::uname;
+pub use watch::Interference;
 pub use worker::{Drain, Drained, Progress, Worker, WorkerError};

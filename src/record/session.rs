@@ -360,11 +360,16 @@ impl Run<'_> {
                 poll_every: self.plan.poll_every,
             };
             let mut of_buffer = Vec::new();
-            for &(cpu, _) in buffer.cpus.iter().filter(|_| !buffer.is_text) {
+            for (cpu, before) in buffer.cpus.iter().filter(|_| !buffer.is_text) {
+                let cpu = *cpu;
                 let ring =
                     fs::File::open(buffer.instance.trace_pipe_raw(cpu)).map_err(|e| WorkerError::Ring(cpu, e))?;
                 let spool = self.output.spool(buffer, cpu, self.plan.compression, keep)?;
-                of_buffer.push(Worker::new(cpu, ring, spool, drain, progress)?);
+                let worker = Worker::new(cpu, ring, spool, drain, progress)?;
+                of_buffer.push(match fs::File::open(buffer.instance.stats_file(cpu)) {
+                    Ok(stats) => worker.watch(stats, before),
+                    Err(_) => worker,
+                });
             }
             workers.push(of_buffer);
         }

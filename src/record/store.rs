@@ -103,6 +103,11 @@ impl<'a> Store<'a> {
         }
     }
 
+    /// Events taken so far; `None` if they are not counted.
+    pub(super) fn events(&self) -> Option<u64> {
+        Some(self.tally.events? + self.scan.as_ref()?.events()?)
+    }
+
     /// Drops what a flight recorder need not keep any longer.
     pub(super) fn drop_old(&mut self) {
         if let Err(error) = self.spool.drop_old() {

@@ -66,6 +66,14 @@ pub struct CpuSummary {
     pub commit_overrun: u64,
     /// Events that the kernel refused because the ring was full.
     pub dropped: u64,
+    /// Events that others read out of the ring (`trace_pipe`, another recorder).
+    pub read_by_others: u64,
+    /// True if somebody cleared the ring while it was recorded, or swapped it for a snapshot.
+    pub cleared: bool,
+    /// Events that were in it then, at least.
+    pub cleared_events: u64,
+    /// Events left in the ring, because it could not be read.
+    pub unread: u64,
     /// Bytes taken from the ring.
     pub bytes_raw: u64,
     /// Bytes they have in the file.
@@ -112,7 +120,17 @@ impl CpuSummary {
         };
         let tally = &drained.tally;
         let (chunks_compressed, chunks_stored) = drained.efforts.counts();
-        let lost = after.lost().saturating_sub(before.lost());
+        let others = &drained.interference;
+        // Of counters that were cleared meanwhile, what they were before that adds up.
+        let grown = |after: u64, before: u64, cleared: u64| match others.cleared {
+            true => (after + cleared).saturating_sub(before),
+            false => after.saturating_sub(before),
+        };
+        let [overrun, commit_overrun, dropped] = others.before;
+        let overrun = grown(after.overrun, before.overrun, overrun);
+        let commit_overrun = grown(after.commit_overrun, before.commit_overrun, commit_overrun);
+        let dropped = grown(after.dropped, before.dropped, dropped);
+        let overflowed = overrun + commit_overrun + dropped > 0;
         CpuSummary {
             cpu: drained.cpu.0,
             events: tally
@@ -120,13 +138,17 @@ impl CpuSummary {
                 .unwrap_or(after.read.saturating_sub(before.read))
                 .saturating_sub(tally.events_discarded),
             events_discarded: tally.events_discarded,
-            overrun: after.overrun.saturating_sub(before.overrun),
-            commit_overrun: after.commit_overrun.saturating_sub(before.commit_overrun),
-            dropped: after.dropped.saturating_sub(before.dropped),
+            overrun,
+            commit_overrun,
+            dropped,
+            read_by_others: others.read,
+            cleared: others.cleared,
+            cleared_events: others.cleared_events,
+            unread: if drained.error.is_some() { after.entries } else { 0 },
             bytes_raw: tally.bytes,
             bytes_written: drained.spool.len(),
             wakeups: drained.wakeups,
-            peak_fill: (drained.peak as u64).max(if lost > 0 { ring } else { 0 }),
+            peak_fill: (drained.peak as u64).max(if overflowed { ring } else { 0 }),
             cpu_seconds: drained.cpu_time.as_secs_f64(),
             bytes_discarded: tally.bytes_discarded,
             chunks_compressed,
@@ -140,9 +162,16 @@ impl CpuSummary {
         CpuId(self.cpu)
     }
 
-    /// Events that happened and are not in the file.
-    pub fn lost(&self) -> u64 {
+    /// Events that the ring had no room for.
+    pub fn overflowed(&self) -> u64 {
         self.overrun.saturating_add(self.commit_overrun).saturating_add(self.dropped)
+    }
+
+    /// Events that happened and never left the ring for the recorder.
+    pub fn lost(&self) -> u64 {
+        [self.read_by_others, self.cleared_events, self.unread]
+            .iter()
+            .fold(self.overflowed(), |a, b| a.saturating_add(*b))
     }
 }
 
@@ -186,9 +215,25 @@ impl Summary {
         totals
     }
 
-    /// What to change so that less is lost: the knob and its value, if anything was lost.
+    /// How others interfered, if they did: a sentence without its full stop.
+    pub fn interference(&self) -> Option<String> {
+        let cpus = || self.buffers.iter().flat_map(|b| &b.cpus);
+        let read: u64 = cpus().map(|cpu| cpu.read_by_others).sum();
+        if cpus().any(|cpu| cpu.cleared) {
+            let events = counted(cpus().map(|cpu| cpu.cleared_events).sum(), "event");
+            return Some(format!("a ring buffer was cleared while it was recorded, with {events} in it at least"));
+        }
+        (read > 0).then(|| format!("another process read {} out of the ring buffers", counted(read, "event")))
+    }
+
+    /// True if a ring was cleared meanwhile: then the events lost are more than those counted.
+    pub fn was_cleared(&self) -> bool {
+        self.buffers.iter().flat_map(|b| &b.cpus).any(|cpu| cpu.cleared)
+    }
+
+    /// What to change so that less is lost: the knob and its value, if a ring had too little room.
     pub fn hint(&self) -> Option<String> {
-        let lost = |b: &&BufferSummary| b.cpus.iter().map(CpuSummary::lost).sum::<u64>();
+        let lost = |b: &&BufferSummary| b.cpus.iter().map(CpuSummary::overflowed).sum::<u64>();
         let buffer = self.buffers.iter().filter(|b| lost(b) > 0).max_by_key(lost)?;
         // A reader that sleeps as long again and again needs that much more room; the kernel says only that there was
         // not enough.
@@ -224,12 +269,15 @@ impl Summary {
         }
         text.push('\n');
         for buffer in &self.buffers {
-            for cpu in buffer.cpus.iter().filter(|cpu| cpu.lost() > 0) {
+            for cpu in buffer.cpus.iter().filter(|cpu| cpu.lost() > 0 || cpu.cleared) {
                 let instance = if buffer.name.is_empty() { String::new() } else { format!("{}: ", buffer.name) };
                 let causes =
                     [("overrun", cpu.overrun), ("commit overrun", cpu.commit_overrun), ("dropped", cpu.dropped)];
-                let causes: Vec<String> =
-                    causes.iter().filter(|(_, n)| *n > 0).map(|(name, n)| format!("{name} {}", grouped(*n))).collect();
+                let more = [("read by another process", cpu.read_by_others), ("left in the ring", cpu.unread)];
+                let causes = causes.into_iter().chain(more).filter(|(_, n)| *n > 0);
+                let cleared = format!("cleared by another process, {} or more", grouped(cpu.cleared_events));
+                let causes = causes.map(|(name, n)| format!("{name} {}", grouped(n)));
+                let causes: Vec<String> = causes.chain(cpu.cleared.then_some(cleared)).collect();
                 let _ = writeln!(
                     text,
                     "  {instance}cpu {}: {} lost ({})",
@@ -292,6 +340,7 @@ impl Summary {
             "cpu_seconds": self.totals().cpu_time.as_secs_f64(),
             "threads": threads,
             "hint": self.hint(),
+            "interference": self.interference(),
             "failures": self.failures,
             "error": self.error.as_ref().map(|error| in_full(error)),
         })
@@ -331,6 +380,10 @@ mod tests {
             overrun,
             commit_overrun: 0,
             dropped: 0,
+            read_by_others: 0,
+            cleared: false,
+            cleared_events: 0,
+            unread: 0,
             bytes_raw: 5 << 20,
             bytes_written: 600 << 10,
             wakeups: 3,
@@ -366,6 +419,19 @@ mod tests {
             "; 1,200 lost\n  cpu 1: 1,200 events lost (overrun 1,200)\n  \
              Hint: a ring buffer of 8M per CPU (-b 8M) holds four times as much until it is read.\n"
         ));
+    }
+
+    #[test]
+    fn interference_is_a_loss_with_a_name() {
+        let mut others = summary(0);
+        others.buffers[0].cpus[0].read_by_others = 12;
+        assert!(others.text().ends_with("; 12 lost\n  cpu 1: 12 events lost (read by another process 12)\n"));
+        assert_eq!(others.interference().unwrap(), "another process read 12 events out of the ring buffers");
+        let cpu = &mut others.buffers[0].cpus[0];
+        (cpu.read_by_others, cpu.cleared, cpu.cleared_events) = (0, true, 1000);
+        assert!(others.text().ends_with("  cpu 1: 1,000 events lost (cleared by another process, 1,000 or more)\n"));
+        assert!(others.was_cleared() && others.interference().unwrap().contains("with 1,000 events in it at least"));
+        assert_eq!(summary(3).interference(), None);
     }
 
     #[test]

@@ -9,8 +9,10 @@ use super::effort::Efforts;
 use super::limits::Budget;
 use super::spool::Spool;
 use super::store::{Store, Stored, Tally};
+use super::watch::{Interference, Watch};
 use crate::sys;
 use crate::trace_dat::ChunkScan;
+use crate::tracefs::CpuStats;
 use crate::units::CpuId;
 use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, SpliceFFlags, fcntl, splice};
@@ -98,6 +100,8 @@ pub struct Drained {
     pub by_read: bool,
     /// How hard it worked when.
     pub efforts: Efforts,
+    /// What others did to the ring meanwhile, as far as that was watched.
+    pub interference: Interference,
     /// Why the spool ends early, if it does: it holds everything before.
     pub error: Option<WorkerError>,
 }
@@ -153,6 +157,7 @@ pub struct Worker<'a> {
     ring: File,
     drain: Drain,
     store: Store<'a>,
+    watch: Option<Watch>,
     progress: &'a Progress,
     pipe: (OwnedFd, OwnedFd),
     taken: u64,
@@ -188,6 +193,7 @@ impl<'a> Worker<'a> {
             ring,
             drain,
             store,
+            watch: None,
             progress,
             pipe,
             taken: 0,
@@ -196,6 +202,12 @@ impl<'a> Worker<'a> {
             by_read: drain.no_splice,
             waited: 0,
         })
+    }
+
+    /// Compares what is taken with the ring's counters in `stats`, which were `before` when nothing had been taken.
+    pub fn watch(mut self, stats: File, before: &CpuStats) -> Self {
+        self.watch = Some(Watch::new(stats, before));
+        self
     }
 
     /// Drains until `stop` is readable, then what is left. Tracing must be off by then, or it never ends.
@@ -210,6 +222,8 @@ impl<'a> Worker<'a> {
             }
         };
         let error = prioritized.and_then(|()| self.drain_all(stop)).err();
+        let taken = self.store.events();
+        let interference = self.watch.map_or(Interference::default(), |watch| watch.done(taken));
         let Stored { spool, efforts, tally, failure } = self.store.done(self.waited);
         Drained {
             cpu: self.cpu,
@@ -220,6 +234,7 @@ impl<'a> Worker<'a> {
             cpu_time: thread_time(),
             by_read: self.by_read,
             efforts,
+            interference,
             error: error.or(failure.map(|e| WorkerError::Spool(self.cpu, e))),
         }
     }
@@ -237,6 +252,9 @@ impl<'a> Worker<'a> {
             // A ring that says it is readable and gives nothing (its CPU went away) must not keep us spinning.
             empty_wakes = if moved == 0 && ready { empty_wakes.saturating_add(1) } else { 0 };
             self.found(moved);
+            if let Some(watch) = &mut self.watch {
+                watch.look(self.store.events());
+            }
             self.store.rest(QUIET, self.waited);
             if !ready {
                 self.store.drop_old();

@@ -222,6 +222,11 @@ impl Instance {
         self.path(&Self::cpu_file(cpu, "trace_pipe_raw"))
     }
 
+    /// Full path of a CPU's `stats`, whose text [`CpuStats::parse`] reads.
+    pub fn stats_file(&self, cpu: CpuId) -> PathBuf {
+        self.path(&Self::cpu_file(cpu, "stats"))
+    }
+
     /// Full path of a CPU's `snapshot_raw`. Reading it consumes.
     pub fn snapshot_raw(&self, cpu: CpuId) -> PathBuf {
         self.path(&Self::cpu_file(cpu, "snapshot_raw"))

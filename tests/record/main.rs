@@ -11,6 +11,7 @@ mod common {
 }
 
 mod allocations;
+mod balance;
 mod command_line;
 mod ends;
 mod fake;

@@ -105,6 +105,11 @@ impl ChunkScan {
         Some(facts)
     }
 
+    /// Events seen in the chunk so far; `None` if a sub-buffer is damaged.
+    pub fn events(&self) -> Option<u64> {
+        self.facts.and_then(|facts| facts.events)
+    }
+
     /// What is in the chunk, which takes `stored` bytes; the next one is begun.
     pub fn take(&mut self, stored: u64) -> Option<ChunkFacts> {
         self.looked = 0;

@@ -157,10 +157,10 @@ impl std::error::Error for UndoError {}
 
 /// Takes back `entries`, the last first. What lies in an instance that goes as a whole is left alone.
 pub(super) fn undo_all(writer: &mut Writer, entries: &[Undo]) -> Result<(), UndoError> {
-        if !entries.is_empty() {
-            // In a tracefs that was unmounted every file is missing, which says nothing of what is to be put back.
-            writer.tracefs.check().map_err(|error| UndoError { failures: vec![error] })?;
-        }
+    if !entries.is_empty() {
+        // In a tracefs that was unmounted every file is missing, which says nothing of what is to be put back.
+        writer.tracefs.check().map_err(|error| UndoError { failures: vec![error] })?;
+    }
     // An instance's events are switched off when it is removed.
     let _awake = (!entries.is_empty()).then(|| writer.tracefs.files().keep_cpus_awake());
     let failures: Vec<Error> = entries.iter().rev().filter_map(|entry| entry.perform(writer).err()).collect();
