@@ -10,12 +10,14 @@ const INDENT: usize = 5;
 /// Writes all of it.
 pub(crate) fn write(profile: &Profile, symbols: &Symbols, by_comm: bool, out: &mut impl Write) -> io::Result<()> {
     for task in profile.tasks(symbols, by_comm) {
-        let comm = String::from_utf8_lossy(&task.comm);
         match task.who {
             Who::Global => writeln!(out, "Global Events")?,
             Who::Cpu(cpu) => writeln!(out, "Global CPU[{cpu}] Events")?,
-            Who::Group => writeln!(out, "\ngroup: {comm}")?,
-            Who::Task(pid) => writeln!(out, "\ntask: {comm}-{pid}")?,
+            Who::Group => out.write_all(&[b"\ngroup: ", &task.comm[..], b"\n"].concat())?,
+            Who::Task(pid) => {
+                out.write_all(&[b"\ntask: ", &task.comm[..]].concat())?;
+                writeln!(out, "-{pid}")?;
+            }
         }
         for event in &task.events {
             write_event(event, symbols, out)?;

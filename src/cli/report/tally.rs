@@ -248,11 +248,13 @@ impl Numbers<'_, '_> {
         let (tasks, all) = self.tasks(top);
         writeln!(out, "\n{:>16} {:>8} {:>12} {:>7} {:>11}", "TASK", "PID", "EVENTS", "SHARE", "SIZE")?;
         for &(file, pid, tally) in &tasks {
-            let comm =
-                String::from_utf8_lossy(self.run.inputs[file].symbols.comms.name(pid)).escape_debug().to_string();
+            let comm = self.run.inputs[file].symbols.comms.name(pid);
+            let pad = 16_usize.saturating_sub(String::from_utf8_lossy(comm).chars().count());
             let share = 100.0 * tally.count as f64 / total.count.max(1) as f64;
             let size = ByteSize(tally.bytes).to_string();
-            writeln!(out, "{comm:>16} {pid:>8} {:>12} {share:>6.1}% {size:>11}", tally.count)?;
+            write!(out, "{:pad$}", "")?;
+            out.write_all(comm)?;
+            writeln!(out, " {pid:>8} {:>12} {share:>6.1}% {size:>11}", tally.count)?;
         }
         if all > tasks.len() {
             writeln!(out, "{:>16} {} more tasks", "", all - tasks.len())?;
