@@ -53,6 +53,16 @@ impl Codec {
         }
     }
 
+    /// Whether `bytes` begin as a stream or frame does.
+    #[inline]
+    pub(in crate::trace_dat) fn is_frame(self, bytes: &[u8]) -> bool {
+        match (self, bytes) {
+            (Codec::Zstd, [0x28, 0xb5, 0x2f, 0xfd, ..]) => true,
+            (Codec::Zlib, [0x78, flags, ..]) => (0x7800 | u32::from(*flags)).is_multiple_of(31),
+            _ => false,
+        }
+    }
+
     /// Packs `data` into one stream or frame. zstd frames carry a checksum, so that a reader notices any flipped bit.
     ///
     /// # Errors

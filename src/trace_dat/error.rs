@@ -114,10 +114,90 @@ pub enum FileError {
         /// What is wrong.
         what: &'static str,
     },
-    /// Options sections that refer to each other in a circle.
+    /// Options sections that refer to each other in a circle, or overlap.
     #[error("options sections form a circle at {offset:#x}")]
     OptionsCircle {
         /// The section seen before.
+        offset: u64,
+    },
+    /// The file header leads to no options.
+    #[error("file header at {offset:#x}: it leads to no options; the recorder did not get as far as to write them")]
+    NoOptions {
+        /// Where the offset of the options should stand.
+        offset: u64,
+    },
+    /// Sections that no option points to.
+    #[error("{place}: no option points to this section")]
+    LostSection {
+        /// The section.
+        place: Place,
+    },
+    /// What every recording has.
+    #[error("{place}: it leads to no {what}")]
+    Missing {
+        /// Where it should be named.
+        place: Place,
+        /// What is missing.
+        what: &'static str,
+    },
+    /// Bytes where a section should start, and none does.
+    #[error("bytes {start:#x} to {end:#x} belong to no section")]
+    Gap {
+        /// The first of these bytes.
+        start: u64,
+        /// The first byte after them.
+        end: u64,
+    },
+    /// A section has another size than what is in it.
+    #[error("{place}: it has {size} bytes for 8 and {stored} compressed ones")]
+    SectionSize {
+        /// The section.
+        place: Place,
+        /// Its size by its header, in bytes.
+        size: u64,
+        /// Compressed bytes by its first word.
+        stored: u64,
+    },
+    /// Bytes after what a section should hold.
+    #[error("{place}: {len} bytes are left over at {}{offset:#x}", if *.unpacked { "unpacked offset " } else { "" })]
+    LeftOver {
+        /// The section.
+        place: Place,
+        /// Where they start.
+        offset: u64,
+        /// Whether `offset` counts decompressed bytes.
+        unpacked: bool,
+        /// How many.
+        len: u64,
+    },
+    /// A buffer's section is compressed and the file is not, or the reverse.
+    #[error("{place}: it is marked as {}compressed in a file with compression `{codec}`", if *.marked { "" } else { "not " })]
+    Mark {
+        /// The section.
+        place: Place,
+        /// Whether it is marked as compressed.
+        marked: bool,
+        /// The file's compression.
+        codec: &'static str,
+    },
+    /// Part of a buffer's data belongs to no CPU, or to two.
+    #[error("{place}: bytes {start:#x} to {end:#x} do not fit where the CPUs' data is said to lie")]
+    Misfit {
+        /// The buffer's section.
+        place: Place,
+        /// The first of these bytes.
+        start: u64,
+        /// The first byte after them.
+        end: u64,
+    },
+    /// Data that another CPU has already.
+    #[error("cpu {cpu}{}: its data at {offset:#x} is that of another CPU", of(.buffer))]
+    Overlap {
+        /// The buffer's name; empty for the top one.
+        buffer: String,
+        /// The CPU whose data is left out.
+        cpu: CpuId,
+        /// Where it should lie.
         offset: u64,
     },
     /// Compressed data that cannot be decompressed.

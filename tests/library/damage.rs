@@ -5,7 +5,8 @@
 //! bare sub-buffers carry none, so there a flipped byte may change an event unseen; then only sanity is asked for.
 
 use crate::common::recording::{Event, data, events, events_and_damage, open, record};
-use rtrace::trace_dat::{Codec, SectionId, Trace};
+use rtrace::trace_dat::{BufferOption, Codec, OptionId, SectionId, Trace};
+use rtrace::units::CpuId;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
@@ -189,4 +190,111 @@ fn damaged_symbols_are_told_by_who_needs_them() {
         assert_eq!(run(words), (1, Some(4)), "{words:?}");
     }
     assert_eq!(run(&["report", "--count"]), (0, Some(0)));
+}
+
+/// The offset of the first options in the file header, and what it is.
+fn options_at(file: &[u8]) -> (usize, usize) {
+    let at = Trace::open(file.to_vec()).unwrap().prefix.options.unwrap();
+    (at.0 as usize, at.1 as usize)
+}
+
+/// Puts `number` in, in the file's byte order.
+fn put(file: &mut [u8], at: usize, big: bool, number: u64, len: usize) {
+    let bytes = if big { number.to_be_bytes() } else { number.to_le_bytes() };
+    let from = if big { 8 - len } else { 0 };
+    file[at..at + len].copy_from_slice(&bytes[from..from + len]);
+}
+
+fn assert_told(file: Vec<u8>, whole: &[Event], what: &str) -> usize {
+    let (found, damage) = read(file);
+    assert!(!damage.is_empty(), "{what}: {} of {} events, not a word", found.len(), whole.len());
+    found.len()
+}
+
+#[test]
+fn lost_options_are_told_and_the_buffers_found_again() {
+    for name in ["s390x/inst.dat", "vm-6.1/trig.dat"] {
+        let file = std::fs::read(data(name)).unwrap();
+        let big = file[12] == 1;
+        let whole = events(&Trace::open(file.clone()).unwrap());
+        let (link, options) = options_at(&file);
+        for offset in [0, u64::MAX, u64::MAX - 15, file.len() as u64 - 1] {
+            let mut damaged = file.clone();
+            put(&mut damaged, link, big, offset, 8);
+            let found = assert_told(damaged, &whole, &format!("{name}: options at {offset:#x}"));
+            assert_eq!(found, whole.len(), "{name}: options at {offset:#x}");
+        }
+        let mut zeroed = file.clone();
+        zeroed[options..].fill(0);
+        assert_told(zeroed, &whole, &format!("{name}: zeros from the options on"));
+        let mut zeroed = file.clone();
+        zeroed[options..options + 16].fill(0);
+        let found = assert_told(zeroed, &whole, &format!("{name}: no header of the options"));
+        assert_eq!(found, whole.len(), "{name}: the buffers lie behind");
+    }
+}
+
+/// The numbers of a buffer's option contradict each other, its section and its data as soon as one of them is wrong.
+#[test]
+fn wrong_numbers_of_a_buffer_are_told() {
+    for name in ["s390x/inst.dat", "vm-6.1/trig.dat", "host/small-zlib.dat"] {
+        let file = std::fs::read(data(name)).unwrap();
+        let big = file[12] == 1;
+        let trace = Trace::open(file.clone()).unwrap();
+        let whole = events(&trace);
+        for option in trace.options.iter().filter(|option| option.id == OptionId::BUFFER) {
+            let text = |from: usize| from + option.data[from..].iter().position(|byte| *byte == 0).unwrap() + 1;
+            let numbers = option.offset as usize + 6 + text(text(8));
+            let cpus = (option.offset as usize + 6 + option.data.len() - numbers - 8) / 20;
+            for count in (0..cpus + 2).filter(|count| *count != cpus).chain([u32::MAX as usize]) {
+                let mut damaged = file.clone();
+                put(&mut damaged, numbers + 4, big, count as u64, 4);
+                let found = assert_told(damaged, &whole, &format!("{name}: {count} CPUs"));
+                assert_eq!(found, whole.len(), "{name}: {count} CPUs: the data tells where it lies");
+            }
+            for (cpu, field) in (0..cpus).flat_map(|cpu| [(cpu, 4), (cpu, 12)]) {
+                for number in [0, 1, 4096, u64::MAX, file.len() as u64] {
+                    let mut damaged = file.clone();
+                    put(&mut damaged, numbers + 8 + 20 * cpu + field, big, number, 8);
+                    assert_told(damaged, &whole, &format!("{name}: cpu {cpu}, field {field}: {number:#x}"));
+                }
+            }
+        }
+    }
+}
+
+/// A file whose bytes are claimed by many is read once: what is read is bounded by its size, not by its counts.
+#[test]
+fn what_is_claimed_often_is_read_once() {
+    let file = std::fs::read(data("vm-6.1/trig.dat")).unwrap();
+    let trace = Trace::open(file.clone()).unwrap();
+    let whole = events(&trace);
+    let buffer = &trace.buffers[0];
+    let section = trace.sections().into_iter().find(|section| section.id == SectionId::BUFFER).unwrap();
+    let cpus = |count| (0..count).map(|cpu| (CpuId(cpu), buffer.cpus[0].offset, buffer.cpus[0].size)).collect();
+    let (clock, page_size) = (buffer.clock.clone(), buffer.page_size as u32);
+    let option = BufferOption { section: section.offset, name: String::new(), clock, page_size, cpus: cpus(20_000) };
+    let with_options = |options: &[Vec<u8>]| {
+        let mut damaged = file.clone();
+        let mut link = trace.options.iter().map(|option| option.offset as usize).max().unwrap();
+        link += 6 + trace.options.last().unwrap().data.len() + 6;
+        for data in options {
+            let at = damaged.len() as u64;
+            put(&mut damaged, link, false, at, 8);
+            damaged.extend([0u16.to_le_bytes(), 0u16.to_le_bytes()].concat());
+            damaged.extend(u32::MAX.to_le_bytes());
+            damaged.extend((data.len() as u64 + 14).to_le_bytes());
+            damaged.extend(data);
+            damaged.extend([0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+            link = damaged.len() - 8;
+        }
+        Trace::open(damaged).unwrap()
+    };
+    let bytes = option.write(trace.abi);
+    let bytes = [&3u16.to_le_bytes()[..], &(bytes.len() as u32).to_le_bytes(), &bytes].concat();
+    let claimed = with_options(&[bytes]);
+    let (found, damage) = events_and_damage(&claimed);
+    assert!(found.len() == whole.len() && !damage.is_empty(), "{} events", found.len());
+    let chain = with_options(&vec![Vec::new(); 200_000]);
+    assert_eq!(events_and_damage(&chain).0.len(), whole.len());
 }

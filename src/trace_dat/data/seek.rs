@@ -202,7 +202,7 @@ impl Seek {
                 if offset >= to {
                     return None;
                 }
-                if self.is_frame(&window[hit + 8..]) && self.is_chunk(offset) {
+                if self.codec.is_frame(&window[hit + 8..]) && self.is_chunk(offset) {
                     return self.header(offset);
                 }
             }
@@ -212,16 +212,6 @@ impl Seek {
             at += (got - 11) as u64;
         }
         None
-    }
-
-    /// Whether `bytes` begin as a compressed frame does.
-    #[inline]
-    fn is_frame(&self, bytes: &[u8]) -> bool {
-        match (self.codec, bytes) {
-            (Codec::Zstd, [0x28, 0xb5, 0x2f, 0xfd, ..]) => true,
-            (Codec::Zlib, [0x78, flags, ..]) => (0x7800 + u32::from(*flags)) % 31 == 0,
-            _ => false,
-        }
     }
 
     /// Whether a chunk starts at `offset`: its header is sound, and so is what follows it.
@@ -234,7 +224,7 @@ impl Seek {
                 return true;
             }
             let mut frame = [0; 4];
-            if !matches!(read_full(&*self.io, &mut frame, at + 8), Ok(4)) || !self.is_frame(&frame) {
+            if !matches!(read_full(&*self.io, &mut frame, at + 8), Ok(4)) || !self.codec.is_frame(&frame) {
                 return self.data.layout == DataLayout::Spool; // torn, or room not yet written
             }
         }

@@ -62,31 +62,42 @@ pub struct BufferOption {
 }
 
 impl BufferOption {
-    /// Reads a version 7 option, or a BUFFER_TEXT one, which ends behind the clock.
-    pub(in crate::trace_dat) fn read(option: &RawOption, abi: Abi, text: bool) -> Result<Self, FileError> {
+    /// Reads a version 7 option, or a BUFFER_TEXT one, which ends after the clock. If its CPUs do not make sense they
+    /// are left out, and the error says why.
+    pub(in crate::trace_dat) fn read(
+        option: &RawOption,
+        abi: Abi,
+        text: bool,
+    ) -> Result<(Self, Option<FileError>), FileError> {
         let mut scan = option.scan(abi);
-        let read = |scan: &mut Scan<'_>| -> Result<Self, FileError> {
-            let section = scan.u64()?;
-            let (name, clock) = (scan.cstr()?, scan.cstr()?);
-            let mut buffer = BufferOption { section, name, clock, page_size: 0, cpus: Vec::new() };
-            if !text {
-                buffer.page_size = scan.u32()?;
-                for _ in 0..scan.u32()? {
-                    buffer.cpus.push((CpuId(scan.u32()?), scan.u64()?, scan.u64()?));
-                }
-            }
-            Ok(buffer)
-        };
-        let bad = |what| option.error(what);
-        let mut buffer = read(&mut scan).map_err(|_| bad("it ends too early"))?;
-        if !text && !is_page_size(buffer.page_size) {
-            return Err(bad("its sub-buffer size cannot be"));
+        let cut = |_| option.error("it ends too early");
+        let section = scan.u64().map_err(cut)?;
+        let (name, clock) = (scan.cstr().map_err(cut)?, scan.cstr().map_err(cut)?);
+        let mut buffer = BufferOption { section, name, clock, page_size: 0, cpus: Vec::new() };
+        let mut defect = if text { None } else { buffer.read_cpus(&mut scan).err() };
+        if scan.remain() > 0 {
+            defect = defect.or(Some("it goes on after its end"));
         }
-        buffer.cpus.sort_by_key(|c| c.0);
-        if buffer.cpus.windows(2).any(|w| w[0].0 == w[1].0) {
-            return Err(bad("it names a CPU twice"));
+        if defect.is_some() {
+            buffer.cpus.clear();
         }
-        Ok(buffer)
+        Ok((buffer, defect.map(|what| option.error(what))))
+    }
+
+    fn read_cpus(&mut self, scan: &mut Scan<'_>) -> Result<(), &'static str> {
+        let cut = |_| "it ends too early";
+        self.page_size = scan.u32().map_err(cut)?;
+        for _ in 0..scan.u32().map_err(cut)? {
+            self.cpus.push((CpuId(scan.u32().map_err(cut)?), scan.u64().map_err(cut)?, scan.u64().map_err(cut)?));
+        }
+        if !is_page_size(self.page_size) {
+            return Err("its sub-buffer size cannot be");
+        }
+        self.cpus.sort_by_key(|c| c.0);
+        if self.cpus.windows(2).any(|two| matches!(two, [a, b] if a.0 == b.0)) {
+            return Err("it names a CPU twice");
+        }
+        Ok(())
     }
 
     /// The bytes of a version 7 option.

@@ -1,6 +1,7 @@
 //! All of a trace file but its events: prefix, options, sections, and what they say.
 
 pub(super) mod buffer;
+mod extents;
 mod kernel_view;
 mod meta;
 mod options;
@@ -10,6 +11,7 @@ pub(super) mod private_options;
 mod proc_maps;
 mod salvage;
 mod scan;
+mod sections;
 pub(super) mod siblings;
 mod spool_table;
 mod trace;
@@ -21,7 +23,7 @@ pub use kernel_view::{KernelOptions, KernelView};
 pub use options::RawOption;
 pub use prefix::Prefix;
 pub use proc_maps::{Mapping, ProcessMap};
+pub use sections::Section;
 pub use siblings::{Siblings, spool_name};
 pub use spool_table::{SpoolEntry, SpoolTable};
 pub use trace::Trace;
-pub use v7::Section;

@@ -41,7 +41,15 @@ impl RawOption {
             });
         }
         if id == OptionId::DONE {
-            return if len >= 8 { scan.u64().map(Err) } else { Ok(Err(0)) };
+            return match len {
+                8 => scan.u64().map(Err),
+                _ => Err(FileError::Option {
+                    place: scan.place(),
+                    id,
+                    offset,
+                    what: "it has not the 8 bytes that say where the options go on",
+                }),
+            };
         }
         let data = scan.bytes(len.into())?;
         Ok(Ok(RawOption { id, data, offset, place: scan.place() }))
@@ -68,6 +76,17 @@ impl SectionHeader {
         let (id, flags, _string, size) =
             (crate::trace_dat::SectionId(scan.u16()?), scan.u16()?, scan.u32()?, scan.u64()?);
         Ok(SectionHeader { id, flags, size, offset })
+    }
+
+    /// Where the next section starts.
+    pub(in crate::trace_dat) fn end(&self) -> u64 {
+        self.data().end
+    }
+
+    /// Where its data lies.
+    pub(in crate::trace_dat) fn data(&self) -> std::ops::Range<u64> {
+        let start = self.offset.saturating_add(Self::LEN);
+        start..start.saturating_add(self.size)
     }
 
     pub(in crate::trace_dat) fn place(&self) -> Place {

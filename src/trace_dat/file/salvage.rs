@@ -8,55 +8,70 @@
 use super::options::SectionHeader;
 use super::scan::Scan;
 use crate::ring_buffer::PageLayout;
-use crate::trace_dat::{Buffer, CpuData, DataLayout, FileError, MAX_CHUNK, Place, Trace};
+use crate::trace_dat::{Buffer, BufferOption, Codec, CpuData, DataLayout, FileError, MAX_CHUNK, Place, Trace};
 use crate::units::CpuId;
+use std::ops::Range;
 
-/// What can be told of the section's data.
-pub(in crate::trace_dat) fn buffer(
+/// What the data of the section tells of itself. `like` is the buffer as far as its option can be read: its CPUs are taken
+/// if they are as many as there are here.
+pub(super) fn buffer(
     trace: &Trace,
     scan: &mut Scan<'_>,
     header: SectionHeader,
+    like: Option<&BufferOption>,
+    layout: DataLayout,
 ) -> Result<Buffer, FileError> {
+    const MOST_CPUS: u32 = 65536;
     let page_size = u64::from(trace.prefix.page_size);
-    let start = header.offset + SectionHeader::LEN;
-    let end = start.saturating_add(header.size).min(trace.size);
-    let layout = if header.is_compressed() { DataLayout::Chunks } else { DataLayout::Pages };
+    let Range { start, end } = header.data();
+    let end = end.min(trace.size);
+    let most = if trace.cpu_count > 0 { trace.cpu_count } else { MOST_CPUS };
     let mut buffer = Buffer {
-        name: String::new(),
-        clock: String::new(),
+        name: like.map(|like| like.name.clone()).unwrap_or_default(),
+        clock: like.map(|like| like.clock.clone()).unwrap_or_default(),
         page_size: page_size as usize,
         cpus: Vec::new(),
         text: None,
     };
-    let mut at = start.next_multiple_of(page_size);
+    let aligned = |at: u64| at.checked_next_multiple_of(page_size).unwrap_or(end);
+    let mut at = aligned(start);
     scan.set_place(Place::Section(header.id, header.offset));
-    while at < end {
+    for cpu in (0..most).map(CpuId) {
+        if at >= end {
+            break;
+        }
         let data_end = match layout {
             DataLayout::Pages => run_of_pages(trace, scan, at, end)?,
             _ => run_of_chunks(scan, at, end)?,
         };
-        let cpu = CpuId(buffer.cpus.len() as u32);
-        if cpu.0 >= trace.cpu_count.max(1) {
-            break;
-        }
-        buffer.cpus.push(CpuData { cpu, source: 0, offset: at, size: data_end - at, layout });
-        at = data_end.next_multiple_of(page_size);
+        buffer.cpus.push(CpuData { cpu, source: 0, offset: at, size: data_end.saturating_sub(at), layout });
+        at = aligned(data_end);
+    }
+    if let Some(like) = like.filter(|like| like.cpus.len() == buffer.cpus.len()) {
+        buffer.cpus.iter_mut().zip(&like.cpus).for_each(|(data, (cpu, ..))| data.cpu = *cpu);
     }
     Ok(buffer)
+}
+
+/// Whether a chunk's frame stands where a CPU's first one would.
+pub(super) fn starts_with_frame(scan: &mut Scan<'_>, codec: Codec, first: u64) -> bool {
+    const HEADERS: u64 = 4 + 8;
+    scan.seek(first.saturating_add(HEADERS));
+    scan.bytes(4).is_ok_and(|bytes| codec.is_frame(&bytes))
 }
 
 /// Where the chunks end whose number stands at `at`; where the data ends if there are not as many.
 fn run_of_chunks(scan: &mut Scan<'_>, at: u64, end: u64) -> Result<u64, FileError> {
     scan.seek(at);
-    if end - at < 4 {
+    if end.saturating_sub(at) < 4 {
         return Ok(end);
     }
     for _ in 0..scan.u32()? {
-        if end - scan.pos() < 8 {
+        if end.saturating_sub(scan.pos()) < 8 {
             return Ok(end);
         }
         let (stored, size) = (scan.u32()?, scan.u32()?);
-        let next = scan.pos() + u64::from(stored);
+        let next = scan.pos().saturating_add(stored.into());
         if next > end || size as usize > MAX_CHUNK {
             return Ok(end);
         }
@@ -70,7 +85,7 @@ fn run_of_pages(trace: &Trace, scan: &mut Scan<'_>, mut at: u64, end: u64) -> Re
     let size = trace.prefix.page_size as usize;
     let layout = PageLayout::new(&trace.header_page, trace.abi, size);
     let mut before = 0;
-    while end - at >= size as u64 {
+    while end.saturating_sub(at) >= size as u64 {
         scan.seek(at);
         let bytes = scan.bytes(size as u64)?;
         // A damaged header says nothing of time.
@@ -79,7 +94,7 @@ fn run_of_pages(trace: &Trace, scan: &mut Scan<'_>, mut at: u64, end: u64) -> Re
             return Ok(at);
         }
         before = now;
-        at += size as u64;
+        at = at.saturating_add(size as u64);
     }
     Ok(end)
 }

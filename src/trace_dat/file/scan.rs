@@ -66,6 +66,11 @@ impl<'a> Scan<'a> {
         self.place
     }
 
+    /// Whether positions count decompressed bytes.
+    pub(in crate::trace_dat) fn is_unpacked(&self) -> bool {
+        self.unpacked
+    }
+
     pub(in crate::trace_dat) fn set_abi(&mut self, abi: Abi) {
         self.abi = abi;
     }
@@ -84,8 +89,7 @@ impl<'a> Scan<'a> {
         }
         let mut data = vec![0; len as usize];
         if len <= WINDOW as u64 {
-            let from = self.fill(len as usize)?;
-            data.copy_from_slice(&self.window[from..from + len as usize]);
+            data.copy_from_slice(self.window(len as usize)?);
         } else {
             let got = read_full(self.io, &mut data, self.pos)
                 .map_err(|source| FileError::Read { offset: self.pos, source })?;
@@ -93,7 +97,7 @@ impl<'a> Scan<'a> {
                 return Err(self.short(len));
             }
         }
-        self.pos += len;
+        self.advance(len);
         Ok(data)
     }
 
@@ -102,39 +106,46 @@ impl<'a> Scan<'a> {
         let end = self.pos.checked_add(len).filter(|end| *end <= self.end);
         match self.memory.zip(end).and_then(|(memory, end)| memory.get(self.pos as usize..end as usize)) {
             Some(bytes) => {
-                self.pos += len;
+                self.advance(len);
                 Ok(Cow::Borrowed(bytes))
             }
             None => self.bytes(len).map(Cow::Owned),
         }
     }
 
-    /// Makes the window hold the next `len` bytes (at most its size); gives their index in it.
-    fn fill(&mut self, len: usize) -> Result<usize, FileError> {
-        if let Some(from) = self.pos.checked_sub(self.window_at)
-            && from + len as u64 <= self.window.len() as u64
-        {
-            return Ok(from as usize);
+    /// Makes the window hold the next `len` bytes (at most its size) and returns them. The end counts, even if the
+    /// window holds bytes after it.
+    fn window(&mut self, len: usize) -> Result<&[u8], FileError> {
+        if len as u64 > self.remain() {
+            return Err(self.short(len as u64));
         }
-        let size = self.remain().min(WINDOW as u64) as usize;
-        self.window.resize(size, 0);
-        let got = read_full(self.io, &mut self.window, self.pos)
-            .map_err(|source| FileError::Read { offset: self.pos, source })?;
-        self.window.truncate(got);
-        self.window_at = self.pos;
-        if got < len { Err(self.short(len as u64)) } else { Ok(0) }
+        let held = self.pos.checked_sub(self.window_at).and_then(|from| usize::try_from(from).ok());
+        let mut from = held.unwrap_or(usize::MAX);
+        if from.checked_add(len).is_none_or(|end| end > self.window.len()) {
+            let size = self.remain().min(WINDOW as u64) as usize;
+            self.window.resize(size, 0);
+            let got = read_full(self.io, &mut self.window, self.pos)
+                .map_err(|source| FileError::Read { offset: self.pos, source })?;
+            self.window.truncate(got);
+            self.window_at = self.pos;
+            from = 0;
+        }
+        let short = self.short(len as u64);
+        self.window.get(from..from.saturating_add(len)).ok_or(short)
+    }
+
+    /// Goes `len` bytes on, which were read.
+    fn advance(&mut self, len: u64) {
+        self.pos = self.pos.saturating_add(len);
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], FileError> {
-        if let Some(bytes) = self.memory.and_then(|memory| memory.get(self.pos as usize..)?.first_chunk::<N>())
-            && self.remain() >= N as u64
-        {
-            self.pos += N as u64;
-            return Ok(*bytes);
-        }
-        let from = self.fill(N)?;
-        let bytes = self.window[from..].first_chunk::<N>().copied().ok_or_else(|| self.short(N as u64))?;
-        self.pos += N as u64;
+        let here = |memory: &'a [u8]| memory.get(usize::try_from(self.pos).ok()?..)?.first_chunk::<N>();
+        let bytes = match self.memory.and_then(here).filter(|_| self.remain() >= N as u64) {
+            Some(bytes) => *bytes,
+            None => self.window(N)?.first_chunk::<N>().copied().ok_or_else(|| self.short(N as u64))?,
+        };
+        self.advance(N as u64);
         Ok(bytes)
     }
 
@@ -157,13 +168,13 @@ impl<'a> Scan<'a> {
     /// The text up to the next NUL, at most 4096 bytes, which is consumed and not returned.
     pub(in crate::trace_dat) fn cstr(&mut self) -> Result<String, FileError> {
         const MOST: usize = 4096;
-        let most = self.remain().min(MOST as u64) as usize;
-        let from = self.fill(most)?;
-        let Some(len) = memchr::memchr(0, &self.window[from..from + most]) else {
-            return Err(self.short(most as u64 + 1));
+        let most = self.remain().min(MOST as u64);
+        let bytes = self.window(most as usize)?;
+        let Some(text) = memchr::memchr(0, bytes).and_then(|len| bytes.get(..len)) else {
+            return Err(self.short(most.saturating_add(1)));
         };
-        let text = String::from_utf8_lossy(&self.window[from..from + len]).into_owned();
-        self.pos += len as u64 + 1;
+        let (len, text) = (text.len() as u64, String::from_utf8_lossy(text).into_owned());
+        self.advance(len.saturating_add(1));
         Ok(text)
     }
 

@@ -107,8 +107,9 @@ impl Trace {
         };
         match trace.prefix.options {
             None => v6::read(&mut trace, &mut scan)?,
-            Some((_, options)) => v7::read(&mut trace, &mut scan, options, ahead)?,
+            Some(options) => v7::read(&mut trace, &mut scan, options, ahead)?,
         }
+        trace.drop_overlaps();
         trace.clamp();
         Ok(trace)
     }

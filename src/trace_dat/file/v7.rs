@@ -1,13 +1,14 @@
 //! Version 7: sections that options point to.
 
 use super::buffer::BufferOption;
+use super::extents::misfit;
 use super::options::SectionHeader;
 use super::scan::{MAX_ITEM, Scan};
-use super::{meta, private_options, salvage};
+use super::sections::{Walk, read_header, unpack, walk};
+use super::{Buffer, CpuData, DataLayout, Prefix, RawOption, Trace, meta, private_options, salvage};
 use crate::trace_dat::codec::Unpacker;
-use crate::trace_dat::{
-    Buffer, CpuData, DataLayout, FileError, LazyBytes, OptionId, Place, Prefix, RawOption, SectionId, Trace,
-};
+use crate::trace_dat::{Codec, FileError, LazyBytes, OptionId, Place, SectionId};
+use std::collections::HashSet;
 
 /// Sections that hold one text or table, in the order they are best read: formats need nothing but `header_page`.
 const META: [SectionId; 6] = [
@@ -27,26 +28,33 @@ const LAZY: [SectionId; 3] = [SectionId::KALLSYMS, SectionId::BTF_FILE, SectionI
 pub(in crate::trace_dat) fn read(
     trace: &mut Trace,
     scan: &mut Scan<'_>,
-    options: u64,
+    options: (u64, u64),
     ahead: bool,
 ) -> Result<(), FileError> {
-    let first_section = scan.pos();
-    let chain = read_options(trace, scan, options);
-    if let Err(e) = chain {
-        trace.damage.push(e);
-    }
-    let found = walk_sections(scan, first_section);
-    let place = |trace: &Trace, id: SectionId| {
-        let pointed = trace.options.iter().rfind(|o| o.id.0 == id.0).map(|o| o.scan(trace.abi).u64());
-        match pointed {
-            Some(Ok(offset)) => Some(offset),
-            _ if trace.damage.is_empty() => None,
-            _ => found.iter().find(|s| s.id == id).map(|header| header.offset),
+    let found = walk(scan);
+    read_options(trace, scan, options, &found);
+    let pointed = |trace: &Trace, id: SectionId| {
+        let option = trace.options.iter().rfind(|option| option.id.0 == id.0)?;
+        option.scan(trace.abi).u64().ok()
+    };
+    let place = |trace: &mut Trace, id: SectionId| {
+        let offset = pointed(trace, id);
+        let there = |header: &&SectionHeader| header.id == id;
+        match found.headers.iter().find(|header| there(header) && Some(header.offset) == offset) {
+            Some(_) => offset,
+            None => match found.headers.iter().rfind(there) {
+                Some(header) => {
+                    trace.damage.push(FileError::LostSection { place: header.place() });
+                    Some(header.offset)
+                }
+                None => offset,
+            },
         }
     };
     for id in LAZY {
         let Some(offset) = place(trace, id) else { continue };
-        let (io, prefix, size) = (trace.sources[0].clone(), trace.prefix.clone(), trace.size);
+        let Some(io) = trace.sources.first().cloned() else { continue };
+        let (prefix, size) = (trace.prefix.clone(), trace.size);
         let lazy = LazyBytes::new(move || {
             let mut scan = Scan::new(&*io, prefix.abi, Place::Prefix, 0, size);
             let (header, data) = fetch(&mut scan, &prefix, id, offset)?;
@@ -69,178 +77,127 @@ pub(in crate::trace_dat) fn read(
         return Err(trace.damage.remove(0));
     }
     trace.apply_options();
-    let mut told = Vec::new();
-    for option in trace.options.clone() {
-        let buffer = match option.id {
-            OptionId::BUFFER => read_buffer(trace, scan, &option, &mut told),
-            OptionId::BUFFER_TEXT => read_text(trace, scan, &option),
-            _ => continue,
-        };
-        match buffer {
-            Ok(buffer) => trace.buffers.push(buffer),
-            Err(e) => trace.damage.push(e),
-        }
+    if trace.spools.is_none() {
+        let gap = |gap: &std::ops::Range<u64>| FileError::Gap { start: gap.start, end: gap.end };
+        trace.damage.extend(found.gaps.iter().map(gap));
     }
-    for &header in found.iter().filter(|s| s.id == SectionId::BUFFER && s.size > 0 && !told.contains(&s.offset)) {
-        trace.damage.push(FileError::LostBuffer { place: header.place() });
-        match salvage::buffer(trace, scan, header) {
-            Ok(buffer) => trace.buffers.push(buffer),
-            Err(e) => trace.damage.push(e),
-        }
-    }
+    read_buffers(trace, scan, &found.headers);
     trace.buffers.sort_by_key(|b| !b.name.is_empty());
     if trace.cpu_count == 0 {
         let highest = trace.buffers.iter().flat_map(|b| &b.cpus).map(|c| c.cpu.0).max();
         trace.cpu_count = highest.map_or(0, |c| c.saturating_add(1));
     }
-    Ok(())
-}
-
-/// The chain of options sections.
-fn read_options(trace: &mut Trace, scan: &mut Scan<'_>, mut at: u64) -> Result<(), FileError> {
-    let mut seen = Vec::new();
-    while at != 0 {
-        if seen.contains(&at) {
-            return Err(FileError::OptionsCircle { offset: at });
-        }
-        seen.push(at);
-        let header = section(scan, SectionId::OPTIONS, at)?;
-        if header.is_compressed() {
-            let data = unpack(scan, &trace.prefix, header)?;
-            let mut inner = Scan::unpacked(&data, trace.prefix.abi, header.place());
-            at = options_of(&mut inner, trace)?;
-        } else {
-            let end = scan.limit(scan.pos().saturating_add(header.size));
-            let next = options_of(scan, trace);
-            scan.set_end(end);
-            at = next?;
-        }
+    let none = |what| FileError::Missing { place: Place::Prefix, what };
+    if trace.header_texts == Default::default() && !found.headers.iter().any(|h| h.id == SectionId::HEADER_INFO) {
+        trace.damage.push(none("header_page"));
+    }
+    if trace.buffers.is_empty() && trace.spools.is_none() {
+        trace.damage.push(none("ring buffer"));
     }
     Ok(())
 }
 
-fn options_of(scan: &mut Scan<'_>, trace: &mut Trace) -> Result<u64, FileError> {
+/// Reads the chain of options, and if it is broken the options sections that it no longer reaches.
+fn read_options(trace: &mut Trace, scan: &mut Scan<'_>, (link, first): (u64, u64), found: &Walk) {
+    let mut seen = HashSet::new();
+    let chain = match first {
+        0 => Err(FileError::NoOptions { offset: link }),
+        at => read_chain(trace, scan, at, &mut seen),
+    };
+    trace.damage.extend(chain.err());
+    let reached = trace.options.len();
+    for header in found.headers.iter().filter(|h| h.id == SectionId::OPTIONS && !seen.contains(&h.offset)) {
+        let (mut options, mut damage) = (Vec::new(), Vec::new());
+        let end = options_section(trace, scan, header.offset, &mut options, &mut damage);
+        // The options of a recording that was not finished yet stay in the file.
+        if options.iter().any(|option: &RawOption| option.id == OptionId::RTRACE_SPOOLS) {
+            continue;
+        }
+        trace.damage.push(FileError::LostSection { place: header.place() });
+        trace.damage.extend(damage.into_iter().chain(end.err()));
+        let known: HashSet<u16> = trace.options.iter().take(reached).map(|option| option.id.0).collect();
+        let is_new = |option: &RawOption| option.id == OptionId::BUFFER || !known.contains(&option.id.0);
+        trace.options.extend(options.into_iter().filter(is_new));
+    }
+}
+
+/// The chain of options sections from `at` on. Together they cannot have more bytes than the file.
+fn read_chain(trace: &mut Trace, scan: &mut Scan<'_>, mut at: u64, seen: &mut HashSet<u64>) -> Result<(), FileError> {
+    let mut room = trace.size;
+    while at != 0 {
+        let (mut options, mut damage) = (Vec::new(), Vec::new());
+        let end = match seen.insert(at) {
+            true => options_section(trace, scan, at, &mut options, &mut damage),
+            false => Err(FileError::OptionsCircle { offset: at }),
+        };
+        trace.options.append(&mut options);
+        trace.damage.append(&mut damage);
+        let (size, next) = end?;
+        room = room.checked_sub(size).ok_or(FileError::OptionsCircle { offset: at })?;
+        at = next;
+    }
+    Ok(())
+}
+
+/// The options of the section at `at`; gives its size and where the next section is.
+fn options_section(
+    trace: &Trace,
+    scan: &mut Scan<'_>,
+    at: u64,
+    to: &mut Vec<RawOption>,
+    damage: &mut Vec<FileError>,
+) -> Result<(u64, u64), FileError> {
+    let header = read_header(scan, SectionId::OPTIONS, at)?;
+    let next = if header.is_compressed() {
+        let data = unpack(scan, &trace.prefix, header)?;
+        let mut inner = Scan::unpacked(&data, trace.prefix.abi, header.place());
+        options_of(&mut inner, trace, to, damage)
+    } else {
+        let end = scan.limit(header.end());
+        let next = options_of(scan, trace, to, damage);
+        scan.set_end(end);
+        next
+    };
+    Ok((header.size, next?))
+}
+
+fn options_of(
+    scan: &mut Scan<'_>,
+    trace: &Trace,
+    to: &mut Vec<RawOption>,
+    damage: &mut Vec<FileError>,
+) -> Result<u64, FileError> {
     loop {
         match RawOption::read(scan, 7)? {
-            Ok(option) => private_options::take(option, trace.prefix.abi, &mut trace.options, &mut trace.damage),
-            Err(next) => return Ok(next),
-        }
-    }
-}
-
-/// The header of the section at `at`, which must be of kind `id`; `scan` stands behind it afterwards.
-fn section(scan: &mut Scan<'_>, id: SectionId, at: u64) -> Result<SectionHeader, FileError> {
-    scan.set_place(Place::Section(id, at));
-    scan.seek(at);
-    let header = SectionHeader::read(scan)?;
-    if header.id != id {
-        return Err(FileError::WrongSection { place: scan.place(), found: header.id });
-    }
-    Ok(header)
-}
-
-/// The data of the section whose header was just read.
-fn unpack(scan: &mut Scan<'_>, prefix: &Prefix, header: SectionHeader) -> Result<Vec<u8>, FileError> {
-    if !header.is_compressed() {
-        return scan.bytes(header.size);
-    }
-    let at = scan.pos();
-    let (stored, size) = (scan.u32()?, scan.u32()?);
-    if u64::from(size) > MAX_ITEM {
-        return Err(FileError::TooLong { place: scan.place(), offset: at + 4, len: size.into(), limit: MAX_ITEM });
-    }
-    let place = header.place();
-    let offset = scan.pos();
-    let packed = scan.bytes(stored.into())?;
-    let mut data = Vec::new();
-    let damaged = |source| FileError::Codec { place, offset, len: stored.into(), source };
-    Unpacker::new(prefix.codec).unpack(&packed, size as usize, &mut data).map_err(damaged)?;
-    if data.len() != size as usize {
-        let source = std::io::Error::other(format!("{} bytes unpacked where {size} were declared", data.len()));
-        return Err(damaged(source));
-    }
-    data.shrink_to_fit();
-    Ok(data)
-}
-
-/// A section of a version 7 file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Section {
-    /// What it holds.
-    pub id: SectionId,
-    /// Where its header starts.
-    pub offset: u64,
-    /// Bytes behind the header.
-    pub size: u64,
-    /// Whether they are compressed.
-    pub compressed: bool,
-}
-
-impl Trace {
-    /// The sections of a version 7 file, as they follow each other.
-    pub fn sections(&self) -> Vec<Section> {
-        let (Some((at, _)), Some(io)) = (self.prefix.options, self.sources.first()) else { return Vec::new() };
-        let mut scan = Scan::new(&**io, self.prefix.abi, Place::Prefix, 0, self.size);
-        let section = |header: SectionHeader| Section {
-            id: header.id,
-            offset: header.offset,
-            size: header.size,
-            compressed: header.is_compressed(),
-        };
-        walk_sections(&mut scan, at + 8).into_iter().map(section).collect()
-    }
-
-    /// The texts that section headers refer to, of a version 7 file, with the offsets by which they do: those of each
-    /// section of texts count on from the one before.
-    ///
-    /// # Errors
-    /// [`FileError`] if such a section cannot be read.
-    pub fn strings(&self) -> Result<Vec<(u64, String)>, FileError> {
-        let (Some((at, _)), Some(io)) = (self.prefix.options, self.sources.first()) else { return Ok(Vec::new()) };
-        let mut scan = Scan::new(&**io, self.prefix.abi, Place::Prefix, 0, self.size);
-        let headers = walk_sections(&mut scan, at + 8);
-        let (mut found, mut offset) = (Vec::new(), 0);
-        for header in headers.into_iter().filter(|header| header.id == SectionId::STRINGS) {
-            section(&mut scan, header.id, header.offset)?;
-            let data = unpack(&mut scan, &self.prefix, header)?;
-            for text in data.split_inclusive(|byte| *byte == 0) {
-                let bare = text.strip_suffix(b"\0").unwrap_or(text);
-                found.push((offset, String::from_utf8_lossy(bare).into_owned()));
-                offset += text.len() as u64;
+            Ok(option) => private_options::take(option, trace.prefix.abi, to, damage),
+            Err(next) => {
+                damage.extend(left_over(scan).err());
+                return Ok(next);
             }
         }
-        Ok(found)
     }
 }
 
-/// The headers of all sections that follow each other from `at`.
-fn walk_sections(scan: &mut Scan<'_>, mut at: u64) -> Vec<SectionHeader> {
-    let mut found = Vec::new();
-    scan.set_place(Place::Prefix);
-    loop {
-        scan.seek(at);
-        let Ok(header) = SectionHeader::read(scan) else { return found };
-        if header.id.name().is_none() || header.flags > SectionHeader::COMPRESSED {
-            return found;
-        }
-        found.push(header);
-        if header.size > scan.remain() {
-            return found;
-        }
-        at = scan.pos() + header.size;
+/// Nothing may follow what was read of a section.
+fn left_over(scan: &Scan<'_>) -> Result<(), FileError> {
+    match scan.remain() {
+        0 => Ok(()),
+        len => Err(FileError::LeftOver { place: scan.place(), offset: scan.pos(), unpacked: scan.is_unpacked(), len }),
     }
 }
 
 /// The section at `at`, which must be of kind `id`, and its data.
 fn fetch(scan: &mut Scan<'_>, prefix: &Prefix, id: SectionId, at: u64) -> Result<(SectionHeader, Vec<u8>), FileError> {
-    let header = section(scan, id, at)?;
+    let header = read_header(scan, id, at)?;
     let data = unpack(scan, prefix, header)?;
     Ok((header, data))
 }
 
-/// What a u32 length stands before in `data`. Megabytes: not to be copied.
+/// The text in `data`, which a u32 length stands before. Megabytes: not to be copied.
 fn sized(prefix: &Prefix, header: SectionHeader, mut data: Vec<u8>) -> Result<Vec<u8>, FileError> {
-    let text = meta::span32(&mut Scan::unpacked(&data, prefix.abi, header.place()))?;
+    let mut scan = Scan::unpacked(&data, prefix.abi, header.place());
+    let text = meta::span32(&mut scan)?;
+    left_over(&scan)?;
     data.truncate(text.end);
     data.drain(..text.start);
     Ok(data)
@@ -260,59 +217,168 @@ fn take_meta(trace: &mut Trace, header: SectionHeader, data: Vec<u8>) -> Result<
         SectionId::EVENT_FORMATS => meta::systems(&mut inner, &mut trace.event_formats, &mut trace.damage)?,
         SectionId::PRINTK => trace.printk_formats = meta::sized32(&mut inner)?,
         SectionId::CMDLINES => trace.saved_cmdlines = meta::sized64(&mut inner)?,
-        _ => trace.modules = data,
+        _ => {
+            trace.modules = data;
+            return Ok(());
+        }
     }
-    Ok(())
+    left_over(&inner)
+}
+
+/// The buffers that options speak of, and those that no option speaks of any more.
+fn read_buffers(trace: &mut Trace, scan: &mut Scan<'_>, sections: &[SectionHeader]) {
+    let is_buffer = |option: &&RawOption| matches!(option.id, OptionId::BUFFER | OptionId::BUFFER_TEXT);
+    let mut told = HashSet::new();
+    let mut room = MAX_ITEM;
+    for option in trace.options.iter().filter(is_buffer).cloned().collect::<Vec<_>>() {
+        let buffer = match option.id {
+            OptionId::BUFFER => read_buffer(trace, scan, &option, &mut told),
+            _ => read_text(trace, scan, &option, &mut told, &mut room),
+        };
+        match buffer {
+            Ok(buffer) => trace.buffers.push(buffer),
+            Err(e) => trace.damage.push(e),
+        }
+    }
+    let lost = |header: &&SectionHeader| {
+        let kind = matches!(header.id, SectionId::BUFFER | SectionId::BUFFER_TEXT);
+        kind && header.size > 0 && !told.contains(&header.offset)
+    };
+    for &header in sections.iter().filter(lost) {
+        let data = header.data();
+        if trace.buffers.iter().flat_map(|b| &b.cpus).any(|c| c.size > 0 && data.contains(&c.offset)) {
+            continue; // the option's offset of the section is damaged, not those of the data
+        }
+        let place = header.place();
+        let buffer = if header.id == SectionId::BUFFER {
+            trace.damage.push(FileError::LostBuffer { place });
+            let layout = layout(trace, scan, header, data.start);
+            salvage::buffer(trace, scan, header, None, layout)
+        } else {
+            trace.damage.push(FileError::LostSection { place });
+            text_at(trace, scan, header.offset, &mut room).map(|text| text_buffer(trace, String::new(), text))
+        };
+        match buffer {
+            Ok(buffer) => trace.buffers.push(buffer),
+            Err(e) => trace.damage.push(e),
+        }
+    }
 }
 
 fn read_buffer(
-    trace: &Trace,
+    trace: &mut Trace,
     scan: &mut Scan<'_>,
     option: &RawOption,
-    told: &mut Vec<u64>,
+    told: &mut HashSet<u64>,
 ) -> Result<Buffer, FileError> {
-    let found = BufferOption::read(option, trace.abi, false)?;
-    told.push(found.section);
-    // Recorders that could not say whether data is compressed leave the section's flag to do so.
-    let compressed = match section(scan, SectionId::BUFFER, found.section) {
-        Ok(header) => header.is_compressed(),
+    let (found, defect) = BufferOption::read(option, trace.abi, false)?;
+    if !told.insert(found.section) {
+        return Err(option.error("another option speaks of the same buffer"));
+    }
+    let data: Vec<_> = found.cpus.iter().map(|c| c.1..c.1.saturating_add(c.2)).collect();
+    let first = data.iter().filter(|data| !data.is_empty()).map(|data| data.start).min();
+    let mut layout_found = if trace.prefix.codec == Codec::None { DataLayout::Pages } else { DataLayout::Chunks };
+    let damaged = defect.is_some();
+    trace.damage.extend(defect);
+    match read_header(scan, SectionId::BUFFER, found.section) {
         Err(e) if found.cpus.is_empty() => return Err(e),
-        Err(_) => trace.prefix.codec != crate::trace_dat::Codec::None,
-    };
-    let layout = if compressed { DataLayout::Chunks } else { DataLayout::Pages };
-    let data = |&(cpu, offset, size)| CpuData { cpu, source: 0, offset, size, layout };
+        Err(e) => trace.damage.push(e),
+        Ok(header) => {
+            let align = u64::from(trace.prefix.page_size.max(found.page_size));
+            let misfit = if damaged { None } else { misfit(data, &header.data(), align) };
+            layout_found = layout(trace, scan, header, first.unwrap_or(header.data().start));
+            if let Some(bytes) = &misfit {
+                let place = header.place();
+                trace.damage.push(FileError::Misfit { place, start: bytes.start, end: bytes.end });
+            }
+            if damaged || misfit.is_some() {
+                return salvage::buffer(trace, scan, header, Some(&found), layout_found);
+            }
+        }
+    }
+    let data = |&(cpu, offset, size)| CpuData { cpu, source: 0, offset, size, layout: layout_found };
     let cpus = found.cpus.iter().filter(|c| c.2 > 0).map(data).collect();
     Ok(Buffer { name: found.name, clock: found.clock, page_size: found.page_size as usize, cpus, text: None })
 }
 
-/// A latency tracer's text, compressed in chunks like a CPU's data.
-fn read_text(trace: &Trace, scan: &mut Scan<'_>, option: &RawOption) -> Result<Buffer, FileError> {
-    let found = BufferOption::read(option, trace.abi, true)?;
-    let header = section(scan, SectionId::BUFFER_TEXT, found.section)?;
-    let text = if header.is_compressed() {
-        let mut text = Vec::new();
-        let mut unpacker = Unpacker::new(trace.prefix.codec);
-        let mut chunk = Vec::new();
-        for _ in 0..scan.u32()? {
-            let (stored, size) = (scan.u32()?, scan.u32()?);
-            let len = text.len() as u64 + u64::from(size);
-            if len > MAX_ITEM {
-                return Err(FileError::TooLong { place: scan.place(), offset: scan.pos() - 4, len, limit: MAX_ITEM });
-            }
-            let offset = scan.pos();
-            let packed = scan.bytes(stored.into())?;
-            unpacker.unpack(&packed, size as usize, &mut chunk).map_err(|source| FileError::Codec {
-                place: header.place(),
-                offset,
-                len: stored.into(),
-                source,
-            })?;
-            text.extend_from_slice(&chunk);
-        }
-        text
-    } else {
-        scan.bytes(header.size)?
+/// How the data of a buffer is stored that starts at `first`: as its section's flag says, if the file is compressed at
+/// all. A flag that says otherwise than the data is damage.
+fn layout(trace: &mut Trace, scan: &mut Scan<'_>, header: SectionHeader, first: u64) -> DataLayout {
+    let (marked, codec) = (header.is_compressed(), trace.prefix.codec);
+    let compressed = match (codec, marked) {
+        (Codec::None, _) => false,
+        (_, true) => true,
+        // recorders that cannot compress on the way leave the data as it is
+        (_, false) => salvage::starts_with_frame(scan, codec, first),
     };
+    if compressed != marked && header.size > 0 {
+        trace.damage.push(FileError::Mark { place: header.place(), marked, codec: codec.name() });
+    }
+    if compressed { DataLayout::Chunks } else { DataLayout::Pages }
+}
+
+/// A latency tracer's text.
+fn read_text(
+    trace: &Trace,
+    scan: &mut Scan<'_>,
+    option: &RawOption,
+    told: &mut HashSet<u64>,
+    room: &mut u64,
+) -> Result<Buffer, FileError> {
+    let (found, defect) = BufferOption::read(option, trace.abi, true)?;
+    if let Some(defect) = defect {
+        return Err(defect);
+    }
+    if !told.insert(found.section) {
+        return Err(option.error("another option speaks of the same buffer"));
+    }
+    let text = text_at(trace, scan, found.section, room)?;
+    Ok(Buffer { clock: found.clock, ..text_buffer(trace, found.name, text) })
+}
+
+fn text_buffer(trace: &Trace, name: String, text: Vec<u8>) -> Buffer {
     let page_size = trace.prefix.page_size as usize;
-    Ok(Buffer { name: found.name, clock: found.clock, page_size, cpus: Vec::new(), text: Some(text) })
+    Buffer { name, clock: String::new(), page_size, cpus: Vec::new(), text: Some(text) }
+}
+
+/// The text of the section at `at`, which is compressed in chunks like a CPU's data. All texts of a file together have
+/// `room` bytes.
+fn text_at(trace: &Trace, scan: &mut Scan<'_>, at: u64, room: &mut u64) -> Result<Vec<u8>, FileError> {
+    let header = read_header(scan, SectionId::BUFFER_TEXT, at)?;
+    if !header.is_compressed() {
+        take_room(scan, room, header.size)?;
+        return scan.bytes(header.size);
+    }
+    let mut text = Vec::new();
+    let mut unpacker = Unpacker::new(trace.prefix.codec);
+    let mut chunk = Vec::new();
+    for _ in 0..scan.u32()? {
+        let (stored, size) = (scan.u32()?, scan.u32()?);
+        take_room(scan, room, size.into())?;
+        let offset = scan.pos();
+        let packed = scan.bytes(stored.into())?;
+        let unpacked = unpacker.unpack(&packed, size as usize, &mut chunk).and_then(|()| match chunk.len() {
+            len if len == size as usize => Ok(()),
+            len => Err(std::io::Error::other(format!("{len} bytes unpacked where {size} were declared"))),
+        });
+        unpacked.map_err(|source| FileError::Codec { place: header.place(), offset, len: stored.into(), source })?;
+        text.extend_from_slice(&chunk);
+    }
+    match header.end().checked_sub(scan.pos()) {
+        Some(0) => Ok(text),
+        // trace-cmd may count its own 4 bytes less
+        _ => Err(FileError::LeftOver {
+            place: header.place(),
+            offset: scan.pos(),
+            unpacked: false,
+            len: header.end().saturating_sub(scan.pos()),
+        }),
+    }
+}
+
+fn take_room(scan: &Scan<'_>, room: &mut u64, len: u64) -> Result<(), FileError> {
+    let offset = scan.pos().saturating_sub(4);
+    let error = FileError::TooLong { place: scan.place(), offset, len, limit: MAX_ITEM };
+    *room = room.checked_sub(len).ok_or(error)?;
+    Ok(())
 }
