@@ -6,7 +6,9 @@ use crate::common::knobs::Knobs;
 use rtrace::trace_dat::Trace;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::process::Command;
 
 const STATS: &str = "entries: 0\noverrun: 0\ncommit overrun: 0\nbytes: 0\noldest event ts:  1.000000\n\
                      now ts:  2.000000\ndropped events: 0\nread events: 0\n";
@@ -96,7 +98,34 @@ fn pages_of(file: &Path, cpus: usize) -> Vec<Vec<u8>> {
     found
 }
 
+/// Whose right the recorder runs by.
+#[derive(Clone, Copy, PartialEq)]
+enum User {
+    /// Who runs the tests.
+    Own,
+    /// `nobody`, where the tests are root's.
+    Nobody,
+}
+
+/// `rtrace` as `user`, to whom everything in the folder then belongs.
+fn rtrace_of(user: User, env: &TestEnvironment) -> Command {
+    if user == User::Own || !nix::unistd::geteuid().is_root() {
+        return env.command(env!("CARGO_BIN_EXE_rtrace"));
+    }
+    let program = env.path().join("rtrace");
+    // Copied by another process: what other tests start now would have a copy of ours open, and nobody could execute it.
+    env.run("install", &["-m", "755", env!("CARGO_BIN_EXE_rtrace"), program.to_str().unwrap()]).exits(0);
+    env.run("chown", &["-R", "65534:65534", env.path().to_str().unwrap()]).exits(0);
+    let mut command = env.command("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"]).arg(program);
+    command
+}
+
 fn record_through_fifos(cpus: usize, times: usize, how: &[&str]) {
+    record_through_fifos_as(User::Own, cpus, times, how);
+}
+
+fn record_through_fifos_as(user: User, cpus: usize, times: usize, how: &[&str]) {
     let env = TestEnvironment::new();
     let root = env.path().join("tracing");
     let mut fake = FakeTracefs::new(&root, cpus);
@@ -119,7 +148,7 @@ fn record_through_fifos(cpus: usize, times: usize, how: &[&str]) {
         "out.dat",
     ];
     let args = [&common[..], how, &["--", "sh", "-c", wait]].concat();
-    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+    let mut command = rtrace_of(user, &env);
     let running = command.args(args).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let since = std::time::Instant::now();
     while fs::read_to_string(root.join("tracing_on")).unwrap().trim() != "1" {
@@ -132,6 +161,8 @@ fn record_through_fifos(cpus: usize, times: usize, how: &[&str]) {
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(5), "the command's own status: {stderr}");
 
+    let owner = fs::metadata(env.path().join("out.dat")).unwrap().uid();
+    assert!(user == User::Own || owner != 0, "root recorded");
     assert!(pages_of(&env.path().join("out.dat"), cpus) == sent);
     let trace = Trace::open(File::open(env.path().join("out.dat")).unwrap()).unwrap();
     assert_eq!(trace.header_texts, fake.recording.header_texts);
@@ -141,6 +172,7 @@ fn record_through_fifos(cpus: usize, times: usize, how: &[&str]) {
     assert_eq!(trace.cpu_count as usize, cpus);
     before.assert_unchanged(&Knobs::read(&root));
     let mut left: Vec<_> = fs::read_dir(env.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    left.retain(|name| name != "rtrace");
     left.sort();
     assert_eq!(left, ["journal", "out.dat", "sent", "summary.json", "tracing"]);
     assert_eq!(fs::read_dir(journal).unwrap().count(), 0, "the journal is gone");
@@ -162,6 +194,13 @@ fn all_that_flows_through_the_rings_is_in_the_file() {
 fn also_in_a_file_of_version_6_and_with_readers_that_do_not_wait() {
     record_through_fifos(2, 40, &["--file-version", "6"]);
     record_through_fifos(2, 40, &["--poll", "-s", "200"]);
+}
+
+#[test]
+fn nobody_records_as_well_as_root() {
+    for how in [&["--compression", "zstd"][..], &["--compression", "none", "--poll"], &["--file-version", "6"]] {
+        record_through_fifos_as(User::Nobody, 2, 40, how);
+    }
 }
 
 #[test]
