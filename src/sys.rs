@@ -140,8 +140,8 @@ impl ExecImage {
     }
 }
 
-/// Forks a child that waits for one byte on `gate` and then becomes `image`; end of file on `gate`, whose write end is
-/// `opener`, makes it leave.
+/// Forks a child that waits for one byte on `gate` and then becomes `image`; end of file on `gate` makes it leave. It closes
+/// `closed` at once: the write end of `gate`, and what is not to outlive this process, such as locks.
 /// When it cannot become `image`, the child writes `errno` as four native bytes to `status`, which closes on exec.
 /// It starts with no signal blocked and SIGPIPE at its default.
 ///
@@ -151,20 +151,21 @@ pub(crate) fn fork_gated(
     image: &ExecImage,
     gate: BorrowedFd<'_>,
     status: BorrowedFd<'_>,
-    opener: BorrowedFd<'_>,
+    closed: &[BorrowedFd<'_>],
 ) -> io::Result<i32> {
     let argv = pointers(&image.argv);
     let shell_argv = pointers(&image.shell_argv);
     let environment = image.user.as_ref().map(|(_, environment)| pointers(environment));
     let user = image.user.as_ref().map(|(identity, _)| identity).zip(environment.as_deref());
-    let (gate, status, opener) = (gate.as_raw_fd(), status.as_raw_fd(), opener.as_raw_fd());
+    let (gate, status) = (gate.as_raw_fd(), status.as_raw_fd());
+    let closed: Vec<RawFd> = closed.iter().map(AsRawFd::as_raw_fd).collect();
     // SAFETY: between fork and exec the child calls only async-signal-safe functions (sigprocmask, signal, close, read,
     // write, execv, execve, _exit) and raw system calls, on memory that was allocated before the fork. So it does not
     // matter which locks other threads held.
     let pid = unsafe { libc::fork() };
     match pid {
         -1 => Err(io::Error::last_os_error()),
-        0 => run_child((&image.path, &argv), (&image.shell, &shell_argv), user, [gate, status, opener]),
+        0 => run_child((&image.path, &argv), (&image.shell, &shell_argv), user, [gate, status], &closed),
         pid => Ok(pid),
     }
 }
@@ -178,7 +179,8 @@ fn run_child(
     (path, argv): (&CStr, &[*const libc::c_char]),
     (shell, shell_argv): (&CStr, &[*const libc::c_char]),
     user: Option<(&Identity, &[*const libc::c_char])>,
-    [gate, status, opener]: [RawFd; 3],
+    [gate, status]: [RawFd; 2],
+    closed: &[RawFd],
 ) -> ! {
     // SAFETY: all pointers are valid: the strings and the NULL-terminated arrays outlive the calls, `none` and `byte`
     // are locals. Nothing here allocates.
@@ -187,7 +189,9 @@ fn run_child(
         libc::sigemptyset(&mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &none, ptr::null_mut());
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-        libc::close(opener); // or the gate would never see its end of file
+        for fd in closed {
+            libc::close(*fd);
+        }
         let mut byte = 0u8;
         loop {
             match libc::read(gate, (&raw mut byte).cast(), 1) {

@@ -115,6 +115,7 @@ fn finish(file: &Path, json: bool) -> Result<Exit, Failure> {
     })?;
     let (done, missing) = match done {
         Recovered::WasComplete => (Done::Nothing, Vec::new()),
+        Recovered::NeverBegan => (Done::Removed, Vec::new()),
         Recovered::Finished { written, dropped, missing } => {
             (Done::Recording { how: "recovered", size: written.file_size, data: written.data_size, dropped }, missing)
         }
@@ -129,6 +130,7 @@ fn finish(file: &Path, json: bool) -> Result<Exit, Failure> {
 /// What was made of what there was; sizes are in bytes.
 pub(super) enum Done {
     Nothing,
+    Removed,
     Header { size: u64 },
     Recording { how: &'static str, size: u64, data: u64, dropped: u64 },
 }
@@ -139,6 +141,7 @@ impl Done {
         if json {
             let (what, size, data, dropped) = match *self {
                 Done::Nothing => ("complete", None, None, None),
+                Done::Removed => ("removed", None, None, None),
                 Done::Header { size } => ("header", Some(size), None, None),
                 Done::Recording { how, size, data, dropped } => (how, Some(size), Some(data), Some(dropped)),
             };
@@ -150,6 +153,7 @@ impl Done {
         }
         print(&match *self {
             Done::Nothing => format!("{name}: a complete recording, nothing to recover\n"),
+            Done::Removed => format!("{name}: killed before its first event: what it left is cleared up\n"),
             Done::Header { size } => {
                 format!("{name}: {} of formats and symbols, for `rtrace restore -i`\n", ByteSize(size))
             }

@@ -71,9 +71,19 @@ impl Command {
     /// # Errors
     /// [`CommandError::Start`].
     pub fn fork(self) -> Result<Child, CommandError> {
+        self.fork_without(&[])
+    }
+
+    /// The same; the process does not share `held`. A lock that it shared would outlive this process until it has noticed
+    /// its end.
+    ///
+    /// # Errors
+    /// [`CommandError::Start`].
+    pub fn fork_without(self, held: &[BorrowedFd<'_>]) -> Result<Child, CommandError> {
         let pipe = || pipe2(OFlag::O_CLOEXEC).map_err(|e| CommandError::Start(e.into()));
         let ((gate_read, gate), (status, status_write)) = (pipe()?, pipe()?);
-        let pid = sys::fork_gated(&self.image, gate_read.as_fd(), status_write.as_fd(), gate.as_fd())
+        let closed: Vec<_> = held.iter().copied().chain([gate.as_fd()]).collect(); // or the gate never sees its end
+        let pid = sys::fork_gated(&self.image, gate_read.as_fd(), status_write.as_fd(), &closed)
             .map_err(CommandError::Start)?;
         // Only before Linux 5.3 there is none; a signal says it then.
         let end = sys::pidfd_open(pid).ok();
@@ -345,6 +355,25 @@ mod tests {
         let mut child = start(&["sh", "-c", &format!("kill -{number} $$")]);
         child.open_gate().unwrap();
         assert_eq!(child.wait(), Some(Ended::Signal(number as u8)));
+    }
+
+    #[test]
+    fn a_process_at_its_gate_does_not_hold_a_lock() {
+        let file = || tempfile::NamedTempFile::new().unwrap();
+        let (file, other) = (file(), file());
+        let lock = |file: &tempfile::NamedTempFile| crate::trace_dat::FileLock::take(&file.reopen().unwrap());
+        let (held, shared) = (lock(&file).unwrap(), lock(&other).unwrap());
+        let path = env::var_os("PATH");
+        let command = Command::find(&words(&["true"]), path.as_deref()).unwrap();
+        let mut child = command.fork_without(&held.held()).unwrap();
+        drop((held, shared));
+        let since = std::time::Instant::now();
+        while lock(&file).is_err() {
+            assert!(since.elapsed().as_secs() < 60, "the process at its gate has the lock");
+        }
+        assert!(lock(&other).is_err(), "what is not named is shared");
+        child.open_gate().unwrap();
+        assert_eq!(child.wait(), Some(Ended::Status(0)));
     }
 
     #[test]

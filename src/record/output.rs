@@ -21,6 +21,7 @@ use crate::units::{CpuId, Pid};
 use nix::unistd::geteuid;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -140,6 +141,11 @@ impl Output {
             Some(keep) => spool.keep(keep),
             None => spool,
         })
+    }
+
+    /// The descriptors that keep the file locked.
+    pub(super) fn held(&self) -> Vec<BorrowedFd<'_>> {
+        self.lock.iter().flat_map(FileLock::held).chain([self.file.as_fd()]).collect()
     }
 
     /// A descriptor of the file system it lies on.

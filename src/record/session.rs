@@ -88,7 +88,7 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
         pids => Some(Watched::open(pids).map_err(|(pid, e)| RecordError::Watch(pid, e))?),
     };
     // Before this process lists its own threads as not to be traced, which children would inherit.
-    let mut child = command.map(Command::fork).transpose()?;
+    let mut child = command.map(|command| command.fork_without(&output.held())).transpose()?;
     if let Some(child) = child.as_mut().filter(|_| plan.proc_map) {
         child.keep_maps()?;
     }

@@ -149,6 +149,32 @@ fn a_tracefs_that_is_unmounted_meanwhile_is_put_back_when_it_returns() {
     before.assert_unchanged(&Knobs::read(tracefs.root()));
 }
 
+#[test]
+fn what_a_kill_before_the_first_event_leaves_is_cleared_up() {
+    let Some(_kernel) = kernel() else { return };
+    let env = TestEnvironment::new();
+    for header in [&b""[..], b"\x17\x08\x44trac", b"\x17\x08\x44tracing7\0\0\x08\0\x10"] {
+        let put = |name: &str, text: &[u8]| std::fs::write(env.path().join(name), text).unwrap();
+        put("trace.dat", header);
+        put("trace.dat.cpu0.spool", &[0; 4]);
+        put("trace.dat.comms.spool", b"");
+        let args = ["record", "-q", "-e", "irq", "--", "true"];
+        env.rtrace(&args).exits(125).complains_with("rtrace recover trace.dat");
+        env.rtrace(&["recover"]).exits(0).prints_with("killed before its first event");
+        assert_eq!(std::fs::read_dir(env.path()).unwrap().count(), 0, "nothing is left");
+        env.rtrace(&args).exits(0);
+        std::fs::remove_file(env.path().join("trace.dat")).unwrap();
+    }
+    // Spools with data, and files that are no recording, stay.
+    for (file, spool) in [(&b""[..], &b"\0\0\0\0data"[..]), (b"precious", &[0; 4])] {
+        std::fs::write(env.path().join("trace.dat"), file).unwrap();
+        std::fs::write(env.path().join("trace.dat.cpu0.spool"), spool).unwrap();
+        assert_ne!(env.rtrace(&["recover"]).status(), Some(0));
+        assert_eq!(std::fs::read(env.path().join("trace.dat")).unwrap(), file);
+        assert_eq!(std::fs::read(env.path().join("trace.dat.cpu0.spool")).unwrap(), spool);
+    }
+}
+
 /// A recorder whose standard error is read at its end.
 struct Recorder(std::process::Child);
 

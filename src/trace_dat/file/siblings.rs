@@ -115,6 +115,32 @@ impl Siblings {
         self.remove_comms();
     }
 
+    /// True if there are spools, and none of them holds data.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub(in crate::trace_dat) fn spools_are_empty(&self) -> io::Result<bool> {
+        let mut found = false;
+        for name in self.dir.names()? {
+            // Pieces of a flight recorder's spool hold data.
+            let is_piece = name.strip_prefix(&self.name).is_some_and(|rest| rest.contains(".spool."));
+            match self.buffer_of(&name).filter(|buffer| !self.is_of_another(buffer)) {
+                _ if is_piece => return Ok(false),
+                Some(_) if self.dir.open_file(&name, false)?.metadata()?.len() > COUNT => return Ok(false),
+                spool => found |= spool.is_some(),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Removes the recording itself, which is open as `recording`.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::PermissionDenied`] if another file has its name now; what the file system says.
+    pub(in crate::trace_dat) fn remove(&self, recording: &File) -> io::Result<()> {
+        self.dir.remove(&self.name, recording)
+    }
+
     /// The buffer whose spool has the name `file`: `trace.dat.cpu0.spool`, `trace.dat.web.cpu0.spool`.
     fn buffer_of<'a>(&self, file: &'a str) -> Option<&'a str> {
         let rest = file.strip_prefix(&self.name)?.strip_suffix(".spool")?;

@@ -4,6 +4,7 @@ use super::assemble::{finish_move, move_into};
 use super::sections::FileLock;
 use super::segments::join_segments_in;
 use super::{FinishedSpool, WriteError, Writer, Written};
+use crate::trace_dat::file::prefix::MAGIC;
 use crate::trace_dat::file::siblings::COUNT;
 use crate::trace_dat::{ChunkIndex, Codec, DataLayout, FileError, OptionId, Siblings, SpoolEntry, SpoolTable, Trace};
 use std::fs::File;
@@ -15,6 +16,8 @@ use std::path::Path;
 pub enum Recovered {
     /// Nothing: the recording was finished.
     WasComplete,
+    /// Its recorder was killed before the first event: the empty spools were removed, and a file without content too.
+    NeverBegan,
     /// Its spools, up to the last whole chunk of each, are now in the file.
     Finished {
         /// The file.
@@ -37,7 +40,17 @@ pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
     let file = File::options().read(true).write(true).open(path).map_err(WriteError::Open)?;
     let held = FileLock::take(&file)?;
     let beside = Siblings::of(path, &file).map_err(opened)?;
-    let mut trace = Trace::open(file.try_clone().map_err(opened)?)?;
+    let mut trace = match Trace::open(file.try_clone().map_err(opened)?) {
+        Err(_) if never_began(&file, &beside).map_err(opened)? => {
+            beside.remove_leftovers();
+            // A longer one may be a damaged recording.
+            if file.metadata().map_err(opened)?.len() <= LONGEST_HEADER {
+                beside.remove(&file).map_err(opened)?;
+            }
+            return Ok(Recovered::NeverBegan);
+        }
+        trace => trace?,
+    };
     let Some(table) = trace.spools.clone() else {
         if let Some(option) = trace.option(OptionId::RTRACE_SPOOLS) {
             SpoolTable::read(option, trace.abi)?;
@@ -89,6 +102,19 @@ pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
     let written = writer.finish_in(&beside.dir, &buffers, &spools)?;
     beside.remove_comms();
     Ok(Recovered::Finished { written, dropped, missing })
+}
+
+/// More bytes than a file has that ends with its header.
+const LONGEST_HEADER: u64 = 64;
+
+/// Whether `file`, which cannot be read, is what a recorder leaves that was killed before it had written what describes the
+/// events: nothing, or the start of a header, with spools beside it that hold no data.
+fn never_began(file: &File, beside: &Siblings) -> io::Result<bool> {
+    let mut start = Vec::new();
+    let mut file = file;
+    io::Seek::rewind(&mut file)?;
+    io::Read::read_to_end(&mut io::Read::take(file, MAGIC.len() as u64), &mut start)?;
+    Ok(MAGIC.starts_with(&start) && beside.spools_are_empty()?)
 }
 
 /// The names of spools that are not there. One that must not be used is an error.

@@ -10,6 +10,7 @@ use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
@@ -337,6 +338,11 @@ pub struct FileLock {
 }
 
 impl FileLock {
+    /// The descriptor that holds it: shared with a child, it keeps the file locked as long as that lives.
+    pub fn held(&self) -> Vec<BorrowedFd<'_>> {
+        self._lock.iter().map(|lock| lock.as_fd()).collect()
+    }
+
     /// Takes the lock of `file`.
     ///
     /// # Errors
