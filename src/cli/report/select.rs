@@ -6,7 +6,7 @@ use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
 use rtrace::event::{Common, Record, RecordHead};
 use rtrace::events::glob_matches;
-use rtrace::filter::{Filter, Program, ReportFilters, Subject};
+use rtrace::filter::{EventFilter, Program, ReportFilters, Subject};
 use rtrace::format::EventFormat;
 use rtrace::syntax::{Diagnostic, did_you_mean};
 use rtrace::trace_dat::{Sieve, TaskBits};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(crate) struct SelectArgs {
     /// Only the events that pass a filter of the kernel's language, as in `sched:sched_switch: prev_prio < 100`
     #[arg(long = "filter", value_name = "EVENTS[: EXPR]", value_parser = kernel_filter)]
-    kernel: Vec<KernelFilter>,
+    kernel: Vec<EventFilter>,
     /// Only what these tasks did
     #[arg(long, value_name = "PID,...", value_delimiter = ',')]
     pid: Vec<i32>,
@@ -48,39 +48,8 @@ impl SelectArgs {
 const HARDIRQ: u8 = 0x08;
 const SOFTIRQ: u8 = 0x10;
 
-/// `EVENTS: EXPR`, or `EVENTS` alone, which all pass.
-#[derive(Clone, Debug)]
-struct KernelFilter {
-    events: String,
-    filter: Option<Filter>,
-}
-
-/// `sys:event: expr`, `sys:event`, `event: expr`: the colon before the expression is the one followed by a blank, or
-/// the second.
-fn kernel_filter(text: &str) -> Result<KernelFilter, String> {
-    let mut colons = text.match_indices(':').map(|(at, _)| at);
-    let (first, second) = (colons.next(), colons.next());
-    let split = match (first, second) {
-        (Some(first), _) if text[first + 1..].starts_with(' ') => Some(first),
-        (Some(_), second) => second,
-        (None, _) => None,
-    };
-    let (events, expr) = split.map_or((text, ""), |at| (&text[..at], &text[at + 1..]));
-    let filter = match expr.trim() {
-        "" => None,
-        expr => Some(Filter::parse(expr).map_err(|e| format!("\n{e}"))?),
-    };
-    Ok(KernelFilter { events: events.trim().to_owned(), filter })
-}
-
-impl KernelFilter {
-    /// Whether it is about that event.
-    fn names(&self, format: &EventFormat) -> bool {
-        match self.events.split_once([':', '/']) {
-            Some((system, name)) => glob_matches(system, &format.system) && glob_matches(name, &format.name),
-            None => glob_matches(&self.events, &format.name) || glob_matches(&self.events, &format.system),
-        }
-    }
+fn kernel_filter(text: &str) -> Result<EventFilter, String> {
+    EventFilter::parse(text).map_err(|e| format!("\n{e}"))
 }
 
 /// The selection of one file, resolved.
@@ -277,7 +246,7 @@ impl<'a> FileSelection<'a> {
         let mut kernel: Vec<Verdict> = Vec::new();
         for wanted in &args.select.kernel {
             for format in formats().filter(|f| wanted.names(f)) {
-                let program = match &wanted.filter {
+                let program = match wanted.filter() {
                     None => None,
                     Some(filter) => Some(
                         filter
@@ -386,39 +355,15 @@ fn sieve(args: &Args, input: &Input, kernel: &[Verdict]) -> Option<Arc<Sieve>> {
 }
 
 /// A filter of an event that no file has is a mistake.
-fn check_named(filter: &KernelFilter, inputs: &[Input]) -> Result<(), Failure> {
+fn check_named(filter: &EventFilter, inputs: &[Input]) -> Result<(), Failure> {
     let formats = || inputs.iter().flat_map(|i| i.trace.formats());
     if formats().any(|f| filter.names(f)) {
         return Ok(());
     }
-    let failure = Failure::new(Exit::Usage, anyhow!("no event is called `{}`", filter.events));
-    let name = filter.events.rsplit([':', '/']).next().unwrap_or_default();
+    let failure = Failure::new(Exit::Usage, anyhow!("no event is called `{}`", filter.events()));
+    let name = filter.events().rsplit([':', '/']).next().unwrap_or_default();
     Err(match did_you_mean(name, formats().map(|f| f.name.as_str())) {
         Some(hint) => failure.hint(hint),
         None => failure,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn events_and_expressions() {
-        let parts = |text: &str| {
-            let parsed = kernel_filter(text).unwrap();
-            (parsed.events, parsed.filter.map(|f| f.text().to_owned()))
-        };
-        assert_eq!(
-            parts("sched:sched_switch: prev_prio < 100"),
-            ("sched:sched_switch".into(), Some("prev_prio < 100".into()))
-        );
-        assert_eq!(
-            parts("sched_switch: next_comm ~ \"a:*\""),
-            ("sched_switch".into(), Some("next_comm ~ \"a:*\"".into()))
-        );
-        assert_eq!(parts("sched:sched_switch:prev_prio < 100").1.unwrap(), "prev_prio < 100");
-        assert_eq!(parts("sched:*"), ("sched:*".into(), None));
-        assert!(kernel_filter("sched_switch: prev_prio <").is_err());
-    }
 }

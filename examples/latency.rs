@@ -1,0 +1,37 @@
+//! The longest time from a task's wakeup to its next turn on a CPU, by task. `cargo run --example latency trace.dat`
+
+use rtrace::event::Value;
+use rtrace::recording::{Event, Recording};
+use std::collections::{BTreeMap, HashMap};
+use std::error::Error;
+use std::fs::File;
+
+/// A field that holds a PID.
+fn pid(event: &Event<'_>, field: &str) -> Option<i64> {
+    match event.field(field)? {
+        Value::Signed(pid) => Some(pid),
+        _ => None,
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args().nth(1).unwrap_or_else(|| "trace.dat".to_owned());
+    let recording = Recording::open(File::open(&path)?)?;
+    let mut woken: HashMap<i64, u64> = HashMap::new();
+    let mut longest: BTreeMap<i64, u64> = BTreeMap::new();
+    recording.query().filter("sched:sched_wak*")?.filter("sched:sched_switch")?.for_each(|event| {
+        let now = event.timestamp().0;
+        if event.name() != "sched_switch" {
+            woken.extend(pid(event, "pid").map(|pid| (pid, now)));
+        } else if let Some(next) = pid(event, "next_pid")
+            && let Some(since) = woken.remove(&next)
+        {
+            let most = longest.entry(next).or_default();
+            *most = (*most).max(now.saturating_sub(since));
+        }
+    })?;
+    for (pid, nanos) in longest {
+        println!("{pid:>8} {:>10.1} us", nanos as f64 / 1000.0);
+    }
+    Ok(())
+}
