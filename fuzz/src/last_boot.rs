@@ -7,14 +7,14 @@ pub(crate) fn run(data: &[u8]) {
     let [info, kallsyms, printk, modules] = crate::parts(data);
     let Some(then) = LastBoot::parse(&String::from_utf8_lossy(info)) else { return };
     let Some(moved) = then.apply(kallsyms, printk, modules) else { return };
-    same_but_for_addresses(kallsyms, &moved.kallsyms);
-    same_but_for_addresses(printk, &moved.printk_formats);
+    same_but_for_addresses(kallsyms, &moved.kallsyms, b"");
+    same_but_for_addresses(printk, &moved.printk_formats, b"0x");
 }
 
-/// Each line of `moved` is one of `lines`, in their order, with another number at its start.
-fn same_but_for_addresses(lines: &[u8], moved: &[u8]) {
+/// Each line of `moved` is one of `lines`, in their order, with another number after the `prefix`.
+fn same_but_for_addresses(lines: &[u8], moved: &[u8], prefix: &[u8]) {
     let rest = |line: &[u8]| {
-        let line = line.strip_prefix(b"0x").unwrap_or(line);
+        let line = line.strip_prefix(prefix).unwrap_or(line);
         line.iter().skip_while(|byte| byte.is_ascii_hexdigit()).copied().collect::<Vec<u8>>()
     };
     let mut lines = lines.split(|byte| *byte == b'\n').map(rest);

@@ -23,6 +23,9 @@ impl FromStr for Expr {
         if text.len() >= MAX_FILTER {
             return Err(parser.error(Span::new(MAX_FILTER - 1, text.len()), "the kernel takes at most 4095 bytes"));
         }
+        if let Some(at) = text.find('\0') {
+            return Err(parser.error(Span::new(at, at + 1), "a NUL would end the filter for the kernel"));
+        }
         let expr = parser.or()?;
         match parser.s.peek() {
             None => Ok(expr),

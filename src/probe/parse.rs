@@ -2,7 +2,7 @@
 
 use super::arg::ArgParser;
 use super::{KernelPlace, Kind, Probe};
-use crate::syntax::{Diagnostic, Span, parse_int};
+use crate::syntax::{Diagnostic, Span, one_line, parse_int};
 use std::str::FromStr;
 
 /// The kernel takes at most this many arguments (`MAX_TRACE_ARGS`).
@@ -18,6 +18,7 @@ impl FromStr for Probe {
     /// # Errors
     /// A [`Diagnostic`] labelled `probe` with the place of the error.
     fn from_str(text: &str) -> Result<Self, Diagnostic> {
+        one_line("probe", text)?;
         Parser { text }.probe()
     }
 }
@@ -216,6 +217,15 @@ fn words(text: &str) -> Vec<(&str, Span)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_begins_or_ends_a_line_within() {
+        for text in ["u:name u32 count;\nu8 b", "p vfs_read $comm=\\\"a\nb\"", "f vfs_rea%\0\0", "e s.e $p\0rio\n"] {
+            let error = text.parse::<Probe>().unwrap_err();
+            assert_eq!(error.message, "a newline or a NUL within the line", "{text:?}");
+        }
+        assert!("p vfs_read\n".parse::<Probe>().is_ok());
+    }
 
     #[test]
     fn every_kind() {

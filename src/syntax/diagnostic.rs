@@ -59,6 +59,18 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
+/// Checks that `text` is what the kernel takes as one line: a newline before its end would begin another command, a NUL
+/// would end this one.
+///
+/// # Errors
+/// A [`Diagnostic`] with the place of the first such character.
+pub fn one_line(label: &'static str, text: &str) -> Result<(), Diagnostic> {
+    match text.trim_end().find(['\n', '\0']) {
+        Some(at) => Err(Diagnostic::new(label, text, Span::new(at, at + 1), "a newline or a NUL within the line")),
+        None => Ok(()),
+    }
+}
+
 /// Two lines, indented by two blanks and without a newline at the end: `LABEL: TEXT`, and a caret under `span`.
 ///
 /// Of a text of several lines the one where the span starts is shown. Control characters are shown as `?`, tabs as

@@ -16,7 +16,7 @@ mod number;
 mod scanner;
 mod span;
 
-pub use diagnostic::{Diagnostic, caret};
+pub use diagnostic::{Diagnostic, caret, one_line};
 pub use nearest::{did_you_mean, nearest};
 pub use number::{NumberError, parse_int};
 pub use scanner::Scanner;

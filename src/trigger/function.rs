@@ -1,7 +1,7 @@
 //! Triggers of functions: `schedule:traceoff:3` in `set_ftrace_filter`.
 
 use super::EventRef;
-use crate::syntax::{Diagnostic, Span, did_you_mean, parse_int};
+use crate::syntax::{Diagnostic, Span, did_you_mean, one_line, parse_int};
 use std::fmt;
 use std::str::FromStr;
 
@@ -85,6 +85,7 @@ impl FromStr for FunctionTrigger {
     /// # Errors
     /// A [`Diagnostic`] labelled `trigger` with the place of the error.
     fn from_str(text: &str) -> Result<Self, Diagnostic> {
+        one_line("trigger", text)?;
         let error =
             |at: usize, len: usize, message: String| Diagnostic::new("trigger", text, Span::new(at, at + len), message);
         let mut parts = Vec::new();
@@ -171,6 +172,7 @@ mod tests {
             (":traceoff", ""),
             ("f:enable_event:sched", "enable_event"),
             ("f:dump:1:2", "2"),
+            ("f\0:traceoff", "\0"),
         ] {
             assert_eq!(text.parse::<FunctionTrigger>().unwrap_err().span.of(text), place);
         }

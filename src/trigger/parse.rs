@@ -3,7 +3,7 @@
 use super::{Action, EventRef, Trigger};
 use crate::filter::Filter;
 use crate::hist::spec::{Echo, HistSpec};
-use crate::syntax::{Diagnostic, Span, did_you_mean, parse_int};
+use crate::syntax::{Diagnostic, Span, did_you_mean, one_line, parse_int};
 use std::str::FromStr;
 
 impl FromStr for Trigger {
@@ -15,6 +15,7 @@ impl FromStr for Trigger {
     /// # Errors
     /// A [`Diagnostic`] labelled `trigger` with the place of the error.
     fn from_str(text: &str) -> Result<Self, Diagnostic> {
+        one_line("trigger", text)?;
         let start = text.len() - text.trim_start().len();
         if text[start..].starts_with("hist:") || text[start..].trim_end() == "hist" {
             return hist(text);
@@ -161,6 +162,8 @@ mod tests {
             ("traceoff:1:2", "2", "expected ` if FILTER` or the end of the trigger"),
             ("stacktrace if pid = 1", "=", "invalid operator"),
             ("stacktrace:1  if  (pid == 1", "(", "missing `)`"),
+            ("traceoff if comm == \"a\nb\"", "\n", "a newline or a NUL within the line"),
+            ("enable_event:s:e\0", "\0", "a newline or a NUL within the line"),
         ] {
             let error = text.parse::<Trigger>().expect_err(text);
             assert_eq!((error.span.of(text), error.message.as_str()), (place, message), "{text}");

@@ -28,7 +28,7 @@ impl FromStr for HistSpec {
 
 /// Parses a trigger; in what the kernel `echoed`, sort fields carry their key's modifier.
 pub(super) fn parse(text: &str, echoed: bool) -> Result<HistSpec> {
-    if let Some(at) = text.find('\n') {
+    if let Some(at) = text.find(['\n', '\0']) {
         return Err(SpecError::new(Kind::Newline, Span::new(at, at + 1)));
     }
     let whole = Piece::new(text);
