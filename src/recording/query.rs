@@ -15,6 +15,7 @@ use std::ops::ControlFlow;
 
 /// Events of a [`Recording`] in the order of time. Each method narrows it; filters widen each other: an event passes if
 /// one of them lets it.
+#[derive(Clone)]
 #[must_use = "nothing is read before `for_each` or `run`"]
 pub struct Query<'r> {
     recording: &'r Recording,

@@ -24,6 +24,7 @@ mod hist_table;
 mod languages;
 mod print_fmt_any;
 mod print_formats;
+mod queries;
 mod trace_files;
 mod trace_write;
 mod windows;
