@@ -359,22 +359,21 @@ mod tests {
 
     #[test]
     fn a_process_at_its_gate_does_not_hold_a_lock() {
-        let file = || tempfile::NamedTempFile::new().unwrap();
-        let (file, other) = (file(), file());
-        let lock = |file: &tempfile::NamedTempFile| crate::trace_dat::FileLock::take(&file.reopen().unwrap());
-        let (held, _shared) = (lock(&file).unwrap(), lock(&other).unwrap());
+        let dir = tempfile::tempdir().unwrap();
+        // Each is open once only, as the lock.
+        let lock = |name: &str| crate::trace_dat::FileLock::take(&File::create(dir.path().join(name)).unwrap());
+        let (held, _shared) = (lock("held").unwrap(), lock("shared").unwrap());
         let path = env::var_os("PATH");
         let command = Command::find(&words(&["true"]), path.as_deref()).unwrap();
         let mut child = command.fork_without(&held.held()).unwrap();
         let open = fs::read_dir(format!("/proc/{}/fd", child.pid())).unwrap().flatten().map(|fd| fd.path());
         let open: Vec<PathBuf> = open.collect();
-        let shares =
-            |file: &tempfile::NamedTempFile| open.iter().any(|fd| fs::read_link(fd).is_ok_and(|to| to == file.path()));
+        let shares = |name: &str| open.iter().any(|fd| fs::read_link(fd).is_ok_and(|to| to == dir.path().join(name)));
         let since = std::time::Instant::now();
-        while shares(&file) {
+        while shares("held") {
             assert!(since.elapsed().as_secs() < 60, "the process at its gate has the lock");
         }
-        assert!(shares(&other), "what is not named is shared");
+        assert!(shares("shared"), "what is not named is shared");
         child.open_gate().unwrap();
         assert_eq!(child.wait(), Some(Ended::Status(0)));
     }
