@@ -2,11 +2,12 @@
 
 use super::chunk::{Compression, chunk_size};
 use super::comms::with_saved;
+use super::drain::{Drain, Progress};
 use super::error::RecordError;
 use super::output::{ClockFacts, Output};
 use super::plan::Plan;
 use super::setup::Buffer;
-use super::worker::{Drain, Drained, Progress, Worker, WorkerError};
+use super::worker::{Drained, Worker, WorkerError};
 use crate::trace_dat::ChunkScan;
 use crate::tracefs::Instance;
 use crate::units::CpuId;

@@ -3,6 +3,7 @@
 use super::child::{Child, Command};
 use super::chunk::chunk_size;
 use super::comms::{Comm, CommLearner, with_saved};
+use super::drain::{Drain, Progress};
 use super::ending::{end_of, pass_on};
 use super::error::{PlanError, RecordError, in_full};
 use super::limits::{Budget, MIN_RING_SHARE, Reached};
@@ -15,7 +16,7 @@ use super::spool::Keep;
 use super::stop::{Signals, Watched, wait};
 use super::summary::{BufferSummary, CpuSummary, Summary};
 use super::tsc;
-use super::worker::{Drain, Drained, Progress, Worker, WorkerError, thread_time};
+use super::worker::{Drained, Worker, WorkerError, thread_time};
 use crate::sys;
 use crate::trace_dat::{ChunkScan, Writer};
 use crate::tracefs::{Journal, Tracefs, UndoError};

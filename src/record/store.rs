@@ -2,10 +2,10 @@
 //! ends that. All events are counted, those that are stored and those that are not.
 
 use super::chunk::ChunkWriter;
+use super::drain::{Drain, Progress};
 use super::effort::{Effort, Efforts};
 use super::limits::Reached;
 use super::spool::{Dropped, Spool};
-use super::worker::{Drain, Progress};
 use crate::trace_dat::{ChunkFacts, ChunkScan};
 use std::io;
 use std::ops::Range;

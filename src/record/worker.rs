@@ -4,14 +4,12 @@
 //! when the ring is `buffer_percent` full, so a quiet CPU costs nothing and a loud one a few system calls per chunk.
 //! splice leaves the sub-buffer that is still being written; it is read(2) once tracing is off.
 
-use super::chunk::Compression;
+use super::drain::{Drain, Progress};
 use super::effort::Efforts;
-use super::limits::Budget;
 use super::spool::Spool;
 use super::store::{Store, Stored, Tally};
 use super::watch::{Interference, Watch};
 use crate::sys;
-use crate::trace_dat::ChunkScan;
 use crate::tracefs::CpuStats;
 use crate::units::CpuId;
 use nix::errno::Errno;
@@ -22,64 +20,8 @@ use nix::unistd::pipe2;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
-
-/// What a worker needs to know of its ring buffer and of the wanted format.
-#[derive(Clone, Copy, Debug)]
-pub struct Drain {
-    /// Bytes per sub-buffer.
-    pub sub_buffer: usize,
-    /// Bytes of sub-buffers per chunk, a multiple of `sub_buffer`.
-    pub chunk: usize,
-    /// How chunks are stored.
-    pub compression: Compression,
-    /// Notes what each chunk holds, if it shall.
-    pub scan: Option<ChunkScan>,
-    /// read(2) instead of splice(2) from the start.
-    pub no_splice: bool,
-    /// Whole sub-buffers that are there whenever poll(2) reports the ring readable: `buffer_percent` of the ring. Only
-    /// read(2) needs it, which would also take half-filled ones.
-    pub ready_at_wake: usize,
-    /// Bytes of the whole ring; 0 if that is not known, and then it never seems full.
-    pub ring: usize,
-    /// The thread's real-time priority, if it shall have one (SCHED_FIFO, 1 to 99).
-    pub priority: Option<i32>,
-    /// The ring is looked at this often, and its reader never waits for it: the kernel then sends no wake-ups, which
-    /// interrupt the traced CPU. Without it the kernel says when the ring is full enough.
-    pub poll_every: Option<Duration>,
-}
-
-impl Drain {
-    /// Chunks of `chunk` bytes, compressed as by default; nothing special.
-    pub fn new(sub_buffer: usize, chunk: usize) -> Self {
-        let compression = Compression::default();
-        Drain {
-            sub_buffer,
-            chunk,
-            compression,
-            scan: None,
-            no_splice: false,
-            ready_at_wake: 1,
-            ring: 0,
-            priority: None,
-            poll_every: None,
-        }
-    }
-}
-
-/// What all threads count up and the live line shows.
-#[derive(Debug, Default)]
-pub struct Progress {
-    /// Bytes taken from the rings.
-    pub raw: AtomicU64,
-    /// Bytes given to the spools.
-    pub written: AtomicU64,
-    /// What may still be written.
-    pub budget: Budget,
-    /// Tracing could not be switched off: of what the rings still give, no more than they hold is taken at the end.
-    pub still_on: AtomicBool,
-}
 
 /// What one worker did.
 #[derive(Debug)]

@@ -156,13 +156,11 @@ const CIRCLES: &[(&str, &[&str])] = &[
     ("filter", &["check", "compile", "kernel"]),
     ("filter::report", &["ast", "parse"]),
     ("format", &["event", "header_page", "parse"]),
-    ("trace_dat::file", &["extents", "salvage", "sections", "trace", "v6", "v7"]),
     // A plan is checked against the machine, which looks at its buffers.
     ("record", &["machine", "plan"]),
     // An instance knows its root, and the root finds instances.
     ("tracefs", &["instance", "root"]),
     // Not yet cut.
-    ("record", &["store", "worker"]),
     ("cli", &["profile", "record", "start", "stream", "traced"]),
     ("cli", &["recover", "restore"]),
     ("cli::report", &["events", "formats", "kernel", "profile", "tally", "text", "wakeups"]),

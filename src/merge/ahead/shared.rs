@@ -1,7 +1,7 @@
 //! What the threads share: whoever is free takes the lock, hands in what is done, and takes what is next.
 //!
 //! There is no dispatcher thread: it would oversubscribe the cores and cost one wake-up per hand-off. Workers schedule
-//! themselves under the lock. Under it nothing is read, unpacked, committed or written.
+//! themselves under the lock. Under it only small compressed chunks are read; nothing is unpacked, committed or written.
 
 use super::driver::{Commit, Effort, Segment, Sink, Work, work_on};
 use super::feed::{Feed, Place, Unpacked};

@@ -1,6 +1,7 @@
 //! Workers over pipes that stand for `trace_pipe_raw`.
 
 use super::*;
+use crate::record::{Budget, Compression};
 use crate::trace_dat::{ChunkIndex, ChunkScan, Trace};
 use nix::sys::eventfd::EventFd;
 use std::fs;

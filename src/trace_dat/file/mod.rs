@@ -1,9 +1,11 @@
 //! All of a trace file but its events: prefix, options, sections, and what they say.
 
+mod attach;
 pub(super) mod buffer;
 mod extents;
 mod kernel_view;
 mod meta;
+mod open;
 mod options;
 pub(super) mod owned_dir;
 pub(super) mod prefix;

@@ -1,0 +1,57 @@
+//! The spools of an unfinished recording, attached to it.
+
+use crate::trace_dat::{Buffer, CpuData, DataLayout, FileError, ReadAt, Siblings, Trace};
+use std::sync::Arc;
+
+impl Trace {
+    /// Adds what lies beside an unfinished recording: the CPUs' data, and the names of tasks learnt while recording. What
+    /// is missing or not the recording's own is [`Trace::damage`].
+    pub fn attach_spools(&mut self, siblings: &Siblings) {
+        let layout = match self.prefix.codec {
+            crate::trace_dat::Codec::None => DataLayout::Pages,
+            _ => DataLayout::Spool,
+        };
+        let Some(table) = self.spools.clone() else { return };
+        for entry in &table.entries {
+            let buffer = match self.buffers.iter().position(|b| b.name == entry.buffer) {
+                Some(found) => found,
+                None => {
+                    self.buffers.push(Buffer {
+                        name: entry.buffer.clone(),
+                        clock: entry.clock.clone(),
+                        page_size: entry.page_size as usize,
+                        cpus: Vec::new(),
+                        text: None,
+                    });
+                    self.buffers.len() - 1
+                }
+            };
+            let name = siblings.spool_name(&entry.buffer, entry.cpu);
+            let opened = siblings.open_spool(&entry.buffer, entry.cpu, false);
+            let (spool, size) = match opened.and_then(|spool| spool.map(|s| Ok((s.size()?, s))).transpose()) {
+                Ok(Some((size, spool))) => (spool, size),
+                Ok(None) => {
+                    let renamed = table.recorded_as().filter(|old| *old != siblings.name()).map(str::to_owned);
+                    self.damage.push(FileError::NoSpool { name, renamed });
+                    continue;
+                }
+                Err(source) => {
+                    self.damage.push(FileError::Spool { name, source });
+                    continue;
+                }
+            };
+            self.sources.push(Arc::new(spool));
+            let cpus = &mut self.buffers[buffer].cpus;
+            cpus.retain(|c| c.cpu != entry.cpu);
+            cpus.push(CpuData { cpu: entry.cpu, source: self.sources.len() - 1, offset: 0, size, layout });
+            cpus.sort_by_key(|c| c.cpu);
+        }
+        self.buffers.sort_by_key(|b| !b.name.is_empty());
+        match siblings.comms() {
+            Ok(learnt) => self.saved_cmdlines.extend_from_slice(&learnt),
+            Err(source) => {
+                self.damage.push(FileError::Spool { name: format!("{}.comms.spool", siblings.name()), source });
+            }
+        }
+    }
+}
