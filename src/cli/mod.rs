@@ -23,6 +23,7 @@ mod probe;
 mod profile;
 mod record;
 mod recover;
+mod recovered;
 mod report;
 mod reset;
 mod restore;

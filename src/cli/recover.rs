@@ -1,14 +1,13 @@
 //! `rtrace recover`, also called `restore`.
 
 use super::args::TracefsArgs;
-use super::exit::{Exit, Failure, print};
-use super::restore::{Header, cpu_of, make_header, open_cpus, put_together, torn};
+use super::exit::{Exit, Failure};
+use super::recovered::Done;
+use super::restore::{Header, cpu_of, make_header, open_cpus, put_together};
 use super::terminal::note;
 use super::trace_file::Overwrite;
 use anyhow::anyhow;
 use rtrace::trace_dat::{Recovered, WriteError, recover};
-use rtrace::units::ByteSize;
-use serde_json::json;
 use std::path::{Path, PathBuf};
 
 /// Finish a recording whose recorder was killed
@@ -125,41 +124,4 @@ fn finish(file: &Path, json: bool) -> Result<Exit, Failure> {
     }
     let exit = done.tell(file, json)?;
     Ok(if missing.is_empty() { exit } else { Exit::Incomplete })
-}
-
-/// What was made of what there was; sizes are in bytes.
-pub(super) enum Done {
-    Nothing,
-    Removed,
-    Header { size: u64 },
-    Recording { how: &'static str, size: u64, data: u64, dropped: u64 },
-}
-
-impl Done {
-    fn tell(&self, file: &Path, json: bool) -> Result<Exit, Failure> {
-        let name = file.display();
-        if json {
-            let (what, size, data, dropped) = match *self {
-                Done::Nothing => ("complete", None, None, None),
-                Done::Removed => ("removed", None, None, None),
-                Done::Header { size } => ("header", Some(size), None, None),
-                Done::Recording { how, size, data, dropped } => (how, Some(size), Some(data), Some(dropped)),
-            };
-            let document = json!({
-                "schema": "rtrace.recover", "version": 1, "file": file.to_string_lossy(), "done": what,
-                "size": size, "data_size": data, "dropped": dropped,
-            });
-            return print(&format!("{document:#}\n"));
-        }
-        print(&match *self {
-            Done::Nothing => format!("{name}: a complete recording, nothing to recover\n"),
-            Done::Removed => format!("{name}: killed before its first event: what it left is cleared up\n"),
-            Done::Header { size } => {
-                format!("{name}: {} of formats and symbols, for `rtrace restore -i`\n", ByteSize(size))
-            }
-            Done::Recording { how, size, data, dropped } => {
-                format!("{name}: {how}, {} with {} of events{}\n", ByteSize(size), ByteSize(data), torn(dropped))
-            }
-        })
-    }
 }

@@ -1,7 +1,7 @@
 //! What a killed trace-cmd leaves, one file of bare sub-buffers per CPU, and the header they lack.
 
 use super::exit::{Exit, Failure};
-use super::recover::Done;
+use super::recovered::Done;
 use super::trace_file::{Made, Overwrite, open};
 use anyhow::{Context, anyhow};
 use rtrace::record::header;
@@ -9,7 +9,7 @@ use rtrace::safe_file::PRIVATE;
 use rtrace::trace_dat::write::{BareBuffer, Version, restore};
 use rtrace::trace_dat::{Codec, Trace};
 use rtrace::tracefs::Tracefs;
-use rtrace::units::{ByteSize, CpuId};
+use rtrace::units::CpuId;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -130,11 +130,6 @@ pub(super) fn put_together(
         .with_context(|| format!("failed to write {}", output.display()))?;
     made.keep()?;
     Ok(Done::Recording { how: "restored", size: done.size, data: done.data, dropped: done.dropped })
-}
-
-/// What was left out.
-pub(super) fn torn(dropped: u64) -> String {
-    if dropped == 0 { String::new() } else { format!(", {} of torn ends dropped", ByteSize(dropped)) }
 }
 
 #[cfg(test)]

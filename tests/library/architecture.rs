@@ -162,9 +162,7 @@ const CIRCLES: &[(&str, &[&str])] = &[
     ("tracefs", &["instance", "root"]),
     // Not yet cut.
     ("cli", &["profile", "record", "start", "stream", "traced"]),
-    ("cli", &["recover", "restore"]),
     ("cli::report", &["events", "formats", "kernel", "profile", "tally", "text", "wakeups"]),
-    ("cli::report", &["streams", "window"]),
     ("merge::ahead", &["driver", "shared"]),
     ("merge::ahead", &["feed", "segment"]),
 ];

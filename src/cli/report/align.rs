@@ -2,7 +2,8 @@
 
 use super::input::Input;
 use super::select::Selection;
-use super::streams::{self, Source};
+use super::source::Source;
+use super::streams;
 use super::window::{self, Window};
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;

@@ -3,7 +3,8 @@
 use super::input::Input;
 use super::select::{Seen, Selection};
 use super::selected::Selected;
-use super::streams::{self, Source};
+use super::source::Source;
+use super::streams;
 use super::window::{self, Window};
 use super::{Args, Damage, Format, align, formats, kernel, profile, tally, text};
 use crate::cli::exit::Failure;

@@ -2,7 +2,7 @@
 
 use super::events::Run;
 use super::input::Input;
-use super::streams::Source;
+use super::source::Source;
 use super::undecoded;
 use crate::cli::exit::Failure;
 use rtrace::event::{DecodeOptions, EventTypes, Lost};

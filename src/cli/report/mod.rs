@@ -11,6 +11,7 @@ mod kernel;
 mod profile;
 mod select;
 mod selected;
+mod source;
 mod streams;
 mod tally;
 mod text;

@@ -46,7 +46,7 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failu
     })?;
     let by_comm = wanted.account.by_comm;
     if args.tally.json || args.format == Format::Json {
-        let one = |(source, profile): (&super::streams::Source, &Profile)| {
+        let one = |(source, profile): (&super::source::Source, &Profile)| {
             let input = &inputs[source.file];
             let name = &input.trace.buffers[source.buffer].name;
             json::buffer(Some(&input.path.to_string_lossy()), name, profile, &input.symbols, by_comm)

@@ -1,7 +1,7 @@
 //! What is done with the events that are to be shown, when they are all gone through.
 
 use super::select::{Seen, Selection};
-use super::streams::Source;
+use super::source::Source;
 use super::window::Window;
 use rtrace::event::Record;
 use rtrace::merge::ahead::{Commit, Work};

@@ -3,6 +3,7 @@
 use super::Args;
 use super::input::Input;
 use super::select::Selection;
+use super::source::Source;
 use super::window::Window;
 use crate::cli::exit::Failure;
 use anyhow::anyhow;
@@ -10,20 +11,6 @@ use rtrace::merge::Merge;
 use rtrace::trace_dat::{CpuStream, OptionId, TimeOptions};
 use rtrace::units::Timestamp;
 use std::borrow::Borrow;
-
-/// One buffer of one file: what [`rtrace::event::Record::buffer`] counts.
-pub(super) struct Source {
-    /// Which of the files.
-    pub(super) file: usize,
-    /// Which of the file's buffers.
-    pub(super) buffer: usize,
-    /// Which of the buffer's CPUs are wanted: indices.
-    pub(super) cpus: Vec<usize>,
-    /// Whether its time stamps are not nanoseconds.
-    pub(super) in_ticks: bool,
-    /// What its time stamps go through.
-    pub(super) time: TimeOptions,
-}
 
 /// All sources in the order that decides between equal time stamps: the top buffers of all files, then the rest.
 pub(super) fn sources(args: &Args, inputs: &[Input]) -> Vec<Source> {

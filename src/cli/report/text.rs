@@ -2,7 +2,7 @@
 
 use super::events::{GATHER, Run};
 use super::input::Input;
-use super::streams::Source;
+use super::source::Source;
 use super::undecoded;
 use super::wakeups::Extras;
 use super::{Args, color};

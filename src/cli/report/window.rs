@@ -1,7 +1,7 @@
 //! Which part of the time: `--since`, `--until`, `--around`.
 
 use super::input::Input;
-use super::streams::Source;
+use super::source::Source;
 use crate::cli::exit::Failure;
 use anyhow::anyhow;
 use rtrace::units::{Timestamp, parse_duration};
