@@ -250,6 +250,12 @@ mod tests {
             let size = |at: usize| u32::from_ne_bytes(packed[at..at + 4].try_into().unwrap()) as usize;
             assert_eq!((size(0), size(4)), (packed.len() - 8, len));
             let raw = zstd::bulk::decompress(&packed[8..], 8192).unwrap();
+            for bit in 0..8 * (packed.len() - 8) {
+                let mut flipped = packed[8..].to_vec();
+                flipped[bit / 8] ^= 1 << (bit % 8);
+                let same = zstd::bulk::decompress(&flipped, 8192).map_or(true, |data| data == raw);
+                assert!(same, "bit {bit} changes the data unseen");
+            }
             assert_eq!(
                 (raw.get(4999), raw.get(5000), raw.len()),
                 (raw.get(4999).map(|_| &7), raw.get(5000).map(|_| &0), len)
