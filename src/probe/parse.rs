@@ -1,7 +1,7 @@
 //! A line of `dynamic_events` to its tree.
 
 use super::arg::ArgParser;
-use super::{KernelPlace, Kind, Probe};
+use super::{Arg, KernelPlace, Kind, Probe};
 use crate::syntax::{Diagnostic, Span, one_line, parse_int};
 use std::str::FromStr;
 
@@ -85,8 +85,10 @@ impl<'a> Parser<'a> {
                 break;
             }
             let arg = parser.arg(word, span.start)?;
-            let taken = |other: &super::Arg| other.name.is_some() && other.name == arg.name;
-            if args.iter().any(taken) {
+            // An argument without a name is called by its place.
+            let called = |nth: usize, arg: &Arg| arg.name.clone().unwrap_or_else(|| format!("arg{}", nth + 1));
+            let name = called(args.len(), &arg);
+            if args.iter().enumerate().any(|(nth, other)| called(nth, other) == name) {
                 return Err(self.error(span, "this argument's name is already used"));
             }
             if args.len() == MAX_ARGS {
@@ -217,6 +219,14 @@ fn words(text: &str) -> Vec<(&str, Span)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_not_that_of_a_nameless_argument() {
+        for text in ["p f %di arg1=%si", "p f arg2=%si %di"] {
+            assert_eq!(text.parse::<Probe>().unwrap_err().message, "this argument's name is already used", "{text}");
+        }
+        assert!("p f %di arg1x=%si %dx".parse::<Probe>().is_ok());
+    }
 
     #[test]
     fn nothing_begins_or_ends_a_line_within() {
