@@ -9,6 +9,7 @@ use super::{Buffer, CpuData, DataLayout, Prefix, RawOption, Trace, meta, private
 use crate::trace_dat::codec::Unpacker;
 use crate::trace_dat::{Codec, FileError, LazyBytes, OptionId, Place, SectionId};
 use std::collections::HashSet;
+use std::ops::Range;
 
 /// Sections that hold one text or table, in the order they are best read: formats need nothing but `header_page`.
 const META: [SectionId; 6] = [
@@ -265,6 +266,15 @@ fn read_buffers(trace: &mut Trace, scan: &mut Scan<'_>, sections: &[SectionHeade
     }
 }
 
+/// Whether these bytes of the file are zeros, fewer than `align`.
+fn is_padding(scan: &mut Scan<'_>, bytes: &Range<u64>, align: u64) -> bool {
+    let (len, before) = (bytes.end.saturating_sub(bytes.start), scan.pos());
+    scan.seek(bytes.start);
+    let padding = len < align && scan.bytes(len).is_ok_and(|read| read.iter().all(|byte| *byte == 0));
+    scan.seek(before);
+    padding
+}
+
 fn read_buffer(
     trace: &mut Trace,
     scan: &mut Scan<'_>,
@@ -286,6 +296,9 @@ fn read_buffer(
         Ok(header) => {
             let align = u64::from(trace.prefix.page_size.max(found.page_size));
             let misfit = if damaged { None } else { misfit(data, &header.data(), align) };
+            // A section may end with the padding in front of the data of a last CPU that has none.
+            let at_end = |bytes: &Range<u64>| bytes.end == header.data().end;
+            let misfit = misfit.filter(|bytes| !(at_end(bytes) && is_padding(scan, bytes, align)));
             layout_found = layout(trace, scan, header, first.unwrap_or(header.data().start));
             if let Some(bytes) = &misfit {
                 let place = header.place();

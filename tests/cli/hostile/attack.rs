@@ -62,7 +62,7 @@ pub(super) fn recordings(env: &TestEnvironment) -> Vec<String> {
     for (at, (file, words)) in WORDS.iter().enumerate() {
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces").join(file);
         let from = from.to_str().expect("a path");
-        env.rtrace(&["convert", "--compression", "none", "-i", from, "-o", "plain.dat"]).exits(0);
+        env.rtrace(&["convert", "--compression", "none", "--force", "-i", from, "-o", "plain.dat"]).exits(0);
         let mut bytes = fs::read(env.path().join("plain.dat")).expect("a recording");
         for (number, word) in words.iter().enumerate() {
             let (word, len) = (word.as_bytes(), word.split('\0').next().map_or(0, str::len));
