@@ -133,6 +133,9 @@ impl<'a> Parser<'a> {
 
     fn place(&self, kind: char, max_active: Option<u32>, place: &str, span: Span) -> Result<Kind, Diagnostic> {
         let (bare, percent) = place.strip_suffix("%return").map_or((place, false), |bare| (bare, true));
+        if bare.ends_with("%return") {
+            return Err(self.error(span, "`%return` stands there twice"));
+        }
         Ok(match kind {
             'e' => {
                 let (system, event) = place
@@ -226,6 +229,13 @@ mod tests {
             assert_eq!(text.parse::<Probe>().unwrap_err().message, "this argument's name is already used", "{text}");
         }
         assert!("p f %di arg1x=%si %dx".parse::<Probe>().is_ok());
+    }
+
+    #[test]
+    fn a_return_is_said_once() {
+        for text in ["p:x t%return%return", "f t%return%return", "p /bin/x:0x10%return%return"] {
+            assert_eq!(text.parse::<Probe>().unwrap_err().message, "`%return` stands there twice", "{text}");
+        }
     }
 
     #[test]

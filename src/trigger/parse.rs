@@ -46,6 +46,11 @@ fn hist(text: &str) -> Result<Trigger, Diagnostic> {
         Ok(echo) => echo.spec,
         Err(_) => HistSpec::parse(text.trim()).map_err(|e| e.diagnostic(text.trim()))?,
     };
+    // Printed, such a filter would be taken for one without the state.
+    if spec.filter.as_ref().is_some_and(|filter| filter.value.ends_with(']')) {
+        let end = text.trim_end().len();
+        return Err(error(text, Span::new(end - 1, end), "a filter does not end with `]`"));
+    }
     Ok(Trigger { action: Action::Hist(Box::new(spec)), count: None, filter: None })
 }
 
@@ -162,6 +167,7 @@ mod tests {
             ("traceoff:1:2", "2", "expected ` if FILTER` or the end of the trigger"),
             ("stacktrace if pid = 1", "=", "invalid operator"),
             ("stacktrace:1  if  (pid == 1", "(", "missing `)`"),
+            ("hist:keys=pid if pid > 1 [active] [active]", "]", "a filter does not end with `]`"),
             ("traceoff if comm == \"a\nb\"", "\n", "a newline or a NUL within the line"),
             ("enable_event:s:e\0", "\0", "a newline or a NUL within the line"),
         ] {
