@@ -47,8 +47,11 @@ fn the_command_inherits_no_blocked_and_no_ignored_signal() {
     let args = ["-q", "-e", "irq", "--", "sh", "-c", masks];
     // Whoever started the tests may ignore some, and that is inherited.
     let all = [&["--default-signal", env!("CARGO_BIN_EXE_rtrace"), "record"][..], &args].concat();
-    let none = "0000000000000000\n0000000000000000\n";
-    env.run("env", &all).exits(0).prints(none);
+    let masks = env.run("env", &all).exits(0).stdout();
+    // The C library keeps the signals 32 and 33 for itself: no program can put them back.
+    let reserved = 0b11u64 << 31;
+    let seen: Vec<u64> = masks.lines().map(|mask| u64::from_str_radix(mask, 16).expect("a mask") & !reserved).collect();
+    assert_eq!(seen, [0, 0]);
 }
 
 #[test]

@@ -73,6 +73,11 @@ fn killed_at_any_moment_it_lacks_the_newest_only() {
         env.rtrace(&["recover"]).exits(0);
         recovered += 1;
         let text = env.rtrace(&["report"]);
+        if text.stderr().contains("the recorder did not get as far") {
+            // Killed while the formats were written: nothing had been recorded yet.
+            assert!(called(&text.exits(4).stdout()).is_empty());
+            continue;
+        }
         text.exits(0).complains("");
         let found = called(&text.stdout());
         assert!(found.len() >= readable.len(), "recovered {}, readable before: {}", found.len(), readable.len());
@@ -166,7 +171,7 @@ fn two_hundred_recordings_leave_nothing_behind() {
     assert_eq!(entries("/proc/self/fd"), descriptors, "descriptors");
     assert!(entries("/proc/self/task") <= threads, "threads");
     assert_eq!(entries("/dev/shm"), files);
-    assert_eq!(fs::read_dir(env.path()).unwrap().count(), 1, "trace.dat alone");
+    assert_eq!(fs::read_dir(env.path()).unwrap().count(), 2, "trace.dat and trace.dat.old");
     before.assert_unchanged(&Knobs::read(tracefs.root()));
 }
 

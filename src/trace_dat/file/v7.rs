@@ -32,8 +32,8 @@ pub(in crate::trace_dat) fn read(
     options: (u64, u64),
     ahead: bool,
 ) -> Result<(), FileError> {
-    let found = walk(scan);
-    read_options(trace, scan, options, &found);
+    let mut found = walk(scan);
+    read_options(trace, scan, options, &mut found);
     let pointed = |trace: &Trace, id: SectionId| {
         let option = trace.options.iter().rfind(|option| option.id.0 == id.0)?;
         option.scan(trace.abi).u64().ok()
@@ -99,13 +99,17 @@ pub(in crate::trace_dat) fn read(
 }
 
 /// Reads the chain of options, and if it is broken the options sections that it no longer reaches.
-fn read_options(trace: &mut Trace, scan: &mut Scan<'_>, (link, first): (u64, u64), found: &Walk) {
+fn read_options(trace: &mut Trace, scan: &mut Scan<'_>, (link, first): (u64, u64), found: &mut Walk) {
     let mut seen = HashSet::new();
     let chain = match first {
         0 => Err(FileError::NoOptions { offset: link }),
         at => read_chain(trace, scan, at, &mut seen),
     };
     trace.damage.extend(chain.err());
+    // What follows the table of spools was begun to finish the recording, and does not count yet.
+    if let Some(table) = trace.options.iter().rfind(|option| option.id == OptionId::RTRACE_SPOOLS) {
+        found.headers.retain(|header| header.offset < table.offset);
+    }
     let reached = trace.options.len();
     for header in found.headers.iter().filter(|h| h.id == SectionId::OPTIONS && !seen.contains(&h.offset)) {
         let (mut options, mut damage) = (Vec::new(), Vec::new());
