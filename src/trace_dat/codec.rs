@@ -1,4 +1,4 @@
-//! Compression: the one place that packs and unpacks.
+//! Compression of sections and chunks. The recorder packs its chunks in `record/chunk.rs`.
 
 use std::io::{self, Read, Write};
 

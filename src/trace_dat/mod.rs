@@ -14,8 +14,8 @@
 //! that a damaged file costs neither a panic nor memory.
 //!
 //! Three folders: `file` reads everything but the events (options, sections, formats), `data` reads the events' bytes
-//! (chunks, sub-buffers, times), [`write`](mod@write) makes files. They share `codec`, the one place that packs and
-//! unpacks, `put`, `read_at` and the errors. `write` uses `data` and `file`, `data` uses `file`, and never the reverse.
+//! (chunks, sub-buffers, times), [`write`](mod@write) makes files. They share `codec`
+//! (whole sections and chunks; the recorder's chunks are packed by `record/chunk.rs`), `put`, `read_at` and the errors. `write` uses `data` and `file`, `data` uses `file`, and never the reverse.
 
 mod codec;
 mod data;
