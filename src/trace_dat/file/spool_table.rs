@@ -39,6 +39,8 @@ pub struct SpoolEntry {
 }
 
 const VERSION: u32 = 1;
+/// The longest name of a file, in bytes (`NAME_MAX`).
+const MAX_NAME: usize = 255;
 /// What follows the recording's name in [`SpoolTable::comms`].
 const COMMS: &str = ".comms.spool";
 
@@ -71,12 +73,13 @@ impl SpoolTable {
                 file: scan.cstr().map_err(cut)?,
                 target: (scan.u64().map_err(cut)?, scan.u64().map_err(cut)?),
             };
-            if !super::buffer::is_page_size(entry.page_size) {
+            let names = [&entry.buffer, &entry.clock, &entry.file];
+            if !super::buffer::is_page_size(entry.page_size) || names.iter().any(|name| name.len() > MAX_NAME) {
                 return Err(option.error("it holds what no rtrace writes"));
             }
             table.entries.push(entry);
         }
-        if !table.has_names_of_one_recording() {
+        if table.comms.len() > MAX_NAME || !table.has_names_of_one_recording() {
             return Err(option.error("it names files that are not this recording's"));
         }
         Ok(table)
@@ -106,5 +109,28 @@ impl SpoolTable {
             out.u64(entry.target.0).u64(entry.target.1);
         }
         out.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace_dat::{OptionId, Place};
+
+    fn read(data: Vec<u8>) -> Result<SpoolTable, FileError> {
+        let abi = Abi::HOST;
+        SpoolTable::read(&RawOption { id: OptionId::RTRACE_SPOOLS, data, offset: 0, place: Place::Prefix }, abi)
+    }
+
+    /// Found by fuzzing: bytes that are not UTF-8 grow threefold as text, which could not be read back.
+    #[test]
+    fn names_no_file_can_have_are_refused() {
+        let table = |name: &str| SpoolTable { comms: format!("{name}.comms.spool"), ..SpoolTable::default() };
+        let longest = "x".repeat(MAX_NAME - COMMS.len());
+        assert_eq!(read(table(&longest).write(Abi::HOST)).ok(), Some(table(&longest)));
+        assert!(read(table(&(longest.clone() + "x")).write(Abi::HOST)).is_err());
+        let mut bytes = table(&longest).write(Abi::HOST);
+        bytes[16] = 0x85;
+        assert!(read(bytes).is_err(), "it grows beyond the limit");
     }
 }
