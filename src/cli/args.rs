@@ -2,6 +2,7 @@
 
 use super::exit::Failure;
 use crate::cli::terminal::note;
+use rtrace::record::left_unfinished;
 use rtrace::tracefs::{Instance, JOURNAL_DIR, Journal, Sink, Tracefs, find_orphans};
 use std::path::{Path, PathBuf};
 
@@ -26,8 +27,12 @@ impl TracefsArgs {
             note!("rtrace: {error}");
         }
         for orphan in found.orphans.iter().filter(|orphan| orphan.tracefs() == tracefs.root()) {
+            let mend = match left_unfinished(orphan) {
+                Some(recording) => format!("`rtrace recover {}` finishes its recording and", recording.path),
+                None => "`rtrace reset --stale`".to_owned(),
+            };
             note!(
-                "rtrace: `{}` (process {}) was killed and left tracing changed; `rtrace reset --stale` puts it back",
+                "rtrace: `{}` (process {}) was killed and left tracing changed; {mend} puts it back",
                 orphan.command(),
                 orphan.pid()
             );
@@ -37,10 +42,18 @@ impl TracefsArgs {
 
     /// The same without a word about orphans: for the command that looks after them.
     pub(crate) fn open_quietly(&self) -> Result<Tracefs, Failure> {
-        Ok(match &self.tracefs {
-            Some(path) => Tracefs::at(path)?,
-            None => Tracefs::discover()?,
-        })
+        Ok(self.find()?)
+    }
+
+    /// Opens the tracing directory, mounting it if need be.
+    ///
+    /// # Errors
+    /// Those of [`Tracefs::at`] and [`Tracefs::discover`].
+    pub(crate) fn find(&self) -> Result<Tracefs, rtrace::tracefs::Error> {
+        match &self.tracefs {
+            Some(path) => Tracefs::at(path),
+            None => Tracefs::discover(),
+        }
     }
 
     /// Where journals lie.

@@ -7,12 +7,15 @@ use super::restore::{Header, cpu_of, make_header, open_cpus, put_together};
 use super::terminal::note;
 use super::trace_file::Overwrite;
 use anyhow::anyhow;
-use rtrace::trace_dat::{Recovered, WriteError, recover};
+use rtrace::record::recover;
+use rtrace::trace_dat::{Recovered, WriteError};
 use std::path::{Path, PathBuf};
 
 /// Finish a recording whose recorder was killed
 ///
-/// Moves the spools beside the file into it. Nothing is lost but what had not been written when the recorder died.
+/// Moves the spools beside the file into it, then what is still in the ring buffers of the killed recorder, and puts tracing
+/// back as it was before. What the recorder had taken out of the ring buffers and not yet written is lost; how many events
+/// that is is printed.
 ///
 /// Of trace-cmd: the files of the CPUs (trace.dat.cpu0, ...) are put together, those of an instance (trace.dat.NAME.cpu0) under
 /// its name. What they lack (formats, symbols, names of tasks) is taken from the running kernel, or from the file of -i: one
@@ -90,15 +93,16 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         return done.tell(path, args.json);
     }
     match args.files.as_slice() {
-        [] => finish(Path::new("trace.dat"), args.json),
-        [file] => finish(file, args.json),
+        [] => finish(Path::new("trace.dat"), args),
+        [file] => finish(file, args),
         _ => Err(Failure::new(Exit::Usage, anyhow!("one recording at a time"))
             .hint("files of CPUs, which trace-cmd leaves, end in .cpu0, .cpu1, ...")),
     }
 }
 
-fn finish(file: &Path, json: bool) -> Result<Exit, Failure> {
-    let done = recover(file).map_err(|error| {
+fn finish(file: &Path, args: &Args) -> Result<Exit, Failure> {
+    let recovered = recover(file, args.tracefs.journal_dir(), || args.tracefs.find());
+    let (done, rings) = recovered.map_err(|error| {
         let hint = match &error {
             WriteError::Renamed { recorded_as, .. } => Some(format!(
                 "rename the spools like the recording ({recorded_as}.* to {name}.*), or give it its former name back.",
@@ -122,6 +126,13 @@ fn finish(file: &Path, json: bool) -> Result<Exit, Failure> {
     for name in &missing {
         note!("rtrace: {}: spool {name} is not there: what it held is lost", file.display());
     }
-    let exit = done.tell(file, json)?;
-    Ok(if missing.is_empty() { exit } else { Exit::Incomplete })
+    let failures = rings.as_ref().map_or(&[][..], |rings| &rings.failures);
+    for failure in failures {
+        note!("rtrace: the ring buffers of the recording: {failure}");
+    }
+    if !failures.is_empty() {
+        note!("rtrace: tracing is left as it is; `rtrace reset --stale` puts it back and drops what the rings hold");
+    }
+    let exit = done.tell_with(file, rings.as_ref(), args.json)?;
+    Ok(if missing.is_empty() && failures.is_empty() { exit } else { Exit::Incomplete })
 }

@@ -1,6 +1,7 @@
 //! The result of `recover` and `restore`, printed.
 
 use super::exit::{Exit, Failure, print};
+use rtrace::record::Rings;
 use rtrace::units::ByteSize;
 use serde_json::json;
 use std::path::Path;
@@ -15,6 +16,11 @@ pub(super) enum Done {
 
 impl Done {
     pub(super) fn tell(&self, file: &Path, json: bool) -> Result<Exit, Failure> {
+        self.tell_with(file, None, json)
+    }
+
+    /// The same, with what came out of the ring buffers of a killed recorder.
+    pub(super) fn tell_with(&self, file: &Path, rings: Option<&Rings>, json: bool) -> Result<Exit, Failure> {
         let name = file.display();
         if json {
             let (what, size, data, dropped) = match *self {
@@ -26,10 +32,14 @@ impl Done {
             let document = json!({
                 "schema": "rtrace.recover", "version": 1, "file": file.to_string_lossy(), "done": what,
                 "size": size, "data_size": data, "dropped": dropped,
+                "rings": rings.map(|rings| json!({
+                    "bytes": rings.bytes, "events": rings.events, "missing": rings.missing,
+                    "failures": rings.failures, "put_back": rings.put_back,
+                })),
             });
             return print(&format!("{document:#}\n"));
         }
-        print(&match *self {
+        let text = match *self {
             Done::Nothing => format!("{name}: a complete recording, nothing to recover\n"),
             Done::Removed => format!("{name}: killed before its first event: what it left is cleared up\n"),
             Done::Header { size } => {
@@ -38,11 +48,30 @@ impl Done {
             Done::Recording { how, size, data, dropped } => {
                 format!("{name}: {how}, {} with {} of events{}\n", ByteSize(size), ByteSize(data), torn(dropped))
             }
-        })
+        };
+        print(&(text + &rings.map(|rings| of_rings(&name.to_string(), rings)).unwrap_or_default()))
     }
 }
 
 /// What was left out.
 fn torn(dropped: u64) -> String {
     if dropped == 0 { String::new() } else { format!(", {} of torn ends dropped", ByteSize(dropped)) }
+}
+
+/// What the ring buffers gave, and what became of them.
+fn of_rings(name: &str, rings: &Rings) -> String {
+    let taken = match (rings.bytes, rings.events) {
+        (0, _) => String::new(),
+        (_, Some(events)) => format!("{name}: {events} events of it were still in the ring buffers\n"),
+        (bytes, None) => format!("{name}: {} of it were still in the ring buffers\n", ByteSize(bytes)),
+    };
+    let put_back =
+        if rings.put_back { format!("{name}: tracing is as it was before the recording\n") } else { String::new() };
+    let missing = match rings.missing {
+        Some(missing) if missing > 0 => {
+            format!("{name}: {missing} events that the recorder had taken out of the ring buffers are in no spool\n")
+        }
+        _ => String::new(),
+    };
+    taken + &missing + &put_back
 }

@@ -6,6 +6,7 @@ use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
 use anyhow::{Context, anyhow};
 use clap::ValueEnum;
+use rtrace::record::left_unfinished;
 use rtrace::tracefs::{Instance, Journal, ResetPlan, find_orphans};
 use rtrace::units::ByteSize;
 use std::io::Write;
@@ -18,7 +19,8 @@ use std::io::Write;
 ///
 /// With `--stale`: a recording that was killed (kill -9) cannot clean up. It leaves a journal under /run/rtrace, which
 /// says how each file of tracefs was before; `--stale` puts them back and removes the instances that were made for the
-/// recording. Recordings that are still running are left alone.
+/// recording. Recordings that are still running are left alone. What the ring buffers of a killed recording hold is dropped;
+/// `rtrace recover` instead moves it into the file, and puts tracing back as well.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -129,9 +131,17 @@ fn stale(args: &Args) -> Result<Exit, Failure> {
             [] => String::new(),
             names => format!(", instance {} removed", names.join(", ")),
         };
+        let dropped = left_unfinished(&orphan).map(|recording| recording.path.clone());
         let done = format!("put back what `{}` (process {}) left behind{removed}", orphan.command(), orphan.pid());
         match orphan.undo(&tracefs, args.verbose.then(to_stderr)) {
-            Ok(()) => writeln!(out, "{done}")?,
+            Ok(()) => {
+                writeln!(out, "{done}")?;
+                if let Some(path) = dropped {
+                    note!(
+                        "rtrace: what its ring buffers held is dropped; `rtrace recover {path}` instead of this keeps it"
+                    );
+                }
+            }
             Err(error) => {
                 note!("rtrace: {error}");
                 exit = Exit::Failed;

@@ -6,6 +6,7 @@
 //! - [`Spool`] is what a worker writes: the bytes of the finished file's section but for the chunk count;
 //! - [`Stream`] hands sub-buffers out while they are filled, without a file;
 //! - [`extract()`] stores what is in the rings already: stopped buffers, snapshots, the last boot's;
+//! - [`recover()`] finishes the file of a killed recorder, with what is in its rings still;
 //! - [`header()`] says in a file without events what a recording would say of the kernel;
 //! - [`Summary`] says what came of it.
 
@@ -30,6 +31,7 @@ mod output;
 mod own;
 mod plan;
 mod proc_maps;
+mod recover;
 mod session;
 mod setup;
 mod spool;
@@ -59,6 +61,7 @@ pub use header::header;
 pub use limits::{Budget, Limits, MIN_RING_SHARE, Reached};
 pub use machine::Machine;
 pub use plan::{BufferPlan, EventPlan, Place, Plan, Tasks};
+pub use recover::{Rings, left_unfinished, recover};
 pub use session::{Live, Observer, record};
 pub use spool::{Dropped, Keep, Spool};
 pub use start::{Mode, start};

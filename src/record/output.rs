@@ -16,7 +16,7 @@ use crate::trace_dat::write::{Version, convert};
 use crate::trace_dat::{
     FileLock, FinishedSpool, OptionId, SpoolEntry, SpoolTable, Trace, WriteError, Writer, spool_name,
 };
-use crate::tracefs::{EventName, TraceClock, Tracefs};
+use crate::tracefs::{EventName, RecordedBuffer, Recording, TraceClock, Tracefs};
 use crate::units::{CpuId, Pid};
 use nix::unistd::geteuid;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -151,6 +151,22 @@ impl Output {
     /// A descriptor of the file system it lies on.
     pub(super) fn any_file(&self) -> Result<File, RecordError> {
         self.file.try_clone().map_err(self.error("write"))
+    }
+
+    /// The file and where its buffers are recorded from, for the journal.
+    pub(super) fn recording(&self, buffers: &[Buffer]) -> Result<Recording, RecordError> {
+        let file = self.file.metadata().map_err(self.error("look at"))?;
+        let path = std::path::absolute(&self.path).map_err(self.error("look at"))?;
+        let buffer = |buffer: &Buffer| RecordedBuffer {
+            name: buffer.name.clone(),
+            instance: buffer.instance.name().map(str::to_owned),
+        };
+        Ok(Recording {
+            path: path.to_string_lossy().into_owned(),
+            device: file.dev(),
+            inode: file.ino(),
+            buffers: buffers.iter().filter(|buffer| !buffer.is_text).map(buffer).collect(),
+        })
     }
 
     /// Makes the file that learnt names go to while recording.

@@ -101,6 +101,14 @@ impl Spool {
         })
     }
 
+    /// Goes on with `file`, the spool at `path`, after its first `end` bytes, which are whole chunks or sub-buffers. Counts
+    /// and index are of what is appended from now on.
+    pub(super) fn resume(file: File, path: PathBuf, chunked: bool, end: u64) -> Self {
+        let index = ChunkIndex::default();
+        let end = end.max(if chunked { COUNT } else { 0 });
+        Spool { file, path, chunked, chunks: 0, end, raw: 0, events: 0, index, ring: None }
+    }
+
     /// Makes it keep the newest only.
     pub fn keep(mut self, keep: Keep) -> Self {
         self.ring = Some(Ring { keep, older: VecDeque::new(), next: 0, since: None, dropped: Dropped::default() });
@@ -109,9 +117,7 @@ impl Spool {
 
     #[cfg(test)]
     pub(crate) fn open_for_test(path: &str) -> io::Result<Self> {
-        let (file, path) = (OpenOptions::new().write(true).open(path)?, PathBuf::from(path));
-        let index = ChunkIndex::default();
-        Ok(Spool { file, path, chunked: true, chunks: 0, end: COUNT, raw: 0, events: 0, index, ring: None })
+        Ok(Self::resume(OpenOptions::new().write(true).open(path)?, PathBuf::from(path), true, COUNT))
     }
 
     /// Appends a chunk of `raw` bytes of sub-buffers; [`Spool::note`] says what it holds. When that fails half-way, the

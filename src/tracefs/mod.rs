@@ -41,7 +41,9 @@ pub use files::{Files, RealFiles, WriteMode};
 pub use function_profile::FunctionProfile;
 pub use functions::FunctionList;
 pub use instance::Instance;
-pub use journal::{JOURNAL_DIR, Journal, Orphan, Orphans, ResetPlan, Sink, UndoError, find_orphans};
+pub use journal::{
+    JOURNAL_DIR, Journal, Orphan, Orphans, RecordedBuffer, Recording, ResetPlan, Sink, UndoError, find_orphans,
+};
 pub use kernel_types::KernelTypes;
 pub use root::Tracefs;
 pub use stack::StackTrace;

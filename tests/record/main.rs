@@ -20,6 +20,7 @@ mod host;
 mod limits;
 mod names;
 mod often;
+mod orphan_rings;
 mod profiles;
 mod state;
 mod tracefs;

@@ -29,6 +29,27 @@ pub enum Recovered {
     },
 }
 
+/// An unfinished recording, for a caller that has more to add.
+pub struct Unfinished<'a> {
+    /// The trace file, open for reading and writing.
+    pub file: &'a File,
+    /// What it says.
+    pub trace: &'a Trace,
+    /// The spools that are there, each cut to its sound prefix.
+    pub spools: Vec<SoundSpool>,
+}
+
+/// A spool that holds whole chunks or sub-buffers only.
+#[derive(Debug)]
+pub struct SoundSpool {
+    /// What it holds.
+    pub entry: SpoolEntry,
+    /// The spool, open for writing; what is appended to it goes into the recording.
+    pub file: File,
+    /// Its bytes, the count word included.
+    pub size: u64,
+}
+
 /// Finishes the unfinished recording at `path`, whose spools lie beside it: regular files of the same owner, named after
 /// the recording's present name.
 ///
@@ -36,6 +57,15 @@ pub enum Recovered {
 /// [`WriteError::Busy`] if its recorder lives; [`WriteError::Renamed`] if spools are missing because the recording has
 /// another name now. After any [`WriteError`] it can be called again.
 pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
+    recover_with(path, |_| Vec::new())
+}
+
+/// [`recover`], after `add` has appended to the spools what is not in them yet. `add` returns lines of saved_cmdlines for
+/// pids that the recording has no name for.
+///
+/// # Errors
+/// As [`recover`].
+pub fn recover_with(path: &Path, add: impl FnOnce(Unfinished<'_>) -> Vec<u8>) -> Result<Recovered, WriteError> {
     let opened = |source| WriteError::Write { what: "the recording", source };
     let file = File::options().read(true).write(true).open(path).map_err(WriteError::Open)?;
     let held = FileLock::take(&file)?;
@@ -58,6 +88,7 @@ pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
         beside.remove_leftovers();
         return Ok(Recovered::WasComplete);
     };
+    let recording = file.try_clone().map_err(opened)?;
     let writer = Writer::resume(file, held, &trace)?;
     if table.finishing {
         let finished = resume_finishing(&writer, &table, &beside)?;
@@ -71,20 +102,10 @@ pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
     }
     let missing = missing(&beside, &table)?;
     trace.attach_spools(&beside);
-    let mut spools = Vec::new();
-    let mut dropped = 0;
-    for entry in &table.entries {
-        let Some((buffer, cpu)) = trace.buffers.iter().find_map(|b| {
-            let cpu = b.cpus.iter().position(|c| c.cpu == entry.cpu)?;
-            (b.name == entry.buffer).then_some((b, cpu))
-        }) else {
-            continue;
-        };
-        let (size, chunks) = trace.sound_prefix(buffer, cpu)?;
-        dropped += buffer.cpus[cpu].size - size.min(buffer.cpus[cpu].size);
-        let path = beside.spool_path(&entry.buffer, entry.cpu);
-        spools.push(FinishedSpool { entry: entry.clone(), path, size, chunks, index: ChunkIndex::default() });
-    }
+    let (sound, dropped) = cut_to_sound_prefix(&mut trace, &table, &beside)?;
+    let mut names = add(Unfinished { file: &recording, trace: &trace, spools: sound });
+    names.extend_from_slice(&trace.saved_cmdlines);
+    let spools = finished_spools(&mut trace, &table, &beside)?;
     // What a finish may have begun without getting to the point where it counts.
     writer.file.set_len(writer.pos).map_err(opened)?;
     let mut buffers: Vec<(String, String, u32)> = Vec::new();
@@ -98,10 +119,56 @@ pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
     }
     buffers.sort_by_key(|b| !b.0.is_empty());
     let mut writer = writer;
-    writer.saved_cmdlines(&trace.saved_cmdlines)?;
+    writer.saved_cmdlines(&names)?;
     let written = writer.finish_in(&beside.dir, &buffers, &spools)?;
     beside.remove_comms();
     Ok(Recovered::Finished { written, dropped, missing })
+}
+
+/// Cuts each spool off after its last whole chunk; returns the spools and how many bytes were cut off.
+fn cut_to_sound_prefix(
+    trace: &mut Trace,
+    table: &SpoolTable,
+    beside: &Siblings,
+) -> Result<(Vec<SoundSpool>, u64), WriteError> {
+    let (mut spools, mut dropped) = (Vec::new(), 0);
+    for entry in &table.entries {
+        let failed = |source| spool_error(beside, entry, source);
+        let Some((buffer, cpu)) = place_of(trace, entry) else { continue };
+        let (size, _) = trace.sound_prefix(&trace.buffers[buffer], cpu)?;
+        let Some(file) = beside.open_spool(&entry.buffer, entry.cpu, true).map_err(failed)? else { continue };
+        let there = file.metadata().map_err(failed)?.len();
+        if size < there {
+            file.set_len(size).map_err(failed)?;
+            dropped += there - size;
+        }
+        let size = size.min(there);
+        trace.buffers[buffer].cpus[cpu].size = size;
+        spools.push(SoundSpool { entry: entry.clone(), file, size });
+    }
+    Ok((spools, dropped))
+}
+
+/// The spools as they are now, with the number of their chunks.
+fn finished_spools(trace: &mut Trace, table: &SpoolTable, beside: &Siblings) -> Result<Vec<FinishedSpool>, WriteError> {
+    let mut spools = Vec::new();
+    for entry in &table.entries {
+        let failed = |source| spool_error(beside, entry, source);
+        let Some((buffer, cpu)) = place_of(trace, entry) else { continue };
+        let Some(file) = beside.open_spool(&entry.buffer, entry.cpu, false).map_err(failed)? else { continue };
+        trace.buffers[buffer].cpus[cpu].size = file.metadata().map_err(failed)?.len();
+        let (size, chunks) = trace.sound_prefix(&trace.buffers[buffer], cpu)?;
+        let path = beside.spool_path(&entry.buffer, entry.cpu);
+        spools.push(FinishedSpool { entry: entry.clone(), path, size, chunks, index: ChunkIndex::default() });
+    }
+    Ok(spools)
+}
+
+/// Where the data of a spool is in `trace`, as buffer and CPU.
+fn place_of(trace: &Trace, entry: &SpoolEntry) -> Option<(usize, usize)> {
+    let buffer = trace.buffers.iter().position(|buffer| buffer.name == entry.buffer)?;
+    let cpu = trace.buffers.get(buffer)?.cpus.iter().position(|cpu| cpu.cpu == entry.cpu)?;
+    Some((buffer, cpu))
 }
 
 /// More bytes than a file has that ends with its header.

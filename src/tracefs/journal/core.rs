@@ -1,6 +1,7 @@
 //! The journal itself: note, write, log; and back.
 
 use super::disk::Disk;
+use super::recorded::Recording;
 use super::undo::{Undo, UndoError, remove_instance, undo_all};
 use super::writer::{Sink, Writer};
 use crate::tracefs::{Error, Instance, Tracefs, WriteMode};
@@ -69,9 +70,7 @@ impl Journal {
             if error.errno() == Some(Errno::EEXIST) {
                 // Somebody else's since we looked: not ours to remove.
                 self.undo.pop();
-                if let DiskState::Open(disk) = &mut self.disk {
-                    disk.append(&Undo::NotMade { name: name.to_owned() })?;
-                }
+                self.append_to_disk(|| Undo::NotMade { name: name.to_owned() })?;
             }
             return Err(error);
         }
@@ -135,16 +134,30 @@ impl Journal {
         self.writer.write(&file, text, WriteMode::Append)
     }
 
+    /// Notes which recording the rings are drained into. A journal without a file has no use for it.
+    ///
+    /// # Errors
+    /// [`Error::Journal`].
+    pub fn note_recording(&mut self, recording: Recording) -> Result<(), Error> {
+        self.append_to_disk(|| Undo::Recording(recording))
+    }
+
     /// Notes an undo, in the file before anything else.
     pub(super) fn note(&mut self, undo: Undo) -> Result<(), Error> {
         if let DiskState::Wanted { dir, command } = &self.disk {
             self.disk = DiskState::Open(Disk::create(dir, self.writer.tracefs.root(), command)?);
         }
-        if let DiskState::Open(disk) = &mut self.disk {
-            disk.append(&undo)?;
-        }
+        self.append_to_disk(|| undo.clone())?;
         self.undo.push(undo);
         Ok(())
+    }
+
+    /// Appends a line to the file, if there is one.
+    fn append_to_disk(&mut self, line: impl FnOnce() -> Undo) -> Result<(), Error> {
+        match &mut self.disk {
+            DiskState::Open(disk) => disk.append(&line()),
+            DiskState::None | DiskState::Wanted { .. } => Ok(()),
+        }
     }
 
     /// Puts everything back, newest first.

@@ -1,6 +1,7 @@
 //! The journal's file: one JSON line for the session, then one for each undo, appended before the write it undoes.
 
 use super::private_dir::PrivateDir;
+use super::recorded::Recording;
 use super::undo::Undo;
 use crate::tracefs::Error;
 use nix::fcntl::{Flock, FlockArg};
@@ -100,6 +101,7 @@ impl Disk {
 pub(super) struct Abandoned {
     pub(super) header: Header,
     pub(super) entries: Vec<Undo>,
+    pub(super) recording: Option<Recording>,
     pub(super) lock: Flock<File>,
 }
 
@@ -134,14 +136,16 @@ pub(super) fn read_abandoned(dir: &PrivateDir, name: &str) -> Result<Option<Aban
         return Ok(None);
     }
     let mut entries: Vec<Undo> = Vec::new();
+    let mut recording = None;
     for (number, line) in lines.enumerate() {
         let undo = serde_json::from_str(line).ok().filter(Undo::stays_inside).ok_or_else(|| bad(number + 2))?;
         match undo {
             Undo::NotMade { name } => entries.retain(|noted| *noted != Undo::Instance { name: name.clone() }),
+            Undo::Recording(noted) => recording = Some(noted),
             undo => entries.push(undo),
         }
     }
-    Ok(Some(Abandoned { header, entries, lock: file }))
+    Ok(Some(Abandoned { header, entries, recording, lock: file }))
 }
 
 /// The names of the journals in `dir`, whoever they belong to, sorted.

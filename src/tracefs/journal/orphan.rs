@@ -2,6 +2,7 @@
 
 use super::disk::{self, Abandoned, Header};
 use super::private_dir::PrivateDir;
+use super::recorded::Recording;
 use super::undo::{Undo, UndoError, undo_all};
 use super::writer::{Sink, Writer};
 use crate::tracefs::{Error, Tracefs};
@@ -20,6 +21,7 @@ pub struct Orphan {
     name: String,
     header: Header,
     entries: Vec<Undo>,
+    recording: Option<Recording>,
     _lock: Flock<File>,
 }
 
@@ -59,10 +61,12 @@ pub fn find_orphans(dir: &Path) -> Orphans {
 }
 
 fn abandoned(dir: &PrivateDir, name: String) -> Result<Option<Orphan>, Error> {
-    let Some(Abandoned { header, entries, lock }) = disk::read_abandoned(dir, &name)? else { return Ok(None) };
+    let Some(Abandoned { header, entries, recording, lock }) = disk::read_abandoned(dir, &name)? else {
+        return Ok(None);
+    };
     let path = dir.path_of(&name);
     let dir = dir.try_clone().map_err(|cause| Error::Journal { action: "read", path, cause })?;
-    Ok(Some(Orphan { dir, name, header, entries, _lock: lock }))
+    Ok(Some(Orphan { dir, name, header, entries, recording, _lock: lock }))
 }
 
 impl Orphan {
@@ -79,6 +83,11 @@ impl Orphan {
     /// The tracing directory it worked in.
     pub fn tracefs(&self) -> &Path {
         &self.header.tracefs
+    }
+
+    /// The recording whose events are in its rings, if it was one.
+    pub fn recording(&self) -> Option<&Recording> {
+        self.recording.as_ref()
     }
 
     /// The instances it had created.
@@ -108,17 +117,24 @@ impl Orphan {
     /// # Errors
     /// [`UndoError`] with each step that failed; the journal stays then.
     pub fn undo(self, known: &Tracefs, sink: Option<Sink>) -> Result<(), UndoError> {
-        let one = |error| UndoError { failures: vec![error] };
+        let tracefs = self.open_tracefs(known).map_err(|error| UndoError { failures: vec![error] })?;
+        self.undo_in(&tracefs, sink)
+    }
+
+    /// Opens the tracing directory it worked in, which has to be `known` or lie on tracefs (or debugfs).
+    ///
+    /// # Errors
+    /// [`Error::NotOnTracefs`]; those of [`Tracefs::at`].
+    pub fn open_tracefs(&self, known: &Tracefs) -> Result<Tracefs, Error> {
         let root = &self.header.tracefs;
         if known.root() == root {
-            return self.undo_in(known, sink);
+            return Ok(known.clone());
         }
         let kind = statfs(root.as_path()).map(|of| of.filesystem_type());
         if !kind.is_ok_and(|kind| kind == TRACEFS_MAGIC || kind == DEBUGFS_MAGIC) {
-            return Err(one(Error::NotOnTracefs { journal: self.dir.path_of(&self.name), path: root.clone() }));
+            return Err(Error::NotOnTracefs { journal: self.dir.path_of(&self.name), path: root.clone() });
         }
-        let tracefs = Tracefs::at(root).map_err(one)?;
-        self.undo_in(&tracefs, sink)
+        Tracefs::at(root)
     }
 
     /// The same, in a tracing directory that is open already.

@@ -2,7 +2,7 @@
 
 use super::core::Journal;
 use super::undo::Undo;
-use crate::tracefs::{Error, Instance};
+use crate::tracefs::{Error, Instance, WriteMode};
 use crate::units::Pid;
 
 impl Journal {
@@ -12,6 +12,15 @@ impl Journal {
     /// As [`Journal::set`].
     pub fn set_on(&mut self, instance: &Instance, on: bool) -> Result<(), Error> {
         self.set(instance, "tracing_on", if on { "1" } else { "0" }).map(drop)
+    }
+
+    /// Switches recording into the ring buffer off, and notes no undo: for the ring of a killed recorder, whose journal says
+    /// how it was.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn stop_for_good(&mut self, instance: &Instance) -> Result<(), Error> {
+        self.act(instance, "tracing_on", "0", WriteMode::Truncate)
     }
 
     /// Will put back whether recording is on (`tracing_on`), whoever changes it from now on: to be called before a trigger

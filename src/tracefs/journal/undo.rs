@@ -1,5 +1,6 @@
 //! One step back.
 
+use super::recorded::Recording;
 use super::restore::{says_the_same, was_refused};
 use super::writer::Writer;
 use crate::hist::spec::Echo;
@@ -24,6 +25,8 @@ pub(super) enum Undo {
     Instance { name: String },
     /// Takes back the note that instance `name` is made: somebody else had made it in the meantime.
     NotMade { name: String },
+    /// Nothing to undo: the recording whose events are in the rings.
+    Recording(Recording),
 }
 
 impl Undo {
@@ -53,7 +56,7 @@ impl Undo {
                 },
             },
             Undo::Instance { name } => remove_instance(to, name),
-            Undo::NotMade { .. } => Ok(()),
+            Undo::NotMade { .. } | Undo::Recording(_) => Ok(()),
         }
     }
 
@@ -66,6 +69,7 @@ impl Undo {
         match self {
             Undo::Restore { file, .. } | Undo::Remove { file, .. } => is_below(file),
             Undo::Instance { name } | Undo::NotMade { name } => Instance::is_name(name),
+            Undo::Recording(recording) => recording.stays_inside(),
         }
     }
 }
