@@ -26,7 +26,7 @@ fn trace_cmd_restores_with_our_header() {
     let count = |file: &str| env.rtrace(&["report", file]).exits(0).stdout().lines().count();
     let wanted = count("whole.dat");
     for header in [&["-i", "header.dat"][..], &[]] {
-        env.rtrace(&[&["restore", "-o", "ours.dat"], header, &files].concat())
+        env.rtrace(&[&["restore", "--force", "-o", "ours.dat"], header, &files].concat())
             .exits(0)
             .prints_with("ours.dat: restored");
         all_read_the_same(&env, "ours.dat");
