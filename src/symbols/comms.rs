@@ -10,7 +10,7 @@ pub(crate) type CommName = Arc<[u8]>;
 /// Task names by pid: those of the file, and those learnt since. The first name of a pid stays, so a name that is
 /// known never changes.
 ///
-/// Snapshots ([`Comms::fork`]) share all names that were known when they were taken.
+/// Snapshots (`fork`) share all names that were known when they were taken.
 #[derive(Clone, Debug, Default)]
 pub struct Comms {
     file: Arc<FileNames>,
