@@ -161,6 +161,7 @@ fn daily_verbs(script: &mut String) {
                 .replace("/etc/hostname", "/etc/passwd")
                 .replace("/tmp/x.tar /etc", "/tmp/x.tar /etc/passwd")
                 .replace("-P 1234", "-P 1")
+                .replace("rtrace restore", "rm -f run.dat; rtrace restore")
                 .replace("show -p", "show -p | head -n 1");
             // What goes on until it is interrupted.
             let ends = ["--duration", " -- ", "--input", "functions"].iter().any(|word| command.contains(word));
