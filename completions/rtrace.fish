@@ -32,23 +32,23 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stream" -d 'Trace and
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "recover" -d 'Finish a recording whose recorder was killed'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "restore" -d 'Finish a recording whose recorder was killed'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "convert" -d 'Write a recording in another version or compression'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "dump" -d 'Show how a trace.dat file is made, or check it'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "extract" -d 'Make a recording of what a ring buffer holds'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "dump" -d 'Inspect or validate a trace.dat file'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "extract" -d 'Save a ring buffer\'s contents to a trace.dat file'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "profile" -d 'Show where tasks spend their time'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stack" -d 'Show the deepest kernel stack so far'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "split" -d 'Cut a recording into parts by time, events or sub-buffers'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "list" -d 'List what this kernel can trace'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "mem" -d 'Show which functions hold how much of the kernel\'s memory'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "options" -d 'List the options that change how report words events'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "options" -d 'List options that change how `report` formats events'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "check-events" -d 'Check that every event of this kernel is understood'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "start" -d 'Start tracing and leave it running'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "set" -d 'Change settings of tracing, and nothing else'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stop" -d 'Stop tracing: the ring buffers keep what they hold and take no more'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "restart" -d 'Go on tracing after `stop`'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stop" -d 'Pause tracing (buffers keep their contents)'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "restart" -d 'Resume tracing after `stop`'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "clear" -d 'Empty the ring buffers'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "reset" -d 'Put tracing back: into the state after boot, or as it was before a killed recording'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "show" -d 'Show the ring buffer as the kernel prints it, or what knobs say'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stat" -d 'Show what of tracing is not as after boot'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "reset" -d 'Reset tracing to boot defaults, or undo what a killed recording left behind'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "show" -d 'Print the ring buffer as text, or the value of tracefs settings'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stat" -d 'Show tracing settings that differ from the boot defaults'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "filter" -d 'Set, show, clear and check event filters'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "trigger" -d 'Add, list and remove triggers'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "snapshot" -d 'Take, show and clear snapshots of the ring buffer'
@@ -56,7 +56,7 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "instance" -d 'Create,
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "probe" -d 'Add, list and remove dynamic events: kprobe, uprobe, eprobe, fprobe, tprobe and user events'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "hist" -d 'Count events in the kernel and show the table'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "latency" -d 'Show how the time between two events is distributed'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "synth" -d 'Make events out of two others'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "synth" -d 'Create synthetic events that combine two events'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "sqlhist" -d 'Print, and with -e run, the commands that an SQL statement means'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "generate" -d 'Write the man pages and the shell completions'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "help" -d 'Show help on a command or a topic'
@@ -71,16 +71,16 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s l -l function -
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s O -l option -d 'Switch a trace option on, or with `no` before it off' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s O -l option -d 'Enable a trace option; `noOPTION` disables it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s P -l pid -d 'Only events of these processes; end with the last of them' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l cmdlines-size -d 'Number of task names the kernel remembers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l threshold -d 'Only trace functions/latencies of at least this long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s o -l output -d 'Write to FILE' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l duration -d 'End after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l timeout -d 'End CMD after TIME and exit with 124' -r
@@ -96,8 +96,8 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s H -l hook -d 'P
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ts-offset -d 'Store a number to be added to every time stamp' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s m -l max-per-cpu -d 'Keep only the newest events of each CPU: SIZE on the disk for each (KiB, or with K, M, G)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s s -l sleep -d 'With --poll: look so often; without it readers sleep until the kernel wakes them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l file-version -d 'Version of the file: 7, or 6 for old readers, uncompressed and for a moment twice on the disk' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l pid-file -d 'With --daemonize: where the number of the recording process is to be found' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l file-version -d 'File format: 7, or 6 for older tools (uncompressed; briefly needs twice the disk space)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l pid-file -d 'With --daemonize: file to write the recorder\'s PID to' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l device -d '-p blk: record this block device only; all disks without it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l temp -d 'Taken for trace-cmd\'s sake: there are no temporary files, the spools become the file' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s v -d 'Leave out the events of every -e that follows'
@@ -121,10 +121,10 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l by-comm -d 'Tak
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s k -l keep -d 'Leave tracing set up (but off) afterwards; records at the top level'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s K -l keep-all -d 'As -k; trace-cmd also needs it to keep what was set before, which rtrace always does'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l nosplice -d 'Read the ring buffers instead of splicing them'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l dry-run -d 'Print every write to tracefs in order, as lines of shell, and do none of them'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l poll -d 'Do not wait for the ring buffers, look at them: fewer interrupts on the traced CPUs, more work on the others'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l proc-map -d 'Store which files the processes of -P and CMD have mapped where'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tsc2nsec -d 'Store what makes nanoseconds of the clock x86-tsc; -C tsc2nsec does both'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l dry-run -d 'Print the tracefs writes as shell commands without performing them'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l poll -d 'Poll the ring buffers instead of sleeping until woken: fewer interrupts on the traced CPUs, more work on the others'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l proc-map -d 'Store the memory maps of CMD and the -P processes'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tsc2nsec -d 'Store the factor that converts x86-tsc timestamps to ns (-C tsc2nsec also selects that clock)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l daemonize -d 'Return as soon as recording runs, and record in the background until a signal or the end of CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l daemonized -d 'The process that --daemonize starts'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l stderr -d 'Taken for trace-cmd\'s sake: what rtrace itself says always goes to stderr'
@@ -144,48 +144,48 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l symbols -d 'Nam
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l symfs -d 'Look for these files below DIR' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l until -d 'Only up to this time' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l around -d 'Only around this time: a millisecond to each side, or what stands behind `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l first -d 'Only the first N events that would be shown' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l last -d 'Only the last N events that would be shown' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l threads -d 'How many threads to use; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l filter -d 'Only the events that pass a filter of the kernel\'s language, as in `sched:sched_switch: prev_prio < 100`' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l pid -d 'Only what these tasks did' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l pid -d 'Only events of these tasks' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l tgid -d 'Only what the tasks of these processes did, in recordings made with -O record-tgid' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l comm -d 'Only what tasks of this name did; may be a glob and be given several times' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l format -d 'What to print the events as' -r -f -a "text\t'Lines as of trace-cmd report'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l format -d 'Output format of the events' -r -f -a "text\t'Lines as of trace-cmd report'
 kernel\t'Lines as of the kernel\'s `trace` file'
 json\t'One JSON object per line, every field named and typed'
 csv\t'Comma-separated values'
 raw\t'`name=value` lines: every field, no print formats'"
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l fields -d 'Columns of --format csv: ts, cpu, pid, comm, event, system, name, source, buffer, lost, fields, or fields of events' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l top-tasks -d 'How many of the busiest tasks --summary shows' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l top-tasks -d 'Number of the busiest tasks that --summary shows' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s H -l hook -d 'With --profile: the time between two events, as in `irq_handler_entry,irq/irq_handler_exit,irq,p`' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l color -d 'Colour the text' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
 always\t'Always; control characters are shown as `\\xNN` then, wherever the text goes'
 never\t'Never'"
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l event -d 'The formats of the events that match this expression, as in sched:.*switch' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s V -l verbose -d 'Taken as in trace-cmd, without effect' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s v -l invert -d 'Not the events that match the filters behind this'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s v -l invert -d 'Hide the events that match the filters after this'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s t -d 'Time stamps in nanoseconds'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s l -d 'Short columns, as the kernel\'s latency format'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s R -d 'Fields by name instead of the events\' texts'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s N -d 'No wording of trace-cmd\'s plugins: the kernel\'s print formats only'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s N -d 'Ignore built-in plugins; use the kernel\'s print formats'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s L -d 'Only plugins of the user: rtrace has none, so this changes nothing'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-diff -d 'The time since the line before, behind each time stamp'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s w -l wakeups -d 'How long each task waited for its CPU after it was woken, and an account of that at the end'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-diff -d 'The time since the line before, after each time stamp'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s w -l wakeups -d 'Print the time that each task waited for its CPU after it was woken, and an account at the end'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l boundary -d 'A line where a sub-buffer of the ring buffer begins'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l raw-ts -d 'Raw time stamps, without any correction'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l nodate -d 'Do not turn the time stamps of a recording with --date into wall clock times'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l align-ts -d 'Time stamps from the first event on'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-check -d 'Say where the time stamps of a CPU go backwards'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s T -l filter-test -d 'Show the filters of -F as they were understood, and no events'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s I -l no-irq -d 'Not what happened in hard interrupts'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s S -l no-softirq -d 'Not what happened in soft interrupts'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s I -l no-irq -d 'Hide events in hard-interrupt context'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s S -l no-softirq -d 'Hide events in soft-interrupt context'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l json-schema -d 'The JSON Schema of what --format json prints: of any file, or of the files given'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l count -d 'How many of each event there are, instead of the events'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l summary -d 'How many events of what kind, on which CPU, by which task, instead of the events'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l count -d 'Print the number of each event, instead of the events'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l summary -d 'Print the numbers of events by kind, CPU and task, instead of the events'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l json -d '--count, --summary or --profile as one JSON object'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l profile -d 'Where tasks spent their time: blocked, waiting for a CPU, in the kernel; from what record --profile recorded'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l profile -d 'Print where tasks spent their time: blocked, waiting for a CPU, in the kernel; from what record --profile recorded'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s G -l global-irqs -d 'Put interrupts down to their CPU, not to the task that they interrupt'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l by-comm -d 'Put tasks of the same name together'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l stat -d 'The buffers\' statistics when recording ended, and where the data lies'
@@ -194,9 +194,9 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l version -d 'The
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l cpus -d 'The CPUs that have data'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s E -l event-names -d 'The names of the events whose formats the file holds'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l events -d 'The formats of the events'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l first-event -d 'When the first event of each CPU happened'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l last-event -d 'When the last event of each CPU happened'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l check-events -d 'Whether all events\' formats are understood; 1 if not'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l first-event -d 'Print the time of the first event of each CPU'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l last-event -d 'Print the time of the last event of each CPU'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l check-events -d 'Check that all events\' formats are understood; 1 if not'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s e -l endian -d 'The byte order of the file and of this machine'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s p -l page-size -d 'The page size of the file and of this machine'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s f -l functions -d 'The functions whose addresses the file holds'
@@ -214,19 +214,19 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s l -l function -
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s O -l option -d 'Switch a trace option on, or with `no` before it off' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s O -l option -d 'Enable a trace option; `noOPTION` disables it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s P -l pid -d 'Only events of these processes; end with the last of them' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l cmdlines-size -d 'Number of task names the kernel remembers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l threshold -d 'Only trace functions/latencies of at least this long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l duration -d 'End after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l timeout -d 'End CMD after TIME and exit with 124' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l format -d 'What to print the events as' -r -f -a "text\t'Lines as of report'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l format -d 'Output format of the events' -r -f -a "text\t'Lines as of report'
 raw\t'Fields by name, as of report -R'
 json\t'One JSON object per line, as of report --format json'"
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s v -d 'Leave out the events of every -e that follows'
@@ -242,7 +242,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l top -d 'Trace i
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l self -d 'Events of rtrace\'s own threads too'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l json -d 'The same as --format json'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s t -d 'Time stamps in nanoseconds'
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s N -d 'The kernel\'s print formats only, no wording of trace-cmd\'s plugins'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s N -d 'Ignore built-in plugins; use the kernel\'s print formats'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s q -l quiet -d 'Print nothing but events and errors'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s i -l input -d 'Make a recording of trace-cmd\'s per-CPU files: HEADER says all but the events' -r -F
@@ -250,7 +250,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s o -l output -d
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s t -d 'Take the formats from this tracing directory' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s k -l kallsyms -d 'Take the symbols from FILE instead of /proc/kallsyms' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s c -l create -d 'Make such a HEADER of the running kernel'
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -l json -d 'JSON instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -l force -d 'Overwrite the file to write if there is one'
@@ -260,7 +260,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s o -l output -d
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s t -d 'Take the formats from this tracing directory' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s k -l kallsyms -d 'Take the symbols from FILE instead of /proc/kallsyms' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s c -l create -d 'Make such a HEADER of the running kernel'
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -l json -d 'JSON instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -l force -d 'Overwrite the file to write if there is one'
@@ -297,7 +297,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l compression -d
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s p -d 'Taken for trace-cmd\'s sake: the events say what they are, and options do not change what is stored' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s O -d 'Taken for trace-cmd\'s sake' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s s -l snapshot -d 'The snapshot instead of the ring buffer'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s a -l all -d 'Every instance; with -t, the top level too'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s t -l top -d 'The top level too, beside -B or -a'
@@ -317,16 +317,16 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_se
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s O -l option -d 'Switch a trace option on, or with `no` before it off' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s O -l option -d 'Enable a trace option; `noOPTION` disables it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s P -l pid -d 'Only events of these processes; end with the last of them' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l cmdlines-size -d 'Number of task names the kernel remembers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l threshold -d 'Only trace functions/latencies of at least this long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l duration -d 'End after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l timeout -d 'End CMD after TIME and exit with 124' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s H -l hook -d 'Profile the time between two events, as in `irq_handler_entry,irq/irq_handler_exit,irq,ps`, and record them' -r
@@ -353,7 +353,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_se
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -a "functions" -d 'Count the kernel\'s functions and the time they take'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -s l -l function -d 'Only these functions: names or the kernel\'s globs' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l sort -d 'What comes first' -r -f -a "hits\t''
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l sort -d 'Column to sort by' -r -f -a "hits\t''
 total\t''
 avg\t''
 deviation\t''
@@ -361,12 +361,12 @@ name\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l limit -d 'So many functions' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l duration -d 'Count for TIME (`5s`, `500ms`); CMD goes on' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l start -d 'Start the stack tracer'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l stop -d 'Stop the stack tracer'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l reset -d 'Forget the deepest stack'
@@ -374,7 +374,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l json -d 'One JSO
 complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s i -l input -d 'File to cut [default: trace.dat]' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s o -l output -d 'What the part is called; with -r, what stands before .0001, .0002 [default: the file\'s name]' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s o -l output -d 'Name of the part; with -r, the name before .0001, .0002 [default: the file\'s name]' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s s -l seconds -d 'A part every N seconds (or with a unit: 1m)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s m -l milliseconds -d 'A part every N milliseconds' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s u -l microseconds -d 'A part every N microseconds' -r
@@ -393,7 +393,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand split" -s h -l help -d 'Pr
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s e -l events -d 'Events; PATTERN is a glob (`sched:*`), a regular expression (`^sys.*open`) or part of a name' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s f -l functions -d 'Functions that can be traced; PATTERN is a glob, a regular expression or part of a name' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand list" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand list" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s F -l format -d 'The format of each event: its fields, their places and sizes'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -l full -d 'With -F, also the kernel\'s print format'
 complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s t -s p -l tracers -d 'Tracers'
@@ -416,7 +416,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand mem" -s h -l help -d 'Prin
 complete -c rtrace -n "__fish_rtrace_using_subcommand options" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand options" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s v -l verbose -d 'Name each event'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s N -l no-plugins -d 'Leave out the events\' own handlers: only what print formats say'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l json -d 'One JSON document instead of text'
@@ -429,15 +429,15 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s l -l function -d
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s O -l option -d 'Switch a trace option on, or with `no` before it off' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s O -l option -d 'Enable a trace option; `noOPTION` disables it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l cmdlines-size -d 'Number of task names the kernel remembers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l threshold -d 'Only trace functions/latencies of at least this long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s e -l event -d 'Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
@@ -462,15 +462,15 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s l -l function -d '
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s O -l option -d 'Switch a trace option on, or with `no` before it off' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s O -l option -d 'Enable a trace option; `noOPTION` disables it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l cmdlines-size -d 'Keep the names of so many tasks in the kernel' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l threshold -d 'Trace what takes at least so long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l cmdlines-size -d 'Number of task names the kernel remembers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l threshold -d 'Only trace functions/latencies of at least this long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s e -l event -d 'Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
@@ -489,21 +489,21 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s q -l quiet -d 'Tak
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -s a -l all -d 'Every instance; with -t, the top level too'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -s t -l top -d 'The top level too, beside -B or -a'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand restart" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand restart" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand restart" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand restart" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand restart" -s a -l all -d 'Every instance; with -t, the top level too'
 complete -c rtrace -n "__fish_rtrace_using_subcommand restart" -s t -l top -d 'The top level too, beside -B or -a'
 complete -c rtrace -n "__fish_rtrace_using_subcommand restart" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand restart" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -s a -l all -d 'Every instance; with -t, the top level too'
 complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -s t -l top -d 'The top level too, beside -B or -a'
 complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -s v -l verbose -d 'Show each write to tracefs as a shell line'
@@ -520,7 +520,7 @@ tprobe\t''
 synth\t''
 all\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -l stale -d 'Undo what killed recordings left behind, and nothing else'
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s a -l all -d 'Every instance; with -t, the top level too'
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s t -l top -d 'The top level too, beside -B or -a'
@@ -533,7 +533,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l trigger -d 'The t
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l filter -d 'The filter of an event' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s p -l pipe -d 'trace_pipe: consume events, and wait for more'
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s s -l snapshot -d 'The snapshot buffer'
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s f -l path -d 'Print each file\'s path before it'
@@ -554,7 +554,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l json -d 'One JSON
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s a -l all -d 'Every instance; with -t, the top level too'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s t -l top -d 'The top level too, beside -B or -a'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s o -l options -d 'All options, not only those that differ'
@@ -569,26 +569,26 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_su
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -l not-pid -d 'Do not trace these processes (`set_event_notrace_pid`)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -l fork -d 'Children of listed processes are listed as well (option `event-fork`)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -l explain -d 'Tell in words what the filter lets pass'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from show" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from show" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from show" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from show" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from show" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from show" -l explain -d 'Tell each filter in words'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from clear" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from clear" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from clear" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from clear" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from clear" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from clear" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from check" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from check" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from check" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from check" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from check" -l explain -d 'Tell in words what the filter lets pass'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from check" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and __fish_seen_subcommand_from check" -s h -l help -d 'Print help'
@@ -607,30 +607,30 @@ common_pid\t''
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -l function -d 'Trigger of this function, or glob of functions, instead of an event' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from list" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from list" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from list" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from list" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from list" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from list" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from remove" -l function -d 'Trigger of this function instead of an event' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from remove" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from remove" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from remove" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from remove" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from clear" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from clear" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from clear" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from clear" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from clear" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_subcommand_from clear" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -s c -l cpu -d 'Only this CPU\'s buffer' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -s s -d 'Take one (trace-cmd\'s option)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -s r -d 'Clear it (trace-cmd\'s option)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and not __fish_seen_subcommand_from take show save clear free status" -s f -d 'Free its buffer (trace-cmd\'s option)'
@@ -653,37 +653,37 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -s c -l cpu -d 'Only this CPU\'s buffer' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from take" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s c -l cpu -d 'Only this CPU\'s buffer' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from show" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s c -l cpu -d 'Only this CPU\'s buffer' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from save" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from save" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from clear" -s c -l cpu -d 'Only this CPU\'s buffer' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from clear" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from clear" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from clear" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from clear" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from clear" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from clear" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from free" -s c -l cpu -d 'Only this CPU\'s buffer' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from free" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from free" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from free" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from free" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from free" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from free" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -s c -l cpu -d 'Only this CPU\'s buffer' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand snapshot; and __fish_seen_subcommand_from status" -s h -l help -d 'Print help'
@@ -701,18 +701,18 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -s e -l event -d 'Enable events; may be given more than once' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -s O -l option -d 'Set a trace option, or with `no` before it clear it; may be given more than once' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -s M -l cpumask -d 'CPUs to trace, as a hexadecimal mask' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -l tracing -d 'Whether the ring buffer takes events' -r -f -a "on\t''
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -l tracing -d 'Switch the ring buffer on or off' -r -f -a "on\t''
 off\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from list" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from list" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from list" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from list" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from show" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from show" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from show" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from show" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -s b -l buffer-size -d 'Ring buffer of each CPU; a bare number is KiB' -r
@@ -722,18 +722,18 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -s e -l event -d 'Enable events; may be given more than once' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -s O -l option -d 'Set a trace option, or with `no` before it clear it; may be given more than once' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -s M -l cpumask -d 'CPUs to trace, as a hexadecimal mask' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -l tracing -d 'Whether the ring buffer takes events' -r -f -a "on\t''
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -l tracing -d 'Switch the ring buffer on or off' -r -f -a "on\t''
 off\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from set" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from save" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from save" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from save" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from save" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from save" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from remove" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from remove" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from remove" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from remove" -s f -l force -d 'Remove it although triggers are set in it'
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand instance; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
@@ -743,16 +743,16 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and not __fish_seen
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and not __fish_seen_subcommand_from add list remove" -f -a "remove" -d 'Remove probes'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -s n -l name -d 'Name of the event: EVENT or SYSTEM/EVENT; without it, made from the place' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -l dry-run -d 'Only print the line that would be written'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from list" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from list" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from list" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from list" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -l all -d 'Every dynamic event but synthetic ones'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
@@ -767,7 +767,7 @@ CPUS\t''
 common_pid\t''
 .ustring\t''
 .function\t''"
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l size -d 'Room for so many entries' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l size -d 'Number of entries' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l name -d 'Name; histograms of one name share a table' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l var -d 'Variable: `ts0=common_timestamp.usecs`' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l action -d 'Action: \'onmax($lat).save(next_comm)\'' -r -f -a "onmatch\t''
@@ -778,7 +778,7 @@ save\t''
 snapshot\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s n -l limit -d 'Only the N largest entries (by the order of --sort)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l follow -d 'Show the table again at every INTERVAL (1s if none is given)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l max-lost -d 'Fail (4) if more than N events found no room in the table' -r
@@ -838,7 +838,7 @@ CPUS\t''
 common_pid\t''
 .ustring\t''
 .function\t''"
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l size -d 'Room for so many entries' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l size -d 'Number of entries' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l name -d 'Name; histograms of one name share a table' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l var -d 'Variable: `ts0=common_timestamp.usecs`' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l action -d 'Action: \'onmax($lat).save(next_comm)\'' -r -f -a "onmatch\t''
@@ -849,7 +849,7 @@ save\t''
 snapshot\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l nohitcount -d 'Do not show the number of events (needs a value)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l top -d 'Use the top level instead of a private instance'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -l dry-run -d 'Print the writes instead of doing them'
@@ -861,7 +861,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subc
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l max-lost -d 'Fail (4) if more than N events found no room in the table' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l against -d 'Compare with the first table of FILE, which `--raw` wrote earlier' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l top -d 'Use the top level instead of a private instance'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l json -d 'JSON instead of text; with --follow a document per line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l csv -d 'CSV instead of text'
@@ -871,25 +871,25 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subc
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from pause" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from pause" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from pause" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from pause" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from pause" -l top -d 'Use the top level instead of a private instance'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from pause" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from pause" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from continue" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from continue" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from continue" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from continue" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from continue" -l top -d 'Use the top level instead of a private instance'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from continue" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from continue" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from clear" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from clear" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from clear" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from clear" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from clear" -l top -d 'Use the top level instead of a private instance'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from clear" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from clear" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from stop" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from stop" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from stop" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from stop" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from stop" -l top -d 'Use the top level instead of a private instance'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from stop" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help'
@@ -908,10 +908,10 @@ CPUS\t''
 common_pid\t''
 .ustring\t''
 .function\t''"
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l size -d 'Room for so many entries' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l size -d 'Number of entries' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s n -l limit -d 'Only the N largest entries (by the order of --sort)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l follow -d 'Show the table again at every INTERVAL (1s if none is given)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l max-lost -d 'Fail (4) if more than N events found no room in the table' -r
@@ -956,7 +956,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_sub
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l save -d 'Action: keep these fields of END in the histogram' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l snapshot -d 'Action: take a snapshot'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l trace -d 'Action: fire the event (so it does if no other action is given)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l top -d 'Use the top level instead of a private instance'
@@ -964,14 +964,14 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_sub
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from show" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from show" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from show" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -l all -d 'All synthetic events'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -s f -l force -d 'Also those that are in use: disable them and remove their own triggers, wherever that is'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Show each write to tracefs as a shell line'
@@ -983,7 +983,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_sub
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l save -d 'Action: keep these fields of END in the histogram' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l snapshot -d 'Action: take a snapshot'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l trace -d 'Action: fire the event (so it does if no other action is given)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l top -d 'Use the top level instead of a private instance'
@@ -998,7 +998,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s m -d 'Act when
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s c -d 'Act when VAR is not what it was' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s S -d 'Keep these fields then' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -l journal-dir -d 'Where the journals of changes lie' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s e -d 'Run the commands, too'
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s s -d 'Take a snapshot then'
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -s T -d 'Fire the event then, too'

@@ -1,4 +1,6 @@
-//! How the recorded kernel laid out its numbers, and checked reads that know where they are.
+//! Layout of the recorded kernel's numbers, and checked reads that know their offset.
+
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 /// Byte order of the recorded machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +11,7 @@ pub enum Endian {
     Big,
 }
 
-/// What is needed to read a number that another kernel wrote.
+/// Byte order and word size: all that is needed to read a number that another kernel wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Abi {
     /// Byte order of the recorded machine.
@@ -69,15 +71,19 @@ impl Abi {
     #[inline]
     pub fn int(self, data: &[u8], offset: usize, size: usize) -> Option<i64> {
         let value = self.uint(data, offset, size)?;
-        let shift = 64 - 8 * size as u32; // `uint` took only sizes 1 to 8
-        Some(((value << shift) as i64) >> shift)
+        Some(match size {
+            1 => i64::from(value as i8),
+            2 => i64::from(value as i16),
+            4 => i64::from(value as i32),
+            _ => value as i64,
+        })
     }
 }
 
 /// A checked, forward reader over a slice that remembers its offset from the slice's start.
 #[derive(Clone, Debug)]
 pub struct Cursor<'a> {
-    data: &'a [u8],
+    rest: &'a [u8],
     pos: usize,
     abi: Abi,
 }
@@ -85,7 +91,7 @@ pub struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// A cursor at the start of `data`.
     pub fn new(data: &'a [u8], abi: Abi) -> Self {
-        Cursor { data, pos: 0, abi }
+        Cursor { rest: data, pos: 0, abi }
     }
 
     /// Bytes read so far.
@@ -95,7 +101,7 @@ impl<'a> Cursor<'a> {
 
     /// The bytes not read yet.
     pub fn rest(&self) -> &'a [u8] {
-        &self.data[self.pos..]
+        self.rest
     }
 
     /// The next `len` bytes.
@@ -103,14 +109,24 @@ impl<'a> Cursor<'a> {
     /// # Errors
     /// [`ShortRead`] if fewer remain; nothing is consumed then.
     pub fn bytes(&mut self, len: usize) -> Result<&'a [u8], ShortRead> {
-        let rest = self.rest();
-        let taken = rest.get(..len).ok_or(ShortRead { offset: self.pos, wanted: len, remain: rest.len() })?;
-        self.pos += len;
+        let (taken, rest) = self.rest.split_at_checked(len).ok_or_else(|| self.short(len))?;
+        self.advance(len, rest);
         Ok(taken)
     }
 
     fn array<const N: usize>(&mut self) -> Result<[u8; N], ShortRead> {
-        self.bytes(N).map(|b| b.try_into().expect("`bytes` returned the length asked for"))
+        let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or_else(|| self.short(N))?;
+        self.advance(N, rest);
+        Ok(*taken)
+    }
+
+    fn advance(&mut self, len: usize, rest: &'a [u8]) {
+        self.pos = self.pos.saturating_add(len);
+        self.rest = rest;
+    }
+
+    fn short(&self, wanted: usize) -> ShortRead {
+        ShortRead { offset: self.pos, wanted, remain: self.rest.len() }
     }
 
     /// The next byte.
@@ -150,14 +166,12 @@ impl<'a> Cursor<'a> {
     /// # Errors
     /// [`ShortRead`] if there is no NUL.
     pub fn cstr(&mut self) -> Result<&'a [u8], ShortRead> {
-        let rest = self.rest();
-        let len = memchr::memchr(0, rest).ok_or(ShortRead {
-            offset: self.pos,
-            wanted: rest.len() + 1,
-            remain: rest.len(),
-        })?;
-        self.pos += len + 1;
-        Ok(&rest[..len])
+        let nul = memchr::memchr(0, self.rest).and_then(|len| self.rest.split_at_checked(len));
+        let Some((text, [_, rest @ ..])) = nul else {
+            return Err(self.short(self.rest.len().saturating_add(1)));
+        };
+        self.advance(text.len().saturating_add(1), rest);
+        Ok(text)
     }
 }
 

@@ -1,9 +1,9 @@
-//! Linux tracing through tracefs: recorded, decoded and steered. The library behind the program `rtrace`.
+//! Linux tracing through tracefs: recorded, decoded and steered. The library of the program `rtrace`.
 //!
-//! A recording is opened once; a query says which of its events are wanted and lends them in the order of time:
+//! A [`Recording`] is opened once; a [`Query`] selects events of it and lends each [`Event`] in the order of time:
 //!
 //! ```
-//! use rtrace::recording::Recording;
+//! use rtrace::Recording;
 //! use std::collections::BTreeMap;
 //! use std::fs::File;
 //!
@@ -11,36 +11,55 @@
 //!
 //! let mut counts: BTreeMap<String, u64> = BTreeMap::new();
 //! recording.query().for_each(|event| *counts.entry(event.name().to_owned()).or_default() += 1)?;
-//! assert!(counts["sched_switch"] > 0);
+//! counts.iter().for_each(|(name, count)| println!("{count:>12} {name}"));
+//! assert_eq!(counts["sched_switch"], 6);
 //!
-//! let mut printed = Vec::new();
-//! let outcome = recording
-//!     .query()
-//!     .filter("sched:sched_switch: next_pid == 0")?
-//!     .first(10)
-//!     .for_each(|event| printed.push(format!("[{:03}] {}: {}", event.cpu(), event.name(), event.text())))?;
-//! assert!(printed.iter().all(|line| line.contains("swapper")));
+//! let outcome = recording.query().filter("sched:sched_switch: next_pid == 0")?.for_each(|event| {
+//!     println!("[{:03}] {} ns {}: {}", event.cpu(), event.timestamp().0, event.name(), event.text());
+//! })?;
 //! assert_eq!((outcome.events, outcome.lost, outcome.damage.count), (2, 0, 0));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `examples/` has whole programs: `print`, `count`, `filter` and `latency`.
+//! An output format implements [`Exporter`], a question to many events [`Analysis`]; queries drive both on any number of
+//! threads:
 //!
-//! # What to use
+//! ```
+//! use rtrace::Recording;
+//! use rtrace::analysis::Wakeups;
+//! use std::fs::File;
 //!
-//! - [`recording`]: [`Recording`](recording::Recording), [`Query`](recording::Query), [`Event`](recording::Event);
+//! let recording = Recording::open(File::open("tests/data/traces/host/small-zlib.dat")?)?;
+//! let wakeups = Wakeups::new(recording.trace.formats(), recording.trace.abi, &recording.symbols);
+//! let (latencies, outcome) = recording.query().threads(4).analyse(wakeups)?;
+//! assert!(latencies.all.count > 0 && latencies.all.longest.0 > 0 && outcome.damage.count == 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! `examples/` has whole programs: `print`, `count`, `filter`, `latency`, `live` and `payload`.
+//!
+//! # Public API
+//!
+//! - [`recording`]: [`Recording`], [`Query`], [`Event`], [`Outcome`];
+//! - [`export`] and [`analysis`]: the traits [`Exporter`] and [`Analysis`], and their implementations;
 //! - [`filter`], [`trigger`], [`hist`], [`synth`], [`probe`]: the kernel's event languages, parsed and checked;
 //! - [`format`](mod@format) and [`print_fmt`]: event formats and their texts, for payloads from elsewhere too;
-//! - [`record`]: [`Plan`](record::Plan) and [`record`](record::record) make a recording.
+//! - [`record`](mod@record): [`Plan`] and [`record`](record::record()) make a recording.
 //!
-//! The other modules serve these and the program `rtrace`. They are public for its tests and benchmarks, and change
-//! without notice.
+//! [`abi`], [`event`], [`events`], [`symbols`], [`syntax`] and [`units`] hold the types that these share. All other
+//! modules are internal: public for the program `rtrace`, tests and benchmarks, and changed without notice.
 //!
 //! The library never prints, never exits and knows neither the command line nor the terminal. `docs/architecture.md` in
 //! the source is the map.
 
+pub use analysis::Analysis;
+pub use export::Exporter;
+pub use record::Plan;
+pub use recording::{Event, Outcome, Query, Recording};
+
 // shared
 pub mod abi;
+#[doc(hidden)]
 pub mod btf;
 pub mod events;
 pub mod filter;
@@ -48,6 +67,7 @@ pub mod format;
 pub mod hist;
 mod lazy;
 pub mod probe;
+#[doc(hidden)]
 pub mod safe_file;
 pub mod syntax;
 pub mod synth;

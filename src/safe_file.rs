@@ -1,9 +1,10 @@
-//! Files written at paths that the user names, where somebody else may have planted something.
+//! Internal. Files written at paths that the user names, where somebody else may have planted something.
 //!
 //! In a directory that everybody may write to, such as /tmp, a link, file or pipe is used only if it belongs to the
 //! effective user or to the owner of the directory. That is what the kernel does with `fs.protected_symlinks`,
 //! `protected_regular` and `protected_fifos`, here without relying on these settings.
 
+use nix::dir::Dir;
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, open, openat, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
@@ -29,7 +30,7 @@ pub fn create(path: &Path, mode: u32) -> io::Result<File> {
     const TRIES: u32 = 8;
     let flags = OFlag::O_WRONLY | OFlag::O_CLOEXEC | OFlag::O_NOCTTY;
     for _ in 0..TRIES {
-        let place = Place::of(path)?;
+        let place = TargetPath::of(path)?;
         let Some(found) = &place.found else {
             match place.create_new(mode) {
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
@@ -53,16 +54,32 @@ pub fn create(path: &Path, mode: u32) -> io::Result<File> {
     Err(io::Error::from(Errno::EBUSY))
 }
 
-/// Where a path leads: its last component's links are followed, those before it are the kernel's matter.
+/// Opens a file to be read at any offset: a regular file or a block device. Pipes are not waited for.
+///
+/// # Errors
+/// The error of open(2); [`io::ErrorKind::InvalidInput`] for a directory, pipe, socket or terminal.
+pub fn open_seekable(path: &Path) -> io::Result<File> {
+    let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+    let file = File::from(open(path, flags, Mode::empty())?);
+    let what = match kind(&fstat(&file)?) {
+        SFlag::S_IFREG | SFlag::S_IFBLK => return Ok(file),
+        SFlag::S_IFDIR => "it is a directory",
+        SFlag::S_IFIFO => "it is a pipe, and recordings are read back and forth: write it to a file first",
+        _ => "it is neither a file nor a block device",
+    };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, what))
+}
+
+/// The target of a path: its last component's links are followed, those before it are the kernel's matter.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct TargetPath {
     dir: OwnedFd,
     name: OsString,
     path: PathBuf,
     found: Option<FileStat>,
 }
 
-impl Place {
+impl TargetPath {
     /// Looks what lies at `path`.
     ///
     /// # Errors
@@ -71,7 +88,7 @@ impl Place {
         const MOST_LINKS: u32 = 40;
         let mut path = path.to_owned();
         for _ in 0..MOST_LINKS {
-            let mut place = Place::at(path)?;
+            let mut place = TargetPath::at(path)?;
             let Some(found) = place.found else { return Ok(place) };
             if !is_trusted(&found, &fstat(&place.dir)?) {
                 let why = format!(
@@ -98,7 +115,7 @@ impl Place {
             Err(Errno::ENOENT) => None,
             other => Some(other?),
         };
-        Ok(Place { dir, name, path, found })
+        Ok(TargetPath { dir, name, path, found })
     }
 
     /// The path, without links at its end.
@@ -106,7 +123,7 @@ impl Place {
         &self.path
     }
 
-    /// Whether there is something.
+    /// True if there is something.
     pub(crate) fn is_taken(&self) -> bool {
         self.found.is_some()
     }
@@ -123,7 +140,7 @@ impl Place {
     /// Opens the regular file that is there, for reading and writing if its mode allows that.
     ///
     /// # Errors
-    /// What openat(2) says; that it is not a regular file.
+    /// The error of openat(2); or the path is not a regular file.
     pub(crate) fn open_regular(&self) -> io::Result<File> {
         if !self.found.as_ref().is_some_and(is_regular) {
             return Err(io::Error::other("not a regular file"));
@@ -141,13 +158,27 @@ impl Place {
     }
 }
 
-/// Whether `path`, itself no link, is the file that is open as `file`.
+/// True if `path`, itself no link, is the file that is open as `file`.
 pub(crate) fn is_at(path: &Path, file: &File) -> bool {
     let (there, open) = (path.symlink_metadata(), file.metadata());
     matches!((there, open), (Ok(there), Ok(open)) if (there.dev(), there.ino()) == (open.dev(), open.ino()))
 }
 
-/// Whether what has `stat` may be used in the directory `dir`.
+/// The names in the open directory `dir`, without those that are not UTF-8.
+///
+/// # Errors
+/// The error of openat(2) or readdir(3).
+pub(crate) fn names(dir: &OwnedFd) -> io::Result<Vec<String>> {
+    let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
+    let mut dir = Dir::openat(dir, ".", flags, Mode::empty())?;
+    let mut names = Vec::new();
+    for entry in dir.iter() {
+        names.extend(entry?.file_name().to_str().ok().map(str::to_owned));
+    }
+    Ok(names)
+}
+
+/// True if the file of `stat` may be used in the directory `dir`.
 fn is_trusted(stat: &FileStat, dir: &FileStat) -> bool {
     const OTHERS_WRITE: u32 = 0o002;
     dir.st_mode & OTHERS_WRITE == 0 || stat.st_uid == geteuid().as_raw() || stat.st_uid == dir.st_uid
@@ -219,6 +250,23 @@ mod tests {
         let mut text = String::new();
         read.read_to_string(&mut text).unwrap();
         assert_eq!(text, "by number");
+    }
+
+    #[test]
+    fn only_what_has_offsets_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("file"), "text").unwrap();
+        symlink("file", at("link")).unwrap();
+        nix::unistd::mkfifo(&at("pipe"), Mode::S_IRWXU).unwrap();
+        let mut text = String::new();
+        open_seekable(&at("link")).unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "text");
+        for (path, why) in [(at("pipe"), "a pipe"), (at("."), "a directory"), ("/dev/zero".into(), "neither")] {
+            let error = open_seekable(&path).unwrap_err();
+            assert!(error.to_string().contains(why), "{}: {error}", path.display());
+        }
+        assert_eq!(open_seekable(&at("no")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The units everything is counted in. Nobody else defines one.
+//! The units everything is counted in. No other module defines one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -87,6 +87,11 @@ impl fmt::Display for ByteSize {
         }
         write!(f, "{value:.1} {}", UNITS[unit])
     }
+}
+
+/// True if a trace clock of this name counts nanoseconds; the empty name is the default clock's.
+pub fn clock_counts_nanoseconds(clock: &str) -> bool {
+    matches!(clock, "" | "local" | "global" | "uptime" | "perf" | "tai" | "boot") || clock.starts_with("mono")
 }
 
 /// Parses a span of time: `10` and `10s` are seconds; `500ms`, `20us`, `3ns`, `2m`, `1h`, `0.25`.

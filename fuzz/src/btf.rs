@@ -1,7 +1,7 @@
 //! Any bytes as a kernel's BTF or as that of a module: an error, or types of bounded text; functions and enumerators
 //! are found as a walk over all types finds them.
 
-use rtrace::btf::{Btf, Enumerators, Kind};
+use rtrace::btf::{Btf, Enumerators, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn look(btf: &Btf) {
     for id in btf.own() {
         let of = btf.get(id);
         let _ = (of.size(), of.resolved().kind().word());
-        if of.kind() == Kind::Function && !of.name().is_empty() {
+        if of.kind() == TypeKind::Function && !of.name().is_empty() {
             functions.insert(of.name());
         }
     }

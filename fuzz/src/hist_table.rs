@@ -15,7 +15,7 @@ pub(crate) fn run(data: &[u8]) {
     }
     csv(&tables, &options, &mut out).expect("a Vec takes everything");
     let _ = json("system:event", &tables, &options).to_string();
-    // What is not UTF-8 is replaced, which makes a text longer.
+    // Bytes that are not UTF-8 are replaced, which makes a text longer.
     if std::str::from_utf8(data).is_ok() {
         let printed: Vec<String> = tables.iter().map(ToString::to_string).collect();
         let printed = printed.join("\n\n");

@@ -24,7 +24,7 @@ fn file_of(options: &[u8], abi: Abi) -> Vec<u8> {
     file
 }
 
-/// What of the options another file has to say, too; where sections lie is another matter.
+/// The facts in the options that another file has too; offsets of sections are another matter.
 fn facts(trace: &Trace) -> Vec<(OptionId, Vec<u8>)> {
     let about_sections = |id: OptionId| matches!(id.0, 3 | 15..=23) || id == OptionId::RTRACE_SPOOLS;
     let options = trace.options.iter().filter(|option| !about_sections(option.id) && option.id != OptionId::VERSION);

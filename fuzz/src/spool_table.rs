@@ -2,12 +2,12 @@
 //! it writes, of names without `/`.
 
 use rtrace::abi::{Abi, Endian};
-use rtrace::trace_dat::{OptionId, Place, RawOption, SpoolTable};
+use rtrace::trace_dat::{OptionId, FilePart, RawOption, SpoolTable};
 
 pub(crate) fn run(data: &[u8]) {
     for endian in [Endian::Little, Endian::Big] {
         let abi = Abi { endian, long_size: 8 };
-        let option = |data| RawOption { id: OptionId::RTRACE_SPOOLS, data, offset: 0, place: Place::Prefix };
+        let option = |data| RawOption { id: OptionId::RTRACE_SPOOLS, data, offset: 0, place: FilePart::Prefix };
         let Ok(table) = SpoolTable::read(&option(data.to_vec()), abi) else { continue };
         assert!(table.entries.iter().all(|entry| !entry.file.contains('/')));
         let written = table.write(abi);

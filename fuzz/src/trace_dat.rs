@@ -1,7 +1,7 @@
 //! Any bytes as a trace.dat file, all the way: every record of every CPU in order, whatever is damaged on the way.
 
 use rtrace::merge::Merge;
-use rtrace::trace_dat::{TaskBits, TimeOptions, Trace};
+use rtrace::trace_dat::{PidBloom, TimeOptions, Trace};
 
 pub(crate) fn run(data: &[u8]) {
     let Ok(trace) = Trace::open(data.to_vec()) else { return };
@@ -14,7 +14,7 @@ pub(crate) fn run(data: &[u8]) {
             }
             // by its index, which may say anything
             if let Ok(mut stream) = trace.stream(buffer, cpu, &TimeOptions::default()) {
-                stream.skip_over(trace.without_tasks(buffer, cpu, &TaskBits::default()));
+                stream.skip_over(trace.without_tasks(buffer, cpu, &PidBloom::default()));
                 merge.add(stream, number);
             }
         }

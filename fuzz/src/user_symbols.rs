@@ -1,4 +1,4 @@
-//! Any bytes as a program that a process has mapped (behind 8 bytes that say where and over how many pages): names of
+//! Any bytes as a program that a process has mapped (after 8 bytes that say where and over how many pages): names of
 //! bounded length without control characters, the same each time.
 
 use rtrace::symbols::{Comms, ObjectFiles, UserSymbols};

@@ -1,22 +1,24 @@
 //! Call chains: how often each function ran or event happened, and by whom it was called.
 //!
-//! Chains come from stack traces behind events (`kernel_stack`), from the function_graph tracer's depths, and from the
+//! Chains come from stack traces after events (`kernel_stack`), from the function_graph tracer's depths, and from the
 //! function tracer's pairs of function and caller. The records of each CPU are taken by themselves, one CPU after the
 //! other, and what is known of a task's stack is put aside while another one runs, as trace-cmd does it, so that its
 //! numbers come out.
 
+use super::InOrder;
 use crate::abi::Abi;
 use crate::event::{Common, Lost, Num, Record};
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::symbols::{Comms, Symbols};
+use crate::text::nul::until_nul;
 use crate::units::Pid;
 use std::collections::HashMap;
 
 /// No stack is deeper; what a broken file claims beyond it is left out.
 const MAX_DEPTH: usize = 1024;
 
-/// What stands in a chain.
+/// The name of a node in a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChainName {
     /// A function, by its number among those met.
@@ -30,17 +32,18 @@ pub enum ChainName {
 /// One function or event in a chain, and what called it.
 #[derive(Clone, Debug, Default)]
 pub struct Chain {
-    /// What it is.
+    /// The function or event; `None` for the root.
     pub name: Option<ChainName>,
-    /// How often.
+    /// Number of chains through this node.
     pub count: u64,
-    /// Whether its chain began as an event with a stack.
+    /// True if its chain began as an event with a stack.
     pub event: bool,
-    /// What called it: places in [`CallChains::nodes`], the most frequent first.
+    /// Callers: indices into [`CallChains::nodes`], the most frequent first.
     pub callers: Vec<usize>,
 }
 
-enum Kind {
+#[derive(Clone, Copy)]
+enum ChainSource {
     Function { ip: Num, parent: Num },
     GraphEntry { func: Num, depth: Num },
     GraphExit { depth: Num },
@@ -55,11 +58,12 @@ struct Stack {
 }
 
 /// Counts call chains.
+#[derive(Clone)]
 pub struct CallChains<'a> {
     abi: Abi,
     symbols: &'a Symbols,
     common: Common,
-    kinds: HashMap<u16, Kind>,
+    kinds: HashMap<u16, ChainSource>,
     names: HashMap<u16, String>,
     functions: Vec<String>,
     /// By the address of the symbol and where its name lies: several symbols may start at one address.
@@ -109,7 +113,7 @@ impl<'a> CallChains<'a> {
                 chains.common = Common::of(format);
             }
             chains.names.insert(format.id.0, format.name.clone());
-            if let Some(kind) = Kind::of(format) {
+            if let Some(kind) = ChainSource::of(format) {
                 chains.kinds.insert(format.id.0, kind);
             }
             let pairs: &[(&str, &str)] = match (format.system.as_str(), format.name.as_str()) {
@@ -127,67 +131,6 @@ impl<'a> CallChains<'a> {
         chains
     }
 
-    /// Takes the next record of a CPU.
-    pub fn record(&mut self, record: &Record<'_>) {
-        if record.lost != Lost::None && self.now.pid.is_some() {
-            self.save_now();
-            self.now = Stack::default();
-        }
-        let cx = Context { data: record.data, abi: self.abi, symbols: self.symbols };
-        let head = self.common.head(self.abi, record.data);
-        let pid = head.pid.0;
-        match self.kinds.get(&head.id) {
-            Some(&Kind::Function { ip, parent }) => {
-                let (func, parent) = (self.function(ip.get(&cx)), self.function(parent.get(&cx)));
-                self.run(pid);
-                self.call(func, parent);
-            }
-            Some(&Kind::GraphEntry { func, depth }) => {
-                let (func, depth) = (self.function(func.get(&cx)), depth.get(&cx) as usize);
-                self.run(pid);
-                self.unwind(depth);
-                self.push(func);
-            }
-            Some(&Kind::GraphExit { depth }) => {
-                let depth = depth.get(&cx) as usize;
-                self.run(pid);
-                self.unwind(depth);
-            }
-            Some(&Kind::KernelStack { offset }) => self.stack(pid, record.data.get(offset..).unwrap_or_default()),
-            None => {
-                for (pid, comm) in self.learns.get(&head.id).into_iter().flatten() {
-                    let text = crate::event::until_nul(record.data.get(*comm..).unwrap_or_default());
-                    self.comms.learn(Pid(pid.get(&cx) as i32), &text[..text.len().min(15)]);
-                }
-                self.save_pending();
-                let mut names = self.now.names.clone();
-                names.push(ChainName::Event(head.id));
-                self.pending = Stack { pid: Some(pid), names };
-            }
-        }
-    }
-
-    /// Counts what is still open, and sorts everything.
-    pub fn finish(&mut self) {
-        if self.now.pid.is_some() {
-            self.save_now();
-        }
-        self.save_pending();
-        while let Some(stack) = self.aside.pop() {
-            self.now = stack;
-            self.save_now();
-        }
-        self.now = Stack::default();
-        let counts: Vec<u64> = self.nodes.iter().map(|n| n.count).collect();
-        for node in &mut self.nodes {
-            // Among equals the latest comes first.
-            node.callers.reverse();
-            node.callers.sort_by_key(|caller| std::cmp::Reverse(counts[*caller]));
-        }
-        self.tops.reverse();
-        self.tops.sort_by_key(|(node, _)| std::cmp::Reverse(counts[*node]));
-    }
-
     /// All chains; [`Chain::callers`] are places in it.
     pub fn nodes(&self) -> &[Chain] {
         &self.nodes
@@ -198,12 +141,12 @@ impl<'a> CallChains<'a> {
         self.tops.iter().map(|(node, pid)| (&self.nodes[*node], (!self.one_task).then_some(Pid(*pid))))
     }
 
-    /// How many chains were counted.
+    /// Number of chains counted.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The name of a task, as the events told it.
+    /// The name of a task, as the events have it.
     pub fn comm(&self, pid: Pid) -> &[u8] {
         self.comms.name(pid)
     }
@@ -356,19 +299,90 @@ impl<'a> CallChains<'a> {
     }
 }
 
-impl Kind {
-    fn of(format: &EventFormat) -> Option<Kind> {
+/// Records come CPU by CPU.
+impl InOrder for CallChains<'_> {
+    type Finding = Self;
+
+    /// Takes the next record of a CPU.
+    fn record(&mut self, record: &Record<'_>) {
+        if record.lost != Lost::None && self.now.pid.is_some() {
+            self.save_now();
+            self.now = Stack::default();
+        }
+        let cx = Context { data: record.data, abi: self.abi, symbols: self.symbols };
+        let head = self.common.head(self.abi, record.data);
+        let pid = head.pid.0;
+        match self.kinds.get(&head.id) {
+            Some(&ChainSource::Function { ip, parent }) => {
+                let (func, parent) = (self.function(ip.get(&cx)), self.function(parent.get(&cx)));
+                self.run(pid);
+                self.call(func, parent);
+            }
+            Some(&ChainSource::GraphEntry { func, depth }) => {
+                let (func, depth) = (self.function(func.get(&cx)), depth.get(&cx) as usize);
+                self.run(pid);
+                self.unwind(depth);
+                self.push(func);
+            }
+            Some(&ChainSource::GraphExit { depth }) => {
+                let depth = depth.get(&cx) as usize;
+                self.run(pid);
+                self.unwind(depth);
+            }
+            Some(&ChainSource::KernelStack { offset }) => {
+                self.stack(pid, record.data.get(offset..).unwrap_or_default())
+            }
+            None => {
+                for (pid, comm) in self.learns.get(&head.id).into_iter().flatten() {
+                    let text = until_nul(record.data.get(*comm..).unwrap_or_default());
+                    self.comms.learn(Pid(pid.get(&cx) as i32), &text[..text.len().min(15)]);
+                }
+                self.save_pending();
+                let mut names = self.now.names.clone();
+                names.push(ChainName::Event(head.id));
+                self.pending = Stack { pid: Some(pid), names };
+            }
+        }
+    }
+
+    /// Counts what is still open, and sorts everything.
+    fn finish(mut self) -> Self {
+        if self.now.pid.is_some() {
+            self.save_now();
+        }
+        self.save_pending();
+        while let Some(stack) = self.aside.pop() {
+            self.now = stack;
+            self.save_now();
+        }
+        self.now = Stack::default();
+        let counts: Vec<u64> = self.nodes.iter().map(|n| n.count).collect();
+        for node in &mut self.nodes {
+            // Among equals the latest comes first.
+            node.callers.reverse();
+            node.callers.sort_by_key(|caller| std::cmp::Reverse(counts[*caller]));
+        }
+        self.tops.reverse();
+        self.tops.sort_by_key(|(node, _)| std::cmp::Reverse(counts[*node]));
+        self
+    }
+}
+
+impl ChainSource {
+    fn of(format: &EventFormat) -> Option<ChainSource> {
         if format.system != "ftrace" {
             return None;
         }
         let field = |name| Num::field(format, name);
         Some(match format.name.as_str() {
-            "function" => Kind::Function { ip: field("ip")?, parent: field("parent_ip")? },
+            "function" => ChainSource::Function { ip: field("ip")?, parent: field("parent_ip")? },
             "funcgraph_entry" | "fgraph_retaddr_entry" => {
-                Kind::GraphEntry { func: field("func")?, depth: field("depth")? }
+                ChainSource::GraphEntry { func: field("func")?, depth: field("depth")? }
             }
-            "funcgraph_exit" => Kind::GraphExit { depth: field("depth")? },
-            "kernel_stack" => Kind::KernelStack { offset: format.fields.iter().find(|f| f.name == "caller")?.offset },
+            "funcgraph_exit" => ChainSource::GraphExit { depth: field("depth")? },
+            "kernel_stack" => {
+                ChainSource::KernelStack { offset: format.fields.iter().find(|f| f.name == "caller")?.offset }
+            }
             _ => return None,
         })
     }

@@ -1,4 +1,4 @@
-//! Which functions hold how much of the kernel's memory, from the events of `kmem`.
+//! The kernel's memory by the functions that hold it, from the events of `kmem`.
 //!
 //! ```text
 //! kmalloc: call_site=security_inode_alloc+0x1a ptr=000000003f1b9d2e bytes_req=96 bytes_alloc=96 ...
@@ -7,6 +7,7 @@
 //! The slab allocators round a request up; the difference is wasted as long as the object lives. `kmalloc_node` and
 //! `kmem_cache_alloc_node` are events of their own until Linux 6.1.
 
+use super::InOrder;
 use crate::abi::Abi;
 use crate::event::{Common, Num, Record};
 use crate::format::EventFormat;
@@ -17,12 +18,12 @@ use std::collections::HashMap;
 const ALLOCATE: [&str; 4] = ["kmalloc", "kmalloc_node", "kmem_cache_alloc", "kmem_cache_alloc_node"];
 const FREE: [&str; 2] = ["kfree", "kmem_cache_free"];
 
-/// What one function has allocated, in bytes.
+/// Memory that one function has allocated, in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FunctionMemory {
     /// The function; an address in hexadecimal if it has no name.
     pub name: String,
-    /// What all its allocations took, and what they asked for.
+    /// All its allocations, as taken and as asked for.
     pub total: Bytes,
     /// Of those that were not freed.
     pub current: Bytes,
@@ -33,14 +34,14 @@ pub struct FunctionMemory {
 /// Bytes taken and bytes asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bytes {
-    /// What the allocator gave.
+    /// Bytes that the allocator gave.
     pub taken: i64,
-    /// What was asked for.
+    /// Bytes that were asked for.
     pub asked: i64,
 }
 
 impl Bytes {
-    /// What was given beyond what was asked for.
+    /// Bytes given beyond those asked for.
     pub fn waste(self) -> i64 {
         self.taken.wrapping_sub(self.asked)
     }
@@ -51,6 +52,7 @@ impl Bytes {
     }
 }
 
+#[derive(Clone, Copy)]
 struct Allocation {
     call_site: Num,
     asked: Num,
@@ -58,6 +60,7 @@ struct Allocation {
     address: Num,
 }
 
+#[derive(Clone, Copy)]
 struct Living {
     function: usize,
     taken: i64,
@@ -65,6 +68,7 @@ struct Living {
 }
 
 /// Follows allocations from `kmalloc` and the like to `kfree`.
+#[derive(Clone)]
 pub struct MemoryUse<'a> {
     abi: Abi,
     common: Common,
@@ -112,13 +116,31 @@ impl<'a> MemoryUse<'a> {
         use_of
     }
 
-    /// Whether the formats have what is needed at all.
+    /// True if the formats have what is needed at all.
     pub fn has_events(&self) -> bool {
         !self.allocate.is_empty()
     }
 
-    /// Takes the next record, in the order of time.
-    pub fn record(&mut self, record: &Record<'_>) {
+    fn function(&mut self, site: u64) -> usize {
+        let symbol = self.symbols.kallsyms.lookup(site);
+        let key = symbol.map_or(site, |s| s.address);
+        *self.numbers.entry(key).or_insert_with(|| {
+            let name = symbol.map_or_else(|| format!("{site:x}"), |s| String::from_utf8_lossy(s.name).into_owned());
+            self.functions.push(FunctionMemory { name, ..FunctionMemory::default() });
+            self.functions.len() - 1
+        })
+    }
+}
+
+impl InOrder for MemoryUse<'_> {
+    type Finding = Vec<FunctionMemory>;
+
+    fn wants(&self, record: &Record<'_>) -> bool {
+        let id = self.common.event_id(self.abi, record.data);
+        self.allocate.contains_key(&id) || self.free.contains_key(&id)
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
         let cx = Context { data: record.data, abi: self.abi, symbols: self.symbols };
         let id = self.common.event_id(self.abi, record.data);
         if let Some(allocation) = self.allocate.get(&id) {
@@ -139,18 +161,8 @@ impl<'a> MemoryUse<'a> {
         }
     }
 
-    fn function(&mut self, site: u64) -> usize {
-        let symbol = self.symbols.kallsyms.lookup(site);
-        let key = symbol.map_or(site, |s| s.address);
-        *self.numbers.entry(key).or_insert_with(|| {
-            let name = symbol.map_or_else(|| format!("{site:x}"), |s| String::from_utf8_lossy(s.name).into_owned());
-            self.functions.push(FunctionMemory { name, ..FunctionMemory::default() });
-            self.functions.len() - 1
-        })
-    }
-
     /// The functions, those that waste most first, then those that took most.
-    pub fn functions(mut self) -> Vec<FunctionMemory> {
+    fn finish(mut self) -> Vec<FunctionMemory> {
         self.functions.sort_by(|a, b| {
             let order = (b.current.waste(), b.total.taken).cmp(&(a.current.waste(), a.total.taken));
             order.then_with(|| a.name.cmp(&b.name))

@@ -1,17 +1,24 @@
-//! What many events say together: memory that functions hold, call chains, wakeup latencies, where
-//! tasks spend their time.
+//! Answers that need many events: memory that functions hold, call chains, wakeup latencies, profiles of tasks.
 //!
-//! Each is fed [`Record`](crate::event::Record)s and asked for its result at the end. Nothing here knows where the records
-//! come from.
+//! Each implements [`Analysis`], by itself or as an [`InOrder`] one, and a query feeds it records. Nothing here knows where
+//! they come from.
 
 mod chains;
+mod grouped;
+mod in_order;
+mod interface;
+mod log;
 mod mem;
 mod profile;
 mod wakeups;
 
 pub use chains::{CallChains, Chain, ChainName};
+pub use grouped::Grouped;
+pub use in_order::{InOrder, Ordered};
+pub use interface::Analysis;
+pub use log::Log;
 pub use mem::{Bytes, FunctionMemory, MemoryUse};
 pub use profile::{
     Hook, HookError, HookEvent, HookProblem, Profile, ProfiledEvent, ProfiledTask, StackNode, Times, Who,
 };
-pub use wakeups::{Latencies, Wakeups};
+pub use wakeups::{Latencies, WakeupLatencies, Wakeups};

@@ -1,16 +1,18 @@
-//! How long tasks wait for a CPU: from `sched_wakeup` or `sched_wakeup_new` to the `sched_switch` that lets them run.
+//! Wakeup latency: the time that tasks wait for a CPU, from `sched_wakeup` or `sched_wakeup_new` to the `sched_switch` that lets them run.
 
+use super::Analysis;
 use crate::abi::Abi;
 use crate::event::{Common, Num, Record};
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::symbols::Symbols;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// Latencies of many wakeups, in the clock's unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latencies {
-    /// How many there were.
+    /// Number of latencies.
     pub count: u64,
     /// All added up.
     pub total: u64,
@@ -28,17 +30,19 @@ impl Default for Latencies {
 
 impl Latencies {
     fn add(&mut self, latency: u64, end: u64) {
-        self.count += 1;
-        self.total = self.total.saturating_add(latency);
-        if latency > self.longest.0 {
-            self.longest = (latency, end);
-        }
-        if latency < self.shortest.0 {
-            self.shortest = (latency, end);
-        }
+        self.merge(&Latencies { count: 1, total: latency, longest: (latency, end), shortest: (latency, end) });
     }
 
-    /// As trace-cmd's `report -w` tells them at the end, which takes the clock for one of nanoseconds.
+    /// Adds others. Of equals the earlier one counts, so that the order does not matter.
+    fn merge(&mut self, other: &Latencies) {
+        self.count += other.count;
+        self.total = self.total.saturating_add(other.total);
+        let key = |(latency, end): (u64, u64)| (latency, Reverse(end));
+        self.longest = std::cmp::max_by_key(self.longest, other.longest, |one| key(*one));
+        self.shortest = self.shortest.min(other.shortest);
+    }
+
+    /// As trace-cmd's `report -w` prints them at the end, which takes the clock for one of nanoseconds.
     fn text(&self) -> String {
         let micros = |ns: u64| format!("{}.{:03} usecs", ns / 1000, ns % 1000);
         let time = |ns: u64| {
@@ -57,6 +61,7 @@ impl Latencies {
 }
 
 /// Pairs wakeups with the switches that end them.
+#[derive(Clone, Debug)]
 pub struct Wakeups<'a> {
     abi: Abi,
     symbols: &'a Symbols,
@@ -65,26 +70,57 @@ pub struct Wakeups<'a> {
     wakeups: HashMap<u16, (Option<Num>, Num)>,
     /// The event, `next_prio` and `next_pid`.
     switch: Option<(u16, Num, Num)>,
-    woken: HashMap<u64, u64>,
+}
+
+/// Latencies of the wakeups of some events.
+#[derive(Clone, Debug, Default)]
+pub struct WakeupLatencies {
     /// Of all tasks.
     pub all: Latencies,
     /// Of real-time tasks: those with a priority of 99 or below.
     pub real_time: Latencies,
+    /// Time of each pending wake-up, by task.
+    woken: HashMap<u64, u64>,
+    /// In a fork: each task's first switch, where the wakeup before it may lie in an earlier segment.
+    first: Option<HashMap<u64, Option<FirstSwitch>>>,
+}
+
+/// A switch to a task without a wakeup before it in its segment.
+#[derive(Clone, Copy, Debug)]
+struct FirstSwitch {
+    at: u64,
+    real_time: bool,
+}
+
+impl WakeupLatencies {
+    /// Notes the end of a wakeup; returns the latency.
+    fn end(&mut self, woken: u64, at: u64, real_time: bool) -> u64 {
+        let latency = at.wrapping_sub(woken);
+        self.all.add(latency, at);
+        if real_time {
+            self.real_time.add(latency, at);
+        }
+        latency
+    }
+
+    /// The text after the events in trace-cmd's `report -w`; empty if no task was woken.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        if self.all.count > 0 {
+            text.push_str(&self.all.text());
+        }
+        if self.real_time.count > 0 {
+            text.push_str("RT task timings:\n");
+            text.push_str(&self.real_time.text());
+        }
+        text
+    }
 }
 
 impl<'a> Wakeups<'a> {
     /// For records of a file with these formats.
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, symbols: &'a Symbols) -> Self {
-        let mut found = Wakeups {
-            abi,
-            symbols,
-            common: Common::default(),
-            wakeups: HashMap::new(),
-            switch: None,
-            woken: HashMap::new(),
-            all: Latencies::default(),
-            real_time: Latencies::default(),
-        };
+        let mut found = Wakeups { abi, symbols, common: Common::default(), wakeups: HashMap::new(), switch: None };
         for (number, format) in formats.into_iter().enumerate() {
             if number == 0 {
                 found.common = Common::of(format);
@@ -108,36 +144,62 @@ impl<'a> Wakeups<'a> {
     }
 
     /// Takes the next record, in the order of time; gives the latency that it ends.
-    pub fn record(&mut self, record: &Record<'_>) -> Option<u64> {
+    pub fn step(&self, record: &Record<'_>, part: &mut WakeupLatencies) -> Option<u64> {
         let cx = Context { data: record.data, abi: self.abi, symbols: self.symbols };
         let id = self.common.event_id(self.abi, record.data);
         if let Some((success, pid)) = self.wakeups.get(&id) {
             if success.is_none_or(|success| success.get(&cx) != 0) {
-                self.woken.insert(pid.get(&cx), record.timestamp.0);
+                let pid = pid.get(&cx);
+                part.woken.insert(pid, record.timestamp.0);
+                if let Some(first) = &mut part.first {
+                    first.entry(pid).or_insert(None);
+                }
             }
             return None;
         }
         let (_, prio, pid) = self.switch.filter(|(switch, ..)| *switch == id)?;
-        let woken = self.woken.remove(&pid.get(&cx))?;
-        let now = record.timestamp.0;
-        let latency = now.wrapping_sub(woken);
-        self.all.add(latency, now);
-        if (0..=99).contains(&prio.signed(&cx)) {
-            self.real_time.add(latency, now);
+        let (pid, at) = (pid.get(&cx), record.timestamp.0);
+        let real_time = (0..=99).contains(&prio.signed(&cx));
+        match part.woken.remove(&pid) {
+            Some(woken) => Some(part.end(woken, at, real_time)),
+            None => {
+                if let Some(first) = &mut part.first {
+                    first.entry(pid).or_insert(Some(FirstSwitch { at, real_time }));
+                }
+                None
+            }
         }
-        Some(latency)
+    }
+}
+
+impl Analysis for Wakeups<'_> {
+    type Part = WakeupLatencies;
+    type Finding = WakeupLatencies;
+
+    fn begin(&self) -> WakeupLatencies {
+        WakeupLatencies::default()
     }
 
-    /// What stands behind the events in trace-cmd's `report -w`; empty if no task was woken.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        if self.all.count > 0 {
-            text.push_str(&self.all.text());
+    fn fork(&self, _: Option<WakeupLatencies>) -> WakeupLatencies {
+        WakeupLatencies { first: Some(HashMap::new()), ..WakeupLatencies::default() }
+    }
+
+    fn record(&self, record: &Record<'_>, part: &mut WakeupLatencies) {
+        self.step(record, part);
+    }
+
+    fn merge(&self, known: &mut WakeupLatencies, later: &mut WakeupLatencies) {
+        for (pid, first) in later.first.take().into_iter().flatten() {
+            if let (Some(woken), Some(FirstSwitch { at, real_time })) = (known.woken.remove(&pid), first) {
+                known.end(woken, at, real_time);
+            }
         }
-        if self.real_time.count > 0 {
-            text.push_str("RT task timings:\n");
-            text.push_str(&self.real_time.text());
-        }
-        text
+        known.all.merge(&later.all);
+        known.real_time.merge(&later.real_time);
+        known.woken.extend(later.woken.drain());
+    }
+
+    fn finish(self, known: WakeupLatencies) -> WakeupLatencies {
+        known
     }
 }

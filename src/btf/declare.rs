@@ -1,9 +1,9 @@
 //! Types as C declares them.
 
-use super::{Kind, Type};
+use super::{Type, TypeKind};
 use std::fmt;
 
-/// How many types one declaration may name: a damaged file may have prototypes of prototypes without end.
+/// Limit of the types that one declaration may name: a damaged file may have prototypes of prototypes without end.
 const TYPES: u32 = 1000;
 
 impl Type<'_> {
@@ -26,30 +26,28 @@ fn declare(of: Type<'_>, inner: String, left: &mut u32) -> String {
     let (mut of, mut inner) = (of, inner);
     let mut qualifiers = String::new();
     loop {
-        if *left == 0 {
-            return format!("... {inner}");
-        }
-        *left -= 1;
+        let Some(fewer) = left.checked_sub(1) else { return format!("... {inner}") };
+        *left = fewer;
         let kind = of.kind();
         let word = match kind {
-            Kind::Const => "const ",
-            Kind::Volatile => "volatile ",
-            Kind::Restrict => "restrict ",
+            TypeKind::Const => "const ",
+            TypeKind::Volatile => "volatile ",
+            TypeKind::Restrict => "restrict ",
             _ => "",
         };
         match kind {
-            Kind::Const | Kind::Volatile | Kind::Restrict => qualifiers.push_str(word),
-            Kind::TypeTag => {}
-            Kind::Pointer => {
+            TypeKind::Const | TypeKind::Volatile | TypeKind::Restrict => qualifiers.push_str(word),
+            TypeKind::TypeTag => {}
+            TypeKind::Pointer => {
                 inner = format!("*{}{inner}", std::mem::take(&mut qualifiers));
-                if matches!(behind_tags(of.target()).kind(), Kind::Array(_) | Kind::Prototype) {
+                if matches!(behind_tags(of.target()).kind(), TypeKind::Array(_) | TypeKind::Prototype) {
                     inner = format!("({})", inner.trim_end());
                 }
             }
             // Qualifiers of an array are its elements'.
-            Kind::Array(0) => inner.push_str("[]"),
-            Kind::Array(len) => inner = format!("{inner}[{len}]"),
-            Kind::Prototype => {
+            TypeKind::Array(0) => inner.push_str("[]"),
+            TypeKind::Array(len) => inner = format!("{inner}[{len}]"),
+            TypeKind::Prototype => {
                 qualifiers.clear();
                 inner = format!("{inner}({})", parameters(of, left));
             }
@@ -68,7 +66,7 @@ fn declare(of: Type<'_>, inner: String, left: &mut u32) -> String {
 /// Tags are not shown, so they do not stand between a pointer and what it points to.
 fn behind_tags(mut of: Type<'_>) -> Type<'_> {
     for _ in 0..8 {
-        if of.kind() != Kind::TypeTag {
+        if of.kind() != TypeKind::TypeTag {
             break;
         }
         of = of.target();
@@ -94,12 +92,12 @@ fn parameters(of: Type<'_>, left: &mut u32) -> String {
     if text.is_empty() { "void".to_owned() } else { text }
 }
 
-fn named(of: Type<'_>, kind: Kind) -> String {
+fn named(of: Type<'_>, kind: TypeKind) -> String {
     let word = match kind {
-        Kind::Void => return "void".to_owned(),
-        Kind::Struct | Kind::Forward { union: false } => "struct ",
-        Kind::Union | Kind::Forward { union: true } => "union ",
-        Kind::Enum { .. } | Kind::Enum64 { .. } => "enum ",
+        TypeKind::Void => return "void".to_owned(),
+        TypeKind::Struct | TypeKind::Forward { union: false } => "struct ",
+        TypeKind::Union | TypeKind::Forward { union: true } => "union ",
+        TypeKind::Enum { .. } | TypeKind::Enum64 { .. } => "enum ",
         _ => "",
     };
     match of.name() {

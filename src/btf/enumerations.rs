@@ -12,7 +12,7 @@ pub(super) struct Enumerations<'a> {
     names: Names<'a>,
 }
 
-/// The names of a module's types lie behind those of its kernel's.
+/// The names of a module's types lie after those of its kernel's.
 #[derive(Clone, Copy)]
 struct Names<'a> {
     kernel: &'a [u8],
@@ -39,7 +39,7 @@ impl<'a> Enumerations<'a> {
             None => &[],
         };
         let names = Names { kernel: names, own: types.get(header.names.clone()).unwrap_or_default() };
-        // Which numbers a module's types have is of no matter to their enumerators.
+        // The numbers of a module's types do not matter to its enumerators.
         Ok(Enumerations { abi: header.abi(), walk: Walk::new(types, header.abi(), header.types, 1), names })
     }
 
@@ -54,8 +54,8 @@ impl<'a> Enumerations<'a> {
                 _ => continue,
             };
             let enumerator = move |bytes: &'a [u8]| {
-                let word =
-                    |nth: usize| bytes.get(4 * nth..).and_then(|rest| rest.first_chunk()).map_or(0, |b| abi.u32(*b));
+                let (words, _) = bytes.as_chunks::<4>();
+                let word = |nth: usize| words.get(nth).map_or(0, |word| abi.u32(*word));
                 let value = match (size, signed) {
                     (8, true) => i64::from(word(1) as i32),
                     (8, false) => i64::from(word(1)),

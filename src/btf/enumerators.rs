@@ -19,8 +19,9 @@ impl Enumerators {
         let print_fmt = memchr::memmem::Finder::new("print fmt:");
         for format in formats {
             let from = print_fmt.find(format.as_bytes()).unwrap_or(0);
-            // The text behind each `{` and before the next comma.
-            let values = format[from..].split('{').skip(1).filter_map(|rest| rest.split(',').next());
+            // The text after each `{` and before the next comma.
+            let values =
+                format.get(from..).unwrap_or_default().split('{').skip(1).filter_map(|rest| rest.split(',').next());
             let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
             for value in values.filter(|value| value.bytes().any(|b| b.is_ascii_uppercase())) {
                 let words =
@@ -37,7 +38,7 @@ impl Enumerators {
     /// # Errors
     /// As [`Btf::parse`](super::Btf::parse) and [`Btf::parse_module`](super::Btf::parse_module).
     pub fn find(wanted: &mut BTreeSet<&str>, types: &[u8], kernel: Option<&[u8]>) -> Result<Self, Error> {
-        // A kernel has some 20,000 enumerators, each of which is looked for.
+        // A kernel has some 20,000 enumerators, each of which is searched for.
         let names: HashMap<&[u8], &str> = wanted.iter().map(|name| (name.as_bytes(), *name)).collect();
         let mut found: BTreeMap<Box<str>, (usize, i64)> = BTreeMap::new();
         let mut here = Vec::new();
@@ -61,12 +62,12 @@ impl Enumerators {
         self.0.extend(others.0);
     }
 
-    /// What `name` stands for; unsigned values of 64 bits as the signed number of the same bits.
+    /// The value of `name`; unsigned values of 64 bits as the signed number of the same bits.
     pub fn get(&self, name: &str) -> Option<i64> {
         self.0.get(name).copied()
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -89,7 +90,7 @@ impl Enumerators {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::btf::{Btf, Kind};
+    use crate::btf::{Btf, TypeKind};
 
     #[test]
     fn names_are_found_in_values_only() {
@@ -108,7 +109,8 @@ print fmt: "{A} %s %s", __print_flags(REC->f, "|", {(unsigned long)(1 << MINE), 
         };
         let btf = Btf::parse(&*data).unwrap();
         let mut walk = Enumerations::of(&data, None).unwrap();
-        for id in btf.own().filter(|id| matches!(btf.get(*id).kind(), Kind::Enum { .. } | Kind::Enum64 { .. })) {
+        for id in btf.own().filter(|id| matches!(btf.get(*id).kind(), TypeKind::Enum { .. } | TypeKind::Enum64 { .. }))
+        {
             let seen = walk.next().unwrap().unwrap();
             assert!(seen.eq(btf.get(id).enumerators().map(|(name, value)| (name.as_bytes(), value))), "type {id}");
         }

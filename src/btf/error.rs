@@ -1,4 +1,4 @@
-//! What can be wrong with BTF.
+//! Errors in BTF.
 
 /// A defect of a BTF file, with its offset from the file's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,7 +13,7 @@ pub enum Error {
     /// Only version 1 exists.
     #[error("version {version} of BTF at 0x2 is not known")]
     Version {
-        /// The byte behind the magic number.
+        /// The byte after the magic number.
         version: u8,
     },
     /// The header names a part that does not lie within the file.
@@ -21,9 +21,9 @@ pub enum Error {
     Part {
         /// `header`, `types` or `names`.
         part: &'static str,
-        /// Where it is said to begin, in bytes.
+        /// Declared start, in bytes.
         offset: u64,
-        /// How long it is said to be, in bytes.
+        /// Declared length, in bytes.
         len: u32,
         /// The size of the file, in bytes.
         size: usize,
@@ -33,15 +33,15 @@ pub enum Error {
     TypeRunsOut {
         /// Its number.
         id: u32,
-        /// Where it begins.
+        /// Offset of its start, in bytes.
         offset: usize,
     },
-    /// A kind that is not known has no known size, so nothing behind it can be read.
+    /// A kind that is not known has no known size, so nothing after it can be read.
     #[error("type {id} at {offset:#x} is of the unknown kind {kind}")]
     UnknownKind {
         /// The type's number.
         id: u32,
-        /// Where it begins.
+        /// Offset of its start, in bytes.
         offset: usize,
         /// The kind's number.
         kind: u8,

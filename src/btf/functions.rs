@@ -19,7 +19,7 @@ impl<'a> Function<'a> {
         self.of.name()
     }
 
-    /// What it returns; `void` if nothing.
+    /// Its return type; `void` if it returns nothing.
     pub fn returns(self) -> Type<'a> {
         self.of.target().target()
     }
@@ -54,7 +54,7 @@ impl<'a> Parameter<'a> {
         self.of
     }
 
-    /// Whether this is the `...` at the end of the parameters: no name and no type.
+    /// True if this is the `...` at the end of the parameters: no name and no type.
     pub fn is_rest(self) -> bool {
         self.name.is_empty() && self.of.id() == 0
     }

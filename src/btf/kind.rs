@@ -1,9 +1,9 @@
 //! Kinds of types.
 
-/// What a type is.
+/// The kind of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum TypeKind {
     /// Type 0, or a type that the file refers to and does not have.
     Void,
     /// An integer, `char` and `_Bool` among them.
@@ -16,19 +16,19 @@ pub enum Kind {
     Struct,
     /// A union.
     Union,
-    /// An enumeration of at most 32 bits; `signed` if a value is negative (told since Linux 6.0).
+    /// An enumeration of at most 32 bits; `signed` if a value is negative (known since Linux 6.0).
     Enum {
-        /// Whether its values are signed.
+        /// True if its values are signed.
         signed: bool,
     },
     /// An enumeration of 64 bits.
     Enum64 {
-        /// Whether its values are signed.
+        /// True if its values are signed.
         signed: bool,
     },
     /// A structure or (`union`) a union of which only the name is known.
     Forward {
-        /// Whether it is a union.
+        /// True if it is a union.
         union: bool,
     },
     /// Another name for a type.
@@ -55,51 +55,51 @@ pub enum Kind {
     TypeTag,
 }
 
-impl Kind {
-    /// What the kernel calls it in its messages (kernel/bpf/btf.c, `btf_kind_str`).
+impl TypeKind {
+    /// The kernel's name of it in messages (kernel/bpf/btf.c, `btf_kind_str`).
     pub fn word(self) -> &'static str {
         match self {
-            Kind::Void => "UNKNOWN",
-            Kind::Int(_) => "INT",
-            Kind::Pointer => "PTR",
-            Kind::Array(_) => "ARRAY",
-            Kind::Struct => "STRUCT",
-            Kind::Union => "UNION",
-            Kind::Enum { .. } => "ENUM",
-            Kind::Enum64 { .. } => "ENUM64",
-            Kind::Forward { .. } => "FWD",
-            Kind::Typedef => "TYPEDEF",
-            Kind::Volatile => "VOLATILE",
-            Kind::Const => "CONST",
-            Kind::Restrict => "RESTRICT",
-            Kind::Function => "FUNC",
-            Kind::Prototype => "FUNC_PROTO",
-            Kind::Variable => "VAR",
-            Kind::DataSection => "DATASEC",
-            Kind::Float => "FLOAT",
-            Kind::DeclTag => "DECL_TAG",
-            Kind::TypeTag => "TYPE_TAG",
+            TypeKind::Void => "UNKNOWN",
+            TypeKind::Int(_) => "INT",
+            TypeKind::Pointer => "PTR",
+            TypeKind::Array(_) => "ARRAY",
+            TypeKind::Struct => "STRUCT",
+            TypeKind::Union => "UNION",
+            TypeKind::Enum { .. } => "ENUM",
+            TypeKind::Enum64 { .. } => "ENUM64",
+            TypeKind::Forward { .. } => "FWD",
+            TypeKind::Typedef => "TYPEDEF",
+            TypeKind::Volatile => "VOLATILE",
+            TypeKind::Const => "CONST",
+            TypeKind::Restrict => "RESTRICT",
+            TypeKind::Function => "FUNC",
+            TypeKind::Prototype => "FUNC_PROTO",
+            TypeKind::Variable => "VAR",
+            TypeKind::DataSection => "DATASEC",
+            TypeKind::Float => "FLOAT",
+            TypeKind::DeclTag => "DECL_TAG",
+            TypeKind::TypeTag => "TYPE_TAG",
         }
     }
 }
 
-/// How an integer is stored.
+/// The storage of an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Int {
-    /// How many bits it has.
+    /// Width, in bits.
     pub bits: u8,
     /// The first of them, from the least significant one.
     pub offset: u8,
-    /// Whether the highest bit is the sign.
+    /// True if the highest bit is the sign.
     pub signed: bool,
-    /// Whether it is `char`.
+    /// True if it is `char`.
     pub character: bool,
-    /// Whether it is `_Bool`.
+    /// True if it is `_Bool`.
     pub boolean: bool,
 }
 
 impl Int {
-    /// From the word behind an integer's type: encoding in bits 24 to 27, offset in 16 to 23, bits in 0 to 7.
+    /// From the word after an integer's type: encoding in bits 24 to 27, offset in 16 to 23, bits in 0 to 7.
     pub(super) fn from_word(word: u32) -> Int {
         let [bits, _, offset, encoding] = word.to_le_bytes();
         Int { bits, offset, signed: encoding & 1 != 0, character: encoding & 2 != 0, boolean: encoding & 4 != 0 }
@@ -129,15 +129,15 @@ pub(super) mod number {
     pub(in super::super) const ENUM64: u8 = 19;
 }
 
-/// How many bytes follow the twelve that every type begins with; `None` for a kind that is not known.
+/// Number of bytes after the twelve that every type begins with; `None` for an unknown kind.
 pub(super) fn tail(kind: u8, count: usize) -> Option<usize> {
     use number::*;
     Some(match kind {
         POINTER | FORWARD | TYPEDEF | VOLATILE | CONST | RESTRICT | FUNCTION | FLOAT | TYPE_TAG => 0,
         INT | VARIABLE | DECL_TAG => 4,
         ARRAY => 12,
-        ENUM | PROTOTYPE => 8 * count,
-        STRUCT | UNION | DATA_SECTION | ENUM64 => 12 * count,
+        ENUM | PROTOTYPE => count.saturating_mul(8),
+        STRUCT | UNION | DATA_SECTION | ENUM64 => count.saturating_mul(12),
         _ => return None,
     })
 }

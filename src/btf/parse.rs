@@ -16,7 +16,7 @@ pub struct Btf {
     names: Range<usize>,
     first_id: u32,
     first_name: u32,
-    /// Where each type begins in `data`.
+    /// Offset of each type in `data`.
     types: Vec<u32>,
     /// The functions' types, in the order of their names: sorted when the first is asked for.
     functions: OnceLock<Vec<u32>>,
@@ -61,9 +61,9 @@ impl Btf {
     fn sorted_functions(&self) -> &[u32] {
         self.functions.get_or_init(|| {
             let is_function = |id: &u32| {
-                let at = self.types[(id - self.first_id) as usize] as usize;
                 // GCC 12 calls the types of pointers to functions functions too: without a name.
-                self.info(at).is_some_and(|(kind, _)| kind == number::FUNCTION) && !self.name_at(*id).is_empty()
+                let info = self.find(*id).and_then(|(btf, at)| btf.info(at));
+                info.is_some_and(|(kind, _)| kind == number::FUNCTION) && !self.name_at(*id).is_empty()
             };
             let mut functions: Vec<u32> = (self.first_id..self.end_id()).filter(is_function).collect();
             functions.sort_by_cached_key(|id| self.name_at(*id));
@@ -73,7 +73,7 @@ impl Btf {
 
     /// Kind and count of the type at `at`.
     fn info(&self, at: usize) -> Option<(u8, usize)> {
-        let info = self.word(at + 4)?;
+        let info = self.word(at.checked_add(4)?)?;
         Some(kind_and_count(info))
     }
 
@@ -82,9 +82,9 @@ impl Btf {
         self.abi.uint(&self.data, at, 4).map(|word| word as u32)
     }
 
-    /// The number behind the last type's.
+    /// The number after the last type's.
     fn end_id(&self) -> u32 {
-        self.first_id + self.types.len() as u32 // `index` made sure of the sum
+        self.first_id.saturating_add(self.types.len() as u32) // `read` made sure of the sum
     }
 
     /// The file that has type `id`, and where it begins there; `None` for 0 and what no file has.
@@ -113,7 +113,7 @@ impl Btf {
         Type { btf: self, id }
     }
 
-    /// How many types there are, those of the kernel below included, and `void`.
+    /// Number of types, those of the kernel below included, and `void`.
     pub fn len(&self) -> usize {
         self.end_id() as usize
     }
@@ -123,7 +123,7 @@ impl Btf {
         self.first_id..self.end_id()
     }
 
-    /// Whether there is nothing but `void`.
+    /// True if there is nothing but `void`.
     pub fn is_empty(&self) -> bool {
         self.len() <= 1
     }
@@ -135,8 +135,8 @@ impl Btf {
 
     /// The function of this name, here or in the kernel below.
     ///
-    /// A compiler's copy (`vfs_read.isra.0`, `vfs_read.cold`) is looked for by its whole name first, then without what is
-    /// behind the first dot.
+    /// A compiler's copy (`vfs_read.isra.0`, `vfs_read.cold`) is searched for by its whole name first, then without what is
+    /// after the first dot.
     pub fn function(&self, name: &str) -> Option<Function<'_>> {
         self.function_named(name).or_else(|| self.function_named(name.split_once('.')?.0))
     }

@@ -39,18 +39,18 @@ fn prototypes_as_c_has_them() {
 fn parameters_by_their_types() {
     let btf = Btf::parse(FUNCTIONS).unwrap();
     let seek = btf.function("seek").unwrap();
-    let kinds: Vec<(Kind, Option<u32>)> =
+    let kinds: Vec<(TypeKind, Option<u32>)> =
         seek.parameters().map(|p| (p.of().resolved().kind(), p.of().size())).collect();
-    assert_eq!(kinds[0], (Kind::Pointer, None));
-    assert!(matches!(kinds[1], (Kind::Enum { .. }, Some(4))));
-    assert_eq!(kinds[2], (Kind::Union, Some(8)));
+    assert_eq!(kinds[0], (TypeKind::Pointer, None));
+    assert!(matches!(kinds[1], (TypeKind::Enum { .. }, Some(4))));
+    assert_eq!(kinds[2], (TypeKind::Union, Some(8)));
     let read = btf.function("vfs_read").unwrap();
     let count = read.parameters().nth(2).unwrap();
-    assert_eq!((count.name(), count.of().name(), count.of().kind()), ("count", "size_t", Kind::Typedef));
-    let Kind::Int(int) = count.of().resolved().kind() else { panic!("{count}") };
+    assert_eq!((count.name(), count.of().name(), count.of().kind()), ("count", "size_t", TypeKind::Typedef));
+    let TypeKind::Int(int) = count.of().resolved().kind() else { panic!("{count}") };
     assert_eq!((int.bits, int.offset, int.signed, int.boolean), (64, 0, false, false));
-    assert!(matches!(read.returns().kind(), Kind::Int(Int { signed: true, bits: 64, .. })));
-    assert!(matches!(seek.returns().resolved().kind(), Kind::Int(Int { boolean: true, bits: 8, .. })));
+    assert!(matches!(read.returns().kind(), TypeKind::Int(Int { signed: true, bits: 64, .. })));
+    assert!(matches!(seek.returns().resolved().kind(), TypeKind::Int(Int { boolean: true, bits: 8, .. })));
     assert!(btf.function("name_of").unwrap().parameters().nth(1).unwrap().is_rest());
 }
 
@@ -71,7 +71,7 @@ fn a_module_goes_on_where_the_kernel_ends() {
     let prototype = kernel.function("seek").unwrap();
     let number = (1..kernel.len() as u32).find(|id| {
         let of = kernel.get(*id);
-        of.kind() == Kind::Prototype && of.declare("seek") == prototype.to_string()
+        of.kind() == TypeKind::Prototype && of.declare("seek") == prototype.to_string()
     });
     let names = u32::from_le_bytes(FUNCTIONS[20..24].try_into().unwrap());
     let mut module = vec![0x9f, 0xeb, 1, 0];

@@ -1,10 +1,10 @@
 //! One type.
 
-use super::kind::{Int, Kind, number};
+use super::kind::{Int, TypeKind, number};
 use super::walk::TYPE;
 use super::{Btf, Parameter};
 
-/// How many typedefs, qualifiers or arrays deep a type may be: kernels have a handful, a damaged file may have a ring.
+/// Limit of typedefs, qualifiers or arrays around a type: kernels have a handful, a damaged file may have a ring.
 const DEPTH: usize = 64;
 
 /// A type of a file; cheap to copy.
@@ -23,7 +23,7 @@ impl<'a> Type<'a> {
     /// Word `nth` of it: name, info, size or type, and those that its kind adds.
     pub(super) fn word(self, nth: usize) -> Option<u32> {
         let (btf, at) = self.btf.find(self.id)?;
-        btf.word(at + 4 * nth)
+        btf.word(nth.checked_mul(4)?.checked_add(at)?)
     }
 
     /// Its name: empty if it has none.
@@ -31,64 +31,74 @@ impl<'a> Type<'a> {
         self.word(0).map_or("", |offset| self.btf.name(offset))
     }
 
-    /// What it is.
-    pub fn kind(self) -> Kind {
-        let Some(info) = self.word(1) else { return Kind::Void };
+    /// Its kind.
+    pub fn kind(self) -> TypeKind {
+        let Some(info) = self.word(1) else { return TypeKind::Void };
         let flag = info >> 31 != 0;
         match (info >> 24 & 0x1f) as u8 {
-            number::INT => Kind::Int(Int::from_word(self.word(TYPE / 4).unwrap_or(0))),
-            number::POINTER => Kind::Pointer,
-            number::ARRAY => Kind::Array(self.word(TYPE / 4 + 2).unwrap_or(0)),
-            number::STRUCT => Kind::Struct,
-            number::UNION => Kind::Union,
-            number::ENUM => Kind::Enum { signed: flag },
-            number::ENUM64 => Kind::Enum64 { signed: flag },
-            number::FORWARD => Kind::Forward { union: flag },
-            number::TYPEDEF => Kind::Typedef,
-            number::VOLATILE => Kind::Volatile,
-            number::CONST => Kind::Const,
-            number::RESTRICT => Kind::Restrict,
-            number::FUNCTION => Kind::Function,
-            number::PROTOTYPE => Kind::Prototype,
-            number::VARIABLE => Kind::Variable,
-            number::DATA_SECTION => Kind::DataSection,
-            number::FLOAT => Kind::Float,
-            number::DECL_TAG => Kind::DeclTag,
-            number::TYPE_TAG => Kind::TypeTag,
-            _ => Kind::Void,
+            number::INT => TypeKind::Int(Int::from_word(self.word(TYPE / 4).unwrap_or(0))),
+            number::POINTER => TypeKind::Pointer,
+            number::ARRAY => TypeKind::Array(self.word(TYPE / 4 + 2).unwrap_or(0)),
+            number::STRUCT => TypeKind::Struct,
+            number::UNION => TypeKind::Union,
+            number::ENUM => TypeKind::Enum { signed: flag },
+            number::ENUM64 => TypeKind::Enum64 { signed: flag },
+            number::FORWARD => TypeKind::Forward { union: flag },
+            number::TYPEDEF => TypeKind::Typedef,
+            number::VOLATILE => TypeKind::Volatile,
+            number::CONST => TypeKind::Const,
+            number::RESTRICT => TypeKind::Restrict,
+            number::FUNCTION => TypeKind::Function,
+            number::PROTOTYPE => TypeKind::Prototype,
+            number::VARIABLE => TypeKind::Variable,
+            number::DATA_SECTION => TypeKind::DataSection,
+            number::FLOAT => TypeKind::Float,
+            number::DECL_TAG => TypeKind::DeclTag,
+            number::TYPE_TAG => TypeKind::TypeTag,
+            _ => TypeKind::Void,
         }
     }
 
     /// The type that it points to, stands for, qualifies, consists of (an array) or returns (a prototype).
     pub fn target(self) -> Type<'a> {
         let word = match self.kind() {
-            Kind::Array(_) => self.word(TYPE / 4),
-            Kind::Int(_) | Kind::Struct | Kind::Union | Kind::Enum { .. } | Kind::Enum64 { .. } | Kind::Float => None,
+            TypeKind::Array(_) => self.word(TYPE / 4),
+            TypeKind::Int(_)
+            | TypeKind::Struct
+            | TypeKind::Union
+            | TypeKind::Enum { .. }
+            | TypeKind::Enum64 { .. }
+            | TypeKind::Float => None,
             _ => self.word(2),
         };
         self.btf.get(word.unwrap_or(0))
     }
 
-    /// What it is behind typedefs, qualifiers and tags.
+    /// The type below typedefs, qualifiers and tags.
     pub fn resolved(self) -> Type<'a> {
         let mut of = self;
         for _ in 0..DEPTH {
             match of.kind() {
-                Kind::Typedef | Kind::Volatile | Kind::Const | Kind::Restrict | Kind::TypeTag => of = of.target(),
+                TypeKind::Typedef | TypeKind::Volatile | TypeKind::Const | TypeKind::Restrict | TypeKind::TypeTag => {
+                    of = of.target()
+                }
                 _ => return of,
             }
         }
         self.btf.get(0)
     }
 
-    /// How many bytes it takes, of an integer, floating-point number, enumeration, structure or union; `None` for all
-    /// else. Typedefs and qualifiers are seen through.
+    /// Size in bytes of an integer, floating-point number, enumeration, structure or union; `None` for all else.
+    /// Typedefs and qualifiers are seen through.
     pub fn size(self) -> Option<u32> {
         let of = self.resolved();
         match of.kind() {
-            Kind::Int(_) | Kind::Struct | Kind::Union | Kind::Enum { .. } | Kind::Enum64 { .. } | Kind::Float => {
-                of.word(2)
-            }
+            TypeKind::Int(_)
+            | TypeKind::Struct
+            | TypeKind::Union
+            | TypeKind::Enum { .. }
+            | TypeKind::Enum64 { .. }
+            | TypeKind::Float => of.word(2),
             _ => None,
         }
     }
@@ -98,15 +108,16 @@ impl<'a> Type<'a> {
     pub fn enumerators(self) -> impl ExactSizeIterator<Item = (&'a str, i64)> {
         let kind = self.kind();
         let (count, words) = match kind {
-            Kind::Enum { .. } => (self.word(1).unwrap_or(0) & 0xffff, 2),
-            Kind::Enum64 { .. } => (self.word(1).unwrap_or(0) & 0xffff, 3),
+            TypeKind::Enum { .. } => (self.word(1).unwrap_or(0) & 0xffff, 2usize),
+            TypeKind::Enum64 { .. } => (self.word(1).unwrap_or(0) & 0xffff, 3),
             _ => (0, 0),
         };
         (0..count as usize).map(move |nth| {
-            let word = |at: usize| self.word(TYPE / 4 + words * nth + at).unwrap_or(0);
+            let first = words.saturating_mul(nth).saturating_add(TYPE / 4);
+            let word = |at: usize| self.word(first.saturating_add(at)).unwrap_or(0);
             let value = match kind {
-                Kind::Enum { signed: true } => i64::from(word(1) as i32),
-                Kind::Enum { signed: false } => i64::from(word(1)),
+                TypeKind::Enum { signed: true } => i64::from(word(1) as i32),
+                TypeKind::Enum { signed: false } => i64::from(word(1)),
                 _ => (u64::from(word(2)) << 32 | u64::from(word(1))) as i64,
             };
             (self.btf.name(word(0)), value)
@@ -116,11 +127,12 @@ impl<'a> Type<'a> {
     /// The parameters of a prototype; none of any other type.
     pub fn parameters(self) -> impl ExactSizeIterator<Item = Parameter<'a>> {
         let count = match self.kind() {
-            Kind::Prototype => self.word(1).unwrap_or(0) & 0xffff,
+            TypeKind::Prototype => self.word(1).unwrap_or(0) & 0xffff,
             _ => 0,
         };
         (0..count as usize).map(move |nth| {
-            let words = [self.word(TYPE / 4 + 2 * nth), self.word(TYPE / 4 + 2 * nth + 1)];
+            let first = nth.saturating_mul(2).saturating_add(TYPE / 4);
+            let words = [self.word(first), self.word(first.saturating_add(1))];
             let [name, of] = words.map(|word| word.unwrap_or(0));
             Parameter { name: self.btf.name(name), of: self.btf.get(of) }
         })

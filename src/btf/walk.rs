@@ -17,16 +17,16 @@ pub(super) const TYPE: usize = 12;
 pub(super) fn name_in(names: &[u8], offset: u32) -> &[u8] {
     let rest = names.get(offset as usize..).unwrap_or_default();
     let rest = rest.get(..NAME).unwrap_or(rest);
-    &rest[..memchr::memchr(0, rest).unwrap_or(rest.len())]
+    memchr::memchr(0, rest).and_then(|end| rest.get(..end)).unwrap_or(rest)
 }
 
 /// A type that was come by.
 pub(super) struct Found<'a> {
-    /// Where it begins.
+    /// Offset of its start.
     pub(super) at: usize,
     /// Its second word: kind, count and a flag.
     pub(super) info: u32,
-    /// What follows the twelve bytes that every type begins with.
+    /// The bytes after the twelve that every type begins with.
     pub(super) tail: &'a [u8],
 }
 
@@ -49,11 +49,11 @@ impl<'a> Walk<'a> {
         let out = Error::TypeRunsOut { id, offset: at };
         let rest = self.data.get(self.types.clone()).unwrap_or_default();
         let (head, rest) = rest.split_first_chunk::<TYPE>().ok_or(out)?;
-        let info = self.abi.u32([head[4], head[5], head[6], head[7]]);
+        let info = self.abi.uint(head, 4, 4).unwrap_or_default() as u32;
         let (kind, count) = kind_and_count(info);
         let tail = tail(kind, count).ok_or(Error::UnknownKind { id, offset: at, kind })?;
         let tail = rest.get(..tail).ok_or(out)?;
-        self.types.start = at + TYPE + tail.len();
+        self.types.start = at.saturating_add(TYPE).saturating_add(tail.len());
         self.id = id.wrapping_add(1);
         Ok(Found { at, info, tail })
     }
@@ -70,12 +70,12 @@ impl<'a> Iterator for Walk<'a> {
     }
 }
 
-/// What a type's second word says.
+/// Kind and count of entries, from a type's second word.
 pub(super) fn kind_and_count(info: u32) -> (u8, usize) {
     ((info >> 24 & 0x1f) as u8, (info & 0xffff) as usize)
 }
 
-/// What the header says, checked against the size of the file.
+/// The header, checked against the size of the file.
 pub(super) struct Header {
     pub(super) endian: Endian,
     pub(super) types: Range<usize>,
@@ -90,29 +90,31 @@ impl Header {
     pub(super) fn read(data: &[u8]) -> Result<Header, Error> {
         let short = Error::Part { part: "header", offset: 0, len: HEADER as u32, size: data.len() };
         let header: &[u8; HEADER] = data.first_chunk().ok_or(short)?;
-        let found = u16::from_le_bytes([header[0], header[1]]);
+        let [first, second, version, ..] = *header;
+        let found = u16::from_le_bytes([first, second]);
         let endian = match found {
             MAGIC => Endian::Little,
             _ if found.swap_bytes() == MAGIC => Endian::Big,
             _ => return Err(Error::Magic { found }),
         };
-        if header[2] != 1 {
-            return Err(Error::Version { version: header[2] });
+        if version != 1 {
+            return Err(Error::Version { version });
         }
         let abi = Abi { endian, ..Abi::HOST };
-        let word = |at: usize| abi.u32([header[at], header[at + 1], header[at + 2], header[at + 3]]);
-        let end = word(4);
+        let (words, _) = header.as_chunks::<4>();
+        let word = |nth: usize| words.get(nth).map_or(0, |word| abi.u32(*word));
+        let end = word(1);
         if (end as usize) < HEADER || end as usize > data.len() {
             return Err(Error::Part { part: "header", offset: 0, len: end, size: data.len() });
         }
-        let part = |part: &'static str, at: usize| {
-            let (offset, len) = (u64::from(end) + u64::from(word(at)), word(at + 4));
-            let behind = offset + u64::from(len);
+        let part = |part: &'static str, offset: u32, len: u32| {
+            let offset = u64::from(end).saturating_add(offset.into());
+            let behind = offset.saturating_add(len.into());
             if behind > data.len() as u64 {
                 return Err(Error::Part { part, offset, len, size: data.len() });
             }
             Ok(offset as usize..behind as usize)
         };
-        Ok(Header { endian, types: part("types", 8)?, names: part("names", 16)? })
+        Ok(Header { endian, types: part("types", word(2), word(3))?, names: part("names", word(4), word(5))? })
     }
 }

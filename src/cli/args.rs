@@ -6,13 +6,13 @@ use rtrace::record::left_unfinished;
 use rtrace::tracefs::{Instance, JOURNAL_DIR, Journal, Sink, Tracefs, find_orphans};
 use std::path::{Path, PathBuf};
 
-/// Which tracing directory a command works on.
+/// The tracing directory that a command works on.
 #[derive(clap::Args, Clone)]
 pub(crate) struct TracefsArgs {
     /// Tracing directory to use, instead of where tracefs is mounted
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     tracefs: Option<PathBuf>,
-    /// Where the journals of changes lie
+    /// Directory of the journals of changes
     #[arg(long, value_name = "DIR", hide = true, default_value = JOURNAL_DIR)]
     journal_dir: PathBuf,
 }
@@ -21,7 +21,7 @@ impl TracefsArgs {
     /// Opens the tracing directory, mounting it if need be, and says so if a killed rtrace left something changed.
     pub(crate) fn open(&self) -> Result<Tracefs, Failure> {
         let tracefs = self.open_quietly()?;
-        // Who may not read the journals may not undo them either.
+        // A user who may not read the journals may not undo them either.
         let found = find_orphans(&self.journal_dir);
         for error in &found.unusable {
             note!("rtrace: {error}");
@@ -56,7 +56,7 @@ impl TracefsArgs {
         }
     }
 
-    /// Where journals lie.
+    /// Directory of the journals.
     pub(crate) fn journal_dir(&self) -> &Path {
         &self.journal_dir
     }
@@ -124,7 +124,7 @@ pub(crate) fn to_stderr() -> Sink {
     Box::new(|line| note!("{line}"))
 }
 
-/// Which instance a command works on.
+/// The instance that a command works on.
 #[derive(clap::Args)]
 pub(crate) struct InstanceArg {
     /// Instance to use, instead of the top level
@@ -142,7 +142,7 @@ impl InstanceArg {
     }
 }
 
-/// Which instances a command works on.
+/// The instances that a command works on.
 #[derive(clap::Args)]
 pub(crate) struct InstancesArgs {
     /// Instance to use, instead of the top level; may be given more than once
@@ -157,7 +157,7 @@ pub(crate) struct InstancesArgs {
 }
 
 impl InstancesArgs {
-    /// Whether all instances are meant.
+    /// True if all instances are meant.
     pub(crate) fn are_all(&self) -> bool {
         self.all
     }

@@ -1,11 +1,12 @@
 //! `rtrace convert`.
 
+use super::damage::Damage;
 use super::exit::{Exit, Failure};
-use super::trace_file::{Damage, Made, Overwrite, mode_like, open};
+use super::trace_file::{Made, Overwrite, mode_like, open, threads};
 use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::trace_dat::write::{Version, convert};
-use rtrace::trace_dat::{Codec, WriteError};
+use rtrace::trace_dat::{Codec, Trace, WriteError};
 use std::path::{Path, PathBuf};
 
 /// Write a recording in another version or compression
@@ -39,7 +40,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// What to read and what to write. The first file without an option is the one to read, as in every command that
+    /// The files to read and to write. The first file without an option is the one to read, as in every command that
     /// reads; after -i it is the one to write, as in trace-cmd.
     fn files(&self) -> Result<(&Path, &Path), Failure> {
         let (input, output) = (self.input.as_deref(), self.output.as_deref());
@@ -91,9 +92,20 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 pub(crate) fn rewrite(input: &Path, output: &Path, version: Version, overwrite: Overwrite) -> Result<Exit, Failure> {
     let trace = open(input)?;
     overwrite.check(output)?;
-    let mut damage = Damage::of(input, &trace);
+    let damage = Damage::of(input, &trace);
+    damage.outcome(write(&trace, input, output, version, overwrite, &damage))
+}
+
+fn write(
+    trace: &Trace,
+    input: &Path,
+    output: &Path,
+    version: Version,
+    overwrite: Overwrite,
+    damage: &Damage,
+) -> Result<(), Failure> {
     let (made, file) = Made::new(output, mode_like(input), overwrite)?;
-    let converted = convert(&trace, file, version, &mut |found| damage.note(&found));
+    let converted = convert(trace, file, version, threads(), &mut |found| damage.note(input, &found));
     converted.map_err(|error| {
         let lacks = matches!(error, WriteError::Version6(_));
         let failure = Failure::from(anyhow::Error::new(error).context(format!("failed to write {}", output.display())));
@@ -102,6 +114,5 @@ pub(crate) fn rewrite(input: &Path, output: &Path, version: Version, overwrite: 
     if version == Version::V6 && !(trace.btf.get().is_ok_and(<[u8]>::is_empty) && trace.modules.is_empty()) {
         note!("rtrace: {}: version 6 has no room for the kernel's BTF and its list of modules", output.display());
     }
-    made.keep()?;
-    Ok(damage.exit())
+    made.keep()
 }

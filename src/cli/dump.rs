@@ -2,15 +2,16 @@
 
 mod validate;
 
+use super::damage::Damage;
 use super::exit::{Exit, Failure};
-use super::trace_file::{Damage, open};
+use super::trace_file::open;
 use crate::cli::terminal::stdout;
 use rtrace::trace_dat::{FileError, LazyBytes, OptionId, Trace};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Show how a trace.dat file is made, or check it
+/// Inspect or validate a trace.dat file
 ///
 /// Without an option: version, byte order, compression, buffers and how much of each part there is. With --validate every
 /// byte is read; each defect is named with its place, and the exit code is 4 if there is one.
@@ -86,22 +87,42 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let path = args.input.as_deref().or(args.file.as_deref()).unwrap_or(Path::new("trace.dat"));
     let trace = open(path)?;
-    let mut damage = Damage::of(path, &trace);
+    let damage = Damage::of(path, &trace);
     let mut out = io::BufWriter::new(stdout().lock());
-    if args.json {
-        serde_json::to_writer_pretty(&mut out, &to_json(&trace)).map_err(io::Error::from)?;
-        writeln!(out)?;
-    } else if args.validate {
-        let told = validate::validate(&trace, &mut |found| damage.note(found))?;
-        writeln!(out, "{}: {told}", path.display())?;
-    } else {
-        print(args, &trace, &mut out)?;
-    }
-    out.flush()?;
-    Ok(damage.exit())
+    let done = write(args, path, &trace, &damage, &mut out).and_then(|()| Ok(out.flush()?));
+    damage.outcome(done)
 }
 
-fn print(args: &Args, trace: &Trace, out: &mut impl Write) -> io::Result<()> {
+fn write(args: &Args, path: &Path, trace: &Trace, damage: &Damage, out: &mut impl Write) -> Result<(), Failure> {
+    if args.json {
+        let mut damaged: Vec<String> = trace.damage.iter().map(ToString::to_string).collect();
+        check_sizes(trace, &mut |found| {
+            damaged.push(found.to_string());
+            damage.note(path, found);
+        });
+        serde_json::to_writer_pretty(&mut *out, &to_json(trace, &damaged)).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else if args.validate {
+        let told = validate::validate(trace, &mut |found| damage.note(path, found))?;
+        writeln!(out, "{}: {told}", path.display())?;
+    } else {
+        check_sizes(trace, &mut |found| damage.note(path, found));
+        print(args, path, trace, damage, out)?;
+        [&trace.kallsyms, &trace.btf].iter().filter_map(|lazy| lazy.error()).for_each(|error| damage.note(path, error));
+    }
+    Ok(())
+}
+
+/// Comparison of each CPU's data, by its chunks' headers, with the size that is printed of it.
+fn check_sizes(trace: &Trace, damaged: &mut dyn FnMut(&FileError)) {
+    for buffer in &trace.buffers {
+        for cpu in 0..buffer.cpus.len() {
+            let _chunks = trace.chunks(buffer, cpu, &mut |found| damaged(&found));
+        }
+    }
+}
+
+fn print(args: &Args, path: &Path, trace: &Trace, damage: &Damage, out: &mut impl Write) -> io::Result<()> {
     let parts = [
         args.sections,
         args.options,
@@ -155,7 +176,7 @@ fn print(args: &Args, trace: &Trace, out: &mut impl Write) -> io::Result<()> {
     for format in &trace.event_formats {
         text(args.events, format!("{format}\n").as_bytes())?;
     }
-    text(args.kallsyms, bytes(&trace.kallsyms)?)?;
+    text(args.kallsyms, bytes(&trace.kallsyms))?;
     text(args.printk, &trace.printk_formats)?;
     text(args.cmd_lines, &trace.saved_cmdlines)?;
     text(args.modules, &trace.modules)?;
@@ -163,8 +184,9 @@ fn print(args: &Args, trace: &Trace, out: &mut impl Write) -> io::Result<()> {
         text(args.clock, format!("{}\n", clock.text()).as_bytes())?;
     }
     if args.strings || all {
-        for (offset, string) in trace.strings().map_err(io::Error::other)? {
-            writeln!(out, "{offset:#10x}  {string}")?;
+        match trace.strings() {
+            Ok(strings) => strings.iter().try_for_each(|(offset, string)| writeln!(out, "{offset:#10x}  {string}"))?,
+            Err(error) => damage.note(path, &error),
         }
     }
     Ok(())
@@ -188,9 +210,9 @@ fn content(data: &[u8]) -> String {
     text
 }
 
-/// Lazily loaded bytes.
-fn bytes(lazy: &LazyBytes<FileError>) -> io::Result<&[u8]> {
-    lazy.get().map_err(|error| io::Error::other(error.to_string()))
+/// Lazily loaded bytes; damaged ones are reported at the end.
+fn bytes(lazy: &LazyBytes<FileError>) -> &[u8] {
+    lazy.get().unwrap_or_default()
 }
 
 fn systems(trace: &Trace) -> Vec<&str> {
@@ -219,11 +241,11 @@ fn summary(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
         trace.event_formats.len(),
         systems(trace).len()
     )?;
-    writeln!(out, "kallsyms       {} bytes", bytes(&trace.kallsyms)?.len())?;
+    writeln!(out, "kallsyms       {} bytes", bytes(&trace.kallsyms).len())?;
     writeln!(out, "printk formats {} bytes", trace.printk_formats.len())?;
     writeln!(out, "comms          {} bytes", trace.saved_cmdlines.len())?;
     writeln!(out, "modules        {} bytes", trace.modules.len())?;
-    writeln!(out, "BTF            {} bytes", bytes(&trace.btf)?.len())?;
+    writeln!(out, "BTF            {} bytes", bytes(&trace.btf).len())?;
     writeln!(out, "options        {}", trace.options.len())?;
     buffers(trace, out)
 }
@@ -243,7 +265,7 @@ fn buffers(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn to_json(trace: &Trace) -> Value {
+fn to_json(trace: &Trace, damaged: &[String]) -> Value {
     let cpu = |data: &rtrace::trace_dat::CpuData| json!({"cpu": data.cpu.0, "offset": data.offset, "bytes": data.size});
     let buffer = |buffer: &rtrace::trace_dat::Buffer| {
         json!({
@@ -270,6 +292,6 @@ fn to_json(trace: &Trace) -> Value {
         "sections": trace.sections().iter().map(section).collect::<Vec<_>>(),
         "options": trace.options.iter().map(option).collect::<Vec<_>>(),
         "buffers": trace.buffers.iter().map(buffer).collect::<Vec<_>>(),
-        "damage": trace.damage.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "damage": damaged,
     })
 }

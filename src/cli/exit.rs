@@ -1,8 +1,9 @@
-//! How a command ends: the one place that knows exit codes and prints errors.
+//! The end of a command: the one place that knows exit codes and prints errors.
 
 use crate::cli::terminal::{placed, say, stdout};
+use rtrace::trace_dat::{FileError, WriteError};
 use rtrace::tracefs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// The exit codes, as `rtrace help exit-codes` documents them.
@@ -73,6 +74,16 @@ impl Failure {
         self
     }
 
+    /// The same of a command that read damaged files: what it did not find there may have been lost, so a request that
+    /// came to nothing is [`Exit::Incomplete`]. A file that cannot be written, or read at all, stays a failure.
+    pub(crate) fn of_damaged(mut self) -> Self {
+        let of_system = self.error.chain().any(|cause| cause.is::<io::Error>());
+        if matches!(self.exit, Exit::Failed | Exit::Usage) && !of_system {
+            self.exit = Exit::Incomplete;
+        }
+        self
+    }
+
     /// Adds a line `Hint: ...` to the message.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
@@ -85,7 +96,9 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Self {
         let error = error.into();
         let tracefs = error.chain().find_map(|cause| cause.downcast_ref::<tracefs::Error>());
+        let damage = error.chain().any(is_damage);
         let (exit, hints) = match tracefs {
+            _ if damage => (Exit::Incomplete, Vec::new()),
             Some(cause) if cause.is_unable() => (Exit::Unable, cause.hints()),
             Some(cause @ tracefs::Error::NoInstance { .. }) => (Exit::Usage, cause.hints()),
             Some(cause) => (Exit::Failed, cause.hints()),
@@ -93,6 +106,12 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
         };
         Failure { exit, error, hints }
     }
+}
+
+/// True if a recording cannot be read further for what it holds.
+fn is_damage(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let of_file = cause.downcast_ref::<FileError>().is_some_and(|error| !error.is_foreign());
+    of_file || matches!(cause.downcast_ref::<WriteError>(), Some(WriteError::Unreadable { .. }))
 }
 
 /// Prints `text` as the whole answer.
@@ -122,7 +141,7 @@ pub(crate) fn report(outcome: Result<Exit, Failure>) -> ExitCode {
     ExitCode::from(exit.code())
 }
 
-/// What went wrong and why. Errors that quote their cause in their own words do not get it repeated.
+/// The error and its causes. Errors that quote their cause in their own words do not get it repeated.
 fn chain(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain() {
@@ -139,8 +158,5 @@ fn chain(error: &anyhow::Error) -> String {
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<std::io::Error>())
-        .any(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>()).any(|e| e.kind() == io::ErrorKind::BrokenPipe)
 }

@@ -2,6 +2,7 @@
 
 use super::args::{InstancesArgs, WriteArgs};
 use super::exit::{Exit, Failure};
+use super::record_error::setup_failure;
 use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::record::{Compression, Ring, extract, wall_clock_at_zero};
@@ -9,10 +10,10 @@ use rtrace::tracefs::{Feature, Instance, Journal, Tracefs, WriteMode};
 use rtrace::units::ByteSize;
 use std::path::PathBuf;
 
-/// Make a recording of what a ring buffer holds
+/// Save a ring buffer's contents to a trace.dat file
 ///
 /// Of a trace that was started with `rtrace start` and stopped, of a snapshot, or, of a persistent instance, of the
-/// boot before. Works on the top level unless told otherwise. Tracing is stopped and stays so; events are taken out of
+/// boot before. Works on the top level by default. Tracing is stopped and stays so; events are taken out of
 /// the ring buffer or the snapshot. Of one instance they become the file's main buffer; several keep their names.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -74,8 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Some(clock) => date(args, &tracefs, &clock)?,
         None => None,
     };
-    let stored =
-        extract(&instances, ring, None, &args.output, args.compression, date).map_err(super::start::failure)?;
+    let stored = extract(&instances, ring, None, &args.output, args.compression, date).map_err(setup_failure)?;
     if !args.quiet {
         note!("{}: {} with {} of sub-buffers", args.output.display(), ByteSize(stored.file_size), ByteSize(stored.raw));
     }
@@ -101,10 +101,10 @@ fn common_clock(instances: &[Instance]) -> Result<String, Failure> {
     Ok(common.unwrap_or_default())
 }
 
-/// What the clock calls zero, by the wall clock; nothing of it stays.
+/// The clock's zero by the wall clock; nothing of it stays.
 fn date(args: &Args, tracefs: &Tracefs, clock: &str) -> Result<Option<u64>, Failure> {
     let mut journal: Journal = args.write.changes(tracefs);
-    let date = wall_clock_at_zero(&mut journal, clock).map_err(super::start::failure)?;
+    let date = wall_clock_at_zero(&mut journal, clock).map_err(setup_failure)?;
     journal.undo()?;
     if date.is_none() {
         note!("rtrace: warning: --date has no effect: the clock {clock} does not count time");

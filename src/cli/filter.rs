@@ -2,7 +2,7 @@
 
 use super::exit::{Exit, Failure};
 use super::keywords::{FILTERS, words};
-use super::language::{Place, format, invalid, report_others, select, select_or_all, warn};
+use super::language::{TargetArgs, format, invalid, report_others, select, select_or_all, warn};
 use crate::cli::terminal::stdout;
 use rtrace::filter::Filter;
 use rtrace::syntax::Diagnostic;
@@ -58,7 +58,7 @@ struct SetArgs {
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// Show the filters that are set
@@ -73,7 +73,7 @@ struct ShowArgs {
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// Clear filters
@@ -82,7 +82,7 @@ struct ClearArgs {
     /// Event, system or glob; without it, all, and the lists of processes
     event: Option<String>,
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// Check a filter without setting it
@@ -97,7 +97,7 @@ struct CheckArgs {
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// Runs the subcommand.

@@ -5,12 +5,12 @@
 use super::exit::{Exit, Failure};
 use clap::builder::PossibleValuesParser;
 
-/// What `rtrace` alone prints.
+/// The output of `rtrace` alone.
 pub(crate) const FIRST_STEPS: &str = include_str!("../../docs/reference/first-steps.md");
 
 /// A page of `rtrace help`.
 pub(crate) struct Topic {
-    /// What one types after `rtrace help`.
+    /// The word after `rtrace help`.
     pub(crate) name: &'static str,
     /// One line for the list of topics.
     pub(crate) about: &'static str,

@@ -1,4 +1,4 @@
-//! Which processes hold something that is to be removed.
+//! Processes that hold something that is to be removed.
 
 use super::exit::Failure;
 use nix::errno::Errno;
@@ -6,8 +6,9 @@ use rtrace::tracefs::{Error, EventName};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a program that has ended may keep an event: the kernel lets go of its user events only after a grace period
-/// (`user_event_mm_remove` in `kernel/trace/trace_events_user.c`, since Linux 6.4), its perf sessions with its memory.
+/// Grace period of an event after its program has ended: the kernel lets go of its user events only after a grace
+/// period (`user_event_mm_remove` in `kernel/trace/trace_events_user.c`, since Linux 6.4), its perf sessions with its
+/// memory.
 const AFTERLIFE: Duration = Duration::from_secs(5);
 
 /// The processes with an open file that `wanted` accepts, as `process 1234 (cat)`, and that file.
@@ -23,8 +24,8 @@ pub(crate) fn holders(wanted: impl Fn(&Path) -> bool) -> Vec<(String, PathBuf)> 
     .collect()
 }
 
-/// Who may keep an event busy that no instance uses: perf sessions (which of their events it is cannot be seen from
-/// outside), open files of the event, programs that have user events registered.
+/// Holders of an event that no instance uses: perf sessions (which of their events it is cannot be seen from outside),
+/// open files of the event, programs that have user events registered.
 fn of_event(event: &EventName) -> Vec<String> {
     let dir = format!("/events/{}/{}/", event.system, event.name);
     let perf = Path::new("anon_inode:[perf_event]");

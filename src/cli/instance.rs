@@ -71,7 +71,7 @@ struct Settings {
     /// CPUs to trace, as a hexadecimal mask
     #[arg(short = 'M', long, value_name = "MASK")]
     cpumask: Option<String>,
-    /// Whether the ring buffer takes events
+    /// Switch the ring buffer on or off
     #[arg(long, value_name = "on|off", value_parser = ["on", "off"])]
     tracing: Option<String>,
     #[command(flatten)]
@@ -168,7 +168,7 @@ fn apply(args: &Settings, instance: &Instance, journal: &mut Journal) -> Result<
     if let Some(kib) = args.buffer_size {
         let granted = journal.set_buffer_size(instance, kib)?.kib();
         if let Some(granted) = granted.filter(|granted| *granted != kib) {
-            note!("rtrace: the kernel made the buffer {granted} KiB per CPU");
+            note!("rtrace: note: buffer size rounded to {granted} KiB per CPU");
         }
     }
     if let Some(clock) = &args.clock {
@@ -224,7 +224,7 @@ fn save(args: &SaveArgs) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// What there is to say about an instance.
+/// Facts about an instance.
 fn describe(instance: &Instance) -> Result<serde_json::Value, Failure> {
     let read = |file: &str| instance.read(file).ok().map(|text| text.trim().to_owned());
     let mut triggers = 0;
@@ -300,8 +300,8 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// What the text of `last_boot_info` means: 6.12 tells how far the last boot's kernel lay from this one, later kernels
-/// where it lay, or that it is this one.
+/// The meaning of `last_boot_info`: 6.12 reports how far the last boot's kernel lay from this one, later kernels where
+/// it lay, or that it is this one.
 fn persistence(last_boot_info: &str) -> String {
     if last_boot_info.starts_with("# Current") {
         return "yes, with events of this boot".to_owned();
@@ -379,7 +379,7 @@ fn remove_one(tracefs: &Tracefs, journal: &mut Journal, name: &str, force: bool)
     })
 }
 
-/// Who has files of the instance open: `process 1234 (cat): per_cpu/cpu0/trace_pipe_raw`.
+/// Processes with files of the instance open: `process 1234 (cat): per_cpu/cpu0/trace_pipe_raw`.
 fn held_by(instance: &Instance) -> Vec<String> {
     let root = instance.path("");
     let holders = holders(|file| file.starts_with(&root)).into_iter();

@@ -20,7 +20,7 @@ pub(crate) const TRIGGERS: &[&str] = &[
 pub(crate) const PROBES: &[&str] =
     &["kprobe", "kretprobe", "uprobe", "uretprobe", "eprobe", "fprobe", "fretprobe", "tprobe", "user"];
 
-/// What every event has that a histogram can count by; and the modifiers that go with it.
+/// Keys that every event has for a histogram; and the modifiers that go with them.
 pub(crate) const KEYS: &[&str] = &[
     "common_pid",
     "common_pid.execname",
@@ -38,13 +38,13 @@ pub(crate) const KEYS: &[&str] = &[
     ".stacktrace",
 ];
 
-/// What to sort by.
+/// Columns to sort by.
 pub(crate) const SORTS: &[&str] = &["hitcount", "hitcount.desc", "hitcount.asc"];
 
 /// Handlers and actions of histograms.
 pub(crate) const ACTIONS: &[&str] = &["onmatch", "onmax", "onchange", "trace", "save", "snapshot"];
 
-/// What filters know besides an event's fields.
+/// Names that filters know besides an event's fields.
 pub(crate) const FILTERS: &[&str] = &["COMM", "CPU", "CPUS", "common_pid", ".ustring", ".function"];
 
 /// Differences of a synthetic event.

@@ -1,4 +1,4 @@
-//! What the commands of the little languages share: where they work, and how their errors look.
+//! Shared parts of the little languages' commands: their place, and the layout of their errors.
 
 use super::args::{InstanceArg, TracefsArgs};
 use super::exit::{Exit, Failure};
@@ -7,9 +7,9 @@ use rtrace::format::EventFormat;
 use rtrace::syntax::Diagnostic;
 use rtrace::tracefs::{Error, EventName, EventSelection, Instance, Journal, Tracefs};
 
-/// Which tracing directory and instance a command works on.
+/// The tracing directory and instance that a command works on.
 #[derive(clap::Args)]
-pub(crate) struct Place {
+pub(crate) struct TargetArgs {
     #[command(flatten)]
     instance: InstanceArg,
     #[command(flatten)]
@@ -19,7 +19,7 @@ pub(crate) struct Place {
     pub(crate) verbose: bool,
 }
 
-impl Place {
+impl TargetArgs {
     /// Opens both.
     pub(crate) fn open(&self) -> Result<(Tracefs, Instance), Failure> {
         let tracefs = self.tracefs.open()?;

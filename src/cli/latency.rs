@@ -5,13 +5,13 @@ use super::hist::{OutputArgs, Session, SetArgs, UntilArgs, add_trigger, event as
 use super::keywords::{FILTERS, words};
 use super::synth::builder_failure;
 use rtrace::hist::spec::{Expr, Features, HistSpec, Modifier, SortKey};
-use rtrace::synth::{Builder, Calc, TIMESTAMP, TIMESTAMP_USECS};
+use rtrace::synth::{Arithmetic, Builder, TIMESTAMP, TIMESTAMP_USECS};
 use rtrace::tracefs::{EventName, Feature};
 
 /// Show how the time between two events is distributed
 ///
 /// Matches each END with the START that has the same KEY, takes the difference of their times in the kernel, and counts
-/// it in powers of two. Whatever is set up for it is removed.
+/// it in powers of two. All temporary tracing state is removed afterwards.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// Only END events that pass this filter
     #[arg(long, value_name = "FILTER", value_parser = words(FILTERS), hide_possible_values = true)]
     if_end: Option<String>,
-    /// Room for so many entries
+    /// Number of entries
     #[arg(long, value_name = "N")]
     size: Option<u64>,
     #[command(flatten)]
@@ -79,7 +79,7 @@ fn measure(args: &Args) -> Result<Exit, Failure> {
     }
     let time = if args.ns { TIMESTAMP } else { TIMESTAMP_USECS };
     let lat = if args.ns { "ns" } else { "usecs" };
-    builder.compare(time, time, Calc::DeltaEnd, lat).map_err(builder_failure)?;
+    builder.compare(time, time, Arithmetic::DeltaEnd, lat).map_err(builder_failure)?;
     for field in &args.split {
         builder.end_field(field, None).map_err(builder_failure)?;
     }

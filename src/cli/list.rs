@@ -80,7 +80,7 @@ pub(crate) struct Args {
     tracefs: TracefsArgs,
 }
 
-/// What has a handler of its own, by trace-cmd's name of the plugin.
+/// Events with a handler, by trace-cmd's name of the plugin.
 const PLUGINS: [&str; 12] =
     ["blk", "cfg80211", "fgraph", "ftrace", "futex", "hrtimer", "jbd2", "kmem", "kvm", "sched_switch", "scsi", "tlb"];
 
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// What was asked for; the parts that were not are `None`.
+/// The parts that were asked for; the others are `None`.
 #[derive(Default)]
 struct Lists {
     systems: Option<Vec<String>>,

@@ -1,13 +1,15 @@
 //! `rtrace mem`.
 
+use super::damage::Damage;
 use super::exit::{Exit, Failure};
-use super::trace_file::{Damage, InputArg, each_record, open_recording};
+use super::trace_file::{InputArg, open_recording, threads};
 use crate::cli::terminal::stdout;
 use anyhow::anyhow;
-use rtrace::analysis::{Bytes, FunctionMemory, MemoryUse};
-use rtrace::recording::Recording;
+use rtrace::analysis::{Bytes, FunctionMemory, Grouped, MemoryUse};
+use rtrace::recording::{Notice, Recording, Source};
 use serde_json::json;
 use std::io::{self, Write};
+use std::path::Path;
 
 /// Show which functions hold how much of the kernel's memory
 ///
@@ -28,21 +30,26 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let path = args.input.path();
-    let Recording { trace, symbols, .. } = open_recording(path)?;
-    let mut damage = Damage::of(path, &trace);
-    let mut functions = Vec::new();
-    for buffer in &trace.buffers {
-        let mut memory = MemoryUse::new(trace.formats(), trace.abi, &symbols);
-        if !memory.has_events() {
-            let error = anyhow!("{} holds no events of kmem", path.display());
-            return Err(Failure::new(Exit::Failed, error).hint("`rtrace record -e kmem` records them."));
-        }
-        each_record(&trace, buffer, 0..buffer.cpus.len(), &mut damage, |record| memory.record(record))?;
-        let of_buffer = memory.functions();
-        if !of_buffer.is_empty() {
-            functions.push((buffer.name.as_str(), of_buffer));
-        }
+    let recording = open_recording(path)?;
+    let damage = Damage::of(path, &recording.trace);
+    let done = print(args, path, &recording, &damage);
+    damage.late(path, &recording);
+    damage.outcome(done)
+}
+
+fn print(args: &Args, path: &Path, recording: &Recording, damage: &Damage) -> Result<(), Failure> {
+    let Recording { trace, symbols, .. } = recording;
+    let memory = MemoryUse::new(trace.formats(), trace.abi, symbols);
+    if !memory.has_events() {
+        let error = anyhow!("{} holds no events of kmem", path.display());
+        return Err(Failure::new(Exit::Failed, error).hint("`rtrace record -e kmem` records them."));
     }
+    let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
+    let query = recording.query().threads(threads()).on_notice(&notice);
+    let name = |source: &Source| trace.buffers[source.buffer].name.as_str();
+    let (found, _) = query.analyse(Grouped::by_buffer(vec![memory; query.sources().len()]))?;
+    let functions = query.sources().iter().map(name).zip(found).filter(|(_, of_buffer)| !of_buffer.is_empty());
+    let functions: Vec<_> = functions.collect();
     let mut out = io::BufWriter::new(stdout().lock());
     if args.json {
         let one = |buffer: &str, f: &FunctionMemory| {
@@ -62,8 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             table(functions, &mut out)?;
         }
     }
-    out.flush()?;
-    Ok(damage.exit())
+    Ok(out.flush()?)
 }
 
 fn bytes(of: Bytes) -> serde_json::Value {

@@ -4,6 +4,7 @@ mod args;
 mod check_events;
 mod clear;
 mod convert;
+mod damage;
 mod dump;
 mod exit;
 mod extract;
@@ -17,11 +18,13 @@ mod keywords;
 mod language;
 mod latency;
 mod list;
+mod live;
 mod mem;
 mod plugin_options;
 mod probe;
 mod profile;
 mod record;
+mod record_error;
 mod recover;
 mod recovered;
 mod report;
@@ -46,6 +49,7 @@ mod trigger;
 use clap::builder::Styles;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use exit::{Exit, Failure};
+use nix::sys::signal::{SigSet, Signal};
 use std::process::ExitCode;
 
 /// Record, decode and steer Linux kernel tracing
@@ -153,6 +157,8 @@ fn command_line() -> clap::Command {
 /// ("what can you do?"), which is answered with the first steps, and 0.
 pub(crate) fn main() -> ExitCode {
     rtrace::record::notice_children();
+    // A write beyond `ulimit -f` is an error like a full disk, in every command. Children get a mask of their own.
+    let _ = SigSet::from_iter([Signal::SIGXFSZ]).thread_block();
     let parse = |root: clap::Command| root.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let parsed = match parse(command_line().styles(Styles::plain())) {
         // The help holds nothing but words of ours, so it may have colours. Errors quote arguments.

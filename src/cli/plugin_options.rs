@@ -7,7 +7,7 @@ use rtrace::syntax::did_you_mean;
 use serde_json::json;
 use std::io::{self, Write};
 
-/// List the options that change how report words events
+/// List options that change how `report` formats events
 ///
 /// `rtrace report -O PLUGIN:OPTION` switches one on, `-O PLUGIN:OPTION=0` off.
 #[derive(clap::Args)]
@@ -30,12 +30,7 @@ struct Known {
 }
 
 const KNOWN: [Known; 8] = [
-    Known {
-        plugin: "ftrace",
-        name: "parent",
-        about: "Show the caller behind each function",
-        place: |o| &mut o.function.parent,
-    },
+    Known { plugin: "ftrace", name: "parent", about: "Show each function's caller", place: |o| &mut o.function.parent },
     Known {
         plugin: "ftrace",
         name: "indent",

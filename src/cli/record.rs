@@ -1,22 +1,17 @@
 //! `rtrace record`: arguments to a plan, the plan to a file, the outcome to an exit code.
 
 mod daemon;
-pub(crate) mod events;
 mod live;
 mod more;
-pub(crate) mod profile;
-mod refused;
-pub(crate) mod tracers;
 
 use super::exit::{Exit, Failure};
+use super::record_error::{explain, failure};
 use super::terminal::say;
-use super::traced::{Meanwhile, Traced};
+use super::traced::{ProfileArgs, SessionArgs, Traced, add_profile};
 use clap::error::ErrorKind;
 use live::Screen;
-pub(crate) use refused::explain;
 use rtrace::record::{
-    self, BufferPlan, CommandError, Compression, Ended, Limits, Observer, Place, Plan, PlanError, Reached, RecordError,
-    Summary,
+    self, BufferPlan, Compression, Ended, Limits, Observer, Plan, Reached, RecordError, Summary, TargetBuffer,
 };
 use rtrace::safe_file;
 use rtrace::units::{ByteSize, parse_duration};
@@ -43,7 +38,7 @@ pub(crate) struct Args {
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]
-    meanwhile: Meanwhile,
+    session: SessionArgs,
     /// Exit with 4 if more than N events were lost
     #[arg(long, value_name = "N")]
     max_lost: Option<u64>,
@@ -72,9 +67,9 @@ pub(crate) struct Args {
     #[arg(long)]
     date: bool,
     #[command(flatten)]
-    profile: profile::ProfileArgs,
+    profile: ProfileArgs,
     #[command(flatten)]
-    more: more::More,
+    more: more::RecorderArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -115,10 +110,10 @@ pub(crate) fn parse_compression(text: &str) -> Result<Compression, String> {
 
 impl Args {
     fn plan(&self) -> Result<Plan, clap::Error> {
-        let main = if self.more.keeps() { Place::Top } else { self.meanwhile.place() };
+        let main = if self.more.keeps() { TargetBuffer::Top } else { self.session.place() };
         let version6 = self.more.file_version == 6;
         let compression = self.compression.unwrap_or(if version6 { Compression::None } else { Compression::default() });
-        let traced = self.meanwhile.add_to(self.traced.plan(main)?);
+        let traced = self.session.add_to(self.traced.plan(main)?);
         Ok(Plan {
             output: self.output.clone(),
             compression,
@@ -152,7 +147,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Err(answer) => return super::exit::print_clap(&answer),
     };
     let profiled = if args.profile.what.only_named { Vec::new() } else { args.traced.profiled() };
-    // What a profile needs depends on the kernel.
+    // The settings of a profile depend on the kernel.
     if profiled.is_empty()
         && let Err(error) = plan.check()
     {
@@ -163,13 +158,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let daemon = if args.more.daemonized { Some(daemon::Daemon::new(&args.more.pid_file)?) } else { None };
     let with_command = plan.command.is_some();
-    // What goes wrong before or beside the command must not look like the command's own status.
+    // A failure before or beside the command must not look like the command's own status.
     let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
     let mut screen = Screen::new(args.quiet, daemon);
     let tracefs = args.traced.open().map_err(|failure| failure.with_exit(own))?;
     if !profiled.is_empty() {
         let warn = |text: &str| Observer::warn(&mut screen, text);
-        profile::add(&mut plan, &profiled, &tracefs, warn).map_err(|failure| failure.with_exit(own))?;
+        add_profile(&mut plan, &profiled, &tracefs, warn).map_err(|failure| failure.with_exit(own))?;
     }
     if args.more.dry_run {
         return more::show_writes(&plan, &tracefs);
@@ -198,7 +193,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
 }
 
-/// What went wrong at the end of a recording, with what is left of it.
+/// The failure at the end of a recording, with what is left of the file.
 fn unfinished(error: RecordError, summary: &Summary, own: impl Fn(Exit) -> Exit) -> Failure {
     let all_kept = summary.failures.is_empty() && summary.totals().events_discarded == 0;
     match error {
@@ -214,7 +209,7 @@ fn unfinished(error: RecordError, summary: &Summary, own: impl Fn(Exit) -> Exit)
     }
 }
 
-/// Whether stacks of programs are recorded, but not what could name their functions.
+/// True if stacks of programs are recorded, but not what could name their functions.
 fn lacks_maps(plan: &Plan) -> bool {
     let stacks =
         |buffer: &BufferPlan| buffer.options.iter().rfind(|(name, _)| name == "userstacktrace").is_some_and(|o| o.1);
@@ -246,27 +241,4 @@ fn verdict(summary: &Summary, max_lost: Option<u64>) -> Result<Exit, Failure> {
         Some(ended) => Exit::Command(Ended::code(ended)),
         None => Exit::Success,
     })
-}
-
-/// A recording that failed, with its exit code and hints.
-pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure {
-    match error {
-        RecordError::Command(CommandError::NotFound(_)) => Failure::new(Exit::Command(127), error),
-        RecordError::Command(CommandError::NotRunnable(..)) => Failure::new(Exit::Command(126), error),
-        RecordError::Plan(PlanError::NoClock { .. } | PlanError::NoOption { .. } | PlanError::NoDevice { .. }) => {
-            super::start::failure(error).with_exit(own)
-        }
-        RecordError::Plan(PlanError::NoEvents | PlanError::NotTsc { .. } | PlanError::PerCpuSize(_)) => {
-            Failure::new(Exit::Usage, error)
-        }
-        RecordError::Version6 { .. } => Failure::new(Exit::Incomplete, error),
-        // By itself, so that its own exit code and hints are found.
-        RecordError::Tracefs(error) => Failure::from(error).with_exit(own),
-        RecordError::Unfinished { ref path, .. } => {
-            let hint = format!("`rtrace recover {}` completes it.", path.display());
-            Failure::from(error).with_exit(own).hint(hint)
-        }
-        RecordError::NotFinished { .. } => Failure::new(Exit::Incomplete, error),
-        error => Failure::from(error).with_exit(own),
-    }
 }

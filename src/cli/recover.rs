@@ -5,17 +5,18 @@ use super::exit::{Exit, Failure};
 use super::recovered::Done;
 use super::restore::{Header, cpu_of, make_header, open_cpus, put_together};
 use super::terminal::note;
-use super::trace_file::Overwrite;
+use super::trace_file::{Overwrite, threads};
 use anyhow::anyhow;
 use rtrace::record::recover;
-use rtrace::trace_dat::{Recovered, WriteError};
+use rtrace::trace_dat::{FileError, Recovered, WriteError};
 use std::path::{Path, PathBuf};
 
 /// Finish a recording whose recorder was killed
 ///
 /// Moves the spools beside the file into it, then what is still in the ring buffers of the killed recorder, and puts tracing
-/// back as it was before. What the recorder had taken out of the ring buffers and not yet written is lost; how many events
-/// that is is printed.
+/// back as it was before. What the recorder had taken out of the ring buffers and not yet written is lost: how many events
+/// that is, is printed and noted in the file, and the exit code is 4. Ring buffers that another process reads are left to it.
+/// Then the whole file is read once: what is damaged in it is named, and the exit code is 4.
 ///
 /// Of trace-cmd: the files of the CPUs (trace.dat.cpu0, ...) are put together, those of an instance (trace.dat.NAME.cpu0) under
 /// its name. What they lack (formats, symbols, names of tasks) is taken from the running kernel, or from the file of -i: one
@@ -57,7 +58,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Whether it is about trace-cmd's files of CPUs, which no recording of ours has.
+    /// True if it is about trace-cmd's files of CPUs, which no recording of ours has.
     fn are_of_cpus(&self) -> bool {
         self.input.is_some()
             || self.output.is_some()
@@ -110,17 +111,20 @@ fn finish(file: &Path, args: &Args) -> Result<Exit, Failure> {
             )),
             _ => None,
         };
-        let failure = Failure::from(anyhow::Error::new(error).context(format!("failed to recover {}", file.display())));
+        let incomplete = matches!(error, WriteError::SpoolTable(_) | WriteError::NoSpoolTable);
+        let error = anyhow::Error::new(error).context(format!("failed to recover {}", file.display()));
+        let failure = if incomplete { Failure::new(Exit::Incomplete, error) } else { Failure::from(error) };
         match hint {
             Some(hint) => failure.hint(hint),
             None => failure,
         }
     })?;
-    let (done, missing) = match done {
-        Recovered::WasComplete => (Done::Nothing, Vec::new()),
-        Recovered::NeverBegan => (Done::Removed, Vec::new()),
-        Recovered::Finished { written, dropped, missing } => {
-            (Done::Recording { how: "recovered", size: written.file_size, data: written.data_size, dropped }, missing)
+    let (done, missing, unsaved) = match done {
+        Recovered::WasComplete => (Done::Nothing, Vec::new(), Vec::new()),
+        Recovered::NeverBegan => (Done::Removed, Vec::new(), Vec::new()),
+        Recovered::Finished { written, dropped, missing, unsaved } => {
+            let (size, data) = (written.file_size, written.data_size);
+            (Done::Recording { how: "recovered", size, data, dropped }, missing, unsaved)
         }
     };
     for name in &missing {
@@ -133,6 +137,29 @@ fn finish(file: &Path, args: &Args) -> Result<Exit, Failure> {
     if !failures.is_empty() {
         note!("rtrace: tracing is left as it is; `rtrace reset --stale` puts it back and drops what the rings hold");
     }
+    let sound = !matches!(done, Done::Recording { .. }) || verify(file)?;
     let exit = done.tell_with(file, rings.as_ref(), args.json)?;
-    Ok(if missing.is_empty() && failures.is_empty() { exit } else { Exit::Incomplete })
+    let is_whole = sound && missing.is_empty() && failures.is_empty() && unsaved.is_empty();
+    for unsaved in unsaved {
+        note!("rtrace: {}: {}", file.display(), FileError::from(unsaved));
+    }
+    Ok(if is_whole { exit } else { Exit::Incomplete })
+}
+
+/// True if all data of the finished recording can be read; names what cannot.
+fn verify(file: &Path) -> Result<bool, Failure> {
+    const MOST_LINES: u64 = 100;
+    let trace = super::trace_file::open(file)?;
+    let mut count = 0u64;
+    trace.verify_data(threads(), &mut |damage| {
+        count += 1;
+        if count <= MOST_LINES {
+            let chain: Vec<String> = anyhow::Chain::new(&damage).map(ToString::to_string).collect();
+            note!("rtrace: {}: {}", file.display(), chain.join(": "));
+        }
+    });
+    if count > MOST_LINES {
+        note!("rtrace: damage in {count} places in all");
+    }
+    Ok(count == 0)
 }

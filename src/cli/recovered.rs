@@ -53,12 +53,12 @@ impl Done {
     }
 }
 
-/// What was left out.
+/// The torn end that was left out.
 fn torn(dropped: u64) -> String {
     if dropped == 0 { String::new() } else { format!(", {} of torn ends dropped", ByteSize(dropped)) }
 }
 
-/// What the ring buffers gave, and what became of them.
+/// The data that the ring buffers gave, and the state that they are in.
 fn of_rings(name: &str, rings: &Rings) -> String {
     let taken = match (rings.bytes, rings.events) {
         (0, _) => String::new(),

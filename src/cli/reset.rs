@@ -11,11 +11,11 @@ use rtrace::tracefs::{Instance, Journal, ResetPlan, find_orphans};
 use rtrace::units::ByteSize;
 use std::io::Write;
 
-/// Put tracing back: into the state after boot, or as it was before a killed recording
+/// Reset tracing to boot defaults, or undo what a killed recording left behind
 ///
 /// Without `--stale`: no tracer, no events, filters or triggers, no pid or function lists, clock `local`, options and
 /// buffer size as after boot, no probes or synthetic events, empty ring buffers, tracing on. Works on the top level unless
-/// told otherwise, whoever changed it.
+/// told otherwise, regardless of who changed it.
 ///
 /// With `--stale`: a recording that was killed (kill -9) cannot clean up. It leaves a journal under /run/rtrace, which
 /// says how each file of tracefs was before; `--stale` puts them back and removes the instances that were made for the
@@ -42,7 +42,7 @@ pub(crate) struct Args {
     buffer_size: Option<ByteSize>,
     /// Dynamic events to keep; may be given more than once
     #[arg(short, long, value_name = "KIND")]
-    keep: Vec<Kind>,
+    keep: Vec<DynamicKind>,
     /// Show each write to tracefs as a shell line
     #[arg(short, long)]
     verbose: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Kind {
+enum DynamicKind {
     Kprobe,
     Kretprobe,
     Uprobe,
@@ -63,19 +63,19 @@ enum Kind {
     All,
 }
 
-impl Kind {
-    /// How the lines of `dynamic_events` begin, as [`ResetPlan`] wants them.
+impl DynamicKind {
+    /// First letters of the lines of `dynamic_events`, as [`ResetPlan`] wants them.
     fn letters(self) -> &'static [char] {
         match self {
-            Kind::Kprobe => &['p'],
-            Kind::Kretprobe => &['r'],
-            Kind::Uprobe => &['P'],
-            Kind::Uretprobe => &['R'],
-            Kind::Eprobe => &['e'],
-            Kind::Fprobe => &['f'],
-            Kind::Tprobe => &['t'],
-            Kind::Synth => &['s'],
-            Kind::All => &['p', 'r', 'P', 'R', 'e', 'f', 't', 's'],
+            DynamicKind::Kprobe => &['p'],
+            DynamicKind::Kretprobe => &['r'],
+            DynamicKind::Uprobe => &['P'],
+            DynamicKind::Uretprobe => &['R'],
+            DynamicKind::Eprobe => &['e'],
+            DynamicKind::Fprobe => &['f'],
+            DynamicKind::Tprobe => &['t'],
+            DynamicKind::Synth => &['s'],
+            DynamicKind::All => &['p', 'r', 'P', 'R', 'e', 'f', 't', 's'],
         }
     }
 }

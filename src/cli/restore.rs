@@ -1,11 +1,11 @@
-//! What a killed trace-cmd leaves, one file of bare sub-buffers per CPU, and the header they lack.
+//! The remains of a killed trace-cmd, one file of bare sub-buffers per CPU, and the header that they lack.
 
 use super::exit::{Exit, Failure};
 use super::recovered::Done;
 use super::trace_file::{Made, Overwrite, open};
 use anyhow::{Context, anyhow};
 use rtrace::record::header;
-use rtrace::safe_file::PRIVATE;
+use rtrace::safe_file::{PRIVATE, open_seekable};
 use rtrace::trace_dat::write::{BareBuffer, Version, restore};
 use rtrace::trace_dat::{Codec, Trace};
 use rtrace::tracefs::Tracefs;
@@ -105,7 +105,7 @@ pub(super) fn open_cpus(files: &[PathBuf]) -> Result<Vec<BareBuffer<File>>, Fail
             return Err(Failure::new(Exit::Usage, anyhow!("{} is of CPU {cpu} too", path.display()))
                 .hint("the names of the files end in .cpu0, .cpu1, ..."));
         }
-        let file = File::open(path).with_context(|| format!("failed to open {}", path.display()))?;
+        let file = open_seekable(path).with_context(|| format!("failed to open {}", path.display()))?;
         if Trace::is_one(&file) {
             return Err(Failure::new(Exit::Usage, anyhow!("{} is a recording, not the file of a CPU", path.display()))
                 .hint(format!("`rtrace recover {}` finishes it if it needs that.", path.display())));

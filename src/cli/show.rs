@@ -8,7 +8,7 @@ use rtrace::tracefs::{Error, EventName, EventSelection, Instance};
 use serde_json::{Map, Value, json};
 use std::io::{self, Read, Write};
 
-/// Show the ring buffer as the kernel prints it, or what knobs say
+/// Print the ring buffer as text, or the value of tracefs settings
 ///
 /// Without an option: the file `trace` of the top level. FILE names any file of the instance: `trace_clock`,
 /// `options/sym-addr`, `per_cpu/cpu0/stats`.

@@ -3,7 +3,7 @@
 use super::args::called;
 use super::exit::{Exit, Failure};
 use super::keywords::{FILTERS, words};
-use super::language::{Place, format, invalid, select, warn};
+use super::language::{TargetArgs, format, invalid, select, warn};
 use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
 use rtrace::record::{Compression, Ring, extract};
@@ -103,7 +103,7 @@ struct PlainArgs {
     #[arg(short = 'c', long, value_name = "CPU")]
     cpu: Option<u32>,
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// Runs the subcommand.
@@ -125,8 +125,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
 }
 
-/// What is written to `snapshot` (`Documentation/trace/ftrace.rst`): `0` frees, `1` allocates if need be and swaps,
-/// anything else clears.
+/// Values for `snapshot` (`Documentation/trace/ftrace.rst`): `0` frees, `1` allocates if need be and swaps, anything
+/// else clears.
 const FREE: &str = "0";
 const TAKE: &str = "1";
 const CLEAR: &str = "2";
@@ -238,7 +238,7 @@ pub(super) fn store(instance: &Instance, ring: Ring, cpus: &[CpuId], file: &Path
     Ok(if stored.failures.is_empty() { Exit::Success } else { Exit::Incomplete })
 }
 
-/// What the header of the snapshot's file says.
+/// The status in the header of the snapshot's file.
 fn status(args: &StatusArgs) -> Result<Exit, Failure> {
     let (json, args) = (args.json, &args.plain);
     let (_, instance) = open(args)?;

@@ -2,8 +2,9 @@
 
 mod plan;
 
+use super::damage::Damage;
 use super::exit::{Exit, Failure, print};
-use super::trace_file::{Damage, Made, Overwrite, mode_like, open};
+use super::trace_file::{Made, Overwrite, mode_like, open, threads};
 use anyhow::{Context, anyhow};
 use plan::{Step, plan};
 use rtrace::trace_dat::Trace;
@@ -11,13 +12,14 @@ use rtrace::trace_dat::write::{NewFile, Part, Slice, Stream, Version, split};
 use rtrace::units::{CpuId, parse_duration};
 use serde_json::json;
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Cut a recording into parts by time, events or sub-buffers
 ///
-/// One part is called FILE as given, or as the recording with .1 behind; several (-r) have .0001, .0002, ... behind. They
-/// are trace.dat files of the same version and compression. What lies wholly within a part is copied as it is stored.
+/// A single part is written to FILE (default: INPUT.1); with -r, parts are FILE.0001, FILE.0002, ... They
+/// are trace.dat files of the same version and compression. Chunks that fall entirely inside a part are copied unchanged.
 /// Without a step there is one part, from START to END.
 #[derive(clap::Args)]
 #[command(after_help = "\
@@ -30,7 +32,7 @@ pub(crate) struct Args {
     /// File to cut [default: trace.dat]
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     input: Option<PathBuf>,
-    /// What the part is called; with -r, what stands before .0001, .0002 [default: the file's name]
+    /// Name of the part; with -r, the name before .0001, .0002 [default: the file's name]
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// A part every N seconds (or with a unit: 1m)
@@ -79,7 +81,7 @@ pub(crate) struct Args {
     words: Vec<String>,
 }
 
-/// What a command line names: the file, and the window in nanoseconds.
+/// The arguments: the file, and the window in nanoseconds.
 struct Asked {
     input: PathBuf,
     start: Option<u64>,
@@ -120,13 +122,6 @@ const AT_ONCE: usize = 64;
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let Asked { input, start, end } = args.asked()?;
-    let trace = open(&input)?;
-    let mut damage = Damage::of(&input, &trace);
-    let buffers = buffers(args, &trace)?;
-    let streams = streams(args, &trace, &buffers);
-    if streams.is_empty() {
-        return Err(Failure::new(Exit::Failed, anyhow!("{} holds nothing of what is asked for", input.display())));
-    }
     let step = match (args.seconds, args.milliseconds, args.microseconds, args.events, args.pages) {
         (Some(time), ..) => Step::Time(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
         (_, Some(ms), ..) => Step::Time(ms.saturating_mul(1_000_000)),
@@ -145,13 +140,31 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             anyhow!("-p counts sub-buffers from the start: it goes with no START or END"),
         ));
     }
-    let mut slices = plan(&trace, &streams, &step, window, &mut |found| damage.note(&found))?;
+    let trace = open(&input)?;
+    let damage = Damage::of(&input, &trace);
+    damage.outcome(cut(args, &input, &trace, &step, window, &damage))
+}
+
+fn cut(
+    args: &Args,
+    input: &Path,
+    trace: &Trace,
+    step: &Step,
+    window: Range<u64>,
+    damage: &Damage,
+) -> Result<(), Failure> {
+    let buffers = buffers(args, trace)?;
+    let streams = streams(args, trace, &buffers);
+    if streams.is_empty() {
+        return Err(Failure::new(Exit::Failed, anyhow!("{} holds nothing of what is asked for", input.display())));
+    }
+    let mut slices = plan(trace, &streams, step, window, &mut |found| damage.note(input, &found))?;
     if !args.repeat {
         slices.truncate(1);
     }
-    let name = args.output.as_ref().unwrap_or(&input);
+    let name = args.output.as_deref().unwrap_or(input);
     let path_of = |number: usize| {
-        let mut path = name.clone().into_os_string();
+        let mut path = name.as_os_str().to_owned();
         match (args.repeat, &args.output) {
             (true, _) => path.push(format!(".{number:04}")),
             (false, None) => path.push(".1"),
@@ -161,7 +174,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     // Before the first is written.
     (1..=slices.len()).try_for_each(|number| args.overwrite.check(&path_of(number)))?;
-    let mode = mode_like(&input);
+    let mode = mode_like(input);
     let mut number = 0;
     let mut written = 0;
     let mut told = Vec::new();
@@ -172,10 +185,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         for slice in batch {
             number += 1;
             let (made_file, file) = Made::new(&path_of(number), mode, args.overwrite)?;
-            parts.push(part(made_file.path(), file, &trace, &buffers, slice.clone())?);
+            parts.push(part(made_file.path(), file, trace, &buffers, slice.clone())?);
             made.push(made_file);
         }
-        split(&trace, &buffers, &streams, &mut parts, &mut |found| damage.note(&found))
+        split(trace, &buffers, &streams, &mut parts, threads(), &mut |found| damage.note(input, &found))
             .with_context(|| format!("failed to write the parts of {}", input.display()))?;
         for (file, part) in made.into_iter().zip(parts) {
             let (path, records) = (file.path().to_owned(), part.records);
@@ -199,8 +212,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.json {
         heard = print(&format!("{:#}\n", json!({"schema": "rtrace.split", "version": 1, "parts": told})));
     }
-    heard?;
-    Ok(damage.exit())
+    heard.map(drop)
 }
 
 fn part(path: &Path, file: File, trace: &Trace, buffers: &[(usize, String)], slice: Slice) -> Result<Part, Failure> {

@@ -1,15 +1,12 @@
 //! `rtrace start` and `rtrace set`.
 
 use super::exit::{Exit, Failure};
+use super::record_error::setup_failure;
 use super::traced::Traced;
 use crate::cli::terminal::note;
 use anyhow::anyhow;
 use clap::{ArgMatches, FromArgMatches};
-use rtrace::record::{
-    BufferPlan, Child, Command, CommandError, Machine, Mode, Place, PlanError, RecordError, Tasks, UserError,
-    start as carry_out,
-};
-use rtrace::syntax::did_you_mean;
+use rtrace::record::{BufferPlan, Child, Command, Machine, Mode, TargetBuffer, Tasks, UserError, start as carry_out};
 
 /// Start tracing and leave it running
 ///
@@ -68,12 +65,12 @@ impl Common {
         let wrong = |error: UserError| Failure::new(Exit::Usage, error);
         let user = traced.user().map_err(wrong)?;
         let command = Command::find(traced.command(), std::env::var_os("PATH").as_deref());
-        let command = command.map_err(|error| failure(error.into()))?;
+        let command = command.map_err(|error| setup_failure(error.into()))?;
         let command = match &user {
             Some(user) => command.run_as(user, &std::env::vars_os().collect::<Vec<_>>()),
             None => command,
         };
-        Ok(Some(command.fork().map_err(|error| failure(error.into()))?))
+        Ok(Some(command.fork().map_err(|error| setup_failure(error.into()))?))
     }
 }
 
@@ -92,7 +89,7 @@ fn run(args: &Common, mode: Mode) -> Result<Exit, Failure> {
 
 fn trace(args: &Common, mode: Mode) -> Result<Exit, Failure> {
     let traced = &args.traced.0;
-    let mut buffers = match traced.buffers(Place::Top) {
+    let mut buffers = match traced.buffers(TargetBuffer::Top) {
         Ok(buffers) => buffers,
         Err(answer) => return super::exit::print_clap(&answer),
     };
@@ -117,13 +114,13 @@ fn trace(args: &Common, mode: Mode) -> Result<Exit, Failure> {
     let pids = traced.pids().into_iter().chain(followed).collect();
     let tasks = Tasks { pids, command: false, children: traced.follows_children() };
     let journal = traced.journal(&tracefs);
-    let unknown =
-        carry_out(journal, &buffers, &tasks, &traced.machine(), traced.ignores_unknown(), mode).map_err(failure)?;
+    let unknown = carry_out(journal, &buffers, &tasks, &traced.machine(), traced.ignores_unknown(), mode)
+        .map_err(setup_failure)?;
     for error in unknown {
         note!("rtrace: warning: {error}");
     }
     let Some(child) = &mut child else { return Ok(Exit::Success) };
-    child.open_gate().map_err(|error| failure(error.into()))?;
+    child.open_gate().map_err(|error| setup_failure(error.into()))?;
     if args.fork {
         return Ok(Exit::Success);
     }
@@ -133,26 +130,6 @@ fn trace(args: &Common, mode: Mode) -> Result<Exit, Failure> {
 
 fn is_empty(buffer: &BufferPlan) -> bool {
     *buffer == BufferPlan::new(buffer.place.clone())
-}
-
-pub(crate) fn failure(error: RecordError) -> Failure {
-    match error {
-        RecordError::Command(CommandError::NotFound(_)) => Failure::new(Exit::Command(127), error),
-        RecordError::Command(CommandError::NotRunnable(..)) => Failure::new(Exit::Command(126), error),
-        RecordError::Tracefs(error) => Failure::from(error),
-        RecordError::Plan(PlanError::NoParents) => Failure::new(Exit::Usage, error),
-        RecordError::Plan(PlanError::NoClock { ref name, ref available })
-        | RecordError::Plan(PlanError::NoOption { ref name, ref available })
-        | RecordError::Plan(PlanError::NoDevice { ref name, ref available }) => {
-            let hint = did_you_mean(name, available.iter().map(String::as_str));
-            let failure = Failure::new(Exit::Failed, error);
-            match hint {
-                Some(hint) => failure.hint(hint),
-                None => failure,
-            }
-        }
-        error => Failure::from(error),
-    }
 }
 
 /// [`Traced`] in the words of commands that leave tracing on.

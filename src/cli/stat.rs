@@ -7,10 +7,10 @@ use rtrace::tracefs::{BufferSize, Status};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
-/// Show what of tracing is not as after boot
+/// Show tracing settings that differ from the boot defaults
 ///
 /// Tracer, events, filters, triggers, function and pid lists, sizes, clock, probes, what the kernel last refused.
-/// Works on the top level unless told otherwise.
+/// Works on the top level by default.
 #[derive(clap::Args)]
 #[command(
     after_help = "EXAMPLES:\n  rtrace stat            the top level\n  rtrace stat -a -t      all there is\n  rtrace stat --json     for a program"

@@ -4,9 +4,9 @@ use super::args::{InstancesArgs, WriteArgs};
 use super::exit::{Exit, Failure};
 use rtrace::tracefs::WriteMode;
 
-/// Stop tracing: the ring buffers keep what they hold and take no more
+/// Pause tracing (buffers keep their contents)
 ///
-/// Works on the top level unless told otherwise. Events and tracers stay enabled, at their cost; `rtrace reset`
+/// Works on the top level by default. Events and tracers stay enabled, at their cost; `rtrace reset`
 /// disables them, `rtrace restart` goes on.
 #[derive(clap::Args)]
 #[command(
@@ -17,9 +17,9 @@ pub(crate) struct StopArgs {
     on_off: OnOff,
 }
 
-/// Go on tracing after `stop`
+/// Resume tracing after `stop`
 ///
-/// Works on the top level unless told otherwise.
+/// Works on the top level by default.
 #[derive(clap::Args)]
 #[command(after_help = "EXAMPLES:\n  rtrace restart         let the top level's ring buffers take events again")]
 pub(crate) struct RestartArgs {

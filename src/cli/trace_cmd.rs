@@ -1,4 +1,4 @@
-//! What trace-cmd does over the network and with guests, which comes later: who asks for it is told so.
+//! Commands of trace-cmd for the network and guests, which are planned: they are refused with that message.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 

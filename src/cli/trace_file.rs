@@ -4,34 +4,48 @@ use super::exit::{Exit, Failure};
 use crate::cli::terminal::note;
 use anyhow::{Context, anyhow};
 use nix::unistd::{getegid, geteuid};
-use rtrace::event::Record;
-use rtrace::merge::Merge;
 use rtrace::recording::Recording;
-use rtrace::safe_file::PRIVATE;
-use rtrace::trace_dat::{Buffer, FileError, Siblings, TimeOptions, Trace};
+use rtrace::safe_file::{PRIVATE, open_seekable};
+use rtrace::trace_dat::{FileError, Siblings, Trace};
 use std::fs::File;
+use std::num::NonZero;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Opens a trace file, and of an unfinished recording the spools beside it.
 pub(crate) fn open(path: &Path) -> Result<Trace, Failure> {
-    let failed = || format!("failed to read {}", path.display());
-    let file = File::open(path).with_context(failed)?;
-    let mut trace = Trace::open(file.try_clone().with_context(failed)?).map_err(|error| {
-        let exit = if error.is_foreign() { Exit::Failed } else { Exit::Incomplete };
-        Failure::new(exit, anyhow::Error::new(error).context(failed()))
-    })?;
+    let (file, mut trace) = open_as(path, Trace::open)?;
     attach_spools(&mut trace, path, &file)?;
     Ok(trace)
 }
 
-/// The same, with the symbols.
+/// A recording with its symbols, the same way for every command that decodes events.
 pub(crate) fn open_recording(path: &Path) -> Result<Recording, Failure> {
-    open(path).map(|trace| resolved(trace, path))
+    open_recording_with(path, None, false)
+}
+
+/// The same; `kallsyms` stands in for the symbols it holds. With `ahead`, symbols are read while formats are parsed.
+pub(crate) fn open_recording_with(path: &Path, kallsyms: Option<&Path>, ahead: bool) -> Result<Recording, Failure> {
+    let (file, mut trace) = open_as(path, |file| Trace::open_lazily(file, ahead))?;
+    if attach_spools(&mut trace, path, &file)? {
+        note!("rtrace: {}: an unfinished recording; showing what is there", path.display());
+    }
+    if let Some(path) = kallsyms {
+        let text = std::fs::read(path).with_context(|| format!("failed to read {}", path.display()))?;
+        trace.kallsyms = text.into();
+    }
+    Ok(resolved(trace, path))
+}
+
+fn open_as(path: &Path, read: impl FnOnce(File) -> Result<Trace, FileError>) -> Result<(File, Trace), Failure> {
+    let failed = || format!("failed to read {}", path.display());
+    let file = open_seekable(path).with_context(failed)?;
+    let trace = read(file.try_clone().with_context(failed)?).with_context(failed)?;
+    Ok((file, trace))
 }
 
 /// The file at `path` with its symbols; notes where they are of another boot.
-pub(crate) fn resolved(trace: Trace, path: &Path) -> Recording {
+fn resolved(trace: Trace, path: &Path) -> Recording {
     let recording = Recording::from(trace);
     if let Some(buffer) = recording.symbols_of_buffer() {
         let (path, buffer) = (path.display(), if buffer.is_empty() { "the top buffer" } else { buffer });
@@ -41,7 +55,7 @@ pub(crate) fn resolved(trace: Trace, path: &Path) -> Recording {
 }
 
 /// Adds what lies beside the recording at `path`, open as `file`, if it is unfinished; returns whether it is.
-pub(crate) fn attach_spools(trace: &mut Trace, path: &Path, file: &File) -> Result<bool, Failure> {
+fn attach_spools(trace: &mut Trace, path: &Path, file: &File) -> Result<bool, Failure> {
     let Some(table) = &trace.spools else { return Ok(false) };
     if table.finishing {
         let error = anyhow!("{}: the recording was killed while it was being finished", path.display());
@@ -70,28 +84,12 @@ impl InputArg {
     }
 }
 
-/// Calls `see` with the records of some CPUs of a buffer, in the order of time. What is damaged is told and passed over.
-pub(crate) fn each_record(
-    trace: &Trace,
-    buffer: &Buffer,
-    cpus: std::ops::Range<usize>,
-    damage: &mut Damage<'_>,
-    mut see: impl FnMut(&Record<'_>),
-) -> Result<(), Failure> {
-    let mut merge = Merge::default();
-    for cpu in cpus {
-        merge.add(trace.stream(buffer, cpu, &TimeOptions::default())?, 0);
-    }
-    loop {
-        match merge.advance() {
-            Ok(true) => see(&merge.record()),
-            Ok(false) => return Ok(()),
-            Err(error) => damage.note(&error.error),
-        }
-    }
+/// Number of threads to read a recording with: one per CPU.
+pub(crate) fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Whether a file that is in the way may be overwritten.
+/// Permission to overwrite a file that is in the way.
 #[derive(clap::Args, Clone, Copy, Default)]
 pub(crate) struct Overwrite {
     /// Overwrite the file to write if there is one
@@ -169,33 +167,5 @@ impl Drop for Made {
         if !self.kept {
             let _ = std::fs::remove_file(&self.temporary);
         }
-    }
-}
-
-/// Tells what is damaged; gives the exit code for it.
-pub(crate) struct Damage<'a> {
-    path: &'a Path,
-    count: u64,
-}
-
-impl<'a> Damage<'a> {
-    /// Starts with what was found when `trace` was opened.
-    pub(crate) fn of(path: &'a Path, trace: &Trace) -> Self {
-        let mut damage = Damage { path, count: 0 };
-        trace.damage.iter().for_each(|found| damage.note(found));
-        damage
-    }
-
-    pub(crate) fn note(&mut self, found: &FileError) {
-        const MOST_LINES: u64 = 100;
-        self.count += 1;
-        if self.count <= MOST_LINES {
-            let chain: Vec<String> = anyhow::Chain::new(found).map(ToString::to_string).collect();
-            note!("rtrace: {}: {}", self.path.display(), chain.join(": "));
-        }
-    }
-
-    pub(crate) fn exit(&self) -> Exit {
-        if self.count == 0 { Exit::Success } else { Exit::Incomplete }
     }
 }

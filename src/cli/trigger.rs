@@ -3,7 +3,7 @@
 use super::exit::{Exit, Failure};
 use super::hist::{clock_note, users};
 use super::keywords::{FILTERS, TRIGGERS, words as offer};
-use super::language::{Place, format, invalid, report_others, select, select_or_all, warn};
+use super::language::{TargetArgs, format, invalid, report_others, select, select_or_all, warn};
 use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
 use rtrace::filter::Filter;
@@ -57,7 +57,7 @@ struct AddArgs {
     #[arg(long, value_name = "FUNC", conflicts_with = "filter")]
     function: Option<String>,
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// List the triggers that are set
@@ -69,7 +69,7 @@ struct ListArgs {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// Remove a trigger
@@ -82,7 +82,7 @@ struct RemoveArgs {
     #[arg(long, value_name = "FUNC")]
     function: Option<String>,
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// Remove all triggers
@@ -91,7 +91,7 @@ struct ClearArgs {
     /// Event, system or glob; without it, all
     event: Option<String>,
     #[command(flatten)]
-    place: Place,
+    place: TargetArgs,
 }
 
 /// Runs the subcommand.
@@ -150,7 +150,7 @@ fn complete(args: &AddArgs, text: &str) -> Result<(Trigger, String), Failure> {
     Ok((trigger, text))
 }
 
-/// What the kernel must have for this action.
+/// The kernel feature that this action needs.
 pub(super) fn required(action: &Action) -> Option<Feature> {
     match action {
         Action::Snapshot => Some(Feature::Snapshot),
@@ -243,7 +243,7 @@ fn add_function(args: &AddArgs, tracefs: &Tracefs, instance: &Instance, on: &str
     Ok(Exit::Success)
 }
 
-/// Where triggers of functions are written and shown.
+/// The file of functions' triggers.
 const FUNCTIONS: &str = "set_ftrace_filter";
 
 /// The triggers of functions, as shown; none where they cannot be read.
@@ -264,7 +264,7 @@ fn like(instance: &Instance, wanted: &FunctionTrigger) -> Vec<FunctionTrigger> {
 
 fn remove_function(mut journal: Journal, instance: &Instance, wanted: &FunctionTrigger) -> Result<Exit, Failure> {
     let mut removals = match instance.read(FUNCTIONS) {
-        // Where the list cannot be read, what was asked for is all there is to go by.
+        // Without a readable list, the request is all there is to go by.
         Err(_) => vec![wanted.removal()],
         // The kernel wants to be told whether there is a count, not which.
         Ok(_) => like(instance, wanted)

@@ -1,4 +1,4 @@
-//! What a function was called with, as the function tracers store it since Linux 6.15 (options `func-args` and
+//! Arguments of a traced function, as the function tracers store them since Linux 6.15 (options `func-args` and
 //! `funcgraph-args`): the registers that may hold arguments, whatever the function takes.
 
 use crate::print_fmt::Context;
@@ -11,9 +11,9 @@ pub(crate) enum Wording {
     /// The kernel's `print_function_args()` (kernel/trace/trace_output.c): a register as it is, whatever the size of
     /// the argument in it. Unsigned numbers are hexadecimal since Linux 6.17.
     Kernel {
-        /// Whether unsigned numbers are decimal.
+        /// True if unsigned numbers are decimal.
         unsigned_in_decimal: bool,
-        /// Whether an enumeration's value is followed by its name.
+        /// True if an enumeration's value is followed by its name.
         names_values: bool,
     },
     /// libtraceevent's: as many bits of a number as it has.
@@ -24,14 +24,14 @@ pub(crate) enum Wording {
 #[derive(Clone, Copy)]
 pub(crate) struct Registers<'a> {
     pub(crate) cx: &'a Context<'a>,
-    /// Where the first of them lies in the record.
+    /// Offset of the first of them in the record.
     pub(crate) at: usize,
 }
 
 impl Registers<'_> {
-    /// How many there are.
+    /// Number of registers.
     pub(crate) fn count(self) -> usize {
-        self.cx.data.len().saturating_sub(self.at) / self.size()
+        self.cx.data.len().saturating_sub(self.at).checked_div(self.size()).unwrap_or_default()
     }
 
     fn size(self) -> usize {
@@ -39,7 +39,8 @@ impl Registers<'_> {
     }
 
     pub(crate) fn get(self, nth: usize) -> u64 {
-        self.cx.abi.uint(self.cx.data, self.at + nth * self.size(), self.size()).unwrap_or(0)
+        let at = nth.saturating_mul(self.size()).saturating_add(self.at);
+        self.cx.abi.uint(self.cx.data, at, self.size()).unwrap_or(0)
     }
 
     /// All of them, by no function's types: `1, 2a, 0`.
@@ -65,7 +66,7 @@ impl Arguments {
             4 => num::signed(out, i64::from(value as i32)),
             _ => num::signed(out, value as i64),
         };
-        let mut next = 0;
+        let mut next = 0usize;
         for (nth, argument) in self.list.iter().enumerate() {
             if nth > 0 {
                 out.extend_from_slice(b", ");
@@ -99,7 +100,7 @@ impl Arguments {
                 }
                 (Passed::Int(int), Wording::TraceCmd) => {
                     let value = value.checked_shr(int.offset.into()).unwrap_or(0);
-                    let mask = if int.bits < 64 { (1 << int.bits) - 1 } else { u64::MAX };
+                    let mask = u64::MAX.checked_shl(int.bits.into()).map_or(u64::MAX, |above| !above);
                     if int.signed { num::signed(out, (value & mask) as i64) } else { hex(out, value & mask) }
                 }
                 (Passed::Other(word, bytes), _) => {
@@ -110,18 +111,18 @@ impl Arguments {
                     let mut told = size;
                     while told < *bytes as usize {
                         out.push(b':');
-                        next += 1;
+                        next = next.saturating_add(1);
                         if next >= count {
                             out.extend_from_slice(b"...]");
                             return;
                         }
                         hex(out, registers.get(next));
-                        told += size;
+                        told = told.saturating_add(size);
                     }
                     out.push(b']');
                 }
             }
-            next += 1;
+            next = next.saturating_add(1);
         }
     }
 }

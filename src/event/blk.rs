@@ -25,7 +25,7 @@ format:
 print fmt: \"%d\", REC->pid
 ";
 
-/// The event's format. It has the number behind that of the event which stands before it in `enum trace_type`
+/// The event's format. It has the number after that of the event which stands before it in `enum trace_type`
 /// (kernel/trace/trace.h): `power`, `kmem_free` or `user_stack`, by the kernel's age.
 pub(super) fn format<'f>(formats: impl Iterator<Item = &'f EventFormat> + Clone) -> Option<EventFormat> {
     let before = ["power", "kmem_free", "user_stack"]

@@ -4,7 +4,7 @@ use crate::abi::Abi;
 use crate::format::EventFormat;
 use crate::units::Pid;
 
-/// Where the common fields lie. They are the same for all events of a kernel.
+/// Offsets of the common fields. They are the same for all events of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Common {
     kind: At,
@@ -13,11 +13,11 @@ pub struct Common {
     pid: At,
     migrate_disable: Option<At>,
     lock_depth: Option<At>,
-    /// Whether the four that all kernels have lie as in [`Common::default`].
+    /// True if the four that all kernels have lie as in [`Common::default`].
     usual: bool,
 }
 
-/// What stands first in each record.
+/// The fields at the start of each record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordHead {
     /// As [`Common::event_id`].
@@ -70,7 +70,7 @@ impl Common {
         Common { usual: found == extra, ..found }
     }
 
-    /// Whether records begin with their event's id, in two bytes.
+    /// True if records begin with their event's id, in two bytes.
     pub fn id_is_first(&self) -> bool {
         self.kind == Common::default().kind
     }
@@ -96,7 +96,7 @@ impl Common {
         }
     }
 
-    /// Whether [`Common::migrate_disable`] or [`Common::lock_depth`] give anything.
+    /// True if [`Common::migrate_disable`] or [`Common::lock_depth`] give anything.
     #[inline]
     pub fn has_more(&self) -> bool {
         self.migrate_disable.is_some() || self.lock_depth.is_some()

@@ -1,13 +1,14 @@
 //! One event type: all that its records' texts need, resolved.
 
-use super::handlers::{Handler, Next};
+use super::Consumed;
+use super::handlers::Handler;
 use super::raw::RawField;
 use super::{DecodeOptions, Record, State, raw};
 use crate::abi::Abi;
 use crate::format::EventFormat;
 use crate::print_fmt::{Context, PrintFmtError, Program, compile};
 use crate::symbols::Symbols;
-use crate::text::put::Literal;
+use crate::text::literal::Literal;
 
 /// An event type, compiled.
 pub struct EventType {
@@ -18,9 +19,12 @@ pub struct EventType {
     pub(super) program: Result<Program, PrintFmtError>,
     pub(super) handler: Handler,
     fields: Box<[RawField]>,
-    /// Whether records of the same bytes have the same text.
+    /// True if records of the same bytes have the same text.
     pub(crate) repeats: bool,
 }
+
+/// Width of the name column: 20 of the name, a blank before it, a colon and a blank after it.
+const COLUMNS: usize = 23;
 
 impl EventType {
     pub(super) fn new(format: &EventFormat, abi: Abi, symbols: &Symbols, options: &DecodeOptions) -> Self {
@@ -28,7 +32,7 @@ impl EventType {
         let handler = Handler::of(format, abi, options);
         let name = format.name.as_bytes();
         let mut name_column = [b" ", name, b": "].concat();
-        name_column.resize(name_column.len() + 20usize.saturating_sub(name.len()), b' ');
+        name_column.resize(name_column.len().max(COLUMNS), b' ');
         EventType {
             name_column: Literal::new(&name_column),
             program,
@@ -52,13 +56,13 @@ impl EventType {
         }
     }
 
-    /// Whether the text depends on the record that follows in the same buffer.
+    /// True if the text depends on the record that follows in the same buffer.
     #[inline]
     pub fn needs_next(&self) -> bool {
         matches!(self.handler, Handler::GraphEntry(_))
     }
 
-    /// Appends the event's text, and says whether it tells of `next` too, which is not to be printed then.
+    /// Appends the event's text; [`Consumed::Two`] if it covers `next` too.
     #[inline]
     pub(crate) fn text(
         &self,
@@ -67,7 +71,7 @@ impl EventType {
         next: Option<&Record<'_>>,
         state: &mut State,
         out: &mut Vec<u8>,
-    ) -> Next {
+    ) -> Consumed {
         match &self.handler {
             Handler::Program => self.program_text(cx, state, out),
             Handler::Raw => self.raw(cx, out),
@@ -76,10 +80,10 @@ impl EventType {
                 if !done.complete {
                     self.program_text(cx, state, out);
                 }
-                return done.next;
+                return done.consumed;
             }
         }
-        Next::Kept
+        Consumed::One
     }
 
     #[inline]

@@ -3,9 +3,12 @@
 //! [`EventTypes`] is built once from a file's formats and does not change afterwards. What does change while events are
 //! printed in order lies in [`State`]. [`TypedEvent`] is for readers that want values instead of texts.
 
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
 mod arguments;
 mod blk;
 mod common;
+mod consumed;
 mod event_type;
 mod handlers;
 mod options;
@@ -13,6 +16,7 @@ mod raw;
 mod recent;
 mod record;
 mod repeats;
+mod slots;
 mod state;
 mod typed;
 mod types;
@@ -21,13 +25,14 @@ mod value;
 pub use crate::ring_buffer::Lost;
 pub(crate) use arguments::{Registers, Wording};
 pub use common::{Common, RecordHead};
+pub use consumed::Consumed;
 pub use event_type::EventType;
-pub(crate) use handlers::{Next, Num, UserStack};
+pub(crate) use handlers::{Num, UserStack};
 pub use options::{DecodeOptions, FunctionOptions, GraphOptions};
 pub(crate) use recent::{FrontKey, Recent};
 pub use record::Record;
 pub(crate) use repeats::Found;
 pub use state::{NameFix, State};
-pub use typed::{Kind, Place, TypedEvent, TypedField, until_nul};
+pub use typed::{FieldKind, FieldPlace, TypedEvent, TypedField};
 pub use types::EventTypes;
 pub use value::{Number, Numbers, Value};

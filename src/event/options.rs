@@ -1,19 +1,19 @@
-//! How events are to be printed, decided before the first one.
+//! Options for the texts of events, decided before the first one.
 
 use crate::print_fmt::Semantics;
 
-/// What [`EventTypes`](super::EventTypes) are built for.
+/// Options that [`EventTypes`](super::EventTypes) are built with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DecodeOptions {
     /// Whose reading of print formats to follow.
     pub semantics: Semantics,
-    /// Whether events with a wording of their own in trace-cmd (its plugins) get it; `false` is trace-cmd's `-N`.
+    /// True if events with a wording of their own in trace-cmd (its plugins) get it; `false` is trace-cmd's `-N`.
     pub plugins: bool,
-    /// Whether the text is the list of the fields; trace-cmd's `-r`.
+    /// True if the text is the list of the fields; trace-cmd's `-r`.
     pub raw: bool,
-    /// How the function tracer's events look.
+    /// Layout of the function tracer's events.
     pub function: FunctionOptions,
-    /// How the function_graph tracer's events look.
+    /// Layout of the function_graph tracer's events.
     pub graph: GraphOptions,
 }
 
@@ -49,7 +49,7 @@ impl Default for FunctionOptions {
 /// trace-cmd's `-O fgraph:...`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GraphOptions {
-    /// Repeat the function's name behind its closing brace.
+    /// Repeat the function's name after its closing brace.
     pub tail: bool,
     /// Show how deep the call is nested.
     pub depth: bool,

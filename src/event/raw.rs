@@ -3,6 +3,7 @@
 use crate::abi::Abi;
 use crate::format::{EventFormat, Field, Shape};
 use crate::print_fmt::{Context, Program};
+use crate::text::nul::until_nul;
 use crate::text::num;
 
 /// A field, resolved for printing by itself.
@@ -11,10 +12,10 @@ pub(super) struct RawField {
     label: Box<[u8]>,
     offset: usize,
     size: usize,
-    kind: Kind,
+    kind: RawKind,
 }
 
-enum Kind {
+enum RawKind {
     /// An array: as text if it may be one and is, else as bytes.
     Array {
         text: bool,
@@ -34,11 +35,11 @@ pub(super) fn fields(format: &EventFormat, abi: Abi) -> Box<[RawField]> {
 
 fn field(field: &Field, _abi: Abi) -> RawField {
     let kind = match field.shape {
-        Shape::Scalar if field.is_pointer() => Kind::Pointer,
+        Shape::Scalar if field.is_pointer() => RawKind::Pointer,
         // `void data`: nothing, and read as the number 0
-        _ if field.size == 0 && !field.decl.contains('[') => Kind::Number { signed: false, hex: false },
-        Shape::Scalar => Kind::Number { signed: field.is_signed(), hex: field.type_name.contains("long") },
-        shape => Kind::Array { text: field.is_string(), shape },
+        _ if field.size == 0 && !field.decl.contains('[') => RawKind::Number { signed: false, hex: false },
+        Shape::Scalar => RawKind::Number { signed: field.is_signed(), hex: field.type_name.contains("long") },
+        shape => RawKind::Array { text: field.is_string(), shape },
     };
     let label = format!(" {}=", field.name).into_bytes().into();
     RawField { label, offset: field.offset, size: field.size, kind }
@@ -49,13 +50,13 @@ pub(super) fn write(fields: &[RawField], program: Option<&Program>, cx: &Context
     for field in fields {
         out.extend_from_slice(&field.label);
         match &field.kind {
-            Kind::Array { text, shape } => array(field, *text, *shape, cx, out),
+            RawKind::Array { text, shape } => array(field, *text, *shape, cx, out),
             _ if program.is_some_and(|p| p.render_field(field.offset, &mut next, cx, out)) => {}
-            Kind::Pointer => {
+            RawKind::Pointer => {
                 out.extend_from_slice(b"0x");
                 num::hex(out, cx.abi.uint(cx.data, field.offset, field.size).unwrap_or(0));
             }
-            Kind::Number { signed, hex } => number(field, *signed, *hex, cx, out),
+            RawKind::Number { signed, hex } => number(field, *signed, *hex, cx, out),
         }
     }
 }
@@ -64,18 +65,17 @@ fn array(field: &RawField, text: bool, shape: Shape, cx: &Context<'_>, out: &mut
     let (start, len) = match shape {
         Shape::DataLoc { .. } | Shape::RelLoc { .. } => {
             let word = cx.u32(field.offset);
-            let base = if matches!(shape, Shape::RelLoc { .. }) { field.offset + field.size } else { 0 };
-            (base + (word & 0xffff) as usize, (word >> 16) as usize)
+            let base = if matches!(shape, Shape::RelLoc { .. }) { field.offset.saturating_add(field.size) } else { 0 };
+            (base.saturating_add((word & 0xffff) as usize), (word >> 16) as usize)
         }
         _ if field.size == 0 => (field.offset, usize::MAX),
         _ => (field.offset, field.size),
     };
-    let start = start.min(cx.data.len());
-    let data = &cx.data[start..start.saturating_add(len).min(cx.data.len())];
+    let rest = cx.data.get(start..).unwrap_or_default();
+    let data = rest.get(..len).unwrap_or(rest);
     // libtraceevent does not look into an array that takes the rest of the record
     if text && (field.size == 0 || printable(data)) {
-        let end = memchr::memchr(0, data).unwrap_or(data.len());
-        out.extend_from_slice(&data[..end]);
+        out.extend_from_slice(until_nul(data));
         return;
     }
     out.extend_from_slice(b"ARRAY[");

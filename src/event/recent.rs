@@ -2,46 +2,44 @@
 
 use super::RecordHead;
 use super::repeats::Repeats;
+use super::slots::Slots;
 use crate::text::put;
 
 /// The columns of recent tasks, of the current second and of the current millisecond. All of it can be formatted again:
 /// clones begin empty.
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
-    /// [`SLOTS`] of them, or none yet.
-    tasks: Vec<Task>,
+    tasks: Slots<TaskColumns>,
     second: Second,
-    /// [`SLOTS`] of them, or none yet.
-    fronts: Vec<Front>,
+    fronts: Slots<Front>,
     milli: Milli,
     pub(crate) repeats: Repeats,
 }
 
-const SLOTS: usize = 64;
 const ROOM: usize = 48;
 
 #[derive(Clone, Copy, Debug)]
-struct Task {
+struct TaskColumns {
     pid: i32,
     cpu: u32,
     layout: u8,
     /// 0: the slot is empty.
     len: u8,
-    /// How many bytes of the text are a name that is not final; 0: it is.
+    /// Length of the name that is not final, in bytes; 0: it is final.
     provisional: u8,
     text: [u8; ROOM],
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Second {
-    /// Where it starts, in nanoseconds.
+    /// Its start, in nanoseconds.
     start: u64,
     /// 0: none yet.
     len: u8,
     text: [u8; 16],
 }
 
-/// A task's columns with the flags behind them.
+/// A task's columns with the flags after them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Front {
     key: FrontKey,
@@ -56,7 +54,7 @@ pub(crate) struct FrontKey(u64);
 /// The start of the time column.
 #[derive(Clone, Copy, Debug, Default)]
 struct Milli {
-    /// Where it starts, in microseconds.
+    /// Its start, in microseconds.
     start: u64,
     /// 0: none yet.
     len: u8,
@@ -80,8 +78,13 @@ impl FrontKey {
     }
 
     #[inline(always)]
-    fn slot(self) -> usize {
-        (self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58) as usize % SLOTS
+    fn cpu(self) -> u32 {
+        (self.0 >> 48) as u32
+    }
+
+    #[inline(always)]
+    fn hash(self) -> usize {
+        (self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 57) as usize
     }
 }
 
@@ -89,11 +92,6 @@ impl Clone for Recent {
     fn clone(&self) -> Self {
         Recent::default()
     }
-}
-
-#[inline]
-fn slot(pid: i32, cpu: u32) -> usize {
-    (pid as u32).wrapping_add(cpu.wrapping_mul(13)) as usize % SLOTS
 }
 
 impl Recent {
@@ -122,7 +120,7 @@ impl Recent {
     /// The columns of a task with its flags, and how many bytes of them count, if they are known.
     #[inline(always)]
     pub(crate) fn front(&self, key: FrontKey) -> Option<(&[u8; ROOM], usize)> {
-        let front = self.fronts.get(key.slot())?;
+        let front = self.fronts.get(key.cpu(), key.hash())?;
         (front.key == key).then_some((&front.text, usize::from(front.len)))
     }
 
@@ -132,10 +130,7 @@ impl Recent {
         let mut front = Front { key, len: columns.len() as u8, text: [0; ROOM] };
         let Some(text) = front.text.get_mut(..columns.len()) else { return };
         text.copy_from_slice(columns);
-        if self.fronts.is_empty() {
-            self.fronts.resize(SLOTS, Front { key: FrontKey::NONE, ..front });
-        }
-        self.fronts[key.slot()] = front;
+        self.fronts.put(key.cpu(), key.hash(), front, Front { key: FrontKey::NONE, ..front });
     }
 
     /// The time column up to the millisecond in which `micros` lies, how many bytes of it count, and the microseconds
@@ -153,7 +148,7 @@ impl Recent {
         let column = column.get(..column.len().saturating_sub(4)).unwrap_or_default();
         if let Some(text) = self.milli.text.get_mut(..column.len()) {
             text.copy_from_slice(column);
-            self.milli = Milli { start: micros - micros % 1000, len: column.len() as u8, ..self.milli };
+            self.milli = Milli { start: micros.saturating_sub(micros % 1000), len: column.len() as u8, ..self.milli };
         }
     }
 
@@ -161,7 +156,7 @@ impl Recent {
     /// final; `None` if they are not known.
     #[inline(always)]
     pub(crate) fn put_task(&self, pid: i32, cpu: u32, layout: u8, out: &mut Vec<u8>) -> Option<usize> {
-        match self.tasks.get(slot(pid, cpu)) {
+        match self.tasks.get(cpu, pid as usize) {
             Some(task) if task.pid == pid && task.cpu == cpu && task.layout == layout && task.len > 0 => {
                 put::piece(out, &task.text, usize::from(task.len));
                 Some(task.provisional.into())
@@ -174,16 +169,11 @@ impl Recent {
     /// final.
     #[cold]
     pub(crate) fn keep_task(&mut self, pid: i32, cpu: u32, layout: u8, columns: &[u8], provisional: usize) {
-        if columns.len() > ROOM {
-            return;
-        }
         let (len, provisional) = (columns.len() as u8, provisional as u8);
-        let mut task = Task { pid, cpu, layout, len, provisional, text: [0; ROOM] };
-        task.text[..columns.len()].copy_from_slice(columns);
-        if self.tasks.is_empty() {
-            self.tasks.resize(SLOTS, Task { len: 0, ..task });
-        }
-        self.tasks[slot(pid, cpu)] = task;
+        let mut task = TaskColumns { pid, cpu, layout, len, provisional, text: [0; ROOM] };
+        let Some(text) = task.text.get_mut(..columns.len()) else { return };
+        text.copy_from_slice(columns);
+        self.tasks.put(cpu, pid as usize, task, TaskColumns { len: 0, ..task });
     }
 
     /// Appends the text of the second in which `nanos` lies, and gives the rest, below 10^9; `None` if it is not known.

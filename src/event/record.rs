@@ -10,7 +10,7 @@ pub struct Record<'a> {
     pub timestamp: Timestamp,
     /// The CPU whose ring buffer held it.
     pub cpu: CpuId,
-    /// Which of the file's buffers held it: 0 is the top one, the others are instances in file order.
+    /// The buffer of the file: 0 is the top one, the others are instances in file order.
     pub buffer: usize,
     /// Events of this CPU that the kernel dropped just before this one.
     pub lost: Lost,

@@ -1,4 +1,4 @@
-//! Records that come again. A trace says much the same over and over (a task leaves the CPU, a call returns 0), and what
+//! Records that repeat. A trace says much the same over and over (a task leaves the CPU, a call returns 0), and what
 //! it says is quicker copied than put together.
 //!
 //! The same bytes, the common fields among them, give the same text, as long as the event's text is made of them and of
@@ -11,20 +11,20 @@ use std::fmt;
 pub(crate) struct Repeats {
     /// [`SLOTS`] of them, or none yet.
     slots: Vec<Slot>,
-    /// By event id, what looking for its records has brought: below 0, so many of them are passed over.
+    /// By event id, hit credit. While negative, that many lookups are skipped.
     credit: Vec<i8>,
     /// Slots of other epochs are empty.
     epoch: u32,
 }
 
 const SLOTS: usize = 512;
-/// The longest text that is kept, in bytes.
-const TEXT: usize = 2 * HALF;
+/// Half of the longest text that is kept, in bytes.
 const HALF: usize = 64;
+const _: () = assert!(2 * HALF <= u8::MAX as usize);
 /// The longest record that is kept, in bytes.
 const RECORD: usize = 64;
 
-/// What is compared lies in one line of the cache.
+/// The part that is compared lies in one cache line.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Slot {
@@ -36,7 +36,7 @@ struct Slot {
     text: [[u8; HALF]; 2],
 }
 
-/// What is known of a record.
+/// The result of a lookup.
 pub(crate) enum Found<'a> {
     /// Its text, in two pieces, and how many bytes of both count.
     Text(&'a [[u8; HALF]; 2], usize),
@@ -60,14 +60,14 @@ fn ends<const BYTES: usize, const WORDS: usize>(data: &[u8]) -> Option<[u64; WOR
     Some(words)
 }
 
-/// Where these words are kept: pairs of them are multiplied, none of which waits for another.
+/// Words to be kept: pairs of them are multiplied, none of which waits for another.
 #[inline(always)]
 fn slot_of(words: &[u64]) -> usize {
     const ODD: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f];
     let mut sum = 0;
     for (at, pair) in words.as_chunks::<2>().0.iter().enumerate() {
         let [a, b] = *pair;
-        let product = u128::from(a ^ ODD[0]) * u128::from(b ^ ODD[1]);
+        let product = u128::from(a ^ ODD[0]).wrapping_mul((b ^ ODD[1]).into());
         sum ^= ((product >> 64) as u64 ^ product as u64).rotate_left(at as u32);
     }
     (sum ^ sum >> 32) as usize % SLOTS
@@ -90,7 +90,7 @@ impl Repeats {
         }
     }
 
-    /// What is known of the record `data`, of the event `id`.
+    /// Looks up the record `data` of the event `id`.
     #[inline(always)]
     pub(crate) fn find(&mut self, id: u16, data: &[u8]) -> Found<'_> {
         let Some(credit) = self.credit.get_mut(usize::from(id)) else {
@@ -98,7 +98,7 @@ impl Repeats {
             return Found::Passed;
         };
         if *credit < 0 {
-            *credit += 1;
+            *credit = credit.saturating_add(1);
             return Found::Passed;
         }
         let (at, known) = match data.len() {
@@ -110,14 +110,17 @@ impl Repeats {
                 return Found::Passed;
             }
         };
-        let credit = &mut self.credit[usize::from(id)];
-        if known {
-            *credit = credit.saturating_add(1);
-            let slot = &self.slots[at];
-            return Found::Text(&slot.text, slot.text_len.into());
+        let Some(credit) = self.credit.get_mut(usize::from(id)) else { return Found::Passed };
+        match self.slots.get(at) {
+            Some(slot) if known => {
+                *credit = credit.saturating_add(1);
+                Found::Text(&slot.text, slot.text_len.into())
+            }
+            _ => {
+                *credit = if *credit > 0 { credit.saturating_sub(1) } else { i8::MIN };
+                Found::New(at)
+            }
         }
-        *credit = if *credit > 0 { *credit - 1 } else { i8::MIN };
-        Found::New(at)
     }
 
     /// The slot of the record, and whether it is there. The words of a slot count as far as its record's length says.
@@ -125,7 +128,7 @@ impl Repeats {
     fn look<const BYTES: usize, const WORDS: usize>(&self, data: &[u8]) -> (usize, bool) {
         let Some(words) = ends::<BYTES, WORDS>(data) else { return (0, false) };
         let at = slot_of(&words);
-        let slot = &self.slots[at];
+        let Some(slot) = self.slots.get(at) else { return (at, false) };
         // One comparison for all: they are equal, as a rule.
         let differ = words.iter().zip(&slot.words).fold(0, |differ, (a, b)| differ | (a ^ b));
         let differ = differ | u64::from(slot.epoch ^ self.epoch) | (u64::from(slot.record_len) ^ data.len() as u64);
@@ -134,7 +137,7 @@ impl Repeats {
 
     #[cold]
     fn begin(&mut self, id: u16) {
-        self.credit.resize(usize::from(id) + 1, i8::MAX / 2);
+        self.credit.resize(usize::from(id).saturating_add(1), i8::MAX / 2);
         let empty = Slot { words: [0; RECORD / 8], record_len: 0, text_len: 0, epoch: 0, text: [[0; HALF]; 2] };
         self.slots.resize(SLOTS, empty);
     }
@@ -161,8 +164,6 @@ impl fmt::Debug for Repeats {
         f.debug_struct("Repeats").field("known", &known).finish_non_exhaustive()
     }
 }
-
-const _: () = assert!(TEXT <= u8::MAX as usize);
 
 #[cfg(test)]
 mod tests {
@@ -208,10 +209,10 @@ mod tests {
     fn what_is_too_long_is_not_kept_and_what_was_forgotten_not_found() {
         let mut repeats = Repeats::default();
         let _ = repeats.find(1, &[1; 8]);
-        keep(&mut repeats, 1, &[1; 8], &[b'x'; TEXT + 1]);
+        keep(&mut repeats, 1, &[1; 8], &[b'x'; 2 * HALF + 1]);
         assert!(text(&mut repeats, 1, &[1; 8]).is_none());
-        keep(&mut repeats, 1, &[1; 8], &[b'x'; TEXT]);
-        assert_eq!(text(&mut repeats, 1, &[1; 8]), Some(vec![b'x'; TEXT]));
+        keep(&mut repeats, 1, &[1; 8], &[b'x'; 2 * HALF]);
+        assert_eq!(text(&mut repeats, 1, &[1; 8]), Some(vec![b'x'; 2 * HALF]));
         repeats.forget();
         assert!(text(&mut repeats, 1, &[1; 8]).is_none());
         repeats.epoch = u32::MAX;

@@ -19,15 +19,15 @@ pub struct State {
     pub(crate) functions: Vec<Vec<Vec<u8>>>,
     /// The time of the previous event, for time differences.
     pub(crate) previous: Option<u64>,
-    /// Whether this is a fork: earlier events are still being printed.
+    /// True if this is a fork: earlier events are still being printed.
     forked: bool,
-    /// In a fork: the tasks that were printed without a name.
+    /// The tasks that were printed without a name.
     nameless: BTreeSet<i32>,
     /// In a fork: where names were printed that may be wrong, in order.
     provisional: Vec<Provisional>,
-    /// Whether an event was printed that depends on earlier events by more than task names.
+    /// True if an event was printed that depends on earlier events by more than task names.
     needs_order: bool,
-    /// How many events could not be decoded, by event id.
+    /// Number of events that could not be decoded, by event id.
     undecoded: BTreeMap<u16, u64>,
 }
 
@@ -77,7 +77,7 @@ impl State {
         State { comms: self.comms.fork(), recent, forked: true, ..State::default() }
     }
 
-    /// Whether this fork printed events that depend on earlier ones by more than task names. Such segments must be
+    /// True if this fork printed events that depend on earlier ones by more than task names. Such segments must be
     /// printed in order, and a fork of them must not be joined.
     pub fn needs_order(&self) -> bool {
         self.needs_order
@@ -103,7 +103,8 @@ impl State {
         }
         self.comms.adopt(&done.comms);
         for (id, count) in &done.undecoded {
-            *self.undecoded.entry(*id).or_default() += count;
+            let sum = self.undecoded.entry(*id).or_default();
+            *sum = sum.saturating_add(*count);
         }
         fixes
     }
@@ -123,7 +124,8 @@ impl State {
     /// Notes that an event of this id was printed as a list of its fields, or as unknown.
     #[cold]
     pub(crate) fn note_undecoded(&mut self, id: u16) {
-        *self.undecoded.entry(id).or_default() += 1;
+        let count = self.undecoded.entry(id).or_default();
+        *count = count.saturating_add(1);
     }
 
     /// The ids of the events that were printed as lists of their fields, as their print format could not be compiled
@@ -134,15 +136,14 @@ impl State {
 
     /// The name of a task, and whether it is final: no earlier event can give the task another name.
     pub(crate) fn name(&mut self, pid: Pid) -> (&[u8], bool) {
-        match self.comms.get_inherited(pid) {
-            Some(name) => (name, true),
-            None => {
-                if self.forked && self.comms.get(pid).is_none() {
-                    self.nameless.insert(pid.0);
-                }
-                (self.comms.get(pid).unwrap_or(UNKNOWN), !self.forked)
-            }
+        if let Some(name) = self.comms.get_inherited(pid) {
+            return (name, true);
         }
+        let name = self.comms.get_learnt(pid).unwrap_or_else(|| {
+            self.nameless.insert(pid.0);
+            UNKNOWN
+        });
+        (name, !self.forked)
     }
 
     /// Notes that the `len` bytes from offset `at` of the output are a name of `pid` that is not final.
@@ -153,7 +154,7 @@ impl State {
     /// Remembers that `pid` is called `comm`, unless it has a name already.
     #[inline]
     pub(crate) fn learn(&mut self, pid: i32, comm: &[u8]) {
-        if self.comms.learn(Pid(pid), comm) {
+        if self.comms.learn(Pid(pid), comm) && self.nameless.contains(&pid) {
             self.recent.forget_task(pid);
         }
     }
@@ -165,9 +166,9 @@ impl State {
             return 0;
         }
         if self.functions.len() <= cpu {
-            self.functions.resize_with(cpu + 1, Vec::new);
+            self.functions.resize_with(cpu.saturating_add(1), Vec::new);
         }
-        let stack = &mut self.functions[cpu];
+        let Some(stack) = self.functions.get_mut(cpu) else { return 0 };
         let (depth, found) = match stack.iter().position(|name| name == parent) {
             Some(depth) => (depth, true),
             None => (0, false),
@@ -175,7 +176,7 @@ impl State {
         if !found {
             put(stack, 0, parent);
         }
-        put(stack, depth + 1, child);
+        put(stack, depth.saturating_add(1), child);
         depth
     }
 }

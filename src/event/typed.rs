@@ -1,9 +1,10 @@
-//! What a field's bytes are, decided once per event type: kind, place, width. Reading a value then is a bounds check
-//! and a load.
+//! The kind, place and width of a field, decided once per event type. Reading a value then is a bounds check and a
+//! load.
 
 use super::value::{Numbers, Value};
 use crate::abi::Abi;
 use crate::format::{EventFormat, Field, Shape};
+use crate::text::nul::until_nul;
 use crate::units::EventId;
 
 /// A field whose place and kind are resolved.
@@ -11,15 +12,15 @@ use crate::units::EventId;
 pub struct TypedField {
     /// The field's name.
     pub name: String,
-    /// Where its bytes are.
-    pub place: Place,
-    /// What they mean.
-    pub kind: Kind,
+    /// The place of its bytes.
+    pub place: FieldPlace,
+    /// The meaning of its bytes.
+    pub kind: FieldKind,
 }
 
-/// Where a field's bytes are found in a record.
+/// The place of a field's bytes in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum FieldPlace {
     /// `len` bytes at `offset`.
     Fixed {
         /// From the record's start, in bytes.
@@ -34,19 +35,19 @@ pub enum Place {
     },
     /// A `__data_loc` word at `offset`: low half an offset from the record's start, high half a length in bytes.
     DataLoc {
-        /// Where the word is.
+        /// Offset of the word, in bytes.
         offset: usize,
     },
     /// A `__rel_loc` word at `offset`: its offset counts from the end of the word.
     RelLoc {
-        /// Where the word is.
+        /// Offset of the word, in bytes.
         offset: usize,
     },
 }
 
-/// What a field's bytes mean.
+/// The meaning of a field's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FieldKind {
     /// An unsigned number of 1, 2, 4 or 8 bytes.
     Unsigned,
     /// A signed number of 1, 2, 4 or 8 bytes.
@@ -61,7 +62,7 @@ pub enum Kind {
     Numbers {
         /// Bytes per number: 1, 2, 4 or 8.
         size: u8,
-        /// Whether they are signed.
+        /// True if they are signed.
         signed: bool,
     },
     /// A bitmask in the kernel's `unsigned long`s (`cpumask_t`): the numbers of its set bits.
@@ -106,10 +107,10 @@ impl TypedField {
     pub fn new(format: &EventFormat, field: &Field) -> Self {
         let offset = field.offset;
         let place = match field.shape {
-            Shape::DataLoc { .. } => Place::DataLoc { offset },
-            Shape::RelLoc { .. } => Place::RelLoc { offset },
-            Shape::Array { .. } if field.size == 0 => Place::Rest { offset },
-            Shape::Array { .. } | Shape::Scalar => Place::Fixed { offset, len: field.size },
+            Shape::DataLoc { .. } => FieldPlace::DataLoc { offset },
+            Shape::RelLoc { .. } => FieldPlace::RelLoc { offset },
+            Shape::Array { .. } if field.size == 0 => FieldPlace::Rest { offset },
+            Shape::Array { .. } | Shape::Scalar => FieldPlace::Fixed { offset, len: field.size },
         };
         TypedField { name: field.name.clone(), place, kind: kind(format, field) }
     }
@@ -125,27 +126,27 @@ impl TypedField {
     pub fn value<'a>(&self, abi: Abi, data: &'a [u8]) -> Option<Value<'a>> {
         let bytes = self.bytes(abi, data)?;
         Some(match self.kind {
-            Kind::Unsigned => Value::Unsigned(abi.uint(bytes, 0, bytes.len())?),
-            Kind::Signed => Value::Signed(abi.int(bytes, 0, bytes.len())?),
-            Kind::Bool => Value::Bool(abi.uint(bytes, 0, bytes.len())? != 0),
-            Kind::Pointer => Value::Pointer(abi.uint(bytes, 0, bytes.len())?),
-            Kind::Text => Value::Text(until_nul(bytes)),
-            Kind::Numbers { size, signed } => Value::Numbers(Numbers::new(abi, bytes, size, signed)),
-            Kind::Bits => Value::Bits(Numbers::new(abi, bytes, abi.long_size, false)),
-            Kind::Bytes => Value::Bytes(bytes),
+            FieldKind::Unsigned => Value::Unsigned(abi.uint(bytes, 0, bytes.len())?),
+            FieldKind::Signed => Value::Signed(abi.int(bytes, 0, bytes.len())?),
+            FieldKind::Bool => Value::Bool(abi.uint(bytes, 0, bytes.len())? != 0),
+            FieldKind::Pointer => Value::Pointer(abi.uint(bytes, 0, bytes.len())?),
+            FieldKind::Text => Value::Text(until_nul(bytes)),
+            FieldKind::Numbers { size, signed } => Value::Numbers(Numbers::new(abi, bytes, size, signed)),
+            FieldKind::Bits => Value::Bits(Numbers::new(abi, bytes, abi.long_size, false)),
+            FieldKind::Bytes => Value::Bytes(bytes),
         })
     }
 }
 
-impl Place {
+impl FieldPlace {
     /// The bytes in `data`; `None` if the record is too short for them.
     #[inline]
     pub fn bytes(self, abi: Abi, data: &[u8]) -> Option<&[u8]> {
         match self {
-            Place::Fixed { offset, len } => data.get(offset..)?.get(..len),
-            Place::Rest { offset } => data.get(offset..),
-            Place::DataLoc { offset } => located(abi, data, offset, 0),
-            Place::RelLoc { offset } => located(abi, data, offset, offset.checked_add(4)?),
+            FieldPlace::Fixed { offset, len } => data.get(offset..)?.get(..len),
+            FieldPlace::Rest { offset } => data.get(offset..),
+            FieldPlace::DataLoc { offset } => located(abi, data, offset, 0),
+            FieldPlace::RelLoc { offset } => located(abi, data, offset, offset.checked_add(4)?),
         }
     }
 }
@@ -157,13 +158,7 @@ fn located(abi: Abi, data: &[u8], word: usize, base: usize) -> Option<&[u8]> {
     data.get(base.checked_add(offset)?..)?.get(..len)
 }
 
-/// `bytes` up to the first NUL.
-#[inline]
-pub fn until_nul(bytes: &[u8]) -> &[u8] {
-    &bytes[..memchr::memchr(0, bytes).unwrap_or(bytes.len())]
-}
-
-fn kind(format: &EventFormat, field: &Field) -> Kind {
+fn kind(format: &EventFormat, field: &Field) -> FieldKind {
     let words = || field.type_name.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     let has = |word: &str| words().any(|w| w == word);
     let signed = field.is_signed();
@@ -171,31 +166,31 @@ fn kind(format: &EventFormat, field: &Field) -> Kind {
     let elem_size = match field.shape {
         Shape::Scalar => {
             return match field.size {
-                _ if field.is_pointer() && number(field.size) => Kind::Pointer,
-                1 if has("bool") || has("_Bool") => Kind::Bool,
-                size if !number(size) => Kind::Bytes,
-                _ if signed => Kind::Signed,
-                _ => Kind::Unsigned,
+                _ if field.is_pointer() && number(field.size) => FieldKind::Pointer,
+                1 if has("bool") || has("_Bool") => FieldKind::Bool,
+                size if !number(size) => FieldKind::Bytes,
+                _ if signed => FieldKind::Signed,
+                _ => FieldKind::Unsigned,
             };
         }
         Shape::Array { elem_size } | Shape::DataLoc { elem_size } | Shape::RelLoc { elem_size } => elem_size,
     };
     if words().any(|w| w.starts_with("cpumask") || w.starts_with("nodemask")) {
-        return Kind::Bits;
+        return FieldKind::Bits;
     }
     if has("long") && format.print_fmt.contains(&format!("__get_bitmask({})", field.name)) {
-        return Kind::Bits;
+        return FieldKind::Bits;
     }
-    // What user space wrote with trace_marker_raw is declared as `char buf[]`, but is not text.
+    // A write to trace_marker_raw by user space is declared as `char buf[]`, but is not text.
     let raw_data = format.system == "ftrace" && format.name == "raw_data";
     if has("char") && !has("unsigned") && !field.is_pointer() && !raw_data {
-        return Kind::Text;
+        return FieldKind::Text;
     }
     match elem_size {
         // Strings that C declares as bytes; the print fmt tells them from addresses and identifiers.
-        1 if format.print_fmt.contains(&format!("__get_str({})", field.name)) => Kind::Text,
-        1 | 2 | 4 | 8 => Kind::Numbers { size: elem_size as u8, signed: signed && !field.is_dynamic() },
-        _ if has("long") => Kind::Numbers { size: 0, signed: false },
-        _ => Kind::Bytes,
+        1 if format.print_fmt.contains(&format!("__get_str({})", field.name)) => FieldKind::Text,
+        1 | 2 | 4 | 8 => FieldKind::Numbers { size: elem_size as u8, signed: signed && !field.is_dynamic() },
+        _ if has("long") => FieldKind::Numbers { size: 0, signed: false },
+        _ => FieldKind::Bytes,
     }
 }

@@ -22,7 +22,7 @@ pub struct EventTypes<'a> {
     abi: Abi,
     symbols: &'a Symbols,
     options: DecodeOptions,
-    /// What holds for some events instead.
+    /// Options of some events, instead of the general ones.
     exceptions: HashMap<u16, DecodeOptions>,
 }
 
@@ -37,10 +37,12 @@ impl<'a> EventTypes<'a> {
     ) -> Self {
         let given: Vec<&EventFormat> = formats.into_iter().collect();
         let blk = super::blk::format(given.iter().copied());
-        let ids = given.iter().copied().chain(&blk).map(|f| usize::from(f.id.0) + 1).max().unwrap_or(0);
+        let ids = given.iter().copied().chain(&blk).map(|f| usize::from(f.id.0).saturating_add(1)).max().unwrap_or(0);
         let mut formats = vec![None; ids];
         for format in given {
-            formats[usize::from(format.id.0)] = Some(format);
+            if let Some(slot) = formats.get_mut(usize::from(format.id.0)) {
+                *slot = Some(format);
+            }
         }
         let common = formats.iter().flatten().copied().chain(&blk).next();
         let common = common.map(Common::of).unwrap_or_default();
@@ -102,7 +104,7 @@ impl<'a> EventTypes<'a> {
         (0..self.table.len()).filter_map(|id| self.get(id as u16))
     }
 
-    /// Where the fields lie that all events have.
+    /// Offsets of the fields that all events have.
     #[inline]
     pub fn common(&self) -> &Common {
         &self.common

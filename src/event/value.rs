@@ -50,12 +50,12 @@ impl<'a> Numbers<'a> {
         Numbers { abi, bytes, size, signed }
     }
 
-    /// How many there are.
+    /// Number of numbers.
     pub fn len(&self) -> usize {
-        self.bytes.len() / self.size
+        self.bytes.len().checked_div(self.size).unwrap_or_default()
     }
 
-    /// Whether there is none.
+    /// True if there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -74,17 +74,18 @@ impl<'a> Numbers<'a> {
 
     /// The numbers of the bits that are set, ascending.
     pub fn set_bits(self) -> impl Iterator<Item = u64> + 'a {
-        let width = 8 * self.size as u64;
+        let width = (self.size as u64).saturating_mul(8);
         self.bytes.chunks_exact(self.size).enumerate().flat_map(move |(index, chunk)| {
             let word = self.abi.uint(chunk, 0, self.size).unwrap_or(0);
-            (0..width).filter(move |bit| word >> bit & 1 != 0).map(move |bit| index as u64 * width + bit)
+            let first = (index as u64).saturating_mul(width);
+            (0..width).filter(move |bit| word >> bit & 1 != 0).map(move |bit| first.saturating_add(bit))
         })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::typed::{Kind, TypedEvent};
+    use super::super::typed::{FieldKind, TypedEvent};
     use super::*;
     use crate::abi::Endian;
     use crate::format::EventFormat;
@@ -105,19 +106,19 @@ mod tests {
     #[test]
     fn kinds() {
         let kind = |decl, size, signed, fmt| event(&[(decl, 8, size, signed)], fmt).fields[0].kind;
-        assert_eq!(kind("int a", 4, 1, ""), Kind::Signed);
-        assert_eq!(kind("unsigned long a", 8, 0, ""), Kind::Unsigned);
-        assert_eq!(kind("bool a", 1, 0, ""), Kind::Bool);
-        assert_eq!(kind("const char * a", 8, 0, ""), Kind::Pointer);
-        assert_eq!(kind("char a[16]", 16, 0, ""), Kind::Text);
-        assert_eq!(kind("unsigned char a[6]", 6, 0, ""), Kind::Numbers { size: 1, signed: false });
-        assert_eq!(kind("u8 a[16]", 16, 0, ""), Kind::Numbers { size: 1, signed: false });
-        assert_eq!(kind("__data_loc u8[] a", 4, 0, "\"%s\", __get_str(a)"), Kind::Text);
-        assert_eq!(kind("long a[3]", 24, 1, ""), Kind::Numbers { size: 8, signed: true });
-        assert_eq!(kind("unsigned long a[]", 0, 0, ""), Kind::Numbers { size: 0, signed: false });
-        assert_eq!(kind("__data_loc cpumask_t a", 4, 0, ""), Kind::Bits);
-        assert_eq!(kind("__data_loc unsigned long[] a", 4, 0, "\"%s\", __get_bitmask(a)"), Kind::Bits);
-        assert_eq!(kind("struct big a", 24, 0, ""), Kind::Bytes);
+        assert_eq!(kind("int a", 4, 1, ""), FieldKind::Signed);
+        assert_eq!(kind("unsigned long a", 8, 0, ""), FieldKind::Unsigned);
+        assert_eq!(kind("bool a", 1, 0, ""), FieldKind::Bool);
+        assert_eq!(kind("const char * a", 8, 0, ""), FieldKind::Pointer);
+        assert_eq!(kind("char a[16]", 16, 0, ""), FieldKind::Text);
+        assert_eq!(kind("unsigned char a[6]", 6, 0, ""), FieldKind::Numbers { size: 1, signed: false });
+        assert_eq!(kind("u8 a[16]", 16, 0, ""), FieldKind::Numbers { size: 1, signed: false });
+        assert_eq!(kind("__data_loc u8[] a", 4, 0, "\"%s\", __get_str(a)"), FieldKind::Text);
+        assert_eq!(kind("long a[3]", 24, 1, ""), FieldKind::Numbers { size: 8, signed: true });
+        assert_eq!(kind("unsigned long a[]", 0, 0, ""), FieldKind::Numbers { size: 0, signed: false });
+        assert_eq!(kind("__data_loc cpumask_t a", 4, 0, ""), FieldKind::Bits);
+        assert_eq!(kind("__data_loc unsigned long[] a", 4, 0, "\"%s\", __get_bitmask(a)"), FieldKind::Bits);
+        assert_eq!(kind("struct big a", 24, 0, ""), FieldKind::Bytes);
         let event = event(&[("int a", 8, 4, 1)], "");
         assert_eq!(event.common.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["common_pid"]);
     }

@@ -1,6 +1,6 @@
 //! Shell globs, as the kernel and trace-cmd take them for event and function names.
 
-/// Whether `text` as a whole matches `pattern`: `*` any text, `?` any one character, `[a-z]` and `[!a-z]` a set,
+/// True if `text` as a whole matches `pattern`: `*` any text, `?` any one character, `[a-z]` and `[!a-z]` a set,
 /// `\` takes the next character literally. A `[` that is never closed stands for itself.
 pub fn glob_matches(pattern: &str, text: &str) -> bool {
     let (p, t) = (pattern.as_bytes(), text.as_bytes());
@@ -32,7 +32,7 @@ pub fn glob_matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// Whether `text` holds anything that makes it a glob rather than a name.
+/// True if `text` holds anything that makes it a glob rather than a name.
 pub(super) fn is_glob(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }

@@ -39,7 +39,7 @@ impl EventSelection {
         &self.text
     }
 
-    /// Whether it means `event`.
+    /// True if it means `event`.
     pub fn selects(&self, event: &EventName) -> bool {
         let text = self.text.trim();
         match text.split_once([':', '/']) {

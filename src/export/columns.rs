@@ -2,7 +2,7 @@
 
 use crate::abi::Abi;
 use crate::event::{Common, Lost, Recent, Record, RecordHead};
-use crate::text::{num, put};
+use crate::text::{digits, num, put};
 
 /// `CPU:3 [12 EVENTS DROPPED]`: how many are missing, if that is known, between two words.
 pub(super) fn lost(out: &mut Vec<u8>, record: &Record<'_>, before: &[u8], behind: &[u8]) {
@@ -103,7 +103,7 @@ pub(super) fn micros(out: &mut Vec<u8>, nanos: u64, recent: &mut Recent) {
         Some(nanos) => seconds(out, nanos, recent) / 1000,
         None => (seconds(out, nanos, recent) + 500) / 1000, // the last 500 ns of all time: no second ends in them
     };
-    let mut text = num::six(micros);
+    let mut text = digits::six(micros);
     text[6] = b':';
     put::piece(out, &text, 7);
 }
@@ -112,8 +112,8 @@ pub(super) fn micros(out: &mut Vec<u8>, nanos: u64, recent: &mut Recent) {
 #[inline(always)]
 pub(super) fn nanos(out: &mut Vec<u8>, nanos: u64, recent: &mut Recent) {
     let rest = seconds(out, nanos, recent);
-    put::piece(out, &num::six(rest / 1000), 6);
-    let mut text = num::six(rest % 1000);
+    put::piece(out, &digits::six(rest / 1000), 6);
+    let mut text = digits::six(rest % 1000);
     text.copy_within(3..6, 0);
     text[3] = b':';
     put::piece(out, &text, 4);

@@ -1,15 +1,18 @@
 //! Comma-separated values (RFC 4180): a line with the columns' names, then one line per event.
 //!
-//! A field that an event does not have is empty, as is one that does not lie within its record. Text is escaped as in
-//! JSON where it is not UTF-8 ([`json_string`](super::json_string)), arrays are written as JSON arrays, and what holds
-//! a comma, a quote or a line break is quoted.
+//! A field that an event does not have is empty, as is one that does not lie within its record. Bytes that are not UTF-8
+//! stand as `\xNN`, as in JSON; arrays are written as JSON arrays; cells with a comma, a quote or a line break are quoted.
 
-use super::json::{json_string, json_value};
-use super::line::{Line, Literal, Literals};
+use super::Exporter;
+use super::json::json_value;
 use crate::abi::Abi;
-use crate::event::{Lost, Record, TypedEvent, TypedField, Value};
+use crate::event::{Consumed, Lost, Record, TypedEvent, TypedField, Value};
 use crate::format::EventFormat;
+use crate::merge::ahead::Commit;
 use crate::symbols::Comms;
+use crate::sys::Tail;
+use crate::text::literals::{LiteralId, Literals};
+use crate::text::{json, num};
 use crate::units::Pid;
 use std::sync::Arc;
 
@@ -93,8 +96,8 @@ pub struct CsvBuffer<'t> {
 pub struct Csv<'t> {
     columns: Arc<[Column]>,
     buffers: Arc<[Buffer<'t>]>,
-    line: Line,
-    cell: Line,
+    /// A cell before it is quoted.
+    cell: Vec<u8>,
 }
 
 struct Buffer<'t> {
@@ -109,35 +112,66 @@ struct Type {
     /// Per column: the field.
     fields: Vec<Option<TypedField>>,
     /// `system:name`, quoted if it must be.
-    title: Literal,
+    title: LiteralId,
     /// Per own field: what stands before its value in the column of all fields, quotes doubled.
-    keys: Vec<Literal>,
+    keys: Vec<LiteralId>,
+}
+
+/// Events do not depend on each other: the state is scratch memory.
+impl<'t> Exporter for Csv<'t> {
+    type State = Csv<'t>;
+
+    fn state(&self) -> Csv<'t> {
+        self.clone()
+    }
+
+    fn begin(&self, state: &mut Csv<'t>, out: &mut Vec<u8>) {
+        state.header(out);
+    }
+
+    #[inline]
+    fn event<'n>(
+        &self,
+        record: &Record<'_>,
+        _: impl FnOnce() -> Option<Record<'n>>,
+        state: &mut Csv<'t>,
+        out: &mut Vec<u8>,
+    ) -> Consumed {
+        Csv::event(state, record, out);
+        Consumed::One
+    }
+
+    fn fork(&self, known: &Csv<'t>, used: Option<Csv<'t>>) -> Csv<'t> {
+        used.unwrap_or_else(|| known.clone())
+    }
+
+    fn commit(&self, _: &mut Csv<'t>, _: &mut Csv<'t>, _: &mut Vec<u8>) -> Commit {
+        Commit::Accept
+    }
 }
 
 impl<'t> Csv<'t> {
     /// An exporter of these columns for records of these buffers: [`Record::buffer`] is an index into them.
     pub fn new(columns: Vec<Column>, buffers: impl IntoIterator<Item = CsvBuffer<'t>>) -> Self {
         let buffers = buffers.into_iter().map(|what| Buffer::new(what, &columns)).collect();
-        Csv { columns: columns.into(), buffers, line: Line::default(), cell: Line::default() }
+        Csv { columns: columns.into(), buffers, cell: Vec::new() }
     }
 
-    /// Whether any event has the field of that name.
+    /// True if any event has the field of that name.
     pub fn has_field(&self, name: &str) -> bool {
         let mut types = self.buffers.iter().flat_map(|b| b.types.iter().flatten());
         types.any(|t| t.event.fields.iter().chain(t.event.common.iter()).any(|f| f.name == name))
     }
 
     /// Appends the line with the columns' names.
-    pub fn header(&mut self, out: &mut Vec<u8>) {
-        self.line.clear();
+    pub fn header(&self, out: &mut Vec<u8>) {
         for (index, column) in self.columns.iter().enumerate() {
             if index > 0 {
-                self.line.byte(b',');
+                out.push(b',');
             }
-            quote(&mut self.line, column.title().as_bytes());
+            quote(out, column.title().as_bytes());
         }
-        self.line.byte(b'\n');
-        out.extend_from_slice(self.line.as_bytes());
+        out.push(b'\n');
     }
 
     /// Appends the line of `record`.
@@ -148,43 +182,41 @@ impl<'t> Csv<'t> {
         let Buffer { what, types, pool } = &self.buffers[record.buffer];
         let id = what.abi.uint(record.data, 0, 2).unwrap_or(0) as usize;
         let event = types.get(id).and_then(Option::as_ref);
-        let (line, cell) = (&mut self.line, &mut self.cell);
-        line.clear();
+        let cell = &mut self.cell;
         for (index, column) in self.columns.iter().enumerate() {
             if index > 0 {
-                line.byte(b',');
+                out.push(b',');
             }
             match column {
-                Column::Timestamp => line.dec(record.timestamp.0),
-                Column::Cpu => line.dec(record.cpu.0.into()),
+                Column::Timestamp => num::dec(out, record.timestamp.0),
+                Column::Cpu => num::dec(out, record.cpu.0.into()),
                 Column::Lost => match record.lost {
                     Lost::None => {}
-                    Lost::Count(count) => line.dec(count),
-                    Lost::Unknown => line.byte(b'?'),
+                    Lost::Count(count) => num::dec(out, count),
+                    Lost::Unknown => out.push(b'?'),
                 },
-                Column::Source => quote(line, what.source.unwrap_or_default().as_bytes()),
-                Column::Buffer => quote(line, what.buffer.unwrap_or_default().as_bytes()),
+                Column::Source => quote(out, what.source.unwrap_or_default().as_bytes()),
+                Column::Buffer => quote(out, what.buffer.unwrap_or_default().as_bytes()),
                 _ => {
                     let Some(event) = event else { continue };
                     match column {
                         Column::Event => {
-                            line.literal(pool, event.title);
+                            pool.put(event.title, out);
                             continue;
                         }
                         Column::Fields if !event.keys.is_empty() => {
-                            event.all_fields(pool, what.abi, record.data, line, cell);
+                            event.all_fields(pool, what.abi, record.data, out, cell);
                             continue;
                         }
                         _ => {}
                     }
                     cell.clear();
                     event.cell(index, column, what, record.data, cell);
-                    quote(line, cell.as_bytes());
+                    quote(out, cell);
                 }
             }
         }
-        line.byte(b'\n');
-        out.extend_from_slice(line.as_bytes());
+        out.push(b'\n');
     }
 }
 
@@ -205,17 +237,17 @@ impl<'t> Buffer<'t> {
             if types.len() <= id {
                 types.resize_with(id + 1, || None);
             }
-            let mut text = Line::default();
+            let mut text = Vec::new();
             quote(&mut text, format!("{}:{}", event.system, event.name).as_bytes());
-            let title = pool.add(text.as_bytes());
+            let title = pool.add(&text);
             let key = |(index, field): (usize, &TypedField)| {
-                let mut name = Line::default();
-                json_string(&mut name, field.name.as_bytes());
+                let mut name = Vec::new();
+                json::string(&mut name, field.name.as_bytes());
                 text.clear();
-                text.byte(if index == 0 { b'{' } else { b',' });
-                doubled(&mut text, name.as_bytes());
-                text.byte(b':');
-                pool.add(text.as_bytes())
+                text.push(if index == 0 { b'{' } else { b',' });
+                doubled(&mut text, &name);
+                text.push(b':');
+                pool.add(&text)
             };
             let keys = event.fields.iter().enumerate().map(key).collect();
             types[id] = Some(Type { event, pid, fields, title, keys });
@@ -226,42 +258,42 @@ impl<'t> Buffer<'t> {
 
 impl Type {
     /// Writes all of the event's own fields, of which there are some: a cell with quotes.
-    fn all_fields(&self, pool: &Literals, abi: Abi, data: &[u8], line: &mut Line, cell: &mut Line) {
-        line.byte(b'"');
+    fn all_fields(&self, pool: &Literals, abi: Abi, data: &[u8], out: &mut Vec<u8>, cell: &mut Vec<u8>) {
+        out.push(b'"');
         for (field, key) in self.event.fields.iter().zip(&self.keys) {
-            line.literal(pool, *key);
+            pool.put(*key, out);
             match field.value(abi, data) {
-                Some(Value::Unsigned(number)) => line.dec(number),
-                Some(Value::Signed(number)) => line.signed(number),
+                Some(Value::Unsigned(number)) => num::dec(out, number),
+                Some(Value::Signed(number)) => num::signed(out, number),
                 Some(value) => {
                     cell.clear();
                     json_value(cell, value);
-                    doubled(line, cell.as_bytes());
+                    doubled(out, cell);
                 }
-                None => line.bytes(b"null"),
+                None => out.extend_from_slice(b"null"),
             }
         }
-        line.bytes(b"}\"");
+        out.extend_from_slice(b"}\"");
     }
 
     /// Writes the cell of a column that depends on the event's type.
-    fn cell(&self, index: usize, column: &Column, what: &CsvBuffer<'_>, data: &[u8], cell: &mut Line) {
+    fn cell(&self, index: usize, column: &Column, what: &CsvBuffer<'_>, data: &[u8], cell: &mut Vec<u8>) {
         let pid = || match self.pid.as_ref()?.value(what.abi, data)? {
             Value::Signed(pid) => Some(Pid(pid as i32)),
             _ => None,
         };
         match column {
-            Column::Pid => pid().map_or((), |pid| cell.signed(pid.0.into())),
+            Column::Pid => pid().map_or((), |pid| num::signed(cell, pid.0.into())),
             Column::Comm => text(cell, pid().and_then(|pid| what.comms.get(pid)).unwrap_or_default()),
-            Column::System => cell.bytes(self.event.system.as_bytes()),
-            Column::Name => cell.bytes(self.event.name.as_bytes()),
-            Column::Fields => cell.bytes(b"{}"), // of an event without any
+            Column::System => cell.extend_from_slice(self.event.system.as_bytes()),
+            Column::Name => cell.extend_from_slice(self.event.name.as_bytes()),
+            Column::Fields => cell.extend_from_slice(b"{}"), // of an event without any
             _ => match self.fields.get(index).and_then(Option::as_ref).and_then(|f| f.value(what.abi, data)) {
                 None => {}
                 Some(Value::Text(bytes)) => text(cell, bytes),
                 Some(Value::Pointer(address)) => {
-                    cell.bytes(b"0x");
-                    cell.hex(address);
+                    cell.extend_from_slice(b"0x");
+                    num::hex(cell, address);
                 }
                 Some(value) => json_value(cell, value),
             },
@@ -270,39 +302,37 @@ impl Type {
 }
 
 /// Text without quotes: JSON's escapes are taken only where bytes are not UTF-8 or controls.
-fn text(cell: &mut Line, text: &[u8]) {
-    if cell.plain_prefix(text) == text.len() {
-        return;
-    }
-    cell.clear();
-    for chunk in text.utf8_chunks() {
-        cell.bytes(chunk.valid().as_bytes());
+fn text(cell: &mut Vec<u8>, text: &[u8]) {
+    let (tail, plain) = Tail::new(cell).plain_prefix(text);
+    let cell = tail.done();
+    for chunk in text[plain..].utf8_chunks() {
+        cell.extend_from_slice(chunk.valid().as_bytes());
         for byte in chunk.invalid() {
-            cell.bytes(br"\x");
-            cell.hex_byte(*byte);
+            cell.extend_from_slice(br"\x");
+            num::hex_byte(cell, *byte);
         }
     }
 }
 
 /// Appends a cell, quoted if it must be.
-fn quote(line: &mut Line, cell: &[u8]) {
+fn quote(out: &mut Vec<u8>, cell: &[u8]) {
     if !cell.iter().any(|b| matches!(b, b',' | b'"' | b'\n' | b'\r')) {
-        return line.bytes(cell);
+        return out.extend_from_slice(cell);
     }
-    line.byte(b'"');
-    doubled(line, cell);
-    line.byte(b'"');
+    out.push(b'"');
+    doubled(out, cell);
+    out.push(b'"');
 }
 
 /// Appends text with its quotes doubled.
-fn doubled(line: &mut Line, text: &[u8]) {
+fn doubled(out: &mut Vec<u8>, text: &[u8]) {
     let mut rest = text;
     while let Some(at) = memchr::memchr(b'"', rest) {
-        line.bytes(&rest[..=at]);
-        line.byte(b'"');
+        out.extend_from_slice(&rest[..=at]);
+        out.push(b'"');
         rest = &rest[at + 1..];
     }
-    line.bytes(rest);
+    out.extend_from_slice(rest);
 }
 
 #[cfg(test)]
@@ -312,16 +342,16 @@ mod tests {
     #[test]
     fn cells_are_quoted_when_they_must_be() {
         let quoted = |cell: &[u8]| {
-            let mut line = Line::default();
-            quote(&mut line, cell);
-            String::from_utf8(line.as_bytes().to_vec()).unwrap()
+            let mut out = Vec::new();
+            quote(&mut out, cell);
+            String::from_utf8(out).unwrap()
         };
         assert_eq!(quoted(b"plain \\ text"), "plain \\ text");
         assert_eq!(quoted(b"a,b"), "\"a,b\"");
         assert_eq!(quoted(b"say \"x\"\n"), "\"say \"\"x\"\"\n\"");
-        let mut cell = Line::default();
+        let mut cell = Vec::new();
         text(&mut cell, b"a\"b\xff\n");
-        assert_eq!(cell.as_bytes(), b"a\"b\\xff\n");
+        assert_eq!(cell, b"a\"b\\xff\n");
     }
 
     #[test]

@@ -5,14 +5,14 @@
 //! ```
 
 use super::columns;
-use crate::event::{EventTypes, Found, FrontKey, Lost, NameFix, Record, RecordHead, State};
+use crate::event::{Consumed, EventTypes, Found, FrontKey, Lost, NameFix, Record, RecordHead, State};
 use crate::print_fmt::Context;
 use crate::symbols::Symbols;
 use crate::sys::Tail;
-use crate::text::{num, put};
+use crate::text::{digits, num, put};
 use crate::units::Pid;
 
-/// What the time column shows.
+/// The contents of the time column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeColumn {
     /// Seconds, to the nearest microsecond.
@@ -24,7 +24,7 @@ pub enum TimeColumn {
     Ticks,
 }
 
-/// How lines are laid out.
+/// The layout of lines.
 #[derive(Clone, Debug, Default)]
 pub struct TextOptions {
     /// The time column (trace-cmd's `-t` is [`TimeColumn::Nanos`]).
@@ -33,9 +33,9 @@ pub struct TextOptions {
     pub latency: bool,
     /// Fields by name instead of texts, as `-R`.
     pub raw: bool,
-    /// The time since the line before behind each time, as `--ts-diff`.
+    /// The time since the line before after each time, as `--ts-diff`.
     pub time_diff: bool,
-    /// What stands in front of each line of a buffer, by [`Record::buffer`], filled to equal width.
+    /// The label before each line of a buffer, by [`Record::buffer`], filled to equal width.
     pub labels: Vec<Vec<u8>>,
 }
 
@@ -44,8 +44,7 @@ pub struct Text<'a> {
     types: &'a EventTypes<'a>,
     symbols: &'a Symbols,
     options: TextOptions,
-    /// Whether the columns are those that most want: what comes before an event's text can be put together of three
-    /// pieces then.
+    /// True if the columns are the usual ones: the text before an event's text can be made of three pieces then.
     usual: bool,
 }
 
@@ -57,8 +56,14 @@ impl<'a> Text<'a> {
         Text { types, symbols, usual: usual && !types.common().has_more(), options }
     }
 
-    /// Appends the lines of `record`. `next` is asked for the record that follows it in its buffer if they depend on
-    /// that. `true` says that they tell of that record too: it is not to be printed.
+    /// True if the lines of `record` depend on the record that follows it in its buffer.
+    pub fn needs_next(&self, record: &Record<'_>) -> bool {
+        let id = self.types.common().event_id(self.types.abi(), record.data);
+        self.types.get(id).is_some_and(|event| event.needs_next())
+    }
+
+    /// Appends the lines of `record`. `next` is called for the record that follows it in its buffer if they depend on
+    /// that one.
     #[inline]
     pub fn event<'n>(
         &self,
@@ -66,7 +71,7 @@ impl<'a> Text<'a> {
         next: impl FnOnce() -> Option<Record<'n>>,
         state: &mut State,
         out: &mut Vec<u8>,
-    ) -> bool {
+    ) -> Consumed {
         let abi = self.types.abi();
         let head = self.types.common().head(abi, record.data);
         let out = match FrontKey::new(&head, record.cpu.0) {
@@ -79,7 +84,7 @@ impl<'a> Text<'a> {
         let Some(event) = self.types.get(head.id) else {
             out.extend_from_slice(b" [UNKNOWN EVENT]\n");
             state.note_undecoded(head.id);
-            return false;
+            return Consumed::One;
         };
         let start = out.len();
         let mut new = None;
@@ -88,7 +93,7 @@ impl<'a> Text<'a> {
                 Found::Text([first, rest], len) => {
                     let tail = Tail::new(out).piece(first, len);
                     if len > first.len() { tail.piece(rest, len - first.len()) } else { tail }.done();
-                    return false;
+                    return Consumed::One;
                 }
                 Found::New(at) => new = Some(at),
                 Found::Passed => {}
@@ -97,9 +102,9 @@ impl<'a> Text<'a> {
         event.name_column.put(out);
         let cx = Context { data: record.data, abi, symbols: self.symbols };
         let text = out.len();
-        let told = if self.options.raw {
+        let consumed = if self.options.raw {
             event.raw(&cx, out);
-            false
+            Consumed::One
         } else {
             let next = if event.needs_next() {
                 state.depends_on_order();
@@ -107,7 +112,7 @@ impl<'a> Text<'a> {
             } else {
                 None
             };
-            event.text(&cx, record, next.as_ref(), state, out) == crate::event::Next::Told
+            event.text(&cx, record, next.as_ref(), state, out)
         };
         if out.len() == text || out.last() != Some(&b'\n') {
             put::all(out, b"\n");
@@ -115,7 +120,7 @@ impl<'a> Text<'a> {
         if let Some(at) = new {
             state.recent.repeats.keep(at, record.data, &out[start..]);
         }
-        told
+        consumed
     }
 
     /// The columns in front of the event's name, of pieces that were written before.
@@ -141,7 +146,7 @@ impl<'a> Text<'a> {
         // The last 500 ns of all time are rounded elsewhere.
         let micros = record.timestamp.0.checked_add(500).map(|nanos| nanos / 1000);
         match micros.and_then(|micros| state.recent.milli(micros)) {
-            Some((text, len, rest)) => tail.piece(text, len).all(&num::THREE[rest]),
+            Some((text, len, rest)) => tail.piece(text, len).all(&digits::THREE[rest]),
             None => tail.with(|out| {
                 let start = out.len();
                 columns::micros(out, record.timestamp.0, &mut state.recent);
@@ -183,7 +188,7 @@ impl<'a> Text<'a> {
         provisional == 0
     }
 
-    /// What distinguishes the columns of one task.
+    /// The key of the layouts that differ in the columns of one task.
     #[inline]
     fn layout(&self) -> u8 {
         u8::from(self.options.latency) | u8::from(self.options.raw) << 1

@@ -41,11 +41,11 @@ impl Expr {
 pub struct Predicate {
     /// A field of the event, a common field, or one of the words `CPU`, `cpu`, `COMM`, `comm`.
     pub field: Spanned<String>,
-    /// `.ustring` or `.function` behind the field.
+    /// `.ustring` or `.function` after the field.
     pub modifier: Option<Spanned<Modifier>>,
     /// The comparison.
     pub op: Spanned<Op>,
-    /// What the field is compared with.
+    /// The value that the field is compared with.
     pub value: Spanned<Value>,
     /// From the field to the value.
     pub span: Span,
@@ -59,7 +59,7 @@ impl PartialEq for Predicate {
 
 impl Eq for Predicate {}
 
-/// How a field is to be understood.
+/// The interpretation of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modifier {
     /// `.ustring`: a pointer to text in user space (since Linux 5.17).
@@ -116,7 +116,7 @@ pub enum Value {
     Number {
         /// The value; whether it fits the field's signedness is checked against the format.
         value: i128,
-        /// Whether it was written with `0x`.
+        /// True if it was written with `0x`.
         hex: bool,
     },
     /// `"bash"`, `'bash'`, and, more than the kernel takes, a bare word (printed with quotes).

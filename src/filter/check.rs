@@ -1,7 +1,7 @@
 //! A filter held against an event's format: what the kernel would say, and what it would not say but should.
 
 use super::pattern::{self, Pattern};
-use super::target::{self, Kind, Target};
+use super::target::{self, Target, TargetKind};
 use super::{Filter, Modifier, Op, Predicate, Value};
 use crate::format::EventFormat;
 use crate::syntax::{Diagnostic, Span, did_you_mean};
@@ -88,7 +88,7 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
     Ok(target)
 }
 
-/// What the kernel takes although it cannot mean what it says.
+/// Filters that the kernel takes although they cannot mean what they say.
 fn warning(filter: &Filter, p: &Predicate, target: Target) -> Option<Diagnostic> {
     let name = &p.field.value;
     let warning = |span: Span, message: String| Diagnostic::new("filter", filter.text(), span, message);
@@ -96,41 +96,41 @@ fn warning(filter: &Filter, p: &Predicate, target: Target) -> Option<Diagnostic>
     match (&p.value.value, target.kind, p.op.value) {
         (Value::Text(text), kind, Op::Glob) => {
             let pattern = Pattern::glob(text);
-            let fixed = matches!(kind, Kind::FixedText | Kind::Comm);
-            if fixed && pattern.kind() == pattern::Kind::End && text.trim_start_matches('!').len() > 1 {
+            let fixed = matches!(kind, TargetKind::FixedText | TargetKind::Comm);
+            if fixed && pattern.kind() == pattern::PatternKind::End && text.trim_start_matches('!').len() > 1 {
                 let say = format!("the kernel compares `{text}` with the last bytes of the {}-byte field", target.size);
                 return Some(
                     warning(p.value.span, format!("{say}: it matches hardly anything"))
                         .hint(format!("`{}*` finds the text anywhere in the field", text)),
                 );
             }
-            let literal = pattern.kind() == pattern::Kind::Full && text.contains(['*', '?', '[']);
+            let literal = pattern.kind() == pattern::PatternKind::Full && text.contains(['*', '?', '[']);
             literal.then(|| {
                 warning(p.value.span, "the kernel takes a glob that begins with a digit literally".to_owned())
                     .hint(format!("`[{}]{}` means the same and is matched as a glob", &text[..1], &text[1..]))
             })
         }
-        (Value::Text(_), Kind::PointerText, _) if p.modifier.is_none() => {
+        (Value::Text(_), TargetKind::PointerText, _) if p.modifier.is_none() => {
             let hint =
                 format!("if `{name}` points to user space (as system call arguments do), it is `{name}.ustring`");
             Some(warning(p.field.span, format!("`{name}` is taken for a pointer to kernel text")).hint(hint))
         }
-        (Value::Number { .. }, Kind::Cpu, Op::BitAnd) => Some(
+        (Value::Number { .. }, TargetKind::Cpu, Op::BitAnd) => Some(
             warning(p.op.span, "the kernel does not know `&` for the CPU: it never matches".to_owned())
                 .hint("`CPU & CPUS{0,2}` asks for one of several (Linux 6.6)"),
         ),
-        (Value::Number { .. }, Kind::CpuMask, _) => Some(
+        (Value::Number { .. }, TargetKind::CpuMask, _) => Some(
             warning(
                 p.value.span,
                 format!("`{name}` is a set of CPUs: the kernel compares the number with where it lies"),
             )
             .hint(format!("`{name} & CPUS{{0-3}}` asks whether it holds one of them (Linux 6.6)")),
         ),
-        (Value::Number { .. } | Value::Cpus(_), Kind::Number, _) if !comparable => Some(warning(
+        (Value::Number { .. } | Value::Cpus(_), TargetKind::Number, _) if !comparable => Some(warning(
             p.field.span,
             format!("`{name}` has {} bytes: the kernel cannot compare it, this never matches", target.size),
         )),
-        (Value::Cpus(list), Kind::Number | Kind::Cpu, Op::Equal) if list.len() > 1 => {
+        (Value::Cpus(list), TargetKind::Number | TargetKind::Cpu, Op::Equal) if list.len() > 1 => {
             Some(warning(p.op.span, "one CPU never equals several".to_owned()).hint("`&` asks for one of them"))
         }
         _ => None,

@@ -4,7 +4,7 @@ use super::check::resolve;
 use super::pattern::Pattern;
 use super::program::Tree;
 use super::source::{NumberAt, TextAt};
-use super::target::{Kind, Target};
+use super::target::{Target, TargetKind};
 use super::test::Test;
 use super::{Expr, Filter, Op, Predicate, Program, Value};
 use crate::abi::Abi;
@@ -12,7 +12,7 @@ use crate::format::EventFormat;
 use crate::syntax::{Diagnostic, parse_int};
 use std::ops::Range;
 
-/// Where the kernel's functions lie.
+/// Addresses of the kernel's functions.
 pub trait Functions {
     /// The addresses of the function called `name`.
     fn by_name(&self, name: &str) -> Option<Range<u64>>;
@@ -71,17 +71,17 @@ impl Compiler<'_> {
                 let within = Tree::Test(Test::Within { at: NumberAt { signed: false, ..at }, function });
                 if op == Op::NotEqual { Tree::Not(Box::new(within)) } else { within }
             }
-            Value::Number { value, .. } if target.kind == Kind::Cpu => {
+            Value::Number { value, .. } if target.kind == TargetKind::Cpu => {
                 Tree::Test(Test::Cpu { op, value: *value as i32 })
             }
             Value::Number { value, .. } if comparable => {
                 Tree::Test(Test::Number { at, op, value: at.cut(*value as u64) })
             }
-            Value::Cpus(list) if target.kind == Kind::CpuMask => {
+            Value::Cpus(list) if target.kind == TargetKind::CpuMask => {
                 let at = TextAt::DataLoc { offset: target.offset };
                 Tree::Test(Test::CpuMask { at, op, list: list.clone() })
             }
-            Value::Cpus(list) if target.kind == Kind::Cpu => {
+            Value::Cpus(list) if target.kind == TargetKind::Cpu => {
                 Tree::Test(Test::CpuIn { at: None, op, list: list.clone() })
             }
             Value::Cpus(list) if comparable => {
@@ -97,10 +97,10 @@ impl Compiler<'_> {
         pattern.negated ^= p.op.value == Op::NotEqual;
         let offset = target.offset;
         let at = match target.kind {
-            Kind::Comm => return Ok(Tree::Test(Test::Comm { pattern })),
-            Kind::DataLocText => TextAt::DataLoc { offset },
-            Kind::RelLocText => TextAt::RelLoc { offset },
-            Kind::PointerText => {
+            TargetKind::Comm => return Ok(Tree::Test(Test::Comm { pattern })),
+            TargetKind::DataLocText => TextAt::DataLoc { offset },
+            TargetKind::RelLocText => TextAt::RelLoc { offset },
+            TargetKind::PointerText => {
                 let name = &p.field.value;
                 let message = format!("`{name}` is a pointer: the text behind it is not in the record");
                 return Err(Diagnostic::new("filter", self.filter.text(), p.field.span, message)

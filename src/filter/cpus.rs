@@ -33,17 +33,17 @@ impl CpuList {
         self.words[word] |= 1 << (cpu % 64);
     }
 
-    /// Whether `cpu` is in it.
+    /// True if `cpu` is in it.
     pub fn contains(&self, cpu: u32) -> bool {
         self.words.get(cpu as usize / 64).is_some_and(|word| word >> (cpu % 64) & 1 == 1)
     }
 
-    /// How many CPUs are in it.
+    /// Number of CPUs in it.
     pub fn len(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Whether none is in it.
+    /// True if none is in it.
     pub fn is_empty(&self) -> bool {
         self.words.iter().all(|&word| word == 0)
     }

@@ -45,7 +45,7 @@ impl EventFilter {
         self.filter.as_ref()
     }
 
-    /// Whether it is for events of this format.
+    /// True if it is for events of this format.
     pub fn names(&self, format: &EventFormat) -> bool {
         match self.events.split_once([':', '/']) {
             Some((system, name)) => glob_matches(system, &format.system) && glob_matches(name, &format.name),

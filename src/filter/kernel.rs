@@ -47,7 +47,7 @@ impl Filter {
     /// Returns what the kernel takes but what cannot mean what it seems to (`comm ~ "*sh"`).
     ///
     /// # Errors
-    /// What the kernel would refuse, at its place.
+    /// The kernel's objections, each with its span.
     pub fn check(&self, format: &EventFormat) -> Result<Vec<Diagnostic>, Diagnostic> {
         check::check(self, format)
     }

@@ -1,26 +1,29 @@
 //! Text comparison exactly as the kernel's filters do it.
 
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+use crate::text::nul::until_nul;
 use memchr::memmem;
 
-/// What `==`, `!=` and `~` compare a text field with.
+/// The right side of `==`, `!=` and `~` with a text field.
 ///
 /// The kernel (`filter_parse_regex`, `kernel/trace/trace_events_filter.c`) sorts globs into five kinds and compares
 /// each its own way, with three traps that are kept here because the events that passed a filter passed *that* one:
 ///
 /// - `*text` looks at the end of the **field**, one byte before its last: on a `char[16]` it fits only texts of 15
 ///   bytes. Dynamic strings end where their text ends, so there it does what one expects;
-/// - `*text*` searches the whole field, also behind the NUL;
+/// - `*text*` searches the whole field, also after the NUL;
 /// - a glob that begins with a digit is compared literally. A leading `!` negates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
-    kind: Kind,
+    kind: PatternKind,
     text: Vec<u8>,
     /// `!` before the glob.
     pub(super) negated: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum PatternKind {
     Full,
     Front,
     Middle,
@@ -31,7 +34,7 @@ pub(super) enum Kind {
 impl Pattern {
     /// For `==` and `!=`.
     pub(super) fn literal(text: &str) -> Self {
-        Pattern { kind: Kind::Full, text: text.as_bytes().to_vec(), negated: false }
+        Pattern { kind: PatternKind::Full, text: text.as_bytes().to_vec(), negated: false }
     }
 
     /// For `~`.
@@ -42,70 +45,65 @@ impl Pattern {
         };
         let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or(&[]);
         let special = |bytes: &[u8]| bytes.iter().any(|b| b"*[?\\".contains(b));
-        let (first, last) = (text.first() == Some(&b'*'), text.len() > 1 && text.last() == Some(&b'*'));
         let edges = [text.first(), text.last()].into_iter().flatten().any(|b| b"[?\\".contains(b));
         let (kind, text) = if text.first().is_some_and(u8::is_ascii_digit) {
-            (Kind::Full, text)
+            (PatternKind::Full, text)
         } else if edges || special(inner) {
-            (Kind::Glob, text)
+            (PatternKind::Glob, text)
         } else {
-            match (first, last) {
-                (false, false) => (Kind::Full, text),
-                (false, true) => (Kind::Front, &text[..text.len() - 1]),
-                (true, false) => (Kind::End, &text[1..]),
-                (true, true) => (Kind::Middle, &text[1..text.len() - 1]),
+            match text {
+                [b'*', middle @ .., b'*'] => (PatternKind::Middle, middle),
+                [b'*', end @ ..] => (PatternKind::End, end),
+                [front @ .., b'*'] => (PatternKind::Front, front),
+                _ => (PatternKind::Full, text),
             }
         };
         Pattern { kind, text: text.to_vec(), negated }
     }
 
-    /// How the kernel sorts it.
-    pub(super) fn kind(&self) -> Kind {
+    /// The kernel's class of it.
+    pub(super) fn kind(&self) -> PatternKind {
         self.kind
     }
 
-    /// Whether the text in `field` (all its bytes, NUL and what lies behind included) fits, `!` left out.
+    /// True if the text in `field` (all its bytes, NUL and what lies after included) fits, `!` left out.
     #[inline]
     pub(super) fn fits(&self, field: &[u8]) -> bool {
         match self.kind {
-            Kind::Full => {
+            PatternKind::Full => {
                 let text = until_nul(field);
                 // strncmp: of a field without NUL no more than its length is compared
                 text == self.text || (text.len() == field.len() && self.text.starts_with(text) && !text.is_empty())
             }
-            Kind::Front => field.starts_with(&self.text),
-            Kind::Middle => memmem::find(field, &self.text).is_some(),
-            Kind::End => field.split_last().is_some_and(|(_, rest)| rest.ends_with(&self.text)),
-            Kind::Glob => glob_fits(&self.text, until_nul(field)),
+            PatternKind::Front => field.starts_with(&self.text),
+            PatternKind::Middle => memmem::find(field, &self.text).is_some(),
+            PatternKind::End => field.split_last().is_some_and(|(_, rest)| rest.ends_with(&self.text)),
+            PatternKind::Glob => glob_fits(&self.text, until_nul(field)),
         }
     }
-}
-
-pub(super) fn until_nul(field: &[u8]) -> &[u8] {
-    &field[..memchr::memchr(0, field).unwrap_or(field.len())]
 }
 
 /// The kernel's glob (`lib/glob.c`): `*`, `?`, `[a-z]`, `[!a-z]`, `\` before a literal; a class that is not closed is
 /// a literal `[`. Only the last `*` is ever retried, so the time is at most pattern times text.
 fn glob_fits(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut p, mut t) = (0, 0);
+    let (mut p, mut t) = (0usize, 0usize);
     let mut retry: Option<(usize, usize)> = None;
     loop {
         if pattern.get(p) == Some(&b'*') {
-            p += 1;
+            p = p.saturating_add(1);
             retry = Some((p, t));
             continue;
         }
-        match one(&pattern[p..], text.get(t).copied()) {
+        match one(pattern.get(p..).unwrap_or_default(), text.get(t).copied()) {
             Step::End => return true,
             Step::Fits(len) => {
-                p += len;
-                t += 1;
+                p = p.saturating_add(len);
+                t = t.saturating_add(1);
             }
             Step::Differs => match retry {
                 Some((after_star, from)) if from < text.len() => {
-                    retry = Some((after_star, from + 1));
-                    (p, t) = (after_star, from + 1);
+                    (p, t) = (after_star, from.saturating_add(1));
+                    retry = Some((p, t));
                 }
                 _ => return false,
             },
@@ -140,22 +138,23 @@ fn one(pattern: &[u8], c: Option<u8>) -> Step {
     if fits { Step::Fits(len) } else { Step::Differs }
 }
 
-/// Whether `c` is in the class `pattern` starts with, and the class's length; `None` if it is not closed.
+/// True if `c` is in the class `pattern` starts with, and the class's length; `None` if it is not closed.
 fn class(pattern: &[u8], c: u8) -> Option<(bool, usize)> {
     let inverted = pattern.get(1) == Some(&b'!');
-    let mut at = 1 + usize::from(inverted);
+    let mut at = if inverted { 2usize } else { 1 };
     let mut found = false;
     loop {
         let low = *pattern.get(at)?;
-        at += 1;
+        at = at.saturating_add(1);
+        let after = at.saturating_add(1);
         let mut high = low;
-        if pattern.get(at) == Some(&b'-') && pattern.get(at + 1) != Some(&b']') {
-            high = *pattern.get(at + 1)?;
-            at += 2;
+        if pattern.get(at) == Some(&b'-') && pattern.get(after) != Some(&b']') {
+            high = *pattern.get(after)?;
+            at = after.saturating_add(1);
         }
         found |= (low..=high).contains(&c);
         if *pattern.get(at)? == b']' {
-            return Some((found != inverted, at + 1));
+            return Some((found != inverted, at.saturating_add(1)));
         }
     }
 }
@@ -173,18 +172,18 @@ mod tests {
     #[test]
     fn kinds() {
         for (glob, kind) in [
-            ("bash", Kind::Full),
-            ("ba*", Kind::Front),
-            ("*ba", Kind::End),
-            ("*ba*", Kind::Middle),
-            ("*", Kind::End),
-            ("**", Kind::Middle),
-            ("b*h", Kind::Glob),
-            ("ba?", Kind::Glob),
-            ("[ab]sh", Kind::Glob),
-            ("b\\*", Kind::Glob),
-            ("12*", Kind::Full),
-            ("", Kind::Full),
+            ("bash", PatternKind::Full),
+            ("ba*", PatternKind::Front),
+            ("*ba", PatternKind::End),
+            ("*ba*", PatternKind::Middle),
+            ("*", PatternKind::End),
+            ("**", PatternKind::Middle),
+            ("b*h", PatternKind::Glob),
+            ("ba?", PatternKind::Glob),
+            ("[ab]sh", PatternKind::Glob),
+            ("b\\*", PatternKind::Glob),
+            ("12*", PatternKind::Full),
+            ("", PatternKind::Full),
         ] {
             assert_eq!(Pattern::glob(glob).kind(), kind, "{glob}");
         }

@@ -1,5 +1,7 @@
 //! A boolean expression over tests, compiled to jumps.
 
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
 use super::Subject;
 use super::test::Test;
 use crate::abi::Abi;
@@ -19,7 +21,7 @@ struct Step {
     no: Target,
 }
 
-/// Where to go next: a step, or an end.
+/// The next step, or an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Step(u32),
@@ -44,7 +46,7 @@ impl Program {
         Program { abi, entry, steps }
     }
 
-    /// Whether the event passes. What a record is too short to hold compares as false.
+    /// True if the event passes. What a record is too short to hold compares as false.
     #[inline]
     pub fn matches(&self, subject: &Subject<'_>) -> bool {
         let mut at = self.entry;
@@ -54,14 +56,14 @@ impl Program {
                 Target::Drop => return false,
                 // Every target was made from a step's place in `steps`, and a step leads only to earlier ones.
                 Target::Step(i) => {
-                    let step = &self.steps[i as usize];
+                    let Some(step) = self.steps.get(i as usize) else { return false };
                     at = if step.test.holds(subject, self.abi) { step.yes } else { step.no };
                 }
             }
         }
     }
 
-    /// Whether it looks at [`Subject::comm`].
+    /// True if it looks at [`Subject::comm`].
     pub fn needs_comm(&self) -> bool {
         self.steps.iter().any(|step| step.test.needs_comm())
     }
@@ -77,8 +79,9 @@ fn emit(tree: Tree, yes: Target, no: Target, steps: &mut Vec<Step>) -> Target {
         Tree::Or(parts) => parts.into_iter().rev().fold(no, |next, part| emit(part, yes, next, steps)),
         Tree::Test(_) if yes == no => yes,
         Tree::Test(test) => {
+            let place = steps.len() as u32;
             steps.push(Step { test, yes, no });
-            Target::Step(steps.len() as u32 - 1)
+            Target::Step(place)
         }
     }
 }

@@ -1,4 +1,6 @@
-//! Where a test's operand comes from, and what the tests look at.
+//! Sources of a test's operand, and the data that the tests look at.
+
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 use crate::abi::Abi;
 use crate::units::CpuId;
@@ -49,7 +51,7 @@ impl NumberAt {
 
     /// `value` as it would come out of [`NumberAt::load`] after being stored: cut to the field's size.
     pub(super) fn cut(self, value: u64) -> u64 {
-        let Some(shift) = u32::try_from(self.size).ok().and_then(|size| 64u32.checked_sub(8 * size)) else {
+        let Some(shift) = u32::try_from(self.size).ok().and_then(|size| 64u32.checked_sub(size.checked_mul(8)?)) else {
             return value;
         };
         match (shift, self.signed) {
@@ -79,7 +81,7 @@ impl TextAt {
             TextAt::Fixed { offset, size: 0 } => (offset, data.len().checked_sub(offset)?),
             TextAt::Fixed { offset, size } => (offset, size),
             TextAt::DataLoc { offset } => location(data, abi, offset, 0)?,
-            TextAt::RelLoc { offset } => location(data, abi, offset, offset + 4)?,
+            TextAt::RelLoc { offset } => location(data, abi, offset, offset.checked_add(4)?)?,
         };
         data.get(start..start.checked_add(len)?)
     }
@@ -88,7 +90,7 @@ impl TextAt {
 /// Offset (from `base`) in the low, length in the high half of the word at `offset`.
 fn location(data: &[u8], abi: Abi, offset: usize, base: usize) -> Option<(usize, usize)> {
     let word = abi.uint(data, offset, 4)? as usize;
-    Some((base + (word & 0xffff), word >> 16))
+    Some((base.checked_add(word & 0xffff)?, word >> 16))
 }
 
 #[cfg(test)]

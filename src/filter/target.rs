@@ -1,18 +1,18 @@
-//! What a field name means to the kernel's filter.
+//! The meaning of a field name to the kernel's filter.
 
 use crate::format::{EventFormat, Field, Shape};
 
 /// A field as `filter_assign_type` and `trace_find_event_field` (kernel) see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Target {
-    pub(super) kind: Kind,
+    pub(super) kind: TargetKind,
     pub(super) offset: usize,
     pub(super) size: usize,
     pub(super) signed: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TargetKind {
     /// `char name[16]`
     FixedText,
     /// `__data_loc char[] name`
@@ -31,9 +31,16 @@ pub(super) enum Kind {
     Number,
 }
 
-impl Kind {
+impl TargetKind {
     pub(super) fn is_text(self) -> bool {
-        matches!(self, Kind::FixedText | Kind::DataLocText | Kind::RelLocText | Kind::PointerText | Kind::Comm)
+        matches!(
+            self,
+            TargetKind::FixedText
+                | TargetKind::DataLocText
+                | TargetKind::RelLocText
+                | TargetKind::PointerText
+                | TargetKind::Comm
+        )
     }
 }
 
@@ -45,22 +52,22 @@ pub(super) fn find(format: &EventFormat, name: &str) -> Option<Target> {
         return Some(of(field));
     }
     match name {
-        "CPU" | "cpu" => Some(Target { kind: Kind::Cpu, offset: 0, size: 4, signed: true }),
-        "COMM" | "comm" => Some(Target { kind: Kind::Comm, offset: 0, size: 16, signed: false }),
+        "CPU" | "cpu" => Some(Target { kind: TargetKind::Cpu, offset: 0, size: 4, signed: true }),
+        "COMM" | "comm" => Some(Target { kind: TargetKind::Comm, offset: 0, size: 16, signed: false }),
         _ => format.common.iter().find(|field| field.name == name).map(of),
     }
 }
 
-fn kind(field: &Field) -> Kind {
+fn kind(field: &Field) -> TargetKind {
     let ty = field.type_name.as_str();
     let text = ty.contains("char");
     match field.shape {
-        _ if ty.contains("cpumask_t") && field.is_dynamic() => Kind::CpuMask,
-        Shape::DataLoc { .. } if text => Kind::DataLocText,
-        Shape::RelLoc { .. } if text => Kind::RelLocText,
-        Shape::Array { .. } if text => Kind::FixedText,
-        Shape::Scalar if ty == "char *" || ty == "const char *" => Kind::PointerText,
-        _ => Kind::Number,
+        _ if ty.contains("cpumask_t") && field.is_dynamic() => TargetKind::CpuMask,
+        Shape::DataLoc { .. } if text => TargetKind::DataLocText,
+        Shape::RelLoc { .. } if text => TargetKind::RelLocText,
+        Shape::Array { .. } if text => TargetKind::FixedText,
+        Shape::Scalar if ty == "char *" || ty == "const char *" => TargetKind::PointerText,
+        _ => TargetKind::Number,
     }
 }
 

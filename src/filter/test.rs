@@ -1,9 +1,12 @@
 //! The leaves of a program: one comparison each.
 
-use super::pattern::{Pattern, until_nul};
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+use super::pattern::Pattern;
 use super::source::{NumberAt, Subject, TextAt};
 use super::{CpuList, Op};
 use crate::abi::Abi;
+use crate::text::nul::until_nul;
 use regex::bytes::Regex;
 use std::io::Write;
 use std::ops::Range;
@@ -104,7 +107,9 @@ impl Test {
                 }
             }
             Test::CpuMask { at, op, list } => at.load(data, abi).is_some_and(|mask| {
-                let cpus = (mask.len() as u32 * 8).max(list.iter().last().map_or(0, |last| last + 1));
+                let cpus = (mask.len() as u32)
+                    .saturating_mul(8)
+                    .max(list.iter().last().map_or(0, |last| last.saturating_add(1)));
                 let set = |cpu| mask_has(mask, abi, cpu);
                 match op {
                     Op::BitAnd => list.iter().any(set),
@@ -148,16 +153,16 @@ fn compare(op: Op, signed: bool, left: u64, right: u64) -> bool {
 /// The task's name as the kernel keeps it: 16 bytes, NUL at the end.
 fn padded(comm: &[u8]) -> [u8; COMM_LEN] {
     let mut field = [0; COMM_LEN];
-    let len = comm.len().min(COMM_LEN - 1);
-    field[..len].copy_from_slice(&comm[..len]);
+    field.iter_mut().zip(comm).take(COMM_LEN - 1).for_each(|(to, byte)| *to = *byte);
     field
 }
 
-/// Whether a mask made of the kernel's longs has the bit of `cpu`.
+/// True if a mask made of the kernel's longs has the bit of `cpu`.
 fn mask_has(mask: &[u8], abi: Abi, cpu: u32) -> bool {
     let long = usize::from(abi.long_size);
-    let (word, bit) = (cpu as usize / (8 * long), cpu as usize % (8 * long));
-    abi.uint(mask, word * long, long).is_some_and(|word| word >> bit & 1 == 1)
+    let bits = (long as u32).saturating_mul(8);
+    let (Some(word), Some(bit)) = (cpu.checked_div(bits), cpu.checked_rem(bits)) else { return false };
+    abi.uint(mask, long.saturating_mul(word as usize), long).is_some_and(|word| word >> bit & 1 == 1)
 }
 
 impl Num {
@@ -201,7 +206,8 @@ impl WordsAt {
                 // 18 bytes hold `0x` and the 16 digits of any 64-bit number, so this cannot run short.
                 let _ = write!(rest, "{address:#x}");
                 let left = rest.len();
-                test(&hex[..18 - left])
+                let digits = hex.len().saturating_sub(left);
+                test(hex.get(..digits).unwrap_or_default())
             }),
         }
     }

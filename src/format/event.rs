@@ -5,7 +5,7 @@ use crate::units::EventId;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a `format` file says. `Display` writes it back byte for byte.
+/// A `format` file. `Display` writes it back byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventFormat {
     /// The system (directory) the event belongs to; not part of the text.
@@ -18,7 +18,7 @@ pub struct EventFormat {
     pub common: Arc<[Field]>,
     /// The event's own fields: the second block.
     pub fields: Vec<Field>,
-    /// All that stands behind `print fmt: `, up to the end of the text: format string and arguments.
+    /// All that stands after `print fmt: `, up to the end of the text: format string and arguments.
     pub print_fmt: String,
 }
 

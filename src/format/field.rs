@@ -11,17 +11,17 @@ pub struct Field {
     pub name: String,
     /// The declaration without name and array length: `char`, `__data_loc char[]`, `struct page *`.
     pub type_name: String,
-    /// Where it starts, in bytes from the start of the record.
+    /// Offset in the record, in bytes.
     pub offset: usize,
-    /// How many bytes it takes in the record's fixed part; 0 means the rest of the record.
+    /// Size in the record's fixed part, in bytes; 0 means the rest of the record.
     pub size: usize,
-    /// Whether its numbers are signed; `None` in formats from before Linux 2.6.32, which do not say.
+    /// True if its numbers are signed; `None` in formats from before Linux 2.6.32, which do not say.
     pub signed: Option<bool>,
-    /// How its bytes are to be understood.
+    /// The interpretation of its bytes.
     pub shape: Shape,
 }
 
-/// How the bytes of a field are to be understood.
+/// The interpretation of a field's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// One number or pointer of [`Field::size`] bytes.
@@ -44,32 +44,32 @@ pub enum Shape {
 }
 
 impl Field {
-    /// Whether its numbers are signed; `false` if the format does not say.
+    /// True if its numbers are signed; `false` if the format does not say.
     pub fn is_signed(&self) -> bool {
         self.signed.unwrap_or(false)
     }
 
-    /// Whether it is an array of characters: text, up to the first NUL (`char`, `u8` or `s8` arrays).
+    /// True if it is an array of characters: text, up to the first NUL (`char`, `u8` or `s8` arrays).
     pub fn is_string(&self) -> bool {
         self.shape != Shape::Scalar && ["char", "u8", "s8"].iter().any(|t| self.type_name.contains(t))
     }
 
-    /// Whether it is declared as a pointer.
+    /// True if it is declared as a pointer.
     pub fn is_pointer(&self) -> bool {
         self.type_name.contains('*')
     }
 
-    /// Whether its type is one of C's `long`s (as wide as the kernel's words).
+    /// True if its type is one of C's `long`s (as wide as the kernel's words).
     pub fn is_long(&self) -> bool {
         self.type_name.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| w == "long")
     }
 
-    /// Whether its place is found through a location word ([`Shape::DataLoc`], [`Shape::RelLoc`]).
+    /// True if its place is found through a location word ([`Shape::DataLoc`], [`Shape::RelLoc`]).
     pub fn is_dynamic(&self) -> bool {
         matches!(self.shape, Shape::DataLoc { .. } | Shape::RelLoc { .. })
     }
 
-    /// The number of elements of a fixed array, if the declaration tells their size.
+    /// The number of elements of a fixed array, if the declaration has their size.
     pub fn array_len(&self) -> Option<usize> {
         match self.shape {
             Shape::Array { elem_size } => self.size.checked_div(elem_size),

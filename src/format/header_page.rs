@@ -8,7 +8,7 @@ use crate::abi::{Abi, Endian};
 pub struct HeaderPage {
     /// Size of the `commit` word, which is the kernel's `long`: 4 or 8.
     pub long_size: u8,
-    /// Where a sub-buffer's events start: 16 on 64-bit kernels, 12 on 32-bit ones.
+    /// Offset of a sub-buffer's events, in bytes: 16 on 64-bit kernels, 12 on 32-bit ones.
     pub data_offset: usize,
     /// Size of a whole sub-buffer: header and events.
     pub sub_buffer_size: usize,

@@ -16,6 +16,8 @@
 //! Parsing keeps every byte: writing an [`EventFormat`] back gives the text it came from
 //! (kernel: `kernel/trace/trace_events.c`, `f_show`).
 
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
 mod event;
 mod field;
 mod header_page;

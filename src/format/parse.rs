@@ -10,9 +10,9 @@ use std::sync::Arc;
 pub struct FormatError {
     /// Line within the text, from 1.
     pub line: usize,
-    /// What should have been there.
+    /// The text that was expected.
     pub expected: &'static str,
-    /// What was there: the line, cut to 120 characters.
+    /// The text that was found: the line, cut to 120 characters.
     pub found: String,
 }
 
@@ -32,15 +32,9 @@ impl<'a> Lines<'a> {
         if self.rest.is_empty() {
             return None;
         }
-        self.number += 1;
-        let line = match memchr::memchr(b'\n', self.rest.as_bytes()) {
-            Some(end) => {
-                let line = &self.rest[..end];
-                self.rest = &self.rest[end + 1..];
-                line
-            }
-            None => std::mem::take(&mut self.rest),
-        };
+        self.number = self.number.saturating_add(1);
+        let (line, rest) = split_at_byte(self.rest, b'\n').unwrap_or((self.rest, ""));
+        self.rest = rest;
         Some(line)
     }
 
@@ -87,7 +81,7 @@ impl CommonBlock {
             return None;
         }
         lines.rest = rest;
-        lines.number += self.fields.len() + 1;
+        lines.number = lines.number.saturating_add(self.fields.len()).saturating_add(1);
         Some(self.fields.clone())
     }
 }
@@ -109,20 +103,21 @@ pub(super) fn event(system: &str, text: &str, last: &mut CommonBlock) -> Result<
     let single_block = own.is_empty() && common.iter().any(|f| !f.name.starts_with("common_"));
     let fields = if single_block {
         let first_own = common.iter().position(|f| !f.name.starts_with("common_")).unwrap_or(common.len());
-        let own = common[first_own..].to_vec();
-        common = common[..first_own].into();
+        let (first, own) = common.split_at_checked(first_own).unwrap_or_default();
+        let own = own.to_vec();
+        common = first.into();
         own
     } else {
         if !Arc::ptr_eq(&common, &last.fields)
-            && let Some(end) = first.find("\n\n")
+            && let Some((text, _)) = first.split_once("\n\n")
         {
-            *last = CommonBlock { text: first[..end + 1].to_owned(), fields: common.clone() };
+            *last = CommonBlock { text: format!("{text}\n"), fields: common.clone() };
         }
         own
     };
     let rest = lines.rest;
     let print_fmt = rest.strip_prefix("print fmt: ").ok_or_else(|| {
-        lines.number += 1;
+        lines.number = lines.number.saturating_add(1);
         lines.error("`print fmt: `", rest.lines().next().unwrap_or(""))
     })?;
     Ok(EventFormat { system: system.to_owned(), name, id, common, fields, print_fmt: print_fmt.to_owned() })
@@ -155,8 +150,7 @@ pub(super) fn header_page(text: &str) -> Result<HeaderPage, FormatError> {
 /// `field:DECL;\toffset:N;\tsize:N;[\tsigned:N;]`
 fn field(line: &str) -> Option<Field> {
     let line = line.strip_prefix("field:")?;
-    let end = memchr::memchr(b';', line.as_bytes())?;
-    let (decl, rest) = (&line[..end], &line[end + 1..]);
+    let (decl, rest) = split_at_byte(line, b';')?;
     if let Some((offset, size, signed)) = usual_numbers(rest.as_bytes()) {
         return with_numbers(decl, offset, size, signed);
     }
@@ -191,15 +185,24 @@ fn usual_numbers(rest: &[u8]) -> Option<(usize, usize, Option<bool>)> {
     }
 }
 
+/// The text before the first `byte`, an ASCII character, and after it.
+fn split_at_byte(text: &str, byte: u8) -> Option<(&str, &str)> {
+    let at = memchr::memchr(byte, text.as_bytes())?;
+    Some((text.get(..at)?, text.get(at.checked_add(1)?..)?))
+}
+
 /// Up to nine digits and a semicolon, and what follows it.
 fn number(text: &[u8]) -> Option<(usize, &[u8])> {
-    let mut value = 0;
-    for (at, byte) in text.iter().enumerate().take(10) {
+    let (mut value, mut rest) = (0usize, text);
+    for at in 0..10 {
+        let (byte, after) = rest.split_first()?;
         match byte {
-            b'0'..=b'9' if at < 9 => value = value * 10 + usize::from(byte - b'0'),
-            b';' if at > 0 => return Some((value, &text[at + 1..])),
+            // nine digits fit
+            b'0'..=b'9' if at < 9 => value = value.wrapping_mul(10).wrapping_add((byte & 0xf).into()),
+            b';' if at > 0 => return Some((value, after)),
             _ => return None,
         }
+        rest = after;
     }
     None
 }
@@ -211,25 +214,26 @@ fn split_decl(decl: &str) -> Option<(String, String, Option<&str>)> {
     let decl = decl.trim();
     let (head, mut length) = match decl.strip_suffix(']') {
         Some(inner) => {
-            let open = inner.find('[')?; // `a[2][3]` stays one bracket text, `2][3`
-            (inner[..open].trim_end(), Some(&inner[open + 1..]))
+            let (head, length) = inner.split_once('[')?; // `a[2][3]` stays one bracket text, `2][3`
+            (head.trim_end(), Some(length))
         }
         None => (decl, None),
     };
     let is_plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.');
     let name_at = match head.as_bytes().iter().rposition(|b| !is_plain(b)) {
-        Some(before) if head.as_bytes()[before].is_ascii() => before + 1,
+        Some(before) if head.as_bytes().get(before).is_some_and(u8::is_ascii) => before.saturating_add(1),
         Some(_) => head.trim_end_matches(|c: char| c.is_alphanumeric() || c == '_' || c == '.').len(),
         None => 0,
     };
-    let (ty, name) = head.split_at(name_at);
+    let (ty, name) = head.split_at_checked(name_at)?;
     if name.is_empty() {
         return None;
     }
     let ty = ty.trim_end();
-    if length.is_none() && ty.ends_with(']') {
-        let open = ty.rfind('[')?;
-        length = Some(&ty[open + 1..ty.len() - 1]);
+    if length.is_none()
+        && let Some(inner) = ty.strip_suffix(']')
+    {
+        length = Some(inner.rsplit_once('[')?.1);
     }
     Some((ty.to_owned(), name.to_owned(), length))
 }
@@ -248,7 +252,7 @@ fn shape(type_name: &str, length: Option<&str>, size: usize) -> Shape {
             let len =
                 text.split("][").map(|n| n.trim().parse::<usize>().ok()).try_fold(1usize, |a, n| a.checked_mul(n?));
             let elem_size = match len {
-                Some(len) if len > 0 && size > 0 => size / len,
+                Some(len) if len > 0 && size > 0 => size.checked_div(len).unwrap_or_default(),
                 _ => element_size(type_name),
             };
             Shape::Array { elem_size }

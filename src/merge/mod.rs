@@ -1,4 +1,4 @@
-//! Per-CPU streams to one stream ordered by (timestamp, cpu).
+//! Internal. Per-CPU streams to one stream ordered by (timestamp, cpu).
 //!
 //! A [`Merge`] takes the streams of any number of buffers of any number of files. Records with the same time stamp come
 //! in the order in which their streams were added; adding the top buffers of all files first, then the instances of
@@ -8,9 +8,11 @@
 //! buffer, which is how a function_graph entry is known to be a leaf.
 
 pub mod ahead;
+pub mod live;
 mod order;
 mod source;
 mod stream;
+mod tournament;
 
 pub use source::Source;
 pub use stream::{Merge, MergeError, Series};

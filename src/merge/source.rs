@@ -1,4 +1,4 @@
-//! What can be merged.
+//! Sources of a merge.
 
 use crate::ring_buffer::Item;
 use crate::trace_dat::{CpuStream, FileError, Head};
@@ -12,19 +12,19 @@ pub trait Source {
     /// The next record; `None` at the end.
     ///
     /// # Errors
-    /// [`FileError`] where data is damaged; calling again goes on behind it.
+    /// [`FileError`] where data is damaged; calling again goes on after it.
     fn next(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError>;
 
-    /// The next record, if it is at hand and earlier than `limit`: then the bytes of the one before stay where they are.
+    /// The next record, if it is buffered and earlier than `limit`: then the bytes of the one before stay where they are.
     fn ready(&mut self, limit: u64) -> Option<Head>;
 
-    /// The record given last and those behind it that are at hand, with the data they lie in.
+    /// The record given last and those after it that are buffered, with the data they lie in.
     fn found(&self) -> (&[Item], &[u8]);
 
     /// Gives `count` of them at once: the last, if there are that many.
     fn give(&mut self, count: usize) -> Option<Head>;
 
-    /// Whether the last [`Source::next`] changed buffers with `spare`, where the record before it is found since.
+    /// True if the last [`Source::next`] changed buffers with `spare`, where the record before it is found since.
     fn swapped(&self) -> bool;
 
     /// The bytes of a record that [`Source::next`] gave last, or the time before that.

@@ -16,7 +16,7 @@ use crate::units::{CpuId, Timestamp};
 ///     match merge.advance() {
 ///         Ok(true) => println!("{}", merge.record().timestamp.0),
 ///         Ok(false) => break,
-///         Err(damage) => eprintln!("{damage}"), // and go on behind it
+///         Err(damage) => eprintln!("{damage}"), // and go on after it
 ///     }
 /// }
 /// # Ok(())
@@ -77,7 +77,7 @@ impl<'m> Series<'m> {
 pub struct MergeError {
     /// The buffer that the stream was added for.
     pub buffer: usize,
-    /// What is damaged.
+    /// The damage.
     pub error: FileError,
 }
 
@@ -120,7 +120,7 @@ impl<S: Source> Merge<S> {
     /// Goes to the next record; `false` at the end.
     ///
     /// # Errors
-    /// [`MergeError`] where data is damaged; calling again goes on behind it.
+    /// [`MergeError`] where data is damaged; calling again goes on after it.
     #[inline]
     pub fn advance(&mut self) -> Result<bool, MergeError> {
         let Run { stream, limit } = self.run;
@@ -136,7 +136,7 @@ impl<S: Source> Merge<S> {
         self.advance_slowly()
     }
 
-    /// Where another stream may be next, or data must be read.
+    /// Slow path: another stream may be next, or data must be read.
     #[inline(never)]
     fn advance_slowly(&mut self) -> Result<bool, MergeError> {
         self.run = Run::default();
@@ -205,8 +205,8 @@ impl<S: Source> Merge<S> {
         Ok(())
     }
 
-    /// The records that come next, as far as they are of one stream and at hand; `None` if there are few of them, or
-    /// something is to be told before.
+    /// The records that come next, as far as they are of one stream and buffered; `None` if there are few of them, or
+    /// something must be reported first.
     #[inline]
     pub fn series(&self) -> Option<Series<'_>> {
         let Run { stream, limit } = self.run;
@@ -236,7 +236,7 @@ impl<S: Source> Merge<S> {
     ///
     /// # Panics
     /// Unless the last [`Merge::advance`] gave `Ok(true)`.
-    #[inline]
+    #[inline(always)]
     pub fn record(&self) -> Record<'_> {
         let Current { stream, head, in_spare } = self.current.expect("`advance` gave a record");
         let input = &self.streams[stream as usize];
@@ -248,7 +248,7 @@ impl<S: Source> Merge<S> {
         record(input, &head, data)
     }
 
-    /// Which of its CPU's sub-buffers holds the current record, from 0.
+    /// Index of the current record's sub-buffer among those of its CPU.
     ///
     /// # Panics
     /// As [`Merge::record`].
@@ -259,7 +259,7 @@ impl<S: Source> Merge<S> {
     /// The record that follows the current one in time in the same buffer. It is lent beside the current one, and will
     /// be given by a later [`Merge::advance`] unless [`Merge::skip_peeked`] is called.
     ///
-    /// Not seen is what lies behind damage that has not been reported yet.
+    /// Not seen is what lies after damage that has not been reported yet.
     pub fn peek(&self) -> Option<Record<'_>> {
         let input = &self.streams[self.peeked()? as usize];
         let head = input.head.as_ref()?;
@@ -293,7 +293,7 @@ impl<S: Source> Merge<S> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn record<'a, S: Source>(input: &Input<S>, head: &Head, data: &'a [u8]) -> Record<'a> {
     Record {
         timestamp: Timestamp(head.item.timestamp),

@@ -8,12 +8,12 @@ use super::program::Op;
 use super::table::Table;
 use super::text::Text;
 
-/// Whether a print format has `%pGg`.
+/// True if a print format has `%pGg`.
 pub(crate) fn wanted(print_fmt: &str) -> bool {
     print_fmt.contains("%pGg")
 }
 
-/// Whether a print format has the table.
+/// True if a print format has the table.
 pub(crate) fn offered(print_fmt: &str) -> bool {
     print_fmt.contains("\"GFP_KERNEL\"")
 }

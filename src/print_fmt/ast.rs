@@ -38,6 +38,6 @@ pub(super) enum Expr {
 pub(super) struct Ast {
     /// The format string, unescaped.
     pub(super) format: Vec<u8>,
-    /// What follows it.
+    /// The arguments of the call.
     pub(super) args: Vec<Expr>,
 }

@@ -4,7 +4,9 @@ use super::pointer::{self, Pointer};
 use super::spec::{Count, MAX_WIDTH, Piece, Spec, pieces};
 use super::{Context, Semantics};
 use crate::abi::Abi;
-use crate::text::num::{self, Radix};
+use crate::text::nul::until_nul;
+use crate::text::num;
+use crate::text::printf::{self, Radix};
 
 /// A constant format string, taken apart.
 #[derive(Clone, Debug)]
@@ -29,7 +31,7 @@ impl<'a> Args<'a, '_> {
             Semantics::TraceCmd => (size.max(4), 4),
             Semantics::Kernel => (size, size.clamp(1, 4)),
         };
-        let at = self.pos.next_multiple_of(align);
+        let at = self.pos.checked_next_multiple_of(align).unwrap_or(self.pos);
         self.pos = at.saturating_add(size);
         self.cx.abi.uint(self.data, at, size).unwrap_or(0)
     }
@@ -37,9 +39,9 @@ impl<'a> Args<'a, '_> {
     /// A text up to its NUL.
     fn text(&mut self) -> &'a [u8] {
         let rest = self.data.get(self.pos..).unwrap_or(&[]);
-        let len = memchr::memchr(0, rest).unwrap_or(rest.len());
-        self.pos = self.pos.saturating_add(len + 1);
-        &rest[..len]
+        let text = until_nul(rest);
+        self.pos = self.pos.saturating_add(text.len()).saturating_add(1);
+        text
     }
 }
 
@@ -91,24 +93,24 @@ fn conversion(spec: &Spec, args: &mut Args<'_, '_>, out: &mut Vec<u8>) {
         }
         b's' => {
             let text = args.text();
-            let text = &text[..precision.unwrap_or(text.len()).min(text.len())];
+            let text = text.get(..precision.unwrap_or(text.len())).unwrap_or(text);
             return padded(out, text, flags.left, width);
         }
         b'p' => return pointer(spec, args, out, flags.left, width),
         other => return out.extend_from_slice(&[b'%', other]),
     };
     let value = super::expr::fit(args.number(usize::from(spec.size)), spec.size, radix == Radix::Signed);
-    num::printf(out, value, radix, flags, width, precision);
+    printf::printf(out, value, radix, flags, width, precision);
 }
 
 fn padded(out: &mut Vec<u8>, text: &[u8], left: bool, width: usize) {
     let fill = width.saturating_sub(text.len());
     if !left {
-        out.resize(out.len() + fill, b' ');
+        out.resize(out.len().saturating_add(fill), b' ');
     }
     out.extend_from_slice(text);
     if left {
-        out.resize(out.len() + fill, b' ');
+        out.resize(out.len().saturating_add(fill), b' ');
     }
 }
 
@@ -136,7 +138,7 @@ fn pointer(spec: &Spec, args: &mut Args<'_, '_>, out: &mut Vec<u8>, left: bool, 
             pointer::address(out, &cx, kind, value, args.semantics);
         }
     }
-    // The kernel passes over all letters and digits behind the `p`.
+    // The kernel passes over all letters and digits after the `p`.
     if args.semantics == Semantics::TraceCmd {
         out.extend_from_slice(spec.extension.get(used..).unwrap_or(&[]));
     }

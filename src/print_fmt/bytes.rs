@@ -1,4 +1,4 @@
-//! Where the bytes of an array or a text lie.
+//! Places of arrays and texts in a record.
 
 use super::Context;
 
@@ -18,7 +18,7 @@ pub(super) enum Bytes {
 }
 
 impl Bytes {
-    /// Where they lie, if that is the same in every record.
+    /// The offset, if it is the same in every record.
     pub(super) fn fixed_offset(self) -> Option<u32> {
         match self {
             Bytes::Fixed { offset, .. } => Some(offset),
@@ -30,8 +30,8 @@ impl Bytes {
     pub(super) fn get<'a>(self, cx: &Context<'a>) -> &'a [u8] {
         let data = cx.data;
         let cut = |start: usize, len: usize| {
-            let start = start.min(data.len());
-            &data[start..start.saturating_add(len).min(data.len())]
+            let rest = data.get(start..).unwrap_or_default();
+            rest.get(..len).unwrap_or(rest)
         };
         match self {
             Bytes::Fixed { offset, len } => cut(offset as usize, len as usize),
@@ -42,21 +42,12 @@ impl Bytes {
             }
             Bytes::RelLoc { at } => {
                 let word = cx.u32(at as usize);
-                cut((word & 0xffff) as usize + at as usize + 4, (word >> 16) as usize)
+                cut(((word & 0xffff) as usize).saturating_add(at as usize).saturating_add(4), (word >> 16) as usize)
             }
             Bytes::OldLoc { at } => {
                 let start = cx.abi.uint(data, at as usize, 2).unwrap_or(0);
                 cut(start as usize, usize::MAX)
             }
         }
-    }
-}
-
-/// `bytes` up to the first NUL.
-#[inline]
-pub(super) fn c_str(bytes: &[u8]) -> &[u8] {
-    match memchr::memchr(0, bytes) {
-        Some(end) => &bytes[..end],
-        None => bytes,
     }
 }

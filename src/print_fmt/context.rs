@@ -1,4 +1,4 @@
-//! What a program reads while it runs.
+//! The input of a program that runs.
 
 use crate::abi::{Abi, Endian};
 use crate::symbols::Symbols;
@@ -8,7 +8,7 @@ use crate::symbols::Symbols;
 pub struct Context<'a> {
     /// The record, from `common_type` on.
     pub data: &'a [u8],
-    /// How the recorded kernel wrote its numbers.
+    /// Byte order and word size of the recorded kernel.
     pub abi: Abi,
     /// Names for addresses.
     pub symbols: &'a Symbols,

@@ -5,11 +5,12 @@
 pub(super) struct CType {
     /// Width in bytes: 1, 2, 4 or 8; of a pointer: the kernel's word.
     pub(super) size: u8,
-    /// Whether its numbers are signed.
+    /// True if its numbers are signed.
     pub(super) signed: bool,
     /// For a pointer, the size of what it points to (1 where that is not known).
     pub(super) pointee: Option<u8>,
-    /// Whether libtraceevent cuts a value to this type in a cast (it leaves pointers, longs and names it does not know alone).
+    /// True if libtraceevent cuts a value to this type in a cast (it leaves pointers, longs and names it does not know
+    /// alone).
     pub(super) masks: bool,
     /// `bool`: every value but 0 is 1.
     pub(super) truth: bool,
@@ -112,7 +113,7 @@ fn base(words: &[&str], long_size: u8) -> Option<CType> {
     if count("enum") > 0 {
         return Some(CType { masks: false, ..CType::number(4, false) });
     }
-    if count("bool") + count("_Bool") > 0 {
+    if count("bool") > 0 || count("_Bool") > 0 {
         return Some(CType { masks: false, truth: true, ..CType::number(1, false) });
     }
     let signed = count("unsigned") == 0;

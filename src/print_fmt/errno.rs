@@ -4,7 +4,8 @@
 pub(super) fn name(value: u64, long_size: u8) -> Option<&'static str> {
     let value = if long_size == 4 { i64::from(value as u32 as i32) } else { value as i64 };
     let code = u16::try_from(value.checked_neg()?).ok()?;
-    NAMES.binary_search_by_key(&code, |n| n.0).ok().map(|at| NAMES[at].1)
+    let at = NAMES.binary_search_by_key(&code, |n| n.0).ok()?;
+    NAMES.get(at).map(|name| name.1)
 }
 
 /// asm-generic/errno.h, and the codes that only the kernel uses (linux/errno.h).

@@ -1,15 +1,15 @@
 //! Why a `print fmt` text could not become a program.
 
-/// A `print fmt` text that does not compile; the offsets count bytes from behind `print fmt: `.
+/// A `print fmt` text that does not compile; the offsets count bytes from after `print fmt: `.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrintFmtError {
     /// The text is not C as print formats use it.
     #[error("byte {offset}: expected {expected}, found `{found}`")]
     Syntax {
-        /// Where.
+        /// Offset in the text, in bytes.
         offset: usize,
-        /// What should have been there.
+        /// The token that was expected.
         expected: &'static str,
         /// The token that was there; empty at the end of the text.
         found: String,
@@ -17,13 +17,13 @@ pub enum PrintFmtError {
     /// A string or a character constant without its closing quote.
     #[error("byte {offset}: unterminated quote")]
     Unterminated {
-        /// Where the quote opens.
+        /// Offset of the opening quote, in bytes.
         offset: usize,
     },
     /// Expressions nested deeper than any kernel nests them.
     #[error("byte {offset}: nested too deeply")]
     TooDeep {
-        /// Where the limit was reached.
+        /// Offset at which the limit was reached, in bytes.
         offset: usize,
     },
     /// The program would be larger than any kernel's print format needs.

@@ -39,7 +39,7 @@ pub(super) enum Ex {
     Choice(Box<[Ex; 3]>),
 }
 
-/// Where a number lies in the record.
+/// Place of a number in the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Load {
     pub(super) offset: u32,
@@ -124,15 +124,27 @@ impl Ex {
             Ex::Fit { size, signed, of } => fit(of.eval(cx), *size, *signed),
             Ex::Swap { size, of } => {
                 let value = of.eval(cx).swap_bytes();
-                value >> (64 - 8 * u32::from((*size).clamp(1, 8)))
+                value >> u64::BITS.saturating_sub(u32::from((*size).clamp(1, 8)).saturating_mul(8))
             }
             Ex::Neg(of) => of.eval(cx).wrapping_neg(),
             Ex::Not(of) => !of.eval(cx),
             Ex::IsZero(of) => u64::from(of.eval(cx) == 0),
-            Ex::And(of) => u64::from(of[0].eval(cx) != 0 && of[1].eval(cx) != 0),
-            Ex::Or(of) => u64::from(of[0].eval(cx) != 0 || of[1].eval(cx) != 0),
-            Ex::Choice(of) => of[if of[0].eval(cx) != 0 { 1 } else { 2 }].eval(cx),
-            Ex::Bin(op, of) => op.apply(of[0].eval(cx), of[1].eval(cx)),
+            Ex::And(of) => {
+                let [a, b] = &**of;
+                u64::from(a.eval(cx) != 0 && b.eval(cx) != 0)
+            }
+            Ex::Or(of) => {
+                let [a, b] = &**of;
+                u64::from(a.eval(cx) != 0 || b.eval(cx) != 0)
+            }
+            Ex::Choice(of) => {
+                let [condition, yes, no] = &**of;
+                if condition.eval(cx) != 0 { yes.eval(cx) } else { no.eval(cx) }
+            }
+            Ex::Bin(op, of) => {
+                let [a, b] = &**of;
+                op.apply(a.eval(cx), b.eval(cx))
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! Kernel functions that appear in print formats because their result cannot be known when the format is written.
 
 use super::table::Part;
+use crate::text::nul::until_nul;
 use crate::text::num;
 
 /// A function with a text as its result.
@@ -25,13 +26,13 @@ pub(super) enum TextFunction {
     Name(&'static [(u64, &'static str)]),
 }
 
-/// What a function in a print format stands for.
+/// The meaning of a function in a print format.
 pub(super) enum Function {
     /// Its first argument, unchanged.
     Identity,
     /// `is_writable_pte(x)`: bit 1.
     Writable,
-    /// `__le16_to_cpup(p)`, `get_unaligned_le16(p)` and the like: a number at a place, little endian or not, of so many bytes.
+    /// `__le16_to_cpup(p)`, `get_unaligned_le16(p)` and the like: a number at a place, little endian or not, of this many bytes.
     Unaligned {
         big: bool,
         size: u8,
@@ -40,7 +41,7 @@ pub(super) enum Function {
     Swap(u8),
     /// The argument with its bytes turned around, whatever the machine.
     Turn(u8),
-    /// Leading zero bits of a number of so many bytes.
+    /// Leading zero bits of a number of this many bytes.
     LeadingZeros(u8),
     /// The logarithm to base 2, rounded down, or up.
     Log2 {
@@ -104,7 +105,7 @@ impl TextFunction {
                 _ => b"Info",
             }),
             TextFunction::NvmeDisk => {
-                let name = super::bytes::c_str(data);
+                let name = until_nul(data);
                 if !name.is_empty() {
                     out.extend_from_slice(b"disk=");
                     out.extend_from_slice(name);
@@ -114,8 +115,8 @@ impl TextFunction {
             TextFunction::Raw => super::pointer::separated(out, data, Some(b' ')),
             TextFunction::Scsi => super::scsi::cdb(out, data),
             TextFunction::Escaped => {
-                let len = usize::try_from(args[0]).unwrap_or(usize::MAX).min(data.len());
-                data[..len].iter().for_each(|byte| escape(*byte, out));
+                let len = usize::try_from(args[0]).unwrap_or(usize::MAX);
+                data.iter().take(len).for_each(|byte| escape(*byte, out));
             }
             TextFunction::XenHypercall => {
                 if let Some(name) = usize::try_from(args[0]).ok().and_then(|i| XEN_HYPERCALLS.get(i)) {
@@ -174,7 +175,7 @@ fn escape(byte: u8, out: &mut Vec<u8>) {
         0x1b => b'e',
         b'\\' | b'"' => byte,
         b' ' | b'=' | b'\'' | ..0x20 | 0x7f.. => {
-            out.extend_from_slice(&[b'\\', b'0' + (byte >> 6), b'0' + (byte >> 3 & 7), b'0' + (byte & 7)]);
+            out.extend_from_slice(&[b'\\', b'0' | byte >> 6, b'0' | byte >> 3 & 7, b'0' | byte & 7]);
             return;
         }
         _ => return out.push(byte),

@@ -12,7 +12,7 @@ pub(super) enum Order {
     Reversed,
 }
 
-/// What to show of a socket address.
+/// The parts of a socket address to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sockaddr {
     pub(super) padded: bool,
@@ -47,8 +47,8 @@ pub(super) fn ipv4(out: &mut Vec<u8>, mut ip: [u8; 4], padded: bool, reversed: b
 
 pub(super) fn ipv6(out: &mut Vec<u8>, ip: &[u8; 16], colons: bool, compressed: bool) {
     let mut groups = [0u16; 8];
-    for (group, pair) in groups.iter_mut().zip(ip.chunks_exact(2)) {
-        *group = u16::from_be_bytes([pair[0], pair[1]]);
+    for (group, pair) in groups.iter_mut().zip(ip.as_chunks().0) {
+        *group = u16::from_be_bytes(*pair);
     }
     if !compressed {
         for (i, group) in groups.iter().enumerate() {
@@ -63,29 +63,29 @@ pub(super) fn ipv6(out: &mut Vec<u8>, ip: &[u8; 16], colons: bool, compressed: b
     let dotted =
         (groups[..5] == [0; 5] && groups[5] == 0xffff) || (groups[4] | 0x0200 == 0x0200 && groups[5] == 0x5efe);
     let count = if dotted { 6 } else { 8 };
-    let (mut best, mut best_len, mut i) = (0, 1, 0);
-    while i < count {
-        let run = groups[i..count].iter().take_while(|g| **g == 0).count();
-        if run > best_len {
-            (best, best_len) = (i, run);
+    let shown = groups.get(..count).unwrap_or(&groups);
+    let (mut best, mut run) = (0..0, 0..0);
+    for (i, group) in shown.iter().enumerate() {
+        let start = if *group == 0 { run.start } else { i.saturating_add(1) };
+        run = start..i.saturating_add(1);
+        if run.len() > best.len().max(1) {
+            best = run.clone();
         }
-        i += run.max(1);
     }
-    let mut i = 0;
     let mut colon = false;
-    while i < count {
-        if best_len > 1 && i == best {
-            put::all(out, b"::");
+    for (i, group) in shown.iter().enumerate() {
+        if best.contains(&i) {
+            if i == best.start {
+                put::all(out, b"::");
+            }
             colon = false;
-            i += best_len;
             continue;
         }
         if colon {
             out.push(b':');
         }
-        num::hex(out, u64::from(groups[i]));
+        num::hex(out, u64::from(*group));
         colon = true;
-        i += 1;
     }
     if dotted {
         if colon {

@@ -6,11 +6,11 @@ use super::PrintFmtError;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token {
     pub(super) offset: usize,
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// A name: field, function, type, enum constant.
     Word(String),
     /// An integer constant and what its suffix says of its C type.
@@ -47,82 +47,79 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, PrintFmtError> {
     while let Some(&b) = bytes.get(pos) {
         let offset = pos;
         if b.is_ascii_whitespace() {
-            pos += 1;
+            pos = pos.saturating_add(1);
             continue;
         }
+        let rest = bytes.get(pos..).unwrap_or_default();
         let kind = if b == b'"' {
             let (string, end) = quoted(bytes, pos, b'"')?;
             pos = end;
-            Kind::Text(string)
+            TokenKind::Text(string)
         } else if b == b'\'' {
             let (string, end) = quoted(bytes, pos, b'\'')?;
             pos = end;
             let value = string.first().map_or(0, |&c| c as i8 as i64 as u64);
-            Kind::Number { value, unsigned: false, long: false }
+            TokenKind::Number { value, unsigned: false, long: false }
         } else if b.is_ascii_digit() {
             let end = word_end(bytes, pos);
             pos = end;
-            number(&text[offset..end])
+            number(text.get(offset..end).unwrap_or_default())
         } else if b.is_ascii_alphabetic() || b == b'_' {
             let end = word_end(bytes, pos);
             pos = end;
-            let word = &text[offset..end];
+            let word = text.get(offset..end).unwrap_or_default();
             match leftover(word) {
-                Some(string) => Kind::Text(string.to_vec()),
-                None => Kind::Word(word.to_owned()),
+                Some(string) => TokenKind::Text(string.to_vec()),
+                None => TokenKind::Word(word.to_owned()),
             }
-        } else if let Some(op) = OPS.iter().find(|op| bytes[pos..].starts_with(op.as_bytes())) {
-            pos += op.len();
-            Kind::Op(op)
+        } else if let Some(op) = OPS.iter().find(|op| rest.starts_with(op.as_bytes())) {
+            pos = pos.saturating_add(op.len());
+            TokenKind::Op(op)
         } else {
-            let found = text[offset..].chars().take(1).collect();
+            let found = text.get(offset..).unwrap_or_default().chars().take(1).collect();
             return Err(PrintFmtError::Syntax { offset, expected: "a token", found });
         };
         match (&kind, out.last_mut()) {
-            (Kind::Text(more), Some(Token { kind: Kind::Text(text), .. })) => text.extend_from_slice(more),
+            (TokenKind::Text(more), Some(Token { kind: TokenKind::Text(text), .. })) => text.extend_from_slice(more),
             _ => out.push(Token { offset, kind }),
         }
     }
-    out.push(Token { offset: bytes.len(), kind: Kind::End });
+    out.push(Token { offset: bytes.len(), kind: TokenKind::End });
     Ok(out)
 }
 
 fn word_end(bytes: &[u8], start: usize) -> usize {
-    let len = bytes[start..].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
-    start + len
+    let rest = bytes.get(start..).unwrap_or_default();
+    let len = rest.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+    start.saturating_add(len)
 }
 
 /// A C integer constant; what is no number counts as far as it is one, as strtoull does.
-fn number(word: &str) -> Kind {
+fn number(word: &str) -> TokenKind {
     let lower = word.to_ascii_lowercase();
     let (radix, digits) = if let Some(hex) = lower.strip_prefix("0x") {
         (16, hex)
     } else if let Some(bin) = lower.strip_prefix("0b") {
         (2, bin)
-    } else if lower.len() > 1 && lower.starts_with('0') {
-        (8, &lower[1..])
+    } else if let Some(octal) = lower.strip_prefix('0').filter(|octal| !octal.is_empty()) {
+        (8, octal)
     } else {
         (10, lower.as_str())
     };
-    let mut value: u64 = 0;
-    let mut used = 0;
-    for c in digits.chars() {
-        let Some(d) = c.to_digit(radix) else { break };
-        value = value.wrapping_mul(u64::from(radix)).wrapping_add(u64::from(d));
-        used += 1;
-    }
-    let suffix = &digits[used..];
-    Kind::Number { value, unsigned: suffix.contains('u'), long: suffix.contains('l') }
+    let suffix = digits.trim_start_matches(|c: char| c.is_digit(radix));
+    let digits = digits.chars().map_while(|c| c.to_digit(radix));
+    let value = digits.fold(0u64, |v, d| v.wrapping_mul(u64::from(radix)).wrapping_add(u64::from(d)));
+    TokenKind::Number { value, unsigned: suffix.contains('u'), long: suffix.contains('l') }
 }
 
-/// The unescaped content of a quote that opens at `start`, and the position behind it.
+/// The unescaped content of a quote that opens at `start`, and the position after it.
 fn quoted(bytes: &[u8], start: usize, quote: u8) -> Result<(Vec<u8>, usize), PrintFmtError> {
     let mut out = Vec::new();
-    let mut pos = start + 1;
+    let mut pos = start.saturating_add(1);
     loop {
         let unterminated = PrintFmtError::Unterminated { offset: start };
         let &b = bytes.get(pos).ok_or(unterminated.clone())?;
-        pos += 1;
+        pos = pos.saturating_add(1);
         if b == quote {
             return Ok((out, pos));
         }
@@ -130,8 +127,9 @@ fn quoted(bytes: &[u8], start: usize, quote: u8) -> Result<(Vec<u8>, usize), Pri
             out.push(b);
             continue;
         }
-        let &escaped = bytes.get(pos).ok_or(unterminated)?;
-        pos += 1;
+        let rest = bytes.get(pos..).unwrap_or_default();
+        let (&escaped, after) = rest.split_first().ok_or(unterminated)?;
+        pos = pos.saturating_add(1);
         match escaped {
             b'n' => out.push(b'\n'),
             b't' => out.push(b'\t'),
@@ -142,27 +140,34 @@ fn quoted(bytes: &[u8], start: usize, quote: u8) -> Result<(Vec<u8>, usize), Pri
             b'v' => out.push(11),
             b'e' => out.push(27),
             b'x' => {
-                let digits = bytes[pos..].iter().take(2).take_while(|b| b.is_ascii_hexdigit()).count();
-                let text = std::str::from_utf8(&bytes[pos..pos + digits]).unwrap_or("");
-                out.push(u8::from_str_radix(text, 16).unwrap_or(0));
-                pos += digits;
+                let (value, digits) = digits(after, 16, 2);
+                out.push(value);
+                pos = pos.saturating_add(digits);
             }
             b'0'..=b'7' => {
-                let digits = bytes[pos - 1..].iter().take(3).take_while(|b| (b'0'..=b'7').contains(b)).count();
-                let value = bytes[pos - 1..pos - 1 + digits].iter().fold(0u32, |v, b| v * 8 + u32::from(b - b'0'));
-                out.push(value as u8);
-                pos += digits - 1;
+                let (value, digits) = digits(rest, 8, 3);
+                out.push(value);
+                pos = pos.saturating_add(digits).saturating_sub(1); // the first one was `escaped`
             }
             other => out.push(other),
         }
     }
 }
 
+/// The low byte of the number of up to `most` digits that `text` begins with, and how many digits it has.
+fn digits(text: &[u8], radix: u32, most: usize) -> (u8, usize) {
+    let digits = text.iter().take(most).map_while(|b| char::from(*b).to_digit(radix));
+    let (value, count) = digits.fold((0u32, 0usize), |(value, count), digit| {
+        (value.wrapping_mul(radix).wrapping_add(digit), count.saturating_add(1))
+    });
+    (value as u8, count)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn kinds(text: &str) -> Vec<Kind> {
+    fn kinds(text: &str) -> Vec<TokenKind> {
         tokens(text).unwrap().into_iter().map(|t| t.kind).collect()
     }
 
@@ -171,12 +176,12 @@ mod tests {
         assert_eq!(
             kinds(r#""a\t" "b\"", 0x10UL<<'a'"#),
             [
-                Kind::Text(b"a\tb\"".to_vec()),
-                Kind::Op(","),
-                Kind::Number { value: 16, unsigned: true, long: true },
-                Kind::Op("<<"),
-                Kind::Number { value: 97, unsigned: false, long: false },
-                Kind::End,
+                TokenKind::Text(b"a\tb\"".to_vec()),
+                TokenKind::Op(","),
+                TokenKind::Number { value: 16, unsigned: true, long: true },
+                TokenKind::Op("<<"),
+                TokenKind::Number { value: 97, unsigned: false, long: false },
+                TokenKind::End,
             ]
         );
     }

@@ -11,6 +11,8 @@
 //! Two readings of the same C exist side by side ([`Semantics`]): the kernel's, and that of libtraceevent, which knows
 //! nothing of types.
 
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
 mod allocation;
 mod ast;
 mod binary;

@@ -3,26 +3,26 @@
 use super::PrintFmtError;
 use super::ast::{Ast, Expr};
 use super::ctype::{self, CType, of_words};
-use super::lex::{Kind, Token, tokens};
+use super::lex::{Token, TokenKind, tokens};
 
-/// How deep expressions may nest (the deepest seen in a kernel is about 30).
+/// Limit of nested expressions (the deepest seen in a kernel is about 30).
 const MAX_DEPTH: usize = 160;
 
-/// Parses the text behind `print fmt: `.
+/// Parses the text after `print fmt: `.
 pub(super) fn parse(text: &str, long_size: u8) -> Result<Ast, PrintFmtError> {
     let tokens = tokens(text)?;
     let mut p = Parser { tokens, pos: 0, depth: 0, long_size };
-    let Kind::Text(format) = p.peek().clone() else { return Err(p.unexpected("a format string")) };
-    p.pos += 1;
+    let TokenKind::Text(format) = p.peek().clone() else { return Err(p.unexpected("a format string")) };
+    p.skip(1);
     let mut args = Vec::new();
     while p.eat(",") {
-        if *p.peek() == Kind::End {
+        if *p.peek() == TokenKind::End {
             break;
         }
         args.push(p.expr()?.0);
     }
     match p.peek() {
-        Kind::End => Ok(Ast { format, args }),
+        TokenKind::End => Ok(Ast { format, args }),
         _ => Err(p.unexpected("`,`")),
     }
 }
@@ -38,12 +38,16 @@ struct Parser {
 }
 
 impl Parser {
-    fn peek(&self) -> &Kind {
+    fn peek(&self) -> &TokenKind {
         self.peek_at(0)
     }
 
-    fn peek_at(&self, ahead: usize) -> &Kind {
-        self.tokens.get(self.pos + ahead).map_or(&Kind::End, |t| &t.kind)
+    fn peek_at(&self, ahead: usize) -> &TokenKind {
+        self.tokens.get(self.pos.saturating_add(ahead)).map_or(&TokenKind::End, |t| &t.kind)
+    }
+
+    fn skip(&mut self, tokens: usize) {
+        self.pos = self.pos.saturating_add(tokens);
     }
 
     fn offset(&self) -> usize {
@@ -51,16 +55,16 @@ impl Parser {
     }
 
     fn is(&self, op: &str) -> bool {
-        matches!(self.peek(), Kind::Op(o) if *o == op)
+        matches!(self.peek(), TokenKind::Op(o) if *o == op)
     }
 
     fn is_at(&self, ahead: usize, op: &str) -> bool {
-        matches!(self.peek_at(ahead), Kind::Op(o) if *o == op)
+        matches!(self.peek_at(ahead), TokenKind::Op(o) if *o == op)
     }
 
     fn eat(&mut self, op: &str) -> bool {
         let hit = self.is(op);
-        self.pos += usize::from(hit);
+        self.skip(usize::from(hit));
         hit
     }
 
@@ -70,18 +74,18 @@ impl Parser {
 
     fn unexpected(&self, expected: &'static str) -> PrintFmtError {
         let found = match self.peek() {
-            Kind::Word(w) => w.clone(),
-            Kind::Number { value, .. } => value.to_string(),
-            Kind::Text(t) => format!("\"{}\"", String::from_utf8_lossy(t)),
-            Kind::Op(op) => (*op).to_owned(),
-            Kind::End => String::new(),
+            TokenKind::Word(w) => w.clone(),
+            TokenKind::Number { value, .. } => value.to_string(),
+            TokenKind::Text(t) => format!("\"{}\"", String::from_utf8_lossy(t)),
+            TokenKind::Op(op) => (*op).to_owned(),
+            TokenKind::End => String::new(),
         };
         PrintFmtError::Syntax { offset: self.offset(), expected, found }
     }
 
     /// One level deeper than its deepest part.
     fn node(&self, expr: Expr, parts: &[usize]) -> Result<Deep, PrintFmtError> {
-        let depth = parts.iter().max().map_or(1, |d| d + 1);
+        let depth = parts.iter().max().map_or(1, |d| d.saturating_add(1));
         if depth > MAX_DEPTH { Err(PrintFmtError::TooDeep { offset: self.offset() }) } else { Ok((expr, depth)) }
     }
 
@@ -89,9 +93,10 @@ impl Parser {
         if self.depth >= MAX_DEPTH {
             return Err(PrintFmtError::TooDeep { offset: self.offset() });
         }
-        self.depth += 1;
+        let depth = self.depth;
+        self.depth = depth.saturating_add(1);
         let result = f(self);
-        self.depth -= 1;
+        self.depth = depth;
         result
     }
 
@@ -106,7 +111,10 @@ impl Parser {
                 let (no, no_depth) = p.expr()?;
                 let name = || Box::new(Expr::Name("?:".to_owned()));
                 let choice = Expr::Choice(name(), name(), no.into());
-                return p.node(Expr::Block(vec![("?:".to_owned(), None, cond)], choice.into()), &[depth, no_depth + 1]);
+                return p.node(
+                    Expr::Block(vec![("?:".to_owned(), None, cond)], choice.into()),
+                    &[depth, no_depth.saturating_add(1)],
+                );
             }
             let (yes, yes_depth) = p.expr()?;
             p.want(":")?;
@@ -119,25 +127,26 @@ impl Parser {
     fn binary(&mut self, min: u8) -> Result<Deep, PrintFmtError> {
         let mut left = self.unary()?;
         loop {
-            let Kind::Op(op) = *self.peek() else { return Ok(left) };
-            let binds = match op {
-                "||" => 1,
-                "&&" => 2,
-                "|" => 3,
-                "^" => 4,
-                "&" => 5,
-                "==" | "!=" => 6,
-                "<" | ">" | "<=" | ">=" => 7,
-                "<<" | ">>" => 8,
-                "+" | "-" => 9,
-                "*" | "/" | "%" => 10,
+            let TokenKind::Op(op) = *self.peek() else { return Ok(left) };
+            // how tightly it binds, and its right operand
+            let (binds, after) = match op {
+                "||" => (1, 2),
+                "&&" => (2, 3),
+                "|" => (3, 4),
+                "^" => (4, 5),
+                "&" => (5, 6),
+                "==" | "!=" => (6, 7),
+                "<" | ">" | "<=" | ">=" => (7, 8),
+                "<<" | ">>" => (8, 9),
+                "+" | "-" => (9, 10),
+                "*" | "/" | "%" => (10, 11),
                 _ => return Ok(left),
             };
             if binds < min {
                 return Ok(left);
             }
-            self.pos += 1;
-            let right = self.nested(|p| p.binary(binds + 1))?;
+            self.skip(1);
+            let right = self.nested(|p| p.binary(after))?;
             left = self.node(Expr::Binary(op, left.0.into(), right.0.into()), &[left.1, right.1])?;
         }
     }
@@ -172,15 +181,15 @@ impl Parser {
     /// `(type)` in front of an operand, consumed; `None` (nothing consumed) if the parenthesis is no cast.
     fn cast(&mut self) -> Option<Option<CType>> {
         let start = self.pos;
-        self.pos += 1;
+        self.skip(1);
         let ctype = self.type_name();
-        let sure = matches!(self.tokens.get(start + 1).map(|t| &t.kind), Some(Kind::Word(w)) if ctype::starts_type(w));
+        let sure = matches!(self.tokens.get(start.saturating_add(1)).map(|t| &t.kind), Some(TokenKind::Word(w)) if ctype::starts_type(w));
         if let Some(ctype) = ctype
             && self.eat(")")
         {
             let operand = match self.peek() {
-                Kind::Word(_) | Kind::Number { .. } | Kind::Text(_) | Kind::Op("(") => true,
-                Kind::Op("-" | "+" | "~" | "!" | "*" | "&") => sure,
+                TokenKind::Word(_) | TokenKind::Number { .. } | TokenKind::Text(_) | TokenKind::Op("(") => true,
+                TokenKind::Op("-" | "+" | "~" | "!" | "*" | "&") => sure,
                 _ => false,
             };
             if operand {
@@ -194,20 +203,20 @@ impl Parser {
     /// Words and stars that spell a type. The outer `None` means there is no type here.
     fn type_name(&mut self) -> Option<Option<CType>> {
         let mut words: Vec<String> = Vec::new();
-        while let Kind::Word(w) = self.peek() {
+        while let TokenKind::Word(w) = self.peek() {
             if w == "REC" {
                 return None;
             }
             words.push(w.clone());
-            self.pos += 1;
+            self.skip(1);
         }
         if words.is_empty() || self.is("->") {
             return None;
         }
-        let mut stars = 0;
-        while self.is("*") || matches!(self.peek(), Kind::Word(w) if w == "const") {
-            stars += usize::from(self.is("*"));
-            self.pos += 1;
+        let mut stars = 0usize;
+        while self.is("*") || matches!(self.peek(), TokenKind::Word(w) if w == "const") {
+            stars = stars.saturating_add(self.is("*").into());
+            self.skip(1);
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         Some(of_words(&words, stars, self.long_size))
@@ -230,38 +239,38 @@ impl Parser {
         if self.is("(")
             && self.is_at(2, ")")
             && self.is_at(3, "->")
-            && matches!(self.peek_at(1), Kind::Word(w) if w == "REC")
+            && matches!(self.peek_at(1), TokenKind::Word(w) if w == "REC")
         {
-            self.pos += 3; // `(REC)->field`
+            self.skip(3); // `(REC)->field`
             return self.field();
         }
         match self.peek().clone() {
-            Kind::Number { value, unsigned, long } => {
-                self.pos += 1;
+            TokenKind::Number { value, unsigned, long } => {
+                self.skip(1);
                 self.node(Expr::Number(value, self.constant_type(value, unsigned, long)), &[])
             }
-            Kind::Text(text) => {
-                self.pos += 1;
+            TokenKind::Text(text) => {
+                self.skip(1);
                 self.node(Expr::Text(text), &[])
             }
-            Kind::Op("(") if self.is_at(1, "{") => self.block(),
-            Kind::Op("(") => {
-                self.pos += 1;
+            TokenKind::Op("(") if self.is_at(1, "{") => self.block(),
+            TokenKind::Op("(") => {
+                self.skip(1);
                 let inner = self.expr()?;
                 self.want(")")?;
                 Ok(inner)
             }
-            Kind::Op("{") => {
-                self.pos += 1;
+            TokenKind::Op("{") => {
+                self.skip(1);
                 let (items, depth) = self.list("}")?;
                 self.node(Expr::Braces(items), &[depth])
             }
-            Kind::Word(word) => self.word(word),
+            TokenKind::Word(word) => self.word(word),
             _ => Err(self.unexpected("an expression")),
         }
     }
 
-    /// What C says of an integer constant without regard to its base (decimal ones never become unsigned by themselves,
+    /// C's type of an integer constant without regard to its base (decimal ones never become unsigned by themselves,
     /// but no kernel writes one that large).
     fn constant_type(&self, value: u64, unsigned: bool, long: bool) -> CType {
         let fits_int = i32::try_from(value).is_ok() || (unsigned && u32::try_from(value).is_ok());
@@ -271,29 +280,29 @@ impl Parser {
         CType::number(size, signed)
     }
 
-    /// `->name`, behind `REC`.
+    /// `->name`, after `REC`.
     fn field(&mut self) -> Result<Deep, PrintFmtError> {
         self.want("->")?;
-        let Kind::Word(field) = self.peek().clone() else { return Err(self.unexpected("a field name")) };
-        self.pos += 1;
+        let TokenKind::Word(field) = self.peek().clone() else { return Err(self.unexpected("a field name")) };
+        self.skip(1);
         if field == "ent" && self.eat(".") {
             // `REC->ent.pid`, since Linux 7.0: the head of every record, whose fields formats call `common_pid`
-            let Kind::Word(member) = self.peek().clone() else { return Err(self.unexpected("a field name")) };
-            self.pos += 1;
+            let TokenKind::Word(member) = self.peek().clone() else { return Err(self.unexpected("a field name")) };
+            self.skip(1);
             return self.node(Expr::Field(format!("common_{member}")), &[]);
         }
         self.node(Expr::Field(field), &[])
     }
 
     fn word(&mut self, word: String) -> Result<Deep, PrintFmtError> {
-        self.pos += 1;
+        self.skip(1);
         if word == "REC" {
             return self.field();
         }
         if !self.is("(") {
             return self.node(Expr::Name(word), &[]);
         }
-        self.pos += 1;
+        self.skip(1);
         if word == "sizeof" {
             return self.sizeof();
         }
@@ -325,7 +334,7 @@ impl Parser {
         if self.assertion() {
             return self.node(Expr::Number(0, CType::number(self.long_size, false)), &[]);
         }
-        let structure = matches!(self.peek(), Kind::Word(w) if w == "struct");
+        let structure = matches!(self.peek(), TokenKind::Word(w) if w == "struct");
         if let Some(ctype) = self.type_name().filter(|t| t.is_some() || structure)
             && self.eat(")")
         {
@@ -339,17 +348,17 @@ impl Parser {
         self.node(Expr::Call("sizeof".to_owned(), vec![inner]), &[depth])
     }
 
-    /// `struct { _Static_assert(...); })` behind `sizeof(`, consumed: a structure of no size, with which ARRAY_SIZE() checks
+    /// `struct { _Static_assert(...); })` after `sizeof(`, consumed: a structure of no size, with which ARRAY_SIZE() checks
     /// at compile time that it was given an array (include/linux/compiler.h, `__BUILD_BUG_ON_ZERO_MSG()`).
     fn assertion(&mut self) -> bool {
         let start = self.pos;
-        let begins = matches!(self.peek(), Kind::Word(w) if w == "struct")
+        let begins = matches!(self.peek(), TokenKind::Word(w) if w == "struct")
             && self.is_at(1, "{")
-            && matches!(self.peek_at(2), Kind::Word(w) if w == "_Static_assert");
-        while begins && *self.peek() != Kind::End {
-            self.pos += 1;
+            && matches!(self.peek_at(2), TokenKind::Word(w) if w == "_Static_assert");
+        while begins && *self.peek() != TokenKind::End {
+            self.skip(1);
             if self.is(";") && self.is_at(1, "}") && self.is_at(2, ")") {
-                self.pos += 3;
+                self.skip(3);
                 return true;
             }
         }
@@ -359,7 +368,7 @@ impl Parser {
 
     /// `({ type name = value; ... result; })`: what min() and max() leave in a print format; a value may be a table.
     fn block(&mut self) -> Result<Deep, PrintFmtError> {
-        self.pos += 2;
+        self.skip(2);
         let mut bound = Vec::new();
         let mut depth = 0;
         loop {
@@ -383,13 +392,13 @@ impl Parser {
     /// `type name =`, `type name[] =`.
     fn declaration(&mut self) -> Option<(String, Option<CType>)> {
         let mut words = Vec::new();
-        while let Kind::Word(w) = self.peek() {
+        while let TokenKind::Word(w) = self.peek() {
             words.push(w.clone());
-            self.pos += 1;
+            self.skip(1);
         }
         let name = words.pop()?;
         if self.is("[") && self.is_at(1, "]") && self.is_at(2, "=") {
-            self.pos += 2;
+            self.skip(2);
         }
         if words.is_empty() || !self.eat("=") {
             return None;

@@ -5,7 +5,7 @@ use super::{Context, Semantics, errno, time};
 use crate::symbols::Symbol;
 use crate::text::{num, put};
 
-/// What a `%p` conversion shows of an address or of the bytes it stands for.
+/// The text that a `%p` conversion makes of an address or of the bytes it points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pointer {
     /// `%p`: the address.
@@ -43,7 +43,7 @@ pub(super) enum Pointer {
 }
 
 impl Pointer {
-    /// What the letters behind `%p` mean, and how many of them belong to it.
+    /// The conversion of the letters after `%p`, and the number of letters that belong to it.
     pub(super) fn parse(extension: &[u8], semantics: Semantics) -> (Pointer, usize) {
         let kernel = semantics == Semantics::Kernel;
         let at = |i: usize| extension.get(i).copied().unwrap_or(0);
@@ -100,7 +100,7 @@ impl Pointer {
             b'6' => (Pointer::Ipv6 { colons: !padded, compressed: false }, 2),
             b'S' => {
                 let known = |b: &&u8| matches!(b, b'p' | b'f' | b's' | b'c' | b'h' | b'n' | b'l' | b'b');
-                let options: Vec<u8> = extension[2..].iter().take_while(known).copied().collect();
+                let options: Vec<u8> = extension.iter().skip(2).take_while(known).copied().collect();
                 let has = |option: u8| options.contains(&option);
                 let order = options.iter().rev().find_map(|option| match option {
                     b'h' => Some(Order::Host),
@@ -117,18 +117,18 @@ impl Pointer {
                     scope: kernel && has(b's'),
                     order: order.filter(|_| kernel).unwrap_or(Order::Network),
                 };
-                (Pointer::Sockaddr(shown), 2 + options.len())
+                (Pointer::Sockaddr(shown), options.len().saturating_add(2))
             }
             _ => (Pointer::Plain, 0),
         }
     }
 
-    /// Whether a number behind the `%` says how much to show, not how wide to make it.
+    /// True if a number after the `%` says how much to show, not how wide to make it.
     pub(super) fn counts(self) -> bool {
         matches!(self, Pointer::Bytes { .. } | Pointer::Bitmap { .. })
     }
 
-    /// Whether it shows bytes, not an address.
+    /// True if it shows bytes, not an address.
     pub(super) fn takes_bytes(self) -> bool {
         !matches!(
             self,
@@ -175,10 +175,10 @@ fn error(out: &mut Vec<u8>, cx: &Context<'_>, value: u64) {
     }
 }
 
-/// kernel/kallsyms.c, `sprint_backtrace()`: a return address may already lie behind the calling function.
+/// kernel/kallsyms.c, `sprint_backtrace()`: a return address may already lie after the calling function.
 fn backtrace(out: &mut Vec<u8>, cx: &Context<'_>, value: u64) {
     match cx.symbols.kallsyms.lookup_first(value.wrapping_sub(1)) {
-        Some(found) => kernel_symbol(out, &found, Some(value - found.address)),
+        Some(found) => kernel_symbol(out, &found, Some(value.saturating_sub(found.address))),
         None => {
             out.extend_from_slice(b"0x");
             num::hex(out, value);
@@ -198,13 +198,13 @@ fn symbol(out: &mut Vec<u8>, cx: &Context<'_>, value: u64, offset: bool, semanti
             num::hex(out, value);
         }
         Some(found) if semantics == Semantics::Kernel => {
-            kernel_symbol(out, &found, offset.then_some(value - found.address));
+            kernel_symbol(out, &found, offset.then_some(value.saturating_sub(found.address)));
         }
         Some(found) => {
             found.put_name(out);
             if offset {
                 put::all(out, b"+0x");
-                num::hex(out, value - found.address);
+                num::hex(out, value.saturating_sub(found.address));
             }
         }
     }
@@ -272,16 +272,17 @@ pub(super) fn bytes(
         },
         Pointer::Bytes { separator } => {
             let most = if semantics == Semantics::Kernel { 64 } else { usize::MAX };
-            let len = len.unwrap_or(1).min(data.len()).min(most);
-            separated(out, &data[..len], separator);
+            let len = len.unwrap_or(1).min(most);
+            separated(out, data.get(..len).unwrap_or(data), separator);
         }
         Pointer::Bitmap { list } => {
             let bits = len.unwrap_or(0);
+            let stored = data.len().saturating_mul(8);
             match (list, semantics) {
-                (true, Semantics::Kernel) => bit_list(out, data, bits.min(data.len() * 8), cx),
-                (false, Semantics::Kernel) => bitmask(out, data, bits.min(data.len() * 8), cx),
+                (true, Semantics::Kernel) => bit_list(out, data, bits.min(stored), cx),
+                (false, Semantics::Kernel) => bitmask(out, data, bits.min(stored), cx),
                 (list, Semantics::TraceCmd) => {
-                    let bits = data.len().min(bits.div_ceil(8)) * 8;
+                    let bits = stored.min(bits.checked_next_multiple_of(8).unwrap_or(stored));
                     if list { bit_list(out, data, bits, cx) } else { bitmask(out, data, bits, cx) }
                 }
             }
@@ -359,17 +360,20 @@ fn vma_flags(out: &mut Vec<u8>, mut flags: u64) {
 }
 
 fn uuid(out: &mut Vec<u8>, id: &[u8; 16], upper: bool, guid: bool) {
-    const BIG: [usize; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-    const GUID: [usize; 16] = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15];
     let start = out.len();
-    for (i, at) in if guid { GUID } else { BIG }.into_iter().enumerate() {
+    let mut id = *id;
+    if guid {
+        let [a, b, c, d, e, f, g, h, ..] = &mut id;
+        [(a, d), (b, c), (e, f), (g, h)].into_iter().for_each(|(one, other)| std::mem::swap(one, other));
+    }
+    for (i, byte) in id.into_iter().enumerate() {
         if matches!(i, 4 | 6 | 8 | 10) {
             out.push(b'-');
         }
-        num::hex_byte(out, id[at]);
+        num::hex_byte(out, byte);
     }
     if upper {
-        out[start..].make_ascii_uppercase();
+        out.get_mut(start..).unwrap_or_default().make_ascii_uppercase();
     }
 }
 
@@ -380,7 +384,7 @@ fn bit(data: &[u8], index: usize, cx: &Context<'_>) -> bool {
         crate::abi::Endian::Little => byte,
         crate::abi::Endian::Big => {
             let word = usize::from(cx.abi.long_size);
-            byte - byte % word + (word - 1 - byte % word)
+            byte ^ word.saturating_sub(1) // 4 or 8: the other way round within its word
         }
     };
     data.get(byte).is_some_and(|b| b >> (index % 8) & 1 == 1)
@@ -388,12 +392,11 @@ fn bit(data: &[u8], index: usize, cx: &Context<'_>) -> bool {
 
 /// `%*pb`: hexadecimal, most significant first, a comma every 32 bits.
 pub(super) fn bitmask(out: &mut Vec<u8>, data: &[u8], bits: usize, cx: &Context<'_>) {
-    let mut nibble = bits.div_ceil(4);
-    while nibble > 0 {
-        nibble -= 1;
+    for nibble in (0..bits.div_ceil(4)).rev() {
+        let first = nibble.saturating_mul(4);
         let set = |at: usize| at < bits && bit(data, at, cx);
-        let value = (0..4).fold(0u8, |v, i| v | (u8::from(set(nibble * 4 + i)) << i));
-        out.push(b"0123456789abcdef"[usize::from(value)]);
+        let value = (0..4).fold(0u32, |v, i| v | (u32::from(set(first.saturating_add(i))) << i));
+        num::hex(out, value.into());
         if nibble > 0 && nibble.is_multiple_of(8) {
             out.push(b',');
         }
@@ -403,13 +406,10 @@ pub(super) fn bitmask(out: &mut Vec<u8>, data: &[u8], bits: usize, cx: &Context<
 /// `%*pbl`: `0-3,7`.
 pub(super) fn bit_list(out: &mut Vec<u8>, data: &[u8], bits: usize, cx: &Context<'_>) {
     let mut first = true;
-    let mut i = 0;
-    while i < bits {
-        if !bit(data, i, cx) {
-            i += 1;
-            continue;
-        }
+    let mut next = 0;
+    while let Some(i) = (next..bits).find(|at| bit(data, *at, cx)) {
         let run = (i..bits).take_while(|b| bit(data, *b, cx)).count();
+        next = i.saturating_add(run);
         if !first {
             out.push(b',');
         }
@@ -417,8 +417,7 @@ pub(super) fn bit_list(out: &mut Vec<u8>, data: &[u8], bits: usize, cx: &Context
         num::dec(out, i as u64);
         if run > 1 {
             out.push(b'-');
-            num::dec(out, (i + run - 1) as u64);
+            num::dec(out, next.saturating_sub(1) as u64);
         }
-        i += run;
     }
 }

@@ -1,6 +1,6 @@
 //! A compiled print format: a flat list of operations that write into the output buffer.
 
-use super::bytes::{Bytes, c_str};
+use super::bytes::Bytes;
 use super::expr::{Ex, Load, fit};
 use super::pointer::{self, Pointer};
 use super::spec::MAX_WIDTH;
@@ -8,10 +8,12 @@ use super::table::{self, Table};
 use super::text::Text;
 use super::{Context, Semantics};
 use crate::sys::Tail;
-use crate::text::num::{self, Flags, Radix};
-use crate::text::put::{self, Literal};
+use crate::text::literal::Literal;
+use crate::text::nul::{self, until_nul};
+use crate::text::printf::{self, Flags, Radix};
+use crate::text::{digits, num, put};
 
-/// What one event prints.
+/// The compiled print format of one event.
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(super) steps: Vec<Step>,
@@ -32,7 +34,7 @@ pub(super) struct Step {
 pub(super) struct FieldOp {
     pub(super) op: u32,
     pub(super) offset: u32,
-    /// Whether the literal in front of it ends with `0x`.
+    /// True if the literal in front of it ends with `0x`.
     pub(super) has_0x: bool,
 }
 
@@ -96,7 +98,7 @@ pub(super) struct AddressSpec {
     pub(super) width: Ex,
 }
 
-/// What is filled to a width.
+/// A value that is filled to a width.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shown {
     Char,
@@ -122,7 +124,7 @@ impl Program {
                 Op::Hex(Ex::Load(load)) => tail.hex(load.get(cx)),
                 Op::HexPad { value, width: width @ ..=16 } => {
                     let value = value.get(cx);
-                    tail.hex_digits(value, num::hex_len(value).max(usize::from(*width)))
+                    tail.hex_digits(value, digits::hex_len(value).max(usize::from(*width)))
                 }
                 Op::Comm(offset) => match cx.data.get(*offset as usize..).and_then(|d| d.first_chunk()) {
                     Some(field) => tail.text16(field),
@@ -135,7 +137,7 @@ impl Program {
     }
 
     /// Appends the field that starts at `offset` as this program prints it; `false` if it prints it nowhere by itself.
-    /// `next` is the operation the search begins with, and is moved behind the one found: once that was the last one,
+    /// `next` is the operation the search begins with, and is moved after the one found: once that was the last one,
     /// nothing is found any more (this is how libtraceevent searches, and its raw layout shows it).
     pub(crate) fn render_field(&self, offset: usize, next: &mut usize, cx: &Context<'_>, out: &mut Vec<u8>) -> bool {
         if *next >= self.steps.len() {
@@ -145,7 +147,7 @@ impl Program {
         let behind = self.fields.iter().filter(here).find(|f| f.op as usize >= *next);
         let Some(field) = behind.or_else(|| self.fields.iter().find(here)) else { return false };
         let Some(Step { op, .. }) = self.steps.get(field.op as usize) else { return false };
-        *next = field.op as usize + 1;
+        *next = (field.op as usize).saturating_add(1);
         if field.has_0x {
             put::all(out, b"0x");
         }
@@ -176,10 +178,10 @@ impl Program {
             Op::DecSigned(ex) => num::signed(out, ex.eval(cx) as i64),
             Op::Hex(ex) => num::hex(out, ex.eval(cx)),
             Op::Comm(offset) => match cx.data.get(*offset as usize..).and_then(|d| d.first_chunk()) {
-                Some(field) => put::text16(out, field),
-                None => out.extend_from_slice(c_str(cx.data.get(*offset as usize..).unwrap_or(b""))),
+                Some(field) => nul::text16(out, field),
+                None => out.extend_from_slice(until_nul(cx.data.get(*offset as usize..).unwrap_or(b""))),
             },
-            Op::Str(bytes) => out.extend_from_slice(c_str(bytes.get(cx))),
+            Op::Str(bytes) => out.extend_from_slice(until_nul(bytes.get(cx))),
             Op::Symbolic(of) => table::symbolic(out, &of.1, of.0.eval(cx), None),
             Op::Text(text) => text.write(out, cx, self.semantics, None),
             Op::TextSpec(spec) => spec.write(out, cx, self.semantics),
@@ -210,11 +212,11 @@ impl Program {
 /// Fills what was written since `start` to `width` columns; a negative width fills on the right.
 fn pad(out: &mut Vec<u8>, start: usize, left: bool, width: i32) {
     let columns = (width.unsigned_abs() as usize).min(MAX_WIDTH);
-    let written = out.len() - start;
+    let written = out.len().saturating_sub(start);
     let Some(fill) = columns.checked_sub(written).filter(|f| *f > 0) else { return };
-    out.resize(out.len() + fill, b' ');
+    out.resize(out.len().saturating_add(fill), b' ');
     if !left && width > 0 {
-        out[start..].rotate_right(fill);
+        out.get_mut(start..).unwrap_or_default().rotate_right(fill);
     }
 }
 
@@ -225,7 +227,7 @@ impl TextSpec {
         let cut = precision.and_then(|p| usize::try_from(p).ok());
         let part = |out: &mut Vec<u8>, text: &[u8]| {
             let start = out.len();
-            out.extend_from_slice(&text[..cut.unwrap_or(text.len()).min(text.len())]);
+            out.extend_from_slice(text.get(..cut.unwrap_or(text.len())).unwrap_or(text));
             pad(out, start, self.left, width);
         };
         match semantics {
@@ -251,6 +253,6 @@ impl IntSpec {
         flags.left |= width < 0;
         let width = (width.unsigned_abs() as usize).min(MAX_WIDTH);
         let precision = precision.and_then(|p| usize::try_from(p).ok()).map(|p| p.min(MAX_WIDTH));
-        num::printf(out, value, self.radix, flags, width, precision);
+        printf::printf(out, value, self.radix, flags, width, precision);
     }
 }

@@ -3,7 +3,7 @@
 use crate::text::num;
 
 fn be(cdb: &[u8], at: usize, len: usize) -> Option<u64> {
-    let bytes = cdb.get(at..at + len)?;
+    let bytes = cdb.get(at..)?.get(..len)?;
     Some(bytes.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)))
 }
 

@@ -1,6 +1,6 @@
 //! Format strings to pieces: literals and conversions.
 
-use crate::text::num::Flags;
+use crate::text::printf::Flags;
 
 /// A width or precision given in the text is cut here; no kernel asks for more, and none of them may fill the memory.
 pub(super) const MAX_WIDTH: usize = 4096;
@@ -42,15 +42,15 @@ pub(super) fn pieces(format: &[u8], long_size: u8) -> Vec<Piece> {
     while let Some(&b) = format.get(pos) {
         if b != b'%' {
             literal.push(b);
-            pos += 1;
+            pos = pos.saturating_add(1);
             continue;
         }
-        if format.get(pos + 1) == Some(&b'%') {
+        if format.get(pos.saturating_add(1)) == Some(&b'%') {
             literal.push(b'%');
-            pos += 2;
+            pos = pos.saturating_add(2);
             continue;
         }
-        match spec(format, pos + 1, long_size) {
+        match spec(format, pos.saturating_add(1), long_size) {
             Some((spec, end)) => {
                 if !literal.is_empty() {
                     out.push(Piece::Literal(std::mem::take(&mut literal)));
@@ -60,7 +60,7 @@ pub(super) fn pieces(format: &[u8], long_size: u8) -> Vec<Piece> {
             }
             None => {
                 literal.push(b'%'); // a lone `%` at the end
-                pos += 1;
+                pos = pos.saturating_add(1);
             }
         }
     }
@@ -81,11 +81,11 @@ fn spec(format: &[u8], mut pos: usize, long_size: u8) -> Option<(Spec, usize)> {
             b'0' => flags.zero = true,
             _ => break,
         }
-        pos += 1;
+        pos = pos.saturating_add(1);
     }
     let width = count(format, &mut pos).unwrap_or(Count::Given(0));
     let precision = if format.get(pos) == Some(&b'.') {
-        pos += 1;
+        pos = pos.saturating_add(1);
         Some(count(format, &mut pos).unwrap_or(Count::Given(0)))
     } else {
         None
@@ -94,12 +94,12 @@ fn spec(format: &[u8], mut pos: usize, long_size: u8) -> Option<(Spec, usize)> {
     loop {
         size = match format.get(pos)? {
             b'h' => size / 2,
-            b'l' if size == 4 => long_size.max(5), // a second `l` is told from the first by this
+            b'l' if size == 4 => long_size.max(5), // a second `l` is distinguished from the first by this
             b'l' | b'L' | b'q' | b'j' => 8,
             b'z' | b'Z' | b't' => long_size,
             _ => break,
         };
-        pos += 1;
+        pos = pos.saturating_add(1);
     }
     let size = match size {
         0 => 1,
@@ -107,29 +107,26 @@ fn spec(format: &[u8], mut pos: usize, long_size: u8) -> Option<(Spec, usize)> {
         n => n,
     };
     let conversion = *format.get(pos)?;
-    pos += 1;
+    pos = pos.saturating_add(1);
     let mut extension = Vec::new();
     if conversion == b'p' {
-        let len = format[pos..].iter().take_while(|b| b.is_ascii_alphanumeric()).count();
-        extension = format[pos..pos + len].to_vec();
-        pos += len;
+        extension = format.iter().skip(pos).copied().take_while(u8::is_ascii_alphanumeric).collect();
+        pos = pos.saturating_add(extension.len());
     }
     Some((Spec { flags, width, precision, size, conversion, extension }, pos))
 }
 
 fn count(format: &[u8], pos: &mut usize) -> Option<Count> {
     if format.get(*pos) == Some(&b'*') {
-        *pos += 1;
+        *pos = pos.saturating_add(1);
         return Some(Count::Argument);
     }
-    let digits = format.get(*pos..)?.iter().take_while(|b| b.is_ascii_digit()).count();
-    if digits == 0 {
+    let digits = format.get(*pos..)?.split(|b| !b.is_ascii_digit()).next()?;
+    if digits.is_empty() {
         return None;
     }
-    let value = format[*pos..*pos + digits]
-        .iter()
-        .fold(0usize, |v, b| v.saturating_mul(10).saturating_add(usize::from(b - b'0')));
-    *pos += digits;
+    *pos = pos.saturating_add(digits.len());
+    let value = digits.iter().fold(0usize, |v, b| v.saturating_mul(10).saturating_add(usize::from(b & 0xf)));
     Some(Count::Given(value.min(MAX_WIDTH)))
 }
 

@@ -23,10 +23,10 @@ impl Table {
             if let (true, Ok(index)) = (*value < 1024, u16::try_from(index)) {
                 let value = *value as usize;
                 if table.dense.len() <= value {
-                    table.dense.resize(value + 1, 0);
+                    table.dense.resize(value.saturating_add(1), 0);
                 }
-                if table.dense[value] == 0 {
-                    table.dense[value] = index;
+                if let Some(free @ 0) = table.dense.get_mut(value) {
+                    *free = index;
                 }
             }
         }
@@ -34,7 +34,7 @@ impl Table {
         table
     }
 
-    /// Whether some value has this name.
+    /// True if some value has this name.
     pub(super) fn has_name(&self, name: &[u8]) -> bool {
         self.entries.iter().any(|entry| self.name(*entry) == name)
     }
@@ -45,7 +45,7 @@ impl Table {
 
     #[inline(always)]
     fn put_name(&self, entry: (u64, u32, u32), out: &mut Vec<u8>) {
-        put::prefix(out, self.text.get(entry.1 as usize..).unwrap_or(b""), (entry.2 - entry.1) as usize);
+        put::prefix(out, self.text.get(entry.1 as usize..).unwrap_or(b""), entry.2.saturating_sub(entry.1) as usize);
     }
 
     /// The entry of exactly `value`: the first one given.
@@ -59,7 +59,8 @@ impl Table {
     }
 }
 
-/// How a text that one conversion prints in several parts is filled (libtraceevent fills each part by itself).
+/// The function that fills each part of a text that one conversion prints in several (libtraceevent fills each part by
+/// itself).
 pub(super) type Part<'a> = &'a dyn Fn(&mut Vec<u8>, &[u8]);
 
 /// The kernel's trace_print_symbols_seq, or libtraceevent's.
@@ -182,10 +183,10 @@ pub(super) fn hex_dump(out: &mut Vec<u8>, data: &[u8], dump: &HexDump, cx: &Cont
     let row = if dump.row == 32 { 32 } else { 16 };
     let group = if matches!(dump.group, 2 | 4 | 8) && data.len().is_multiple_of(dump.group) { dump.group } else { 1 };
     out.push(b'\n');
-    for (i, line) in data.chunks(row).enumerate() {
+    for (at, line) in (0u64..).step_by(row).zip(data.chunks(row)) {
         out.extend_from_slice(&dump.prefix);
         if dump.offsets {
-            num::hex_pad(out, (i * row) as u64, 8);
+            num::hex_pad(out, at, 8);
             put::all(out, b": ");
         }
         let start = out.len();
@@ -194,14 +195,14 @@ pub(super) fn hex_dump(out: &mut Vec<u8>, data: &[u8], dump: &HexDump, cx: &Cont
                 out.push(b' ');
             }
             match cx.abi.uint(word, 0, group) {
-                Some(value) if word.len() == group => num::hex_pad(out, value, 2 * group),
+                Some(value) if word.len() == group => num::hex_pad(out, value, group.saturating_mul(2)),
                 _ => super::pointer::separated(out, word, Some(b' ')),
             }
         }
         if dump.ascii {
-            let width = row * 2 + row / group + 1;
-            let fill = width.saturating_sub(out.len() - start);
-            out.resize(out.len() + fill, b' ');
+            let blanks = row.checked_div(group).unwrap_or_default();
+            let width = row.saturating_mul(2).saturating_add(blanks).saturating_add(1);
+            out.resize(out.len().max(start.saturating_add(width)), b' ');
             out.extend(line.iter().map(|b| if b.is_ascii_graphic() || *b == b' ' { *b } else { b'.' }));
         }
         out.push(b'\n');

@@ -9,7 +9,7 @@ use crate::symbols::{Kallsyms, PrintkFormats, Symbols};
 
 const LE: Abi = Abi { endian: Endian::Little, long_size: 8 };
 
-/// Fields `name:type:size` behind the common ones, and a print format.
+/// Fields `name:type:size` after the common ones, and a print format.
 fn event(fields: &str, print_fmt: &str) -> EventFormat {
     let mut text = String::from(
         "name: x\nID: 5\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
@@ -105,7 +105,7 @@ fn texts() {
         "hi|    hi|hi    |h|   hi"
     );
     assert_eq!(both("char b[4]:4", r#""%s", REC->b"#, b"full"), "full");
-    // __data_loc: offset 12, length 3; __rel_loc: 0 bytes behind its own end
+    // __data_loc: offset 12, length 3; __rel_loc: 0 bytes after its own end
     assert_eq!(both("__data_loc char[] s:4", r#""<%s>", __get_str(s)"#, b"\x0c\0\x03\0ok\0"), "<ok>");
     assert_eq!(both("__rel_loc char[] s:4", r#""<%s>", __get_rel_str(s)"#, b"\0\0\x03\0ok\0"), "<ok>");
     // an offset beyond the record
@@ -244,7 +244,7 @@ fn widths_of_pointers() {
     assert_eq!(both("int a:4", r#""[%5c] [%-5c]", 'a', 'b'"#, &[0; 4]), "[    a] [b    ]");
 }
 
-/// `format_decode()` passes over all letters and digits behind the `p`; libtraceevent prints what it does not know.
+/// `format_decode()` passes over all letters and digits after the `p`; libtraceevent prints what it does not know.
 #[test]
 fn letters_behind_a_pointer() {
     assert_eq!(text("u64 a:8", r#""%pxyz1 %d", REC->a, 1"#, &[0; 8], Semantics::Kernel), "0000000000000000 1");
@@ -292,7 +292,7 @@ fn the_head_of_a_record_by_its_kernel_name() {
     assert_eq!(both("u32 a:4", r#""pid=%d a=%u", REC->ent.pid, REC->a"#, &[7, 0, 0, 0]), "pid=1 a=7");
 }
 
-/// What `__trace_print_untrusted_str()` makes of texts, by its own tests in the kernel (security/landlock/trace.c) and
+/// Results of `__trace_print_untrusted_str()`, by its own tests in the kernel (security/landlock/trace.c) and
 /// `string_escape_mem()`.
 #[test]
 fn untrusted_texts_are_escaped() {
@@ -344,7 +344,7 @@ fn operations_on_zones() {
     assert_eq!(of(8, 9), "req=UNKNOWN         cond=UNKNOWN   ");
 }
 
-/// What `be16_to_cpu()` becomes in cfg80211's formats of Linux 6.1, which are little endian.
+/// The expansion of `be16_to_cpu()` in cfg80211's formats of Linux 6.1, which are little endian.
 #[test]
 fn bytes_are_turned_around() {
     let fmt = r#""%x %x", (__u16)__builtin_bswap16((__u16)(( __u16)(__be16)(REC->a))), __builtin_bswap32(REC->b)"#;

@@ -1,10 +1,11 @@
 //! Arguments with a text as their value: what `%s` prints.
 
-use super::bytes::{Bytes, c_str};
+use super::bytes::Bytes;
 use super::expr::Ex;
 use super::functions::TextFunction;
 use super::table::{self, HexDump, Part, Table};
 use super::{Context, Semantics, pointer};
+use crate::text::nul::until_nul;
 use crate::text::num;
 
 /// An expression with a text as its value.
@@ -47,13 +48,13 @@ impl Text {
         };
         match self {
             Text::Const(text) => put(out, text),
-            Text::Bytes(bytes) => put(out, c_str(bytes.get(cx))),
+            Text::Bytes(bytes) => put(out, until_nul(bytes.get(cx))),
             Text::Symbolic(of) => table::symbolic(out, &of.1, of.0.eval(cx), part),
             Text::Flags(of) => table::flags(out, &of.1, &of.2, of.0.eval(cx), semantics, part),
             Text::Hex { bytes, len, separator } => {
                 let data = bytes.get(cx);
-                let len = len.as_ref().map_or(data.len(), |l| l.eval(cx) as usize).min(data.len());
-                pointer::separated(out, &data[..len], *separator);
+                let len = len.as_ref().map_or(data.len(), |l| l.eval(cx) as usize);
+                pointer::separated(out, data.get(..len).unwrap_or(data), *separator);
             }
             Text::Array(of) => {
                 table::array(out, of.0.get(cx), of.1.eval(cx) as usize, of.2.eval(cx) as usize, cx);
@@ -61,16 +62,16 @@ impl Text {
             Text::WholeArray(of) => table::array(out, of.0.get(cx), usize::MAX, of.1.eval(cx) as usize, cx),
             Text::HexDump(bytes, len, dump) => {
                 let data = bytes.get(cx);
-                table::hex_dump(out, &data[..data.len().min(len.eval(cx) as usize)], dump, cx);
+                table::hex_dump(out, data.get(..len.eval(cx) as usize).unwrap_or(data), dump, cx);
             }
             Text::Layers(of) => table::layers(out, &of.2, of.0.get(cx), of.1.eval(cx) as usize, cx),
             Text::Bitmask(bytes) => {
                 let data = bytes.get(cx);
-                pointer::bitmask(out, data, data.len() * 8, cx);
+                pointer::bitmask(out, data, data.len().saturating_mul(8), cx);
             }
             Text::CpuList(bytes) => {
                 let data = bytes.get(cx);
-                pointer::bit_list(out, data, data.len() * 8, cx);
+                pointer::bit_list(out, data, data.len().saturating_mul(8), cx);
             }
             Text::Stack(bytes) => stack(out, bytes.get(cx), cx, semantics),
             Text::Choice(of) => {

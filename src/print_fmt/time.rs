@@ -3,7 +3,7 @@
 use crate::abi::Abi;
 use crate::text::num;
 
-/// What to show of a time, and what it is stored as.
+/// The form of a time, and its stored unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Time {
     /// `time64_t`; else `struct rtc_time`.
@@ -63,8 +63,8 @@ impl Time {
         if self.seconds {
             return split(abi.int(data, 0, 8).unwrap_or(0));
         }
-        let part = |at: usize| abi.int(data, at * 4, 4).unwrap_or(0);
-        [part(5), part(4), part(3), part(2), part(1), part(0)]
+        let part = |at: usize| abi.int(data, at, 4).unwrap_or(0);
+        [part(20), part(16), part(12), part(8), part(4), part(0)]
     }
 }
 
@@ -76,6 +76,7 @@ fn padded(out: &mut Vec<u8>, value: i64, width: usize) {
 }
 
 /// Seconds since 1970 in the Gregorian calendar, whose years are taken to begin in March.
+#[expect(clippy::arithmetic_side_effects, reason = "an era has 146,097 days, and there are fewer than 2^30 eras")]
 fn split(seconds: i64) -> Parts {
     let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let days = days.saturating_add(719_468);

@@ -8,13 +8,14 @@ use std::fmt;
 pub struct Arg {
     /// Its field's name; `None` leaves it to the kernel.
     pub name: Option<String>,
-    /// Where the value comes from.
+    /// The source of the value.
     pub fetch: Fetch,
-    /// How it is recorded: `u8` to `x64`, `char`, `string`, `ustring`, `symbol`, `symstr`, `b2@5/32`, with `[N]`.
+    /// The type it is recorded as: `u8` to `x64`, `char`, `string`, `ustring`, `symbol`, `symstr`, `b2@5/32`, with
+    /// `[N]`.
     pub kind: Option<String>,
 }
 
-/// Where a value comes from.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fetch {
     /// `%di`
@@ -37,7 +38,7 @@ pub enum Fetch {
     EventField(String),
     /// `+8(%di)`, `-4($stack)`; `+u8(..)` reads user space.
     Deref {
-        /// Whether the memory is user space's.
+        /// True if the memory is user space's.
         user: bool,
         /// Added to the address.
         offset: i64,
@@ -67,7 +68,7 @@ impl Fetch {
         }
     }
 
-    /// Whether `string` can be read through it: it must name memory.
+    /// True if `string` can be read through it: it must name memory.
     fn is_memory(&self) -> bool {
         matches!(self, Fetch::Memory(_) | Fetch::Deref { .. } | Fetch::Comm | Fetch::Text(_))
     }
@@ -76,9 +77,9 @@ impl Fetch {
 /// Reads arguments out of a longer text, for whose places the errors are.
 pub(super) struct ArgParser<'a> {
     pub(super) text: &'a str,
-    /// Whether `$name` is a field of an event.
+    /// True if `$name` is a field of an event.
     pub(super) of_event: bool,
-    /// Whether `$retval` exists.
+    /// True if `$retval` exists.
     pub(super) returns: bool,
 }
 
@@ -169,7 +170,7 @@ impl ArgParser<'_> {
             Some(sign @ ('+' | '-')) => {
                 let rest = chars.as_str();
                 let (user, rest) = rest.strip_prefix('u').map_or((false, rest), |rest| (true, rest));
-                let open = rest.find('(').ok_or_else(|| err("expected `(` behind the offset: `+8(%di)`"))?;
+                let open = rest.find('(').ok_or_else(|| err("expected `(` after the offset: `+8(%di)`"))?;
                 let magnitude = parse_int(&rest[..open]).ok().and_then(|n| i64::try_from(n).ok());
                 let offset = magnitude.filter(|n| *n >= 0).ok_or_else(|| err("invalid offset of a dereference"))?;
                 let inner =

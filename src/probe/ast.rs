@@ -6,21 +6,21 @@ use crate::syntax::Span;
 /// A dynamic event. `Display` prints the line that makes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// What it is attached to.
-    pub kind: Kind,
-    /// Its system; `None` leaves it to the kernel ([`Kind::default_group`]).
+    /// The place that it is attached to.
+    pub kind: ProbeKind,
+    /// Its system; `None` leaves it to the kernel ([`ProbeKind::default_group`]).
     pub group: Option<String>,
     /// Its name; `None` leaves it to the kernel.
     pub event: Option<String>,
-    /// What it records.
+    /// The values that it records.
     pub args: Vec<Arg>,
     /// An event probe's filter, from the word after `if`.
     pub filter: Option<String>,
 }
 
-/// What a probe is attached to.
+/// The place that a probe is attached to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ProbeKind {
     /// `p:grp/ev vfs_read+0x10` (`CONFIG_KPROBE_EVENTS`)
     Kprobe(KernelPlace),
     /// `r16:grp/ev vfs_read`: when the function returns; the number is how many may run at once.
@@ -34,11 +34,11 @@ pub enum Kind {
     Uprobe {
         /// The program or library.
         path: String,
-        /// Where in the file, in bytes.
+        /// Offset in the file, in bytes.
         offset: u64,
-        /// Where in the file a counter of users lies, in bytes (SDT semaphores).
+        /// Offset in the file of a counter of users, in bytes (SDT semaphores).
         counter: Option<u64>,
-        /// When the function returns: `r`, or `%return` behind the offset.
+        /// True if it fires at the function's return: `r`, or `%return` after the offset.
         returns: bool,
     },
     /// `e:grp/ev sched.sched_switch` (since Linux 5.15)
@@ -52,9 +52,9 @@ pub enum Kind {
     Function {
         /// The function.
         symbol: String,
-        /// When it returns.
+        /// True if it fires at the return.
         returns: bool,
-        /// How many may run at once (returns only).
+        /// Limit of instances that run at once (returns only).
         max_active: Option<u32>,
     },
     /// `t:grp/ev sched_switch`: a tracepoint, also one without an event (since Linux 6.5)
@@ -69,31 +69,31 @@ pub enum Kind {
     },
 }
 
-impl Kind {
+impl ProbeKind {
     /// The system the kernel puts such an event into if none is named.
     pub fn default_group(&self) -> &'static str {
         match self {
-            Kind::Kprobe(_) | Kind::Kretprobe { .. } => "kprobes",
-            Kind::Uprobe { .. } => "uprobes",
-            Kind::Event { .. } => "eprobes",
-            Kind::Function { .. } => "fprobes",
-            Kind::Tracepoint { .. } => "tracepoints",
-            Kind::User { .. } => "user_events",
+            ProbeKind::Kprobe(_) | ProbeKind::Kretprobe { .. } => "kprobes",
+            ProbeKind::Uprobe { .. } => "uprobes",
+            ProbeKind::Event { .. } => "eprobes",
+            ProbeKind::Function { .. } => "fprobes",
+            ProbeKind::Tracepoint { .. } => "tracepoints",
+            ProbeKind::User { .. } => "user_events",
         }
     }
 
     /// A name that says what is probed, made of what names may be made of.
     pub fn suggested_name(&self) -> String {
         let (base, returns) = match self {
-            Kind::Kprobe(at) => (at.symbol.clone(), false),
-            Kind::Kretprobe { at, .. } => (at.symbol.clone(), true),
-            Kind::Uprobe { path, offset, returns, .. } => {
+            ProbeKind::Kprobe(at) => (at.symbol.clone(), false),
+            ProbeKind::Kretprobe { at, .. } => (at.symbol.clone(), true),
+            ProbeKind::Uprobe { path, offset, returns, .. } => {
                 (format!("{}_{offset:x}", path.rsplit('/').next().unwrap_or(path)), *returns)
             }
-            Kind::Event { event, .. } => (event.clone(), false),
-            Kind::Function { symbol, returns, .. } => (symbol.clone(), *returns),
-            Kind::Tracepoint { name } => (name.clone(), false),
-            Kind::User { .. } => ("event".to_owned(), false),
+            ProbeKind::Event { event, .. } => (event.clone(), false),
+            ProbeKind::Function { symbol, returns, .. } => (symbol.clone(), *returns),
+            ProbeKind::Tracepoint { name } => (name.clone(), false),
+            ProbeKind::User { .. } => ("event".to_owned(), false),
         };
         let mut name: String = base.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(50).collect();
         if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
@@ -113,9 +113,9 @@ pub struct KernelPlace {
     pub module: Option<String>,
     /// A symbol, or a number.
     pub symbol: String,
-    /// Bytes behind the symbol.
+    /// Bytes after the symbol.
     pub offset: u64,
-    /// Where it stood in the text.
+    /// Its place in the text.
     pub span: Span,
 }
 
@@ -136,7 +136,7 @@ impl Probe {
     /// The line that removes it; it needs a name. A user event is only found by its fields, too.
     pub fn removal(&self) -> Option<String> {
         let fields = match &self.kind {
-            Kind::User { fields } if !fields.is_empty() => format!(" {fields}"),
+            ProbeKind::User { fields } if !fields.is_empty() => format!(" {fields}"),
             _ => String::new(),
         };
         self.event.as_ref().map(|event| format!("-:{}/{event}{fields}", self.group_or_default()))

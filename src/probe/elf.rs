@@ -1,5 +1,7 @@
 //! Functions in ELF files: where a uprobe goes.
 
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
 use crate::abi::{Abi, Endian};
 
 /// A file that is not an ELF program or library, or lies about itself.
@@ -83,11 +85,11 @@ impl<'a> Elf<'a> {
     ) -> Result<impl Iterator<Item = usize> + use<>, ElfError> {
         let base = self.word(0, start.0, start.1)? as usize;
         let at = if self.wide { sizes.0 } else { sizes.1 };
-        let (size, count) = (self.number(at, 2)? as usize, self.number(at + 2, 2)? as usize);
-        if base.checked_add(size * count).is_none_or(|end| end > self.file.len()) {
+        let (size, count) = (self.number(at, 2)? as usize, self.number(at.saturating_add(2), 2)? as usize);
+        if size.checked_mul(count).and_then(|len| base.checked_add(len)).is_none_or(|end| end > self.file.len()) {
             return Err(ElfError::Truncated);
         }
-        Ok((0..count).map(move |i| base + i * size))
+        Ok((0..count).map(move |i| i.saturating_mul(size).saturating_add(base)))
     }
 
     /// Calls `each` with name and address of every function that the file defines.
@@ -101,14 +103,14 @@ impl<'a> Elf<'a> {
         };
         let sections: Vec<usize> = self.table((0x28, 0x20), (0x3a, 0x2e))?.collect();
         for &section in &sections {
-            if !matches!(self.number(section + 4, 4)?, SYMTAB | DYNSYM) {
+            if !matches!(self.number(section.saturating_add(4), 4)?, SYMTAB | DYNSYM) {
                 continue;
             }
             let range = |section: usize| -> Result<&[u8], ElfError> {
                 let (at, size) = (self.word(section, 0x18, 0x10)? as usize, self.word(section, 0x20, 0x14)? as usize);
                 self.file.get(at..).and_then(|rest| rest.get(..size)).ok_or(ElfError::Truncated)
             };
-            let link = self.number(section + if self.wide { 0x28 } else { 0x18 }, 4)? as usize;
+            let link = self.number(section.saturating_add(if self.wide { 0x28 } else { 0x18 }), 4)? as usize;
             let strings = range(*sections.get(link).ok_or(ElfError::Truncated)?)?;
             for symbol in range(section)?.chunks_exact(if self.wide { 24 } else { 16 }) {
                 take(symbol.len())?;
@@ -132,7 +134,7 @@ impl<'a> Elf<'a> {
         Ok(())
     }
 
-    /// Where in the file the byte lies that is loaded at `address`.
+    /// Offset in the file of the byte that is loaded at `address`.
     fn file_offset(&self, address: u64) -> Result<Option<u64>, ElfError> {
         const LOAD: u64 = 1;
         for segment in self.table((0x20, 0x1c), (0x36, 0x2a))? {
@@ -161,7 +163,7 @@ pub(crate) mod tests {
         let at = HEADER + SEGMENT;
         let mut file = b"\x7fELF\x02\x01\x01".to_vec();
         let mut put = |number: u64, size: usize| file.extend_from_slice(&number.to_le_bytes()[..size]);
-        // file type, machine (x86-64), version; entry point; where segments and sections are told
+        // file type, machine (x86-64), version; entry point; offsets of segments and sections
         [(0, 8), (0, 1), (2, 2), (62, 2), (1, 4), (0, 8), (HEADER, 8), (at + symbols + names, 8), (0, 4)]
             .into_iter()
             .chain([(HEADER, 2), (SEGMENT, 2), (1, 2), (SECTION.into(), 2), (3, 2), (2, 2)])

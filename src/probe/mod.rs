@@ -12,7 +12,7 @@ mod print;
 mod user;
 
 pub use arg::{Arg, Fetch};
-pub use ast::{KernelPlace, Kind, Probe};
+pub use ast::{KernelPlace, Probe, ProbeKind};
 #[cfg(test)]
 pub(crate) use elf::tests::crowded;
 pub use elf::{ElfError, symbol_offset, symbols};

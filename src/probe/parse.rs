@@ -1,7 +1,7 @@
 //! A line of `dynamic_events` to its tree.
 
 use super::arg::ArgParser;
-use super::{Arg, KernelPlace, Kind, Probe};
+use super::{Arg, KernelPlace, Probe, ProbeKind};
 use crate::syntax::{Diagnostic, Span, one_line, parse_int};
 use std::str::FromStr;
 
@@ -60,7 +60,7 @@ impl<'a> Parser<'a> {
                 return Err(self.error(head_span, "a user event needs a name: `u:NAME FIELDS`"));
             }
             super::user::check(self.text, head_span.end)?;
-            return Ok(Probe { kind: Kind::User { fields }, group: None, event, args: Vec::new(), filter: None });
+            return Ok(Probe { kind: ProbeKind::User { fields }, group: None, event, args: Vec::new(), filter: None });
         }
         if !matches!(kind, 'p' | 'r' | 'e' | 'f' | 't') {
             return Err(self.error(head_span, "unknown kind of probe").hint(
@@ -72,11 +72,11 @@ impl<'a> Parser<'a> {
         };
         let kind = self.place(kind, max_active, place, span)?;
         let returns = match &kind {
-            Kind::Kretprobe { .. } => true,
-            Kind::Uprobe { returns, .. } | Kind::Function { returns, .. } => *returns,
+            ProbeKind::Kretprobe { .. } => true,
+            ProbeKind::Uprobe { returns, .. } | ProbeKind::Function { returns, .. } => *returns,
             _ => false,
         };
-        let of_event = matches!(kind, Kind::Event { .. });
+        let of_event = matches!(kind, ProbeKind::Event { .. });
         let parser = ArgParser { text: self.text, of_event, returns };
         let (mut args, mut filter) = (Vec::new(), None);
         for (word, span) in words {
@@ -131,7 +131,7 @@ impl<'a> Parser<'a> {
         Ok((group, check(event, "event")?))
     }
 
-    fn place(&self, kind: char, max_active: Option<u32>, place: &str, span: Span) -> Result<Kind, Diagnostic> {
+    fn place(&self, kind: char, max_active: Option<u32>, place: &str, span: Span) -> Result<ProbeKind, Diagnostic> {
         let (bare, percent) = place.strip_suffix("%return").map_or((place, false), |bare| (bare, true));
         if bare.ends_with("%return") {
             return Err(self.error(span, "`%return` stands there twice"));
@@ -142,16 +142,18 @@ impl<'a> Parser<'a> {
                     .split_once(['.', '/', ':'])
                     .filter(|(s, e)| !s.is_empty() && !e.is_empty())
                     .ok_or_else(|| self.error(span, "expected SYSTEM.EVENT"))?;
-                Kind::Event { system: system.to_owned(), event: event.to_owned() }
+                ProbeKind::Event { system: system.to_owned(), event: event.to_owned() }
             }
-            't' => Kind::Tracepoint { name: place.to_owned() },
-            'f' => Kind::Function { symbol: bare.to_owned(), returns: percent || max_active.is_some(), max_active },
+            't' => ProbeKind::Tracepoint { name: place.to_owned() },
+            'f' => {
+                ProbeKind::Function { symbol: bare.to_owned(), returns: percent || max_active.is_some(), max_active }
+            }
             _ if place.contains('/') => self.uprobe(kind == 'r' || percent, bare, span)?,
             _ => {
                 let at = self.kernel_place(bare, span)?;
                 match kind == 'r' || percent {
-                    true => Kind::Kretprobe { max_active, at },
-                    false => Kind::Kprobe(at),
+                    true => ProbeKind::Kretprobe { max_active, at },
+                    false => ProbeKind::Kprobe(at),
                 }
             }
         })
@@ -165,7 +167,7 @@ impl<'a> Parser<'a> {
         let (symbol, offset) = match rest.split_once('+') {
             Some((symbol, offset)) => {
                 let offset = parse_int(offset).ok().and_then(|n| u64::try_from(n).ok());
-                (symbol, offset.ok_or_else(|| self.error(span, "invalid offset behind the symbol"))?)
+                (symbol, offset.ok_or_else(|| self.error(span, "invalid offset after the symbol"))?)
             }
             None => (rest, 0),
         };
@@ -178,7 +180,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `PATH:OFFSET[(COUNTER)]`
-    fn uprobe(&self, returns: bool, place: &str, span: Span) -> Result<Kind, Diagnostic> {
+    fn uprobe(&self, returns: bool, place: &str, span: Span) -> Result<ProbeKind, Diagnostic> {
         let number = |text: &str| parse_int(text).ok().and_then(|n| u64::try_from(n).ok());
         let (place, counter) = match place.strip_suffix(')').and_then(|p| p.rsplit_once('(')) {
             Some((place, counter)) => {
@@ -193,7 +195,7 @@ impl<'a> Parser<'a> {
         if path.is_empty() {
             return Err(missing());
         }
-        Ok(Kind::Uprobe { path: path.to_owned(), offset, counter, returns })
+        Ok(ProbeKind::Uprobe { path: path.to_owned(), offset, counter, returns })
     }
 }
 

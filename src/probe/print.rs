@@ -1,23 +1,25 @@
 //! A probe as the line that makes it.
 
-use super::{KernelPlace, Kind, Probe};
+use super::{KernelPlace, Probe, ProbeKind};
 use std::fmt;
 
 impl fmt::Display for Probe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let letter = match &self.kind {
-            Kind::Kprobe(_) | Kind::Uprobe { returns: false, .. } => "p",
-            Kind::Kretprobe { .. } | Kind::Uprobe { returns: true, .. } => "r",
-            Kind::Event { .. } => "e",
-            Kind::Function { .. } => "f",
-            Kind::Tracepoint { .. } => "t",
-            Kind::User { .. } => "u",
+            ProbeKind::Kprobe(_) | ProbeKind::Uprobe { returns: false, .. } => "p",
+            ProbeKind::Kretprobe { .. } | ProbeKind::Uprobe { returns: true, .. } => "r",
+            ProbeKind::Event { .. } => "e",
+            ProbeKind::Function { .. } => "f",
+            ProbeKind::Tracepoint { .. } => "t",
+            ProbeKind::User { .. } => "u",
         };
         f.write_str(letter)?;
-        if let Kind::Kretprobe { max_active: Some(n), .. } | Kind::Function { max_active: Some(n), .. } = &self.kind {
+        if let ProbeKind::Kretprobe { max_active: Some(n), .. } | ProbeKind::Function { max_active: Some(n), .. } =
+            &self.kind
+        {
             write!(f, "{n}")?;
         }
-        let user = matches!(self.kind, Kind::User { .. });
+        let user = matches!(self.kind, ProbeKind::User { .. });
         match (&self.group, &self.event) {
             // A user event's group is always user_events, and not written.
             (Some(_), Some(event)) if user => write!(f, ":{event}")?,
@@ -27,20 +29,20 @@ impl fmt::Display for Probe {
             (None, None) => {}
         }
         match &self.kind {
-            Kind::Kprobe(at) | Kind::Kretprobe { at, .. } => write!(f, " {at}")?,
-            Kind::Uprobe { path, offset, counter, .. } => {
+            ProbeKind::Kprobe(at) | ProbeKind::Kretprobe { at, .. } => write!(f, " {at}")?,
+            ProbeKind::Uprobe { path, offset, counter, .. } => {
                 write!(f, " {path}:{offset:#x}")?;
                 if let Some(counter) = counter {
                     write!(f, "({counter:#x})")?;
                 }
             }
-            Kind::Event { system, event } => write!(f, " {system}.{event}")?,
-            Kind::Function { symbol, returns, .. } => {
+            ProbeKind::Event { system, event } => write!(f, " {system}.{event}")?,
+            ProbeKind::Function { symbol, returns, .. } => {
                 write!(f, " {symbol}{}", if *returns { "%return" } else { "" })?;
             }
-            Kind::Tracepoint { name } => write!(f, " {name}")?,
-            Kind::User { fields } if fields.is_empty() => {}
-            Kind::User { fields } => write!(f, " {fields}")?,
+            ProbeKind::Tracepoint { name } => write!(f, " {name}")?,
+            ProbeKind::User { fields } if fields.is_empty() => {}
+            ProbeKind::User { fields } => write!(f, " {fields}")?,
         }
         for arg in &self.args {
             write!(f, " {arg}")?;

@@ -64,7 +64,7 @@ fn check_one(field: &str) -> Result<(), (String, Option<String>)> {
     match name.split_once('[') {
         Some((bare, size)) => Err((
             format!("`{name}` cannot be the name of a field"),
-            Some(format!("the size stands behind the type: `char[{} {bare}`", size)),
+            Some(format!("the size goes after the type: `char[{} {bare}`", size)),
         )),
         None if !plain || name.starts_with(|c: char| c.is_ascii_digit()) => {
             Err((format!("`{name}` cannot be the name of a field"), None))
@@ -92,7 +92,7 @@ fn check_type(ty: &str) -> Result<(), String> {
 mod tests {
     use crate::probe::Probe;
 
-    /// What a kernel made of each (6.12, `tests/kernel/languages.sh` asks it again), but for names with a size, which
+    /// A kernel's results for each (6.12, `tests/kernel/languages.sh` asks it again), but for names with a size, which
     /// it takes for a name with brackets.
     #[test]
     fn fields() {
@@ -113,7 +113,7 @@ mod tests {
             ("u32 a b", "u32 a b", ""),
             ("char[0] a", "char[0] a", ""),
             ("u32[4] a", "u32[4] a", ""),
-            ("char name[20]", "char name[20]", "the size stands behind the type: `char[20] name`"),
+            ("char name[20]", "char name[20]", "the size goes after the type: `char[20] name`"),
             ("struct x y", "struct x y", ""),
             ("u32 1a", "u32 1a", ""),
         ] {

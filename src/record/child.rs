@@ -146,7 +146,7 @@ pub struct Child {
     maps: Option<ProcMaps>,
 }
 
-/// How the command ended.
+/// The end of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// It returned this status.
@@ -228,7 +228,7 @@ impl Child {
         }
     }
 
-    /// How it ended, if it did.
+    /// The end of the command, if it has ended.
     pub fn try_wait(&mut self) -> Option<Ended> {
         self.wait_with(libc::WNOHANG)
     }
@@ -289,7 +289,7 @@ impl Child {
     }
 }
 
-/// Whether something can be read from `file` within a twentieth of a second.
+/// True if something can be read from `file` within a twentieth of a second.
 fn readable_soon(file: &File) -> bool {
     let mut fds = [PollFd::new(file.as_fd(), PollFlags::POLLIN)];
     matches!(poll(&mut fds, 50u8), Ok(1..))
@@ -430,7 +430,7 @@ mod tests {
         child.keep_maps().unwrap();
         child.open_gate().unwrap();
         let state = |pid: Pid| fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-        // Whatever it is stopped for besides is over at the next look.
+        // Any other reason to stop it is over at the next look.
         let (mut stopped, since) = (0, std::time::Instant::now());
         while stopped < 200 {
             assert_eq!(child.try_wait(), None);

@@ -2,13 +2,14 @@
 
 use super::effort::Effort;
 use crate::trace_dat::Codec;
+use crate::trace_dat::xxh64;
 use crate::units::ByteSize;
 use flate2::{Compress, FlushCompress, Status};
 use std::io;
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::CParameter;
 
-/// How the recorded sub-buffers are stored.
+/// Compression of the recorded sub-buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
     /// As they are: the kernel's pages one after the other.
@@ -20,7 +21,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// How the file says it.
+    /// The file's codec for it.
     pub fn codec(self) -> Codec {
         match self {
             Compression::None => Codec::None,
@@ -61,7 +62,7 @@ pub(crate) struct ChunkWriter {
     packer: Packer,
 }
 
-/// What makes frames, with its tables kept from one to the next.
+/// The maker of frames, with its tables kept from one to the next.
 enum Packer {
     None,
     Zstd(Compressor<'static>),
@@ -73,7 +74,7 @@ const HEADER: usize = 8;
 /// The hash table of zstd's level 1 in entries of 4 bytes, as a power of two: 32 KiB stay in the first cache, which is a
 /// tenth faster over the kernel's pages than the default 64 KiB and as small.
 const HASH_LOG: u32 = 13;
-/// What zstd takes as the wish that literals stay as they are. They are few in the kernel's pages: a tenth larger, a seventh
+/// zstd's value for literals that stay as they are. They are few in the kernel's pages: a tenth larger, a seventh
 /// faster, and read faster.
 const BARE_LITERALS: u32 = 1;
 
@@ -81,7 +82,7 @@ impl ChunkWriter {
     /// A writer of chunks of `size` bytes.
     ///
     /// # Errors
-    /// When zstd has no such level or the machine no memory.
+    /// If zstd has no such level or the machine no memory.
     pub(crate) fn new(size: usize, compression: Compression) -> io::Result<Self> {
         let (packer, bound) = match compression {
             Compression::None => (Packer::None, 0),
@@ -124,9 +125,14 @@ impl ChunkWriter {
         self.filled
     }
 
-    /// What is filled so far.
+    /// The filled part.
     pub(crate) fn filled(&self) -> &[u8] {
         &self.raw[..self.filled]
+    }
+
+    /// The same, to be changed in place.
+    pub(crate) fn filled_mut(&mut self) -> &mut [u8] {
+        &mut self.raw[..self.filled]
     }
 
     /// Pads the last sub-buffer with zeros, as a chunk must hold whole ones.
@@ -170,7 +176,7 @@ impl ChunkWriter {
         Ok(self.made)
     }
 
-    /// What the last [`ChunkWriter::pack`] made, ready for the section, header included.
+    /// The result of the last [`ChunkWriter::pack`], ready for the section, header included.
     pub(crate) fn packed(&self) -> &[u8] {
         if self.packs() { &self.packed[..self.made] } else { &self.raw[..self.made] }
     }
@@ -186,10 +192,11 @@ fn deflate(packer: &mut Compress, raw: &[u8], out: &mut [u8]) -> io::Result<usiz
     }
 }
 
-/// Writes `raw` to `out` as a zstd frame of uncompressed blocks (RFC 8878, 3.1.1): a copy, and a frame for every reader.
+/// Writes `raw` to `out` as a zstd frame of uncompressed blocks with a content checksum (RFC 8878, 3.1.1): a copy, and a
+/// frame for every reader.
 fn stored_frame(raw: &[u8], out: &mut [u8]) -> usize {
     const MAGIC: [u8; 4] = 0xfd2f_b528_u32.to_le_bytes();
-    const SIZE_IN_4_BYTES_SINGLE_SEGMENT: u8 = 0xa0;
+    const SIZE_IN_4_BYTES_SINGLE_SEGMENT_CHECKSUM: u8 = 0xa4;
     const BLOCK: usize = 128 << 10;
     let mut at = 0;
     let mut put = |bytes: &[u8]| {
@@ -197,13 +204,14 @@ fn stored_frame(raw: &[u8], out: &mut [u8]) -> usize {
         at += bytes.len();
     };
     put(&MAGIC);
-    put(&[SIZE_IN_4_BYTES_SINGLE_SEGMENT]);
+    put(&[SIZE_IN_4_BYTES_SINGLE_SEGMENT_CHECKSUM]);
     put(&(raw.len() as u32).to_le_bytes());
     for (i, block) in raw.chunks(BLOCK).enumerate() {
         let last = u32::from((i + 1) * BLOCK >= raw.len());
         put(&(last | (block.len() as u32) << 3).to_le_bytes()[..3]); // type 0: raw
         put(block);
     }
+    put(&(xxh64(raw) as u32).to_le_bytes());
     at
 }
 
@@ -234,6 +242,12 @@ mod tests {
             let packed = chunk.packed();
             assert!(zstd::bulk::decompress(&packed[8..], size).unwrap() == raw, "{size}");
             assert!(zstd::decode_all(&packed[8..]).unwrap() == raw, "{size}, as a stream");
+            for bit in (0..8 * (packed.len() - 8)).step_by(8 * (packed.len() / 97) + 1) {
+                let mut flipped = packed[8..].to_vec();
+                flipped[bit / 8] ^= 1 << (bit % 8);
+                let same = zstd::bulk::decompress(&flipped, size).map_or(true, |data| data == raw);
+                assert!(same, "bit {bit} of {size} bytes changes the data unseen");
+            }
         }
     }
 

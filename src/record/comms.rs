@@ -2,7 +2,7 @@
 //!
 //! The kernel keeps few names (`saved_cmdlines`: 128 before Linux 6.10) and only for tasks that were scheduled while
 //! something was recorded, so a task that lived for a millisecond is `<...>` when the file is written. Here the kernel
-//! itself tells of every fork and every new name, through perf's side-band: no tracepoint, no instance, nothing in the
+//! itself reports every fork and every new name, through perf's side-band: no tracepoint, no instance, nothing in the
 //! trace. What it costs is one 40-byte record per fork, exec and exit.
 //!
 //! A file has one name per pid; like trace-cmd's it is the last one the task had.
@@ -45,7 +45,7 @@ impl Comm {
 
 /// Something the kernel said about a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Task {
+enum TaskEvent {
     Forked { child: i32, parent: i32 },
     Named { tid: i32, comm: Comm },
 }
@@ -55,8 +55,8 @@ enum Task {
 pub struct CommLearner {
     rings: Vec<TaskEvents>,
     names: HashMap<i32, Comm>,
-    /// What was read and is too young to be put in order with what other CPUs are still writing.
-    pending: Vec<(u64, Task)>,
+    /// Records read that are too young to be put in order with those that other CPUs are still writing.
+    pending: Vec<(u64, TaskEvent)>,
     raw: Vec<u8>,
     /// Names that are not yet in the spool.
     lines: Vec<u8>,
@@ -71,7 +71,7 @@ impl CommLearner {
     /// Starts listening on `cpus` CPUs, numbered from 0.
     ///
     /// # Errors
-    /// When the kernel has no perf events, or not for us; and in a pid namespace of our own, where the numbers that we
+    /// If the kernel has no perf events, or not for us; and in a pid namespace of our own, where the numbers that we
     /// see are not those that tracing writes.
     pub fn start(cpus: impl IntoIterator<Item = u32>) -> io::Result<Self> {
         if fs::read_link("/proc/self/ns/pid").is_ok_and(|ns| ns.as_os_str() != INIT_PID_NS) {
@@ -130,9 +130,9 @@ impl CommLearner {
         let young = self.pending.split_off(settled);
         for (_, task) in std::mem::replace(&mut self.pending, young) {
             match task {
-                Task::Named { tid, comm } => self.name(tid, comm),
+                TaskEvent::Named { tid, comm } => self.name(tid, comm),
                 // A pid that is used again must not keep the name of its former owner.
-                Task::Forked { child, parent } => match self.names.get(&parent).copied() {
+                TaskEvent::Forked { child, parent } => match self.names.get(&parent).copied() {
                     Some(comm) => self.name(child, comm),
                     None => {
                         self.names.remove(&child);
@@ -144,7 +144,7 @@ impl CommLearner {
 }
 
 /// Reads `PERF_RECORD_COMM` and `PERF_RECORD_FORK` records; others are skipped.
-fn parse(mut records: &[u8], out: &mut Vec<(u64, Task)>) {
+fn parse(mut records: &[u8], out: &mut Vec<(u64, TaskEvent)>) {
     const COMM: u32 = 3;
     const FORK: u32 = 7;
     let u32_at = |b: &[u8], at: usize| b.get(at..at + 4).map(|b| u32::from_ne_bytes([b[0], b[1], b[2], b[3]]));
@@ -157,12 +157,12 @@ fn parse(mut records: &[u8], out: &mut Vec<(u64, Task)>) {
         match kind {
             COMM => {
                 if let Some(tid) = field(12) {
-                    out.push((time, Task::Named { tid, comm: Comm::new(&record[16..size - 8]) }));
+                    out.push((time, TaskEvent::Named { tid, comm: Comm::new(&record[16..size - 8]) }));
                 }
             }
             FORK => {
                 if let Some((child, parent)) = field(16).zip(field(20)) {
-                    out.push((time, Task::Forked { child, parent }));
+                    out.push((time, TaskEvent::Forked { child, parent }));
                 }
             }
             _ => {}

@@ -1,4 +1,4 @@
-//! What time the trace clock calls zero: `--date`.
+//! The wall-clock time of the trace clock's zero: `--date`.
 
 use super::error::RecordError;
 use crate::tracefs::{Instance, Journal, WriteMode};
@@ -6,7 +6,7 @@ use nix::time::{ClockId, clock_gettime};
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 
-/// How often the clocks are compared; the closest comparison counts.
+/// Number of comparisons of the clocks; the closest one counts.
 const ROUNDS: usize = 30;
 const STAMP: &str = "rtrace date";
 

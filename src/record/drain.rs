@@ -1,7 +1,8 @@
-//! How a CPU's ring is drained: settings of one worker, and the counters that all workers share.
+//! The settings of a worker that drains a CPU's ring, and the counters that all workers share.
 
 use super::chunk::Compression;
 use super::limits::Budget;
+use crate::ring_buffer::Lost;
 use crate::trace_dat::ChunkScan;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
@@ -13,7 +14,7 @@ pub struct Drain {
     pub sub_buffer: usize,
     /// Bytes of sub-buffers per chunk, a multiple of `sub_buffer`.
     pub chunk: usize,
-    /// How chunks are stored.
+    /// Compression of the chunks.
     pub compression: Compression,
     /// Scans each chunk for the index, if set.
     pub scan: Option<ChunkScan>,
@@ -29,6 +30,8 @@ pub struct Drain {
     /// The ring is looked at this often, and its reader never waits for it: the kernel then sends no wake-ups, which
     /// interrupt the traced CPU. Without it the kernel says when the ring is full enough.
     pub poll_every: Option<Duration>,
+    /// Events known to be lost before the first sub-buffer of the ring. Noted in that one's header; needs [`Drain::scan`].
+    pub lost_before: Lost,
 }
 
 impl Drain {
@@ -45,6 +48,7 @@ impl Drain {
             ring: 0,
             priority: None,
             poll_every: None,
+            lost_before: Lost::None,
         }
     }
 }
@@ -56,7 +60,7 @@ pub struct Progress {
     pub raw: AtomicU64,
     /// Bytes given to the spools.
     pub written: AtomicU64,
-    /// What may still be written.
+    /// The budget that may still be written.
     pub budget: Budget,
     /// Tracing could not be switched off: of what the rings still give, no more than they hold is taken at the end.
     pub still_on: AtomicBool,

@@ -18,12 +18,13 @@ pub const OWN_PID: Pid = Pid(i32::MAX - 1);
 /// As [`record()`](super::record()), as far as can be known without writing.
 pub fn dry_run(plan: &Plan, mut journal: Journal, between: impl FnOnce()) -> Result<(), RecordError> {
     plan.check()?;
-    let existing = journal.tracefs().top().events()?;
+    let top = journal.tracefs().top();
+    let existing = top.events()?;
     let mut unknown = Vec::new();
     let mut buffers: Vec<Buffer> = Vec::new();
     plan.machine.set(&mut journal)?;
     for (index, buffer) in plan.buffers.iter().enumerate() {
-        let chosen = choose(plan.allow_unknown_events, buffer, &existing, &mut unknown)?;
+        let chosen = choose(&top, plan.allow_unknown_events, buffer, &existing, &mut unknown)?;
         if index > 0 || buffer.traces() {
             buffers.push(set_up(&mut journal, plan, buffer, chosen, index == 0, Some(COMMAND_PID))?);
         }

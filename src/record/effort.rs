@@ -1,9 +1,9 @@
-//! How hard a recording thread works on what it writes: less when its ring fills up.
+//! Compression effort of a recording thread: less when its ring fills up.
 
 use serde::Serialize;
 use std::time::Instant;
 
-/// What a chunk is made into.
+/// The form of a stored chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effort {
@@ -14,7 +14,7 @@ pub enum Effort {
     Stored,
 }
 
-/// What was chosen, and when it changed.
+/// The choices, and the times of their changes.
 #[derive(Clone, Debug, Default)]
 pub struct Efforts {
     now: Effort,
@@ -44,7 +44,7 @@ impl Efforts {
         effort
     }
 
-    /// What [`Efforts::choose`] chooses.
+    /// The choice of [`Efforts::choose`].
     pub(crate) fn of(waited: usize, ring: usize) -> Effort {
         if ring > 0 && waited > ring / 2 { Effort::Stored } else { Effort::Full }
     }

@@ -1,11 +1,12 @@
-//! How a recording and its command end each other: signals that are passed on, and the time a command has to end.
+//! The order in which a recording and its command end each other: signals that are passed on, and the time a command
+//! has to end.
 
 use super::child::{Child, Ended};
 use super::stop::{Signals, wait};
 use nix::sys::signal::Signal;
 use std::time::{Duration, Instant};
 
-/// How long a command that was told to end has before it is killed.
+/// Time from the request to end until a command is killed.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// Waits for the command's end, which comes at `timeout` at the latest, and passes signals on to it.

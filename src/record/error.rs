@@ -1,6 +1,7 @@
 //! Why a recording did not happen, or is not what it should be.
 
 use super::{CommandError, WorkerError};
+use crate::syntax::Diagnostic;
 use crate::trace_dat::WriteError;
 use crate::tracefs::{self, UndoError};
 use crate::units::Pid;
@@ -29,7 +30,7 @@ pub enum RecordError {
     Output {
         /// `create`, `write`, `finish`.
         action: &'static str,
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// Why not.
         source: io::Error,
@@ -48,7 +49,7 @@ pub enum RecordError {
     /// The trace file could not be put together.
     #[error("failed to make {}: {source}", path.display())]
     TraceFile {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// Why not.
         source: Box<WriteError>,
@@ -59,7 +60,7 @@ pub enum RecordError {
     /// The file could not be completed: on a full disk, for one. It can be read as it is and completed later.
     #[error("failed to complete {}: {source}", path.display())]
     NotFinished {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// Why not.
         source: Box<WriteError>,
@@ -67,7 +68,7 @@ pub enum RecordError {
     /// Everything was recorded, and the file is complete, but not of version 6.
     #[error("failed to write {} as version 6, it is of version 7: {source}", path.display())]
     Version6 {
-        /// Which file.
+        /// The file.
         path: PathBuf,
         /// Why not.
         source: Box<WriteError>,
@@ -81,7 +82,7 @@ pub enum RecordError {
     /// `-r`: the kernel does not grant the priority.
     #[error("failed to set real-time priority {0}: {1}")]
     Priority(i32, #[source] io::Error),
-    /// What was set up could not all be taken back; the file is complete.
+    /// The set-up could not all be undone; the file is complete.
     #[error(transparent)]
     Undo(#[from] UndoError),
 }
@@ -118,9 +119,6 @@ pub enum PlanError {
     /// `-g` without a graph.
     #[error("-g is about -p function_graph; the functions that -p function shall trace are named with -l")]
     NoGraph,
-    /// `-P` beside a command that is not to be recorded.
-    #[error("-P records other processes than the command: add -F to record the command too, or leave one of them out")]
-    OthersThanCommand,
     /// A file of version 6 has no room for it.
     #[error(
         "a file of version 6 has no room for {0}: leave out --file-version 6, `rtrace convert` may write one later"
@@ -142,6 +140,14 @@ pub enum PlanError {
         /// Those there are.
         available: Vec<String>,
     },
+    /// A filter or trigger that its language or the event's format forbids.
+    #[error("invalid {what}: {error}")]
+    Language {
+        /// `filter`, or `trigger for sched:sched_switch`.
+        what: String,
+        /// The error, with its place.
+        error: Box<Diagnostic>,
+    },
     /// `-m` is too little.
     #[error("-m is too small: a CPU needs {} at least", crate::units::ByteSize(*.0))]
     PerCpuSize(u64),
@@ -150,7 +156,7 @@ pub enum PlanError {
     FunctionPattern {
         /// The pattern.
         pattern: String,
-        /// What is wrong with it.
+        /// The error in it.
         source: regex::Error,
     },
     /// An option about something that is not there.
@@ -158,13 +164,13 @@ pub enum PlanError {
     NoUse {
         /// The option.
         option: &'static str,
-        /// What it is about.
+        /// The subject of the expression.
         of: &'static str,
     },
     /// `-k` with an instance that goes with the recording.
     #[error("-k keeps what was set, and the instance of a private recording goes with it")]
     NothingToKeep,
-    /// What a latency tracer leaves is one text, when all is over.
+    /// A latency tracer leaves one text, when all is over.
     #[error("tracer `{0}` leaves a text at the end, there is nothing to stream")]
     NotLive(String),
     /// `-F` needs a command.
@@ -184,7 +190,7 @@ pub enum PlanError {
     /// `--max-size` is less than what a file without any event has.
     #[error("--max-size leaves no room for events: what describes them has {} already", crate::units::ByteSize(*.0))]
     MaxSize(u64),
-    /// `--ring` is too little for so many CPUs.
+    /// `--ring` is too little for that many CPUs.
     #[error("--ring is too small: {cpus} CPUs need {} at least", crate::units::ByteSize(*.least))]
     RingSize {
         /// Ring buffers to be recorded.

@@ -1,8 +1,9 @@
-//! What is in a ring already, as a trace.dat: a stopped buffer, a snapshot, what the last boot left behind.
+//! The contents of a ring as a trace.dat: a stopped buffer, a snapshot, a boot's remains.
 
 use super::chunk::{Compression, chunk_size};
 use super::comms::with_saved;
 use super::drain::{Drain, Progress};
+use super::draining::Draining;
 use super::error::RecordError;
 use super::output::{ClockFacts, Output};
 use super::plan::Plan;
@@ -13,11 +14,10 @@ use crate::tracefs::Instance;
 use crate::units::CpuId;
 use nix::sys::eventfd::EventFd;
 use std::fs::File;
-use std::os::fd::AsFd;
 use std::path::Path;
 use std::thread;
 
-/// Which of an instance's two sets of ring buffers.
+/// One of an instance's two sets of ring buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ring {
     /// The one that events go to.
@@ -26,14 +26,14 @@ pub enum Ring {
     Snapshot,
 }
 
-/// What was stored.
+/// The stored data.
 #[derive(Debug)]
 pub struct Extracted {
     /// Size of the file, in bytes.
     pub file_size: u64,
     /// Bytes of sub-buffers.
     pub raw: u64,
-    /// What could not be read or written; the rest was.
+    /// Failures to read or write; everything else was stored.
     pub failures: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ pub fn extract(
         }
         rings.push(of_buffer);
     }
-    let plan = Plan::of_what_is_there(output, compression);
+    let plan = Plan::empty(output, compression);
     let (writer, symbols_error) = output_file.begin(tracefs, &plan, &buffers, ClockFacts { date, tsc: None })?.write();
     let progress = Progress::default();
     let mut drained: Vec<Drained> = Vec::new();
@@ -105,9 +105,8 @@ pub fn extract(
 fn drain_all(workers: Vec<Worker<'_>>) -> Result<Vec<Drained>, RecordError> {
     // There is nothing to wait for: told to stop from the start, a worker takes what is there.
     let stop = EventFd::from_value(1).map_err(|e| RecordError::Start(e.into()))?;
-    Ok(thread::scope(|scope| {
-        let drain = |worker: Worker<'_>| worker.run(stop.as_fd());
-        let threads: Vec<_> = workers.into_iter().map(|worker| scope.spawn(move || drain(worker))).collect();
-        threads.into_iter().map(|t| t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    }))
+    thread::scope(|scope| {
+        let draining = Draining::start(scope, workers, &stop, None).map_err(RecordError::Start)?;
+        Ok(draining.finish(None, || ()))
+    })
 }

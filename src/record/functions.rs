@@ -1,4 +1,4 @@
-//! Which functions are traced: from what the user names to what the kernel takes.
+//! The functions to trace: from the user's patterns to the kernel's.
 
 use super::error::{PlanError, RecordError};
 use crate::tracefs::{Error, FunctionList, Instance, Journal};
@@ -11,13 +11,13 @@ const MANY: usize = 64;
 /// Tracers that trace no functions.
 const WITHOUT_FUNCTIONS: [&str; 6] = ["nop", "hwlat", "osnoise", "timerlat", "blk", "mmiotrace"];
 
-/// Whether `tracer` traces functions.
+/// True if `tracer` traces functions.
 pub(super) fn are_traced_by(tracer: &str) -> bool {
     !WITHOUT_FUNCTIONS.contains(&tracer)
 }
 
 /// Functions to trace, or not to. Patterns are names, the kernel's globs or regular expressions, each with `:mod:MODULE`
-/// behind it where only that module's are meant.
+/// after it where only that module's are meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Functions {
     /// `-l`: only these.
@@ -33,7 +33,7 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// Whether nothing is said about functions.
+    /// True if nothing is said about functions.
     pub fn is_empty(&self) -> bool {
         *self == Functions::default()
     }
@@ -135,7 +135,7 @@ fn function(line: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Whether a pattern has what only regular expressions have. A dot alone is part of names (`foo.isra.0`).
+/// True if a pattern has what only regular expressions have. A dot alone is part of names (`foo.isra.0`).
 fn is_regex(pattern: &str) -> bool {
     pattern.contains(['^', '$', '(', '|', '\\', '+', '{']) || pattern.contains(".*")
 }

@@ -1,4 +1,4 @@
-//! What bounds a recording on the disk: how much it may write, how much it must leave free, how much it keeps.
+//! Limits of a recording on the disk: the size it may write, the space it must leave free, the data it keeps.
 
 use crate::units::ByteSize;
 use nix::sys::eventfd::EventFd;
@@ -44,7 +44,8 @@ pub enum Reached {
     MinFree,
 }
 
-/// What all threads together may still write. Nothing is appended to a spool that was not taken from it first.
+/// The bytes that all threads together may still write. Nothing is appended to a spool that was not taken from it
+/// first.
 #[derive(Debug)]
 pub struct Budget {
     left: AtomicU64,

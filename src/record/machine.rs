@@ -1,4 +1,4 @@
-//! What a recording sets for the whole machine.
+//! Settings of a recording for the whole machine.
 
 use super::error::RecordError;
 use super::plan::BufferPlan;
@@ -7,9 +7,9 @@ use crate::tracefs::{Instance, Journal};
 /// Settings of which there is one, whatever instance is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Machine {
-    /// How deep function_graph follows calls.
+    /// Depth of calls that function_graph follows.
     pub graph_depth: Option<u32>,
-    /// How many tasks' names the kernel keeps.
+    /// Number of task names that the kernel keeps.
     pub saved_cmdlines: Option<u32>,
     /// From which latency on tracers report, in microseconds.
     pub threshold: Option<u64>,
@@ -22,7 +22,7 @@ pub struct Machine {
 /// Tracers that keep the worst case as text instead of filling the ring buffer.
 const LATENCY: [&str; 6] = ["irqsoff", "preemptoff", "preemptirqsoff", "wakeup", "wakeup_rt", "wakeup_dl"];
 
-/// Whether a tracer's result is the text of its longest latency.
+/// True if a tracer's result is the text of its longest latency.
 pub(super) fn is_latency_tracer(tracer: &str) -> bool {
     LATENCY.contains(&tracer)
 }

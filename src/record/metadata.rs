@@ -1,4 +1,4 @@
-//! What a trace file says about the kernel it was made on.
+//! Facts in a trace file about the kernel it was made on.
 
 use crate::btf::Enumerators;
 use crate::trace_dat::{OptionId, WriteError, Writer};
@@ -79,7 +79,7 @@ impl Metadata {
     }
 }
 
-/// What the names in the formats stand for. Those of modules are looked up in the modules' types only if the kernel's do
+/// The values of the names in the formats. Those of modules are looked up in the modules' types only if the kernel's do
 /// not have them. Without types the names stay what they are, so no error is worth a recording.
 fn enumerators<'a>(tracefs: &Tracefs, formats: impl Iterator<Item = &'a String>) -> Enumerators {
     let mut wanted = Enumerators::wanted(formats.map(String::as_str));

@@ -16,6 +16,7 @@ mod chunk;
 mod comms;
 mod date;
 mod drain;
+mod draining;
 mod dry_run;
 mod effort;
 mod ending;
@@ -24,14 +25,17 @@ mod extract;
 mod former;
 mod functions;
 mod header;
+mod languages;
 mod limits;
 mod machine;
 mod metadata;
+mod observer;
 mod output;
 mod own;
 mod plan;
 mod proc_maps;
 mod recover;
+mod ring_readers;
 mod session;
 mod setup;
 mod spool;
@@ -46,30 +50,53 @@ mod view;
 mod watch;
 mod worker;
 
-pub use crate::sys::notice_children;
-pub use child::{Child, Command, CommandError, Ended};
-pub use chunk::{Compression, MAX_CHUNK, chunk_size};
-pub use comms::{Comm, CommLearner};
-pub use date::wall_clock_at_zero;
-pub use drain::{Drain, Progress};
-pub use dry_run::{COMMAND_PID, OWN_PID, dry_run};
+pub use child::{CommandError, Ended};
+pub use chunk::Compression;
 pub use effort::{Effort, Efforts};
 pub use error::{PlanError, RecordError};
 pub use extract::{Extracted, Ring, extract};
 pub use functions::Functions;
-pub use header::header;
-pub use limits::{Budget, Limits, MIN_RING_SHARE, Reached};
+pub use limits::{Limits, Reached};
 pub use machine::Machine;
-pub use plan::{BufferPlan, EventPlan, Place, Plan, Tasks};
-pub use recover::{Rings, left_unfinished, recover};
-pub use session::{Live, Observer, record};
-pub use spool::{Dropped, Keep, Spool};
-pub use start::{Mode, start};
-pub use stop::{Arrived, Signals, Watched, wait};
+pub use observer::{Live, Observer};
+pub use plan::{BufferPlan, EventPlan, Plan, TargetBuffer, Tasks};
+pub use session::record;
+pub use spool::Dropped;
 pub use store::Tally;
 pub use stream::{Audience, LiveBuffer, LiveFacts, Stream, Streamed};
 pub use summary::{BufferSummary, CpuSummary, Summary, Totals};
 pub use user::{User, UserError};
-pub use view::uname;
 pub use watch::Interference;
-pub use worker::{Drained, Worker, WorkerError};
+pub use worker::WorkerError;
+
+// Internal: for the program and its tests.
+#[doc(hidden)]
+pub use crate::sys::notice_children;
+#[doc(hidden)]
+pub use child::{Child, Command};
+#[doc(hidden)]
+pub use chunk::{MAX_CHUNK, chunk_size};
+#[doc(hidden)]
+pub use comms::{Comm, CommLearner};
+#[doc(hidden)]
+pub use date::wall_clock_at_zero;
+#[doc(hidden)]
+pub use drain::{Drain, Progress};
+#[doc(hidden)]
+pub use dry_run::{COMMAND_PID, OWN_PID, dry_run};
+#[doc(hidden)]
+pub use header::header;
+#[doc(hidden)]
+pub use limits::{Budget, MIN_RING_SHARE};
+#[doc(hidden)]
+pub use recover::{Rings, left_unfinished, recover};
+#[doc(hidden)]
+pub use spool::{Keep, Spool};
+#[doc(hidden)]
+pub use start::{Mode, start};
+#[doc(hidden)]
+pub use stop::{Arrived, Signals, Watched, wait};
+#[doc(hidden)]
+pub use view::uname;
+#[doc(hidden)]
+pub use worker::{Drained, Worker};

@@ -11,7 +11,7 @@ use super::setup::Buffer;
 use super::spool::{Keep, Spool};
 use super::view::uname;
 use crate::abi::Abi;
-use crate::safe_file::{PRIVATE, Place};
+use crate::safe_file::{PRIVATE, TargetPath};
 use crate::trace_dat::write::{Version, convert};
 use crate::trace_dat::{
     FileLock, FinishedSpool, OptionId, SpoolEntry, SpoolTable, Trace, WriteError, Writer, spool_name,
@@ -32,7 +32,7 @@ pub(super) struct Output {
     file: File,
     /// Goes to the writer when there is one.
     lock: Option<FileLock>,
-    /// What stands in the way until [`Output::begin`]; `file` is that file until then.
+    /// The file in the way until [`Output::begin`]; `file` is that file until then.
     former: Option<Former>,
     /// The name of the former file, which it loses again if nothing comes of the new one.
     moved: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub(super) struct Output {
     formats: Formats,
 }
 
-/// What a file says about its clock.
+/// Facts in a file about its clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ClockFacts {
     /// The wall clock when the trace clock was zero, in microseconds.
@@ -70,7 +70,7 @@ impl Output {
     /// remains of a killed one lie there.
     pub(super) fn create(path: &Path) -> Result<Self, RecordError> {
         let failed = |source| RecordError::Output { action: "create", path: path.to_owned(), source };
-        let place = Place::of(path).map_err(failed)?;
+        let place = TargetPath::of(path).map_err(failed)?;
         let path = place.path().to_owned();
         let new = |file: File, made: Vec<PathBuf>| -> Result<Self, RecordError> {
             let lock = Some(lock(&path, &file)?);
@@ -98,7 +98,7 @@ impl Output {
     fn move_former_aside(&mut self) -> Result<(), RecordError> {
         let Some(former) = self.former.take() else { return Ok(()) };
         self.moved = Some(former.move_aside()?);
-        let made = Place::of(&self.path).and_then(|place| place.create_new(PRIVATE));
+        let made = TargetPath::of(&self.path).and_then(|place| place.create_new(PRIVATE));
         self.file = made.map_err(self.error("create"))?;
         self.made.push(self.path.clone());
         self.lock = Some(lock(&self.path, &self.file)?);
@@ -160,6 +160,7 @@ impl Output {
         let buffer = |buffer: &Buffer| RecordedBuffer {
             name: buffer.name.clone(),
             instance: buffer.instance.name().map(str::to_owned),
+            read_before: buffer.cpus.iter().filter(|(_, s)| s.read > 0).map(|(cpu, s)| (cpu.0, s.read)).collect(),
         };
         Ok(Recording {
             path: path.to_string_lossy().into_owned(),
@@ -209,7 +210,7 @@ impl Output {
         let mut events: Vec<EventName> = buffers.iter().flat_map(|b| b.events.iter().cloned()).collect();
         events.sort_unstable();
         events.dedup();
-        // What is in a ring from before can be of any event.
+        // The earlier contents of a ring can be of any event.
         let all = plan.all_formats || buffers.iter().any(|buffer| buffer.held_before > 0);
         let metadata = Metadata::read(tracefs, (!all).then_some(&events), std::mem::take(&mut self.formats))?;
         self.move_former_aside()?;
@@ -237,7 +238,9 @@ impl Output {
             if let Some(conversion) = time.tsc {
                 writer.option(OptionId::TSC2NSEC, super::tsc::option(conversion));
             }
-            writer.option_u32(OptionId::CPUCOUNT, main.cpus.len() as u32);
+            // Numbers of CPUs may have gaps.
+            let highest = main.cpus.iter().map(|(cpu, _)| cpu.0).max();
+            writer.option_u32(OptionId::CPUCOUNT, highest.map_or(0, |cpu| cpu.saturating_add(1)));
             writer.publish(&self.table)?;
             Ok(writer)
         };
@@ -371,7 +374,7 @@ impl Output {
         let new =
             OpenOptions::new().read(true).write(true).create_new(true).mode(PRIVATE).open(path).map_err(failed)?;
         let mut damaged = None;
-        let size = convert(&trace, new, Version::V6, &mut |error| {
+        let size = convert(&trace, new, Version::V6, 1, &mut |error| {
             damaged.get_or_insert(error);
         })?;
         match damaged {

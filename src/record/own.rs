@@ -21,8 +21,7 @@ pub(super) fn own_threads() -> Vec<Pid> {
 
 /// The filter that passes `event` unless it is about the tasks `tids` alone; `None` if that would be a long one.
 ///
-/// What it passes is what `set_event_notrace_pid` passes: switches and wake-ups that name another task are kept, whoever
-/// runs.
+/// Events that `set_event_notrace_pid` passes: switches and wake-ups that name another task are kept, whichever task runs.
 pub(super) fn passing_others(event: &EventName, tids: &[Pid]) -> Option<String> {
     let ranges = ranges(tids);
     if ranges.is_empty() || ranges.len() > MOST_RANGES {

@@ -1,4 +1,4 @@
-//! What a recording shall do, as data: nothing here opens or asks anything.
+//! The plan of a recording, as data: nothing here opens a file or asks the kernel.
 
 use super::chunk::Compression;
 use super::functions::{self, Functions};
@@ -17,7 +17,7 @@ use std::time::Duration;
 pub struct Plan {
     /// The trace.dat to make.
     pub output: PathBuf,
-    /// How its data is stored.
+    /// Compression of its data.
     pub compression: Compression,
     /// The ring buffers to record: the main one first, then further instances.
     pub buffers: Vec<BufferPlan>,
@@ -29,7 +29,7 @@ pub struct Plan {
     pub tasks: Tasks,
     /// The command and its arguments.
     pub command: Option<Vec<OsString>>,
-    /// Where the command is looked for: `PATH`.
+    /// Path to search for the command: `PATH`.
     pub search_path: Option<OsString>,
     /// Recording ends after this time, the command goes on.
     pub duration: Option<Duration>,
@@ -39,13 +39,13 @@ pub struct Plan {
     pub own_threads: bool,
     /// The wall clock's time is stored.
     pub date: bool,
-    /// What bounds it on the disk.
+    /// Its limits on the disk.
     pub limits: Limits,
     /// `-r`: the recording threads' real-time priority (SCHED_FIFO, 1 to 99).
     pub priority: Option<i32>,
-    /// Added to every time stamp by whoever reports, in the clock's unit.
+    /// Added to every time stamp by readers, in the clock's unit.
     pub ts_offset: Option<i64>,
-    /// What is set for the whole machine.
+    /// Settings of the whole machine.
     pub machine: Machine,
     /// Whom the command runs as; who records, if `None`.
     pub user: Option<User>,
@@ -63,7 +63,7 @@ pub struct Plan {
     pub tsc2nsec: bool,
     /// `--file-version 6`.
     pub version6: bool,
-    /// `-H`: pairs of events, stored for whoever makes a profile of the recording.
+    /// `-H`: pairs of events, stored for a profile of the recording.
     pub hooks: Vec<String>,
     /// Block devices that the `blk` tracer shall see; all disks if empty.
     pub block_devices: Vec<String>,
@@ -71,7 +71,7 @@ pub struct Plan {
 
 impl Plan {
     /// Enables nothing and stores all formats: for what is in the rings already, or as the start of a plan.
-    pub fn of_what_is_there(output: &std::path::Path, compression: Compression) -> Self {
+    pub fn empty(output: &std::path::Path, compression: Compression) -> Self {
         Plan {
             output: output.to_owned(),
             compression,
@@ -116,7 +116,7 @@ impl Plan {
         if self.user.is_some() && self.command.is_none() {
             return Err(PlanError::NoUse { option: "--user", of: "the command" });
         }
-        if self.keep && self.buffers.iter().any(|buffer| buffer.place == Place::Private && buffer.traces()) {
+        if self.keep && self.buffers.iter().any(|buffer| buffer.place == TargetBuffer::Private && buffer.traces()) {
             return Err(PlanError::NothingToKeep);
         }
         if self.tasks.command && self.command.is_none() {
@@ -131,16 +131,13 @@ impl Plan {
         if self.proc_map && self.command.is_none() && self.tasks.pids.is_empty() {
             return Err(PlanError::NoUse { option: "--proc-map", of: "the command or the processes of -P" });
         }
-        if !self.tasks.pids.is_empty() && self.command.is_some() && !self.tasks.command {
-            return Err(PlanError::OthersThanCommand);
-        }
         if !self.block_devices.is_empty() && !self.buffers.iter().any(BufferPlan::traces_block_devices) {
             return Err(PlanError::NoUse { option: "--device", of: "the blk tracer (-p blk)" });
         }
         if self.version6 { self.check_version6() } else { Ok(()) }
     }
 
-    /// Whether the recorder's threads are to be left out: a restriction to some tasks does that already, and what stays
+    /// True if the recorder's threads are to be left out: a restriction to some tasks does that already, and what stays
     /// set afterwards must not be about them.
     pub(super) fn leaves_itself_out(&self) -> bool {
         !self.own_threads && !self.tasks.is_restricted() && !self.keep
@@ -166,9 +163,9 @@ impl Plan {
 /// One ring buffer of a recording: the top level, an instance of our own, or a named one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferPlan {
-    /// Where it lies.
-    pub place: Place,
-    /// What is enabled or disabled in it, in order.
+    /// Its ring buffer.
+    pub place: TargetBuffer,
+    /// Events to enable or disable in it, in order.
     pub events: Vec<EventPlan>,
     /// Its size per CPU; the kernel's default if `None`.
     pub size: Option<ByteSize>,
@@ -180,15 +177,15 @@ pub struct BufferPlan {
     pub cpu_mask: Option<String>,
     /// Its tracer; none if `None`.
     pub tracer: Option<String>,
-    /// Which functions its tracer traces.
+    /// Functions that its tracer traces.
     pub functions: Functions,
     /// Trace options to switch on or off, in order.
     pub options: Vec<(String, bool)>,
 }
 
-/// Where a ring buffer lies.
+/// The ring buffer of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TargetBuffer {
     /// An instance made for this recording; in the file it is the top buffer.
     Private,
     /// The top level.
@@ -200,7 +197,7 @@ pub enum Place {
 /// One `-e` with the `-f` and `-R` that follow it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventPlan {
-    /// Which events.
+    /// The events.
     pub selection: EventSelection,
     /// Filters, all of which must hold.
     pub filters: Vec<String>,
@@ -230,7 +227,7 @@ impl Tasks {
 
 impl BufferPlan {
     /// A buffer with nothing enabled.
-    pub fn new(place: Place) -> Self {
+    pub fn new(place: TargetBuffer) -> Self {
         BufferPlan {
             place,
             events: Vec::new(),
@@ -244,12 +241,12 @@ impl BufferPlan {
         }
     }
 
-    /// Whether anything fills it.
+    /// True if anything fills it.
     pub fn traces(&self) -> bool {
         self.tracer.is_some() || self.events.iter().any(|event| event.enable)
     }
 
-    /// Whether its tracer traces functions, so that lists of functions and `set_ftrace_pid` mean something.
+    /// True if its tracer traces functions, so that lists of functions and `set_ftrace_pid` mean something.
     pub(super) fn traces_functions(&self) -> bool {
         self.tracer.as_deref().is_some_and(functions::are_traced_by)
     }
@@ -258,19 +255,8 @@ impl BufferPlan {
         self.tracer.as_deref() == Some("blk")
     }
 
-    /// Whether what it records is the text of a latency tracer.
+    /// True if what it records is the text of a latency tracer.
     pub(super) fn is_of_latency_tracer(&self) -> bool {
         self.tracer.as_deref().is_some_and(machine::is_latency_tracer)
-    }
-}
-
-impl EventPlan {
-    /// All its filters as the kernel's one: `(a)&&(b)`, as trace-cmd joins them.
-    pub fn filter(&self) -> Option<String> {
-        match self.filters.as_slice() {
-            [] => None,
-            [one] => Some(one.clone()),
-            many => Some(many.iter().map(|f| format!("({f})")).collect::<Vec<_>>().join("&&")),
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! Which files a traced process has mapped where: `--proc-map`, so that addresses of its stacks can be named later.
+//! Memory maps of traced processes: `--proc-map`, so that addresses of their stacks can be named later.
 
 use crate::units::Pid;
 use std::fs;

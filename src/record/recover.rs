@@ -7,18 +7,22 @@ use super::chunk::{Compression, chunk_size};
 use super::comms::with_saved;
 use super::drain::{Drain, Progress};
 use super::error::in_full;
+use super::ring_readers::{RingReader, reader_of};
 use super::spool::Spool;
 use super::worker::Worker;
-use crate::trace_dat::write::{SoundSpool, Unfinished, recover_with};
-use crate::trace_dat::{ChunkScan, Codec, Recovered, Trace, WriteError};
+use crate::ring_buffer::Lost;
+use crate::trace_dat::write::{Added, SoundSpool, Unfinished, recover_with};
+use crate::trace_dat::{ChunkScan, Codec, Recovered, Trace, UnsavedEvents, WriteError};
 use crate::tracefs::{Error, Instance, Journal, Orphan, RecordedBuffer, Recording, Tracefs, find_orphans};
+use crate::units::CpuId;
 use nix::sys::eventfd::EventFd;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::thread;
 
-/// What became of the ring buffers of a killed recorder.
+/// The result for the ring buffers of a killed recorder.
 #[derive(Debug, Default)]
 pub struct Rings {
     /// Bytes of sub-buffers that were moved into the file.
@@ -26,11 +30,11 @@ pub struct Rings {
     /// Events in them; `None` if a sub-buffer is damaged.
     pub events: Option<u64>,
     /// Events that the recorder had taken out of the ring buffers and that are in no spool: its unfinished chunks, and what a
-    /// flight recorder discarded. `None` if that is not known, as for an instance that was there before.
+    /// flight recorder discarded. `None` if that is not known.
     pub missing: Option<u64>,
-    /// What could not be taken. The ring buffers stay as they are then, until `reset --stale`.
+    /// Failures to read. The ring buffers stay as they are then, until `reset --stale`.
     pub failures: Vec<String>,
-    /// Whether tracing was put back as it was before the recording.
+    /// True if tracing was put back as it was before the recording.
     pub put_back: bool,
 }
 
@@ -45,21 +49,21 @@ pub fn recover(
     known: impl FnOnce() -> Result<Tracefs, Error>,
 ) -> Result<(Recovered, Option<Rings>), WriteError> {
     let Some(orphan) = orphan_of(path, journals) else {
-        return recover_with(path, |_| Vec::new()).map(|recovered| (recovered, None));
+        return recover_with(path, |_| Added::default()).map(|recovered| (recovered, None));
     };
     let mut rings = Rings { events: Some(0), missing: Some(0), ..Rings::default() };
     let tracefs = match known().and_then(|known| orphan.open_tracefs(&known)) {
         Ok(tracefs) => tracefs,
         Err(error) => {
             rings.failures.push(in_full(&error));
-            return recover_with(path, |_| Vec::new()).map(|recovered| (recovered, Some(rings)));
+            return recover_with(path, |_| Added::default()).map(|recovered| (recovered, Some(rings)));
         }
     };
     let recovered = recover_with(path, |unfinished| match orphan.recording() {
         Some(recording) if unfinished.file.metadata().is_ok_and(|file| recording.is_of(&file)) => {
-            drain_all(&tracefs, &orphan, recording, unfinished, &mut rings)
+            drain_all(&tracefs, recording, unfinished, &mut rings)
         }
-        _ => Vec::new(),
+        _ => Added::default(),
     })?;
     if rings.failures.is_empty() {
         match orphan.undo(&tracefs, None) {
@@ -84,44 +88,57 @@ fn orphan_of(path: &Path, journals: &Path) -> Option<Orphan> {
     find_orphans(journals).orphans.into_iter().find(is_of_it)
 }
 
-/// Drains every ring of `recording` into its spool; returns the names of tasks that the kernel knows.
-fn drain_all(
-    tracefs: &Tracefs,
-    orphan: &Orphan,
-    recording: &Recording,
-    unfinished: Unfinished<'_>,
-    rings: &mut Rings,
-) -> Vec<u8> {
+/// Drains every ring of `recording` into its spool; returns the names of tasks that the kernel knows, and how many events
+/// neither ring nor spool has.
+fn drain_all(tracefs: &Tracefs, recording: &Recording, unfinished: Unfinished<'_>, rings: &mut Rings) -> Added {
     let compression = match unfinished.trace.prefix.codec {
         Codec::None => Compression::None,
         Codec::Zstd => Compression::default(),
         Codec::Zlib => Compression::Zlib(1),
     };
+    let mut added = Added::default();
     let mut spools = unfinished.spools;
     for buffer in &recording.buffers {
         let of_buffer: Vec<SoundSpool> = spools.extract_if(.., |spool| spool.entry.buffer == buffer.name).collect();
-        let created = buffer.instance.as_deref().is_some_and(|name| orphan.instances().contains(&name));
-        rings.missing = match created {
-            true => rings.missing.zip(missing(tracefs, buffer, unfinished.trace)).map(|(sum, n)| sum + n),
-            false => None,
-        };
-        if let Err(error) = drain_buffer(tracefs, buffer, of_buffer, compression, rings) {
+        let cpus: Vec<CpuId> = of_buffer.iter().map(|spool| spool.entry.cpu).collect();
+        let unsaved = |cpu, events| UnsavedEvents { buffer: buffer.name.clone(), cpu, events };
+        let missing = missing(tracefs, buffer, unfinished.trace);
+        rings.missing = rings.missing.zip(missing.as_ref()).map(|(sum, of)| sum + of.values().sum::<u64>());
+        let mut gaps = Vec::new();
+        for spool in &of_buffer {
+            let cpu = spool.entry.cpu;
+            let lost = match missing.as_ref().and_then(|missing| missing.get(&cpu)) {
+                None | Some(0) => Lost::None,
+                // Events that a flight recorder discarded are among them.
+                Some(_) if spool.lacks_oldest => Lost::Unknown,
+                Some(events) => Lost::Count(*events),
+            };
+            match lost {
+                Lost::None => {}
+                Lost::Count(events) => added.unsaved.push(unsaved(cpu, Some(events))),
+                Lost::Unknown => added.unsaved.push(unsaved(cpu, None)),
+            }
+            gaps.push(lost);
+        }
+        if let Err(error) = drain_buffer(tracefs, buffer, of_buffer.into_iter().zip(gaps), &cpus, compression, rings) {
             rings.failures.push(error);
+            added.unsaved.retain(|unsaved| unsaved.buffer != buffer.name);
+            added.unsaved.extend(cpus.into_iter().map(|cpu| unsaved(cpu, None)));
         }
     }
-    let mut names = Vec::new();
     for (pid, comm) in with_saved(Vec::new(), &tracefs.saved_cmdlines().unwrap_or_default()) {
-        comm.write_line(pid, &mut names);
+        comm.write_line(pid, &mut added.comms);
     }
-    names
+    added
 }
 
-/// How many events the killed recorder took out of the rings of `buffer` that are not in its spools.
-fn missing(tracefs: &Tracefs, buffer: &RecordedBuffer, trace: &Trace) -> Option<u64> {
-    let instance = tracefs.instance(buffer.instance.as_deref()?).ok()?;
+/// Number of events that the killed recorder took out of the rings of `buffer` and that are not in its spools, by CPU.
+/// `None` if the kernel's counters or the spools do not say.
+fn missing(tracefs: &Tracefs, buffer: &RecordedBuffer, trace: &Trace) -> Option<BTreeMap<CpuId, u64>> {
+    let instance = instance_of(tracefs, buffer).ok()?;
     let (_, header_page) = tracefs.header_page().ok()?;
     let data = trace.buffers.iter().find(|data| data.name == buffer.name)?;
-    let mut sum = 0;
+    let mut missing = BTreeMap::new();
     for (at, cpu) in data.cpus.iter().enumerate() {
         let mut scan = ChunkScan::new(&header_page, data.page_size);
         let (mut pages, mut chunk, mut stored) = (trace.raw_pages(data, at), Vec::new(), 0);
@@ -129,28 +146,40 @@ fn missing(tracefs: &Tracefs, buffer: &RecordedBuffer, trace: &Trace) -> Option<
             scan.look(&chunk);
             stored += scan.take(0)?.events?;
         }
-        sum += instance.cpu_stats(cpu.cpu).ok()?.read.saturating_sub(stored);
+        let taken = instance.cpu_stats(cpu.cpu).ok()?.read.saturating_sub(buffer.read_before(cpu.cpu));
+        missing.insert(cpu.cpu, taken.saturating_sub(stored));
     }
-    Some(sum)
+    Some(missing)
 }
 
-/// Switches the instance of `buffer` off and drains the rings that have a spool.
+fn instance_of(tracefs: &Tracefs, buffer: &RecordedBuffer) -> Result<Instance, Error> {
+    match &buffer.instance {
+        Some(name) => tracefs.instance(name),
+        None => Ok(tracefs.top()),
+    }
+}
+
+/// Switches the instance of `buffer` off and drains the rings of `cpus`, each into its spool, before which events may be
+/// lost. Rings that another process reads are its own: nothing is taken from them and nothing is switched off.
 fn drain_buffer(
     tracefs: &Tracefs,
     buffer: &RecordedBuffer,
-    spools: Vec<SoundSpool>,
+    spools: impl IntoIterator<Item = (SoundSpool, Lost)>,
+    cpus: &[CpuId],
     compression: Compression,
     rings: &mut Rings,
 ) -> Result<(), String> {
     let said = |error: Error| in_full(&error);
-    let instance = match &buffer.instance {
-        Some(name) => tracefs.instance(name).map_err(said)?,
-        None => tracefs.top(),
-    };
+    let instance = instance_of(tracefs, buffer).map_err(said)?;
+    let name = instance.name().map_or("the top level".to_owned(), |name| format!("instance {name}"));
+    if let Some(RingReader { pid, comm }) = reader_of(&instance, cpus) {
+        return Err(format!("process {pid} ({comm}) reads the rings of {name}: what they hold is left to it"));
+    }
     let sub_buffer = instance.sub_buffer_size().map_err(said)?;
     let clock = instance.trace_clock().map_err(said)?.current;
-    if spools.iter().any(|spool| spool.entry.page_size as usize != sub_buffer || spool.entry.clock != clock) {
-        let name = instance.name().map_or("the top level".to_owned(), |name| format!("instance {name}"));
+    let spools: Vec<(SoundSpool, Lost)> = spools.into_iter().collect();
+    let differs = |spool: &SoundSpool| spool.entry.page_size as usize != sub_buffer || spool.entry.clock != clock;
+    if spools.iter().any(|(spool, _)| differs(spool)) {
         return Err(format!("{name} has another clock or sub-buffer size by now"));
     }
     Journal::in_memory(tracefs).stop_for_good(&instance).map_err(said)?;
@@ -160,7 +189,9 @@ fn drain_buffer(
         scan: Some(ChunkScan::new(&header_page, sub_buffer)),
         ..Drain::new(sub_buffer, chunk_size(sub_buffer, spools.len(), None))
     };
-    spools.into_iter().try_for_each(|spool| drain_ring(&instance, spool, drain, rings))
+    spools
+        .into_iter()
+        .try_for_each(|(spool, lost_before)| drain_ring(&instance, spool, Drain { lost_before, ..drain }, rings))
 }
 
 /// Moves what is in the ring of one CPU to the end of its spool.

@@ -1,22 +1,27 @@
 //! A recording from its plan to its summary.
 
+mod warnings;
+
 use super::child::{Child, Command};
 use super::chunk::chunk_size;
 use super::comms::{Comm, CommLearner, with_saved};
 use super::drain::{Drain, Progress};
+use super::draining::Draining;
 use super::ending::{end_of, pass_on};
 use super::error::{PlanError, RecordError, in_full};
 use super::limits::{Budget, MIN_RING_SHARE, Reached};
+use super::observer::{Live, Observer};
 use super::output::{ClockFacts, Output};
 use super::own::own_threads;
 use super::plan::Plan;
 use super::proc_maps::ProcMaps;
-use super::setup::{Buffer, Chosen, choose, set_up_all};
+use super::setup::{Buffer, ResolvedEvents, choose, set_up_all};
 use super::spool::Keep;
 use super::stop::{Signals, Watched, wait};
 use super::summary::{BufferSummary, CpuSummary, Summary};
 use super::tsc;
 use super::worker::{Drained, Worker, WorkerError, thread_time};
+use crate::ring_buffer::Lost;
 use crate::sys;
 use crate::trace_dat::{ChunkScan, Writer};
 use crate::tracefs::{Journal, Tracefs, UndoError};
@@ -29,34 +34,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
-
-/// Who watches a recording.
-pub trait Observer {
-    /// Something is not as asked, and recording goes on.
-    fn warn(&mut self, text: &str);
-
-    /// Tracing is on; what the kernel granted is in `buffers`, as name and KiB per CPU.
-    fn started(&mut self, buffers: &[(String, Option<u64>)]);
-
-    /// How often [`Observer::live`] is wanted; never if `None`.
-    fn live_every(&self) -> Option<Duration>;
-
-    /// How it goes.
-    fn live(&mut self, live: &Live);
-}
-
-/// How a recording goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Live {
-    /// Since tracing was switched on.
-    pub elapsed: Duration,
-    /// Bytes taken from the rings so far.
-    pub raw: u64,
-    /// Bytes written so far.
-    pub written: u64,
-    /// Events lost so far.
-    pub lost: u64,
-}
 
 /// Records what `plan` says and puts everything back as it was.
 ///
@@ -94,7 +71,7 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
         child.keep_maps()?;
     }
     // After the fork: what the child shares is copied, page by page, when it is let go here.
-    output.read_formats(&tracefs, chosen.iter().flat_map(|chosen| chosen.events.keys()))?;
+    output.read_formats(&tracefs, chosen.iter().flat_map(|chosen| chosen.events.keys().chain(&chosen.targets)))?;
 
     let buffers = set_up_all(&mut journal, plan, chosen, child.as_ref().map(Child::pid))?;
     let date = match (plan.date, buffers.first()) {
@@ -128,13 +105,14 @@ pub(super) fn choose_events(
     plan: &Plan,
     tracefs: &Tracefs,
     mut warn: impl FnMut(&str),
-) -> Result<Vec<Chosen>, RecordError> {
-    let existing = tracefs.top().events()?;
+) -> Result<Vec<ResolvedEvents>, RecordError> {
+    let top = tracefs.top();
+    let existing = top.events()?;
     let mut unknown = Vec::new();
     let chosen = plan
         .buffers
         .iter()
-        .map(|buffer| choose(plan.allow_unknown_events, buffer, &existing, &mut unknown))
+        .map(|buffer| choose(&top, plan.allow_unknown_events, buffer, &existing, &mut unknown))
         .collect::<Result<Vec<_>, _>>()?;
     for error in &unknown {
         warn(&error.to_string());
@@ -145,7 +123,7 @@ pub(super) fn choose_events(
     Ok(chosen)
 }
 
-/// What turns the time stamp counter into nanoseconds, if that is what all `buffers` count.
+/// The conversion of the time stamp counter to nanoseconds, if all `buffers` count by it.
 fn tsc_of(buffers: &[Buffer]) -> Result<(u32, u32), RecordError> {
     if let Some(other) = buffers.iter().find(|buffer| buffer.clock.current != tsc::CLOCK) {
         let buffer = other.instance.name().filter(|_| !other.name.is_empty());
@@ -179,16 +157,18 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
-/// What the threads brought.
-struct Brought {
+/// Results of the threads.
+struct ThreadResults {
     drained: Vec<Vec<Drained>>,
     comms: Vec<(Pid, Comm)>,
-    /// What went wrong beside the rings.
+    /// Failures beside the rings.
     failures: Vec<String>,
     timed_out: bool,
     /// User and system time of those that drain no ring.
     threads: Vec<(&'static str, Duration)>,
     limit: Option<Reached>,
+    /// A limit or a failure ended it.
+    cut_short: bool,
 }
 
 /// Room in a bounded file for what is written at the end: counters, names of tasks.
@@ -197,45 +177,12 @@ const AT_THE_END: u64 = 256 << 10;
 const AT_THE_END_PER_CPU: u64 = 16 << 10;
 
 impl Run<'_> {
-    fn warn_of_markers(&mut self) {
-        if self.buffers.iter().any(|buffer| !buffer.has_markers) {
-            self.observer.warn(
-                "what applications write to trace_marker is not recorded: this kernel cannot copy it into an instance; \
-                 --top records it",
-            );
-        }
-    }
-
-    /// trace_printk() writes to the top-level buffer only. Modules that call it have a section for its formats.
-    fn warn_of_printk(&mut self) {
-        let at_top = self.buffers.iter().any(|buffer| buffer.instance.name().is_none());
-        let callers = if at_top { Vec::new() } else { modules_with("__trace_printk_fmt") };
-        if !callers.is_empty() {
-            let text = format!(
-                "what trace_printk() writes is not recorded, and {} may call it; --top records it",
-                callers.join(", ")
-            );
-            self.observer.warn(&text);
-        }
-    }
-
-    /// The kernel gives no sub-buffer away without taking it out of its ring.
-    fn warn_of_earlier_events(&mut self) {
-        for buffer in self.buffers.iter().filter(|buffer| buffer.held_before > 0) {
-            let (place, of) = match buffer.instance.name() {
-                Some(name) => (format!("instance {name}"), format!(" -B {name}")),
-                None => ("the top-level buffer".to_owned(), String::new()),
-            };
-            self.observer.warn(&format!(
-                "{place} holds {} events from before: they move to the start of {}; `rtrace clear{of}` drops them",
-                buffer.held_before,
-                self.plan.output.display()
-            ));
-        }
-    }
-
     /// From the first thread to the last: everything is drained when this returns.
-    fn record(&mut self, child: &mut Option<Child>, watched: Option<&mut Watched>) -> Result<Brought, RecordError> {
+    fn record(
+        &mut self,
+        child: &mut Option<Child>,
+        watched: Option<&mut Watched>,
+    ) -> Result<ThreadResults, RecordError> {
         let start = |e: nix::errno::Errno| RecordError::Start(e.into());
         let (stop, failed) = (EventFd::new().map_err(start)?, Arc::new(EventFd::new().map_err(start)?));
         let min_free = match self.plan.limits.min_free {
@@ -245,6 +192,8 @@ impl Run<'_> {
         let budget = Budget::new(None, min_free, Some(Arc::clone(&failed)));
         let progress = Progress { budget, ..Progress::default() };
         let workers = self.workers(&progress)?;
+        let rings: Vec<usize> = workers.iter().map(Vec::len).collect();
+        let workers: Vec<Worker<'_>> = workers.into_iter().flatten().collect();
         let learner = match CommLearner::start(self.buffers[0].cpus.iter().map(|(cpu, _)| cpu.0)) {
             Ok(learner) => Some((learner, self.output.comm_spool()?)),
             // Then there is saved_cmdlines alone, as for every other recorder.
@@ -262,23 +211,7 @@ impl Run<'_> {
         thread::scope(|scope| {
             let stop_threads = StopOnDrop(&stop);
             let spawn_failed = |e| RecordError::Start(e);
-            let mut running: Vec<Vec<ScopedJoinHandle<'_, Drained>>> = Vec::new();
-            for (buffer, workers) in self.buffers.iter().zip(workers) {
-                let mut threads = Vec::new();
-                for ((cpu, _), worker) in buffer.cpus.iter().zip(workers) {
-                    let (stop, failed) = (&stop, &*failed);
-                    let drain = move || {
-                        let drained = worker.run(stop.as_fd());
-                        if drained.error.is_some() {
-                            let _ = failed.write(1);
-                        }
-                        drained
-                    };
-                    let thread = thread::Builder::new().name(format!("rtrace/{cpu}"));
-                    threads.push(thread.spawn_scoped(scope, drain).map_err(spawn_failed)?);
-                }
-                running.push(threads);
-            }
+            let draining = Draining::start(scope, workers, &stop, Some(&failed)).map_err(spawn_failed)?;
             let learning = match learner {
                 Some((learner, spool)) => {
                     let thread = thread::Builder::new().name("rtrace/comms".to_owned());
@@ -312,6 +245,7 @@ impl Run<'_> {
             let granted: Vec<_> = self.buffers.iter().map(|b| (b.name.clone(), b.kib_per_cpu)).collect();
             self.observer.started(&granted);
             let timed_out = self.until_the_end(child.as_mut(), watched, &failed, &progress);
+            let cut_short = failed_already(&failed);
             let mut failures = Vec::new();
             for buffer in &self.buffers {
                 if let Err(error) = buffer.switch_off(&mut self.journal) {
@@ -323,14 +257,25 @@ impl Run<'_> {
             drop(stop_threads);
 
             // A thread that panicked takes this one along, as it should.
-            let drained = running.into_iter().map(|threads| threads.into_iter().map(joined).collect()).collect();
+            let every = self.observer.live_every();
+            let mut drained =
+                draining.finish(every, || self.observer.live(&Live::of(self.since, &self.buffers, &progress)));
+            let drained = rings.into_iter().map(|rings| drained.drain(..rings).collect()).collect();
             let (comms, learning) = learning.map(joined).unwrap_or_default();
             let (symbols, writing) = joined(writing);
             let (writer, symbols_error) = symbols.done();
             self.output.resume(writer);
             failures.extend(symbols_error.as_ref().map(|error| in_full(error)));
             let threads = vec![("comms", learning), ("symbols", writing)];
-            Ok(Brought { drained, comms, failures, timed_out, threads, limit: progress.budget.reached() })
+            Ok(ThreadResults {
+                drained,
+                comms,
+                failures,
+                timed_out,
+                threads,
+                limit: progress.budget.reached(),
+                cut_short,
+            })
         })
     }
 
@@ -360,6 +305,7 @@ impl Run<'_> {
                 ring: buffer.kib_per_cpu.map_or(0, |kib| kib as usize * 1024),
                 priority: self.plan.priority,
                 poll_every: self.plan.poll_every,
+                lost_before: Lost::None,
             };
             let mut of_buffer = Vec::new();
             for (cpu, before) in buffer.cpus.iter().filter(|_| !buffer.is_text) {
@@ -409,8 +355,7 @@ impl Run<'_> {
                 return false;
             }
             if reached(tick) {
-                let live = self.live(progress);
-                self.observer.live(&live);
+                self.observer.live(&Live::of(since, &self.buffers, progress));
                 tick = self.observer.live_every().map(|every| now + every);
             }
             let deadline = [end, timeout, tick].into_iter().flatten().min();
@@ -420,23 +365,10 @@ impl Run<'_> {
         }
     }
 
-    fn live(&self, progress: &Progress) -> Live {
-        let lost = |buffer: &Buffer| -> u64 {
-            let now = |cpu| buffer.instance.cpu_stats(cpu).map_or(0, |stats| stats.lost());
-            buffer.cpus.iter().map(|(cpu, before)| now(*cpu).saturating_sub(before.lost())).sum()
-        };
-        Live {
-            elapsed: self.since.elapsed(),
-            raw: progress.raw.load(Ordering::Relaxed),
-            written: progress.written.load(Ordering::Relaxed),
-            lost: self.buffers.iter().map(lost).sum(),
-        }
-    }
-
     /// The file first, then tracefs as it was, then the command's end. What fails does not keep the rest from being done
     /// and counted.
-    fn finish(mut self, mut child: Option<Child>, brought: Brought) -> Summary {
-        let Brought { mut drained, comms, mut failures, mut timed_out, mut threads, limit } = brought;
+    fn finish(mut self, mut child: Option<Child>, brought: ThreadResults) -> Summary {
+        let ThreadResults { mut drained, comms, mut failures, mut timed_out, mut threads, limit, cut_short } = brought;
         let mut error = None;
         let removed = self.output.was_removed();
         for drained in drained.iter_mut().flatten() {
@@ -476,11 +408,13 @@ impl Run<'_> {
         let timeout = self.plan.timeout.map(|timeout| self.since + timeout);
         let command = child.as_mut().and_then(|child| end_of(child, &self.signals, timeout, &mut timed_out));
         threads.insert(0, ("main", thread_time()));
+        let untraced = cut_short.then(|| self.since.elapsed().saturating_sub(self.tracing_on));
         Summary {
             output: self.plan.output.clone(),
             file_size,
             buffers,
             tracing_on: self.tracing_on,
+            untraced,
             command,
             timed_out,
             limit,
@@ -491,7 +425,7 @@ impl Run<'_> {
         }
     }
 
-    /// What was taken from each ring and what its counters say of that.
+    /// The events taken from each ring, and its counters.
     fn summaries(&self, drained: &[Vec<Drained>], failures: &mut Vec<String>) -> Vec<BufferSummary> {
         let mut buffers = Vec::new();
         for (buffer, drained) in self.buffers.iter().zip(drained) {
@@ -547,7 +481,7 @@ fn may_be_real_time(priority: i32) -> Result<(), RecordError> {
     tried.map_err(|e| RecordError::Priority(priority, e))
 }
 
-/// What a thread does, and the time it took of the CPU.
+/// The result of a thread's work, and its CPU time.
 fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (work(), thread_time())
 }
@@ -557,14 +491,7 @@ fn failed_already(failed: &EventFd) -> bool {
     matches!(poll(&mut fds, PollTimeout::ZERO), Ok(1..))
 }
 
-/// What a thread returned; its panic becomes ours.
+/// The result of a thread; its panic becomes ours.
 fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-/// The loaded modules that have a section of this name.
-fn modules_with(section: &str) -> Vec<String> {
-    let modules = fs::read_dir("/sys/module").into_iter().flatten().flatten();
-    let having = modules.filter(|module| module.path().join("sections").join(section).exists());
-    having.map(|module| module.file_name().to_string_lossy().into_owned()).collect()
 }

@@ -1,34 +1,38 @@
 //! A buffer's plan, carried out on tracefs: everything but switching it on.
 
 use super::error::{PlanError, RecordError};
+use super::languages;
 use super::own;
-use super::plan::{BufferPlan, Place, Plan};
+use super::plan::{BufferPlan, Plan, TargetBuffer};
 use crate::tracefs::{CpuStats, Error, EventName, Instance, Journal, TraceClock, Tracefs};
+use crate::trigger::FunctionAction;
 use crate::units::{CpuId, Pid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How full a ring is when its reader is woken, in per cent. The kernel's default of 50 leaves a reader half a ring of
-/// time, 2.5 ms for the default size under full load; 10 leaves it nine tenths.
+/// Fill level of a ring at which its reader is woken, in per cent. The kernel's default of 50 leaves a reader half a
+/// ring of time, 2.5 ms for the default size under full load; 10 leaves it nine tenths.
 const BUFFER_PERCENT: usize = 10;
 /// The sub-buffers of a ring that was made for this recording, in KiB. What the kernel does per sub-buffer (a fresh one
 /// for the ring, a pipe slot) costs with those of one page more than copying what is in them. Larger ones are worth
 /// little, and the kernel calls allocations beyond this costly (`PAGE_ALLOC_COSTLY_ORDER`): they may fail.
 const SUB_BUFFER_KIB: u64 = 32;
-/// How many sub-buffers a ring has at least, or its reader could not be woken when it is [`BUFFER_PERCENT`] full.
+/// Least number of sub-buffers of a ring, or its reader could not be woken when it is [`BUFFER_PERCENT`] full.
 const LEAST_SUB_BUFFERS: u64 = 32;
 
-/// What one buffer shall record, event by event.
+/// The settings of one buffer, event by event.
 #[derive(Debug, Default)]
-pub(super) struct Chosen {
+pub(super) struct ResolvedEvents {
     /// To be enabled, with filter and triggers.
-    pub(super) events: BTreeMap<EventName, Wish>,
+    pub(super) events: BTreeMap<EventName, EventSettings>,
     /// To be disabled, in an instance that was there before.
     pub(super) left_out: Vec<EventName>,
+    /// Events that a trigger or a function's command switches on.
+    pub(super) targets: Vec<EventName>,
 }
 
-/// What is set on one event.
+/// The settings of one event.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Wish {
+pub(super) struct EventSettings {
     /// The filter came with a pattern that names this event alone.
     alone: bool,
     pub(super) filter: Option<String>,
@@ -37,12 +41,13 @@ pub(super) struct Wish {
 
 /// Finds the events that a buffer's patterns name. Patterns that name nothing go to `unknown` if that is allowed.
 pub(super) fn choose(
+    top: &Instance,
     allow_unknown: bool,
     buffer: &BufferPlan,
     existing: &[EventName],
     unknown: &mut Vec<Error>,
-) -> Result<Chosen, RecordError> {
-    let mut chosen = Chosen::default();
+) -> Result<ResolvedEvents, RecordError> {
+    let mut chosen = ResolvedEvents::default();
     for event in &buffer.events {
         let found = match event.selection.select(existing).map_err(Error::from) {
             Ok(found) => found,
@@ -52,6 +57,7 @@ pub(super) fn choose(
             }
             Err(error) => return Err(error.into()),
         };
+        let checked = languages::check(top, event, &found, existing)?;
         let alone = found.len() == 1;
         for name in found {
             if !event.enable {
@@ -59,14 +65,21 @@ pub(super) fn choose(
                 chosen.left_out.push(name);
                 continue;
             }
+            let unfiltered = checked.unfiltered.contains(&name);
             let wish = chosen.events.entry(name).or_default();
-            if let Some(filter) = event.filter() {
-                wish.filter = Some(filter);
+            if let Some(filter) = checked.filter.as_ref().filter(|_| !unfiltered) {
+                wish.filter = Some(filter.clone());
                 wish.alone = alone;
             }
-            wish.triggers.extend(event.triggers.iter().cloned());
+            wish.triggers.extend(checked.triggers.iter().cloned());
         }
+        chosen.targets.extend(checked.targets);
     }
+    chosen.targets.extend(buffer.functions.commands.iter().filter_map(|command| match &command.action {
+        FunctionAction::EnableEvent(target) => Some(languages::name(target)),
+        _ => None,
+    }));
+    chosen.targets.retain(|target| existing.contains(target));
     Ok(chosen)
 }
 
@@ -85,7 +98,8 @@ pub(super) struct Buffer {
     pub(super) cpus: Vec<(CpuId, CpuStats)>,
     /// Events that an earlier use left in its rings. Reading takes them out, so they become part of the recording.
     pub(super) held_before: u64,
-    /// What is recorded: the events of the plan and those that an existing instance had enabled.
+    /// Events that may be recorded: those of the plan, those that a trigger switches on, and those that an existing
+    /// instance had enabled.
     pub(super) events: Vec<EventName>,
     /// Set when tracing starts, since counted ones burn down.
     triggers: Vec<(EventName, String)>,
@@ -93,9 +107,9 @@ pub(super) struct Buffer {
     pub(super) ready_at_wake: usize,
     /// The CPUs' counters are about what is stored.
     pub(super) counted: bool,
-    /// Where the kernel's text and data lay when what is stored was written, if that was before the last boot.
+    /// Addresses of the kernel's text and data when the stored data was written, if that was before the last boot.
     pub(super) last_boot: Option<String>,
-    /// What it records is the text of a latency tracer, there is nothing to drain.
+    /// True if it records the text of a latency tracer: there is nothing to drain.
     pub(super) is_text: bool,
     /// A tracer of functions runs in it.
     pub(super) traces_functions: bool,
@@ -108,10 +122,10 @@ pub(super) struct Buffer {
 pub(super) fn set_up_all(
     journal: &mut Journal,
     plan: &Plan,
-    chosen: Vec<Chosen>,
+    chosen: Vec<ResolvedEvents>,
     command: Option<Pid>,
 ) -> Result<Vec<Buffer>, RecordError> {
-    // What the kernel does not have is found before anything is set for it.
+    // A missing feature is found before anything is set for it.
     let top = journal.tracefs().top();
     for tracer in plan.buffers.iter().filter_map(|buffer| buffer.tracer.as_deref()) {
         journal.require_tracer(&top, tracer)?;
@@ -132,7 +146,7 @@ pub(super) fn set_up(
     journal: &mut Journal,
     plan: &Plan,
     buffer: &BufferPlan,
-    chosen: Chosen,
+    chosen: ResolvedEvents,
     main: bool,
     command: Option<Pid>,
 ) -> Result<Buffer, RecordError> {
@@ -169,15 +183,17 @@ pub(super) fn set_up(
     if buffer.traces_block_devices() {
         set_block_devices(journal, &plan.block_devices)?;
     }
-    let no_filters = chosen.events.values().all(|wish| wish.filter.is_none() && wish.triggers.is_empty());
+    let no_filters = chosen.targets.is_empty()
+        && chosen.events.values().all(|wish| wish.filter.is_none() && wish.triggers.is_empty());
     let filters_are_free = created && no_filters && buffer.tracer.is_none() && names.len() <= own::MOST_EVENTS;
     let mut events = names;
+    events.extend(chosen.targets);
     if !created {
         journal.disable_events(&instance, &chosen.left_out)?;
         events.extend(instance.enabled_events()?);
-        events.sort_unstable();
-        events.dedup();
     }
+    events.sort_unstable();
+    events.dedup();
     let clock = instance.trace_clock()?;
     let sub_buffer = instance.sub_buffer_size()?;
     let kib_per_cpu = instance.buffer_size()?.kib();
@@ -206,12 +222,12 @@ pub(super) fn set_up(
     })
 }
 
-/// What the rings say of themselves now.
+/// The counters of the rings now.
 fn cpu_stats(instance: &Instance) -> Result<Vec<(CpuId, CpuStats)>, Error> {
     instance.cpus()?.into_iter().map(|cpu| Ok((cpu, instance.cpu_stats(cpu)?))).collect()
 }
 
-/// How many events they hold.
+/// Number of events in them.
 fn entries(cpus: &[(CpuId, CpuStats)]) -> u64 {
     cpus.iter().map(|(_, stats)| stats.entries).sum()
 }
@@ -289,7 +305,7 @@ fn set_block_devices(journal: &mut Journal, wanted: &[String]) -> Result<(), Rec
 
 /// Sets the filters. One that came with a pattern for several events applies to those that have its fields, as the
 /// kernel does it for a whole system; it must apply to one of them at least.
-pub(super) fn set_filters(journal: &mut Journal, instance: &Instance, chosen: &Chosen) -> Result<(), Error> {
+pub(super) fn set_filters(journal: &mut Journal, instance: &Instance, chosen: &ResolvedEvents) -> Result<(), Error> {
     let mut applied: BTreeSet<&str> = BTreeSet::new();
     let mut refused: BTreeMap<&str, Error> = BTreeMap::new();
     for (event, wish) in &chosen.events {
@@ -317,7 +333,9 @@ fn lacks_field(error: &Error) -> bool {
 /// takes place.
 fn place_of_tracer(journal: &mut Journal, tracefs: &Tracefs, buffer: &BufferPlan) -> Result<Instance, Error> {
     let instance = place(journal, tracefs, &buffer.place)?;
-    let Some(tracer) = buffer.tracer.as_ref().filter(|_| buffer.place == Place::Private) else { return Ok(instance) };
+    let Some(tracer) = buffer.tracer.as_ref().filter(|_| buffer.place == TargetBuffer::Private) else {
+        return Ok(instance);
+    };
     let top = tracefs.top();
     if instance.tracers()?.contains(tracer) || !top.tracers()?.contains(tracer) {
         return Ok(instance);
@@ -329,12 +347,12 @@ fn place_of_tracer(journal: &mut Journal, tracefs: &Tracefs, buffer: &BufferPlan
 }
 
 /// The instance that a plan names, made if there is none.
-pub(super) fn place(journal: &mut Journal, tracefs: &Tracefs, place: &Place) -> Result<Instance, Error> {
+pub(super) fn place(journal: &mut Journal, tracefs: &Tracefs, place: &TargetBuffer) -> Result<Instance, Error> {
     match place {
-        Place::Top => Ok(tracefs.top()),
-        Place::Private => journal.create_own_instance(&format!("rtrace-{}", std::process::id())),
-        Place::Instance(name) if tracefs.instances()?.contains(name) => tracefs.instance(name),
-        Place::Instance(name) => journal.create_instance(name),
+        TargetBuffer::Top => Ok(tracefs.top()),
+        TargetBuffer::Private => journal.create_own_instance(&format!("rtrace-{}", std::process::id())),
+        TargetBuffer::Instance(name) if tracefs.instances()?.contains(name) => tracefs.instance(name),
+        TargetBuffer::Instance(name) => journal.create_instance(name),
     }
 }
 

@@ -1,7 +1,7 @@
 //! A file that one CPU's sub-buffers go to while recording.
 //!
 //! Its bytes are those of the CPU's data in the finished file. Compressed: a `u32` chunk count, then the chunks; the
-//! count is zero while recording, so whoever finds a spool without its recorder counts the chunks. Uncompressed: the
+//! count is zero while recording, so a reader of a spool without its recorder counts the chunks. Uncompressed: the
 //! sub-buffers. [`trace_dat::Writer::finish`](crate::trace_dat::Writer::finish) takes it from here.
 //!
 //! A flight recorder's spool is a few files: when the one that grows is an eighth of what may be kept, a new one is begun,
@@ -22,17 +22,17 @@ pub struct Spool {
     path: PathBuf,
     chunked: bool,
     chunks: u32,
-    /// Where the next chunk goes; everything before is complete.
+    /// Offset of the next chunk; everything before is complete.
     end: u64,
     /// Bytes of sub-buffers in the file.
     raw: u64,
-    /// Events that [`Spool::note`] told of.
+    /// Events that [`Spool::note`] reported.
     events: u64,
     index: ChunkIndex,
     ring: Option<Ring>,
 }
 
-/// What a flight recorder's spool no longer holds.
+/// Data that a flight recorder's spool no longer holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
     /// Bytes of sub-buffers.
@@ -41,12 +41,21 @@ pub struct Dropped {
     pub events: u64,
 }
 
-/// What a flight recorder keeps of one CPU.
+/// A chunk that is not in the spool.
+#[derive(Debug)]
+pub struct AppendError {
+    /// Why it is not.
+    pub source: io::Error,
+    /// Number of its bytes written by then: a chunk as small as that probably fits.
+    pub room: u64,
+}
+
+/// The amount that a flight recorder keeps of one CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keep {
     /// Bytes on the disk; no bound if `None`.
     pub size: Option<u64>,
-    /// How long; no bound if `None`.
+    /// Duration; no bound if `None`.
     pub time: Option<Duration>,
 }
 
@@ -56,7 +65,7 @@ struct Ring {
     older: VecDeque<Piece>,
     /// The number of the next piece.
     next: u64,
-    /// When the first byte of the growing file was written.
+    /// Time of the growing file's first byte.
     since: Option<Instant>,
     dropped: Dropped,
 }
@@ -81,7 +90,7 @@ impl Spool {
     /// Creates the spool at `path`, which must not exist: nobody else's file is overwritten.
     ///
     /// # Errors
-    /// What the file system says.
+    /// The file system's error.
     pub fn create(path: &Path, chunked: bool) -> io::Result<Self> {
         let mut file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)?;
         if chunked {
@@ -124,12 +133,19 @@ impl Spool {
     /// spool is cut back to its last complete chunk.
     ///
     /// # Errors
-    /// What the file system says, above all `ENOSPC`.
-    pub fn append(&mut self, chunk: &[u8], raw: u64) -> io::Result<()> {
-        self.make_room(chunk.len() as u64)?;
-        if let Err(error) = self.file.write_all_at(chunk, self.end) {
-            let _ = self.file.set_len(self.end);
-            return Err(error);
+    /// The file system's error, above all `ENOSPC`.
+    pub fn append(&mut self, chunk: &[u8], raw: u64) -> Result<(), AppendError> {
+        let failed = |source, room| AppendError { source, room };
+        self.make_room(chunk.len() as u64).map_err(|e| failed(e, 0))?;
+        let mut written = 0;
+        while written < chunk.len() {
+            let wrote = self.file.write_at(&chunk[written..], self.end + written as u64);
+            match wrote {
+                Ok(0) => return Err(self.cut_back(failed(io::ErrorKind::WriteZero.into(), written as u64))),
+                Ok(len) => written += len,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(self.cut_back(failed(e, written as u64))),
+            }
         }
         self.end += chunk.len() as u64;
         self.chunks += 1;
@@ -137,10 +153,15 @@ impl Spool {
         Ok(())
     }
 
+    fn cut_back(&self, error: AppendError) -> AppendError {
+        let _ = self.file.set_len(self.end);
+        error
+    }
+
     /// Drops what a flight recorder need not keep any longer. For times when nothing is appended.
     ///
     /// # Errors
-    /// What the file system says.
+    /// The file system's error.
     pub fn drop_old(&mut self) -> io::Result<()> {
         self.make_room(0)
     }
@@ -213,7 +234,7 @@ impl Spool {
         self.end <= if self.chunked { COUNT } else { 0 }
     }
 
-    /// What was appended and dropped again.
+    /// Data that was appended and dropped again.
     pub fn dropped(&self) -> Dropped {
         self.ring.as_ref().map_or(Dropped::default(), |ring| ring.dropped)
     }
@@ -267,7 +288,7 @@ impl Spool {
     /// noted. The file stays, its chunk count unwritten.
     ///
     /// # Errors
-    /// What the file system says; [`join_segments`] can do the rest later.
+    /// The file system's error; [`join_segments`] can do the rest later.
     pub fn into_counts(mut self) -> io::Result<(u64, u32, ChunkIndex)> {
         let (size, mut chunks) = (self.len(), self.chunks);
         let mut index = ChunkIndex::default();
@@ -284,7 +305,7 @@ impl Spool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace_dat::TaskBits;
+    use crate::trace_dat::PidBloom;
 
     fn on_disk(dir: &Path) -> u64 {
         fs::read_dir(dir).unwrap().map(|e| e.unwrap().metadata().unwrap().len()).sum()
@@ -297,7 +318,7 @@ mod tests {
         let mut spool = Spool::create(&dir.path().join("s"), true).unwrap().keep(keep);
         for n in 0..1000u32 {
             spool.append(&n.to_ne_bytes().repeat(5), 4096).unwrap();
-            let (stored, first, tasks) = (20, 0, TaskBits::default());
+            let (stored, first, tasks) = (20, 0, PidBloom::default());
             spool.note(Some(ChunkFacts { stored, first, events: Some(3), lost: 0, tasks }));
             assert!(on_disk(dir.path()) <= 800);
         }
@@ -333,7 +354,7 @@ mod tests {
     fn what_somebody_removed_no_longer_counts() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s");
-        let tasks = TaskBits::default();
+        let tasks = PidBloom::default();
         let facts = ChunkFacts { stored: 20, first: 0, events: Some(3), lost: 0, tasks };
         let mut spool = Spool::create(&path, true).unwrap().keep(Keep { size: Some(800), time: None });
         for n in 0..25u32 {

@@ -3,10 +3,10 @@
 use super::error::{PlanError, RecordError};
 use super::machine::Machine;
 use super::plan::{BufferPlan, Tasks};
-use super::setup::{Chosen, choose, place, set_buffer, set_filters};
+use super::setup::{ResolvedEvents, choose, place, set_buffer, set_filters};
 use crate::tracefs::{Error, EventName, FunctionList, Instance, Journal, WriteMode};
 
-/// What becomes of what an instance was set to before.
+/// The fate of an instance's earlier settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// It is switched off first: tracer, events, filters, pids, what the ring buffer holds; tracing is on afterwards.
@@ -35,11 +35,12 @@ pub fn start(
         buffer.functions.check(buffer.tracer.as_deref())?;
     }
     // The top level's events are those of every instance; a wrong name is found before anything is changed.
-    let existing = journal.tracefs().top().events()?;
+    let top = journal.tracefs().top();
+    let existing = top.events()?;
     let mut unknown = Vec::new();
     let mut chosen = Vec::new();
     for buffer in buffers {
-        chosen.push(choose(allow_unknown, buffer, &existing, &mut unknown)?);
+        chosen.push(choose(&top, allow_unknown, buffer, &existing, &mut unknown)?);
     }
     machine.set(&mut journal)?;
     let mut cleared = Vec::new();
@@ -64,7 +65,7 @@ pub fn start(
         events(&mut journal, &instance, chosen, buffer, machine)?;
         started.push(instance);
     }
-    // What cannot be undone comes when all else has worked.
+    // Changes that cannot be undone come when all else has worked.
     for instance in &cleared {
         journal.act(instance, "trace", "", WriteMode::Truncate)?;
     }
@@ -81,7 +82,7 @@ pub fn start(
 fn events(
     journal: &mut Journal,
     instance: &Instance,
-    chosen: Chosen,
+    chosen: ResolvedEvents,
     buffer: &BufferPlan,
     machine: &Machine,
 ) -> Result<(), RecordError> {
@@ -113,7 +114,7 @@ fn switch_off(journal: &mut Journal, instance: &Instance, existing: &[EventName]
         }
     }
     if instance.has("set_event_pid") {
-        // Whatever it says: an empty list is in force as well.
+        // Set in any case: an empty list is in force as well.
         journal.set(instance, "set_event_pid", "")?;
     }
     Ok(())

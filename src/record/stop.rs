@@ -1,4 +1,4 @@
-//! What ends a recording: signals, the command, watched processes, the clock.
+//! The end of a recording: signals, the command, watched processes, the clock.
 
 use crate::sys;
 use crate::units::Pid;
@@ -76,10 +76,10 @@ impl Signals {
     /// Blocks SIGCHLD and every signal whose default action ends the process, except faults, and opens their queue.
     ///
     /// With SIGXFSZ blocked a write beyond `ulimit -f` fails with `EFBIG`. Children inherit no disposition from here;
-    /// whoever forks one clears its signal mask.
+    /// its parent clears its signal mask.
     ///
     /// # Errors
-    /// When the kernel has no descriptor left.
+    /// If the kernel has no descriptor left.
     pub fn block() -> io::Result<Self> {
         let mut set = SigSet::all();
         NOT_TAKEN.iter().for_each(|signal| set.remove(*signal));
@@ -98,7 +98,7 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        // What still waits in the queue was meant for the recording that has ended, not for what comes after it.
+        // Signals still in the queue were meant for the recording that has ended, not for its successor.
         while self.next().is_some() {}
         let _ = self.before.thread_set_mask();
     }
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn every_signal_that_ends_a_process_is_taken() {
-        // What the kernel does by default, from signal(7): these end no process, or are a fault, or cannot be blocked.
+        // Default actions of the kernel, from signal(7): these end no process, or are a fault, or cannot be blocked.
         let others = [
             "SEGV", "BUS", "ILL", "FPE", "TRAP", "ABRT", "SYS", "KILL", "STOP", "TSTP", "TTIN", "TTOU", "CONT", "URG",
             "WINCH",

@@ -1,11 +1,12 @@
-//! What becomes of the sub-buffers that a worker takes: chunks, packed and appended to its spool, until a limit or a failure
-//! ends that. All events are counted, those that are stored and those that are not.
+//! The store of a worker's sub-buffers: chunks, packed and appended to its spool, until a limit or a failure ends that.
+//! All events are counted, those that are stored and those that are not.
 
 use super::chunk::ChunkWriter;
 use super::drain::{Drain, Progress};
 use super::effort::{Effort, Efforts};
 use super::limits::Reached;
-use super::spool::{Dropped, Spool};
+use super::spool::{AppendError, Dropped, Spool};
+use crate::ring_buffer::Lost;
 use crate::trace_dat::{ChunkFacts, ChunkScan};
 use std::io;
 use std::ops::Range;
@@ -15,9 +16,11 @@ use std::time::{Duration, Instant};
 /// A chunk that fills up and the spool it goes to.
 pub(super) struct Store<'a> {
     chunk: ChunkWriter,
-    /// When the first byte of the chunk was filled.
+    /// Time of the chunk's first byte.
     since: Instant,
     scan: Option<ChunkScan>,
+    /// Lost before the first sub-buffer that is stored, and not noted in it yet.
+    lost_before: Lost,
     spool: Spool,
     sub_buffer: usize,
     ring: usize,
@@ -30,7 +33,7 @@ pub(super) struct Store<'a> {
     tally: Tally,
 }
 
-/// What was taken from a ring.
+/// Events taken from a ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Bytes, as the kernel gave them.
@@ -43,7 +46,7 @@ pub struct Tally {
     pub events_discarded: u64,
 }
 
-/// What a store holds when no more comes.
+/// The contents of a store at its end.
 pub(super) struct Stored {
     pub(super) spool: Spool,
     pub(super) efforts: Efforts,
@@ -53,12 +56,13 @@ pub(super) struct Stored {
 
 impl<'a> Store<'a> {
     /// # Errors
-    /// When zstd has no such level or the machine no memory.
+    /// If zstd has no such level or the machine no memory.
     pub(super) fn new(spool: Spool, drain: &Drain, progress: &'a Progress) -> io::Result<Self> {
         Ok(Store {
             chunk: ChunkWriter::new(drain.chunk, drain.compression)?,
             since: Instant::now(),
             scan: drain.scan,
+            lost_before: drain.lost_before,
             spool,
             sub_buffer: drain.sub_buffer,
             ring: drain.ring,
@@ -121,6 +125,9 @@ impl<'a> Store<'a> {
         if len == 0 {
             return;
         }
+        if self.lost_before != Lost::None {
+            self.note_lost();
+        }
         let stored = if self.limit.is_some() || self.failure.is_some() { 0 } else { self.store(len, waited) };
         if stored < len {
             let facts = self.facts(stored..len, 0);
@@ -130,46 +137,63 @@ impl<'a> Store<'a> {
         self.chunk.clear();
     }
 
-    /// Appends as many whole sub-buffers of the chunk to the spool as there may be: all `len` bytes, unless a limit is
-    /// reached. Returns how many bytes of sub-buffers are in the spool now.
+    /// Notes [`Drain::lost_before`] in the first sub-buffer. A damaged one stays as it is.
+    fn note_lost(&mut self) {
+        let lost = std::mem::take(&mut self.lost_before);
+        if let Some(scan) = &self.scan {
+            let _ = scan.layout().add_lost(self.chunk.filled_mut(), lost);
+        }
+    }
+
+    /// Appends as many whole sub-buffers of the chunk to the spool as there may be and the disk has room for: all `len` bytes,
+    /// unless a limit is reached or the disk is full. Returns how many bytes of sub-buffers are in the spool now.
     fn store(&mut self, mut len: usize, waited: usize) -> usize {
         let mut effort = self.efforts.choose(waited, self.ring);
         while len > 0 {
             let packed = match self.chunk.pack(len, effort) {
                 Ok(packed) => packed as u64,
-                Err(error) => return self.fail(error),
-            };
-            match self.progress.budget.take(packed) {
-                Ok(()) => {
-                    if let Err(error) = self.spool.append(self.chunk.packed(), len as u64) {
-                        return self.fail(error);
-                    }
-                    let facts = self.facts(0..len, packed);
-                    self.tally.count(facts);
-                    self.spool.note(facts);
-                    self.progress.written.fetch_add(packed, Ordering::Relaxed);
-                    return len;
+                Err(error) => {
+                    self.fail(error);
+                    return 0;
                 }
-                Err(limit) => self.limit = Some(limit),
-            }
+            };
+            let room = match self.progress.budget.take(packed) {
+                Ok(()) => match self.spool.append(self.chunk.packed(), len as u64) {
+                    Ok(()) => {
+                        let facts = self.facts(0..len, packed);
+                        self.tally.count(facts);
+                        self.spool.note(facts);
+                        self.progress.written.fetch_add(packed, Ordering::Relaxed);
+                        return len;
+                    }
+                    Err(AppendError { source, room }) => {
+                        self.fail(source);
+                        room
+                    }
+                },
+                Err(limit) => {
+                    self.limit = Some(limit);
+                    self.progress.budget.left()
+                }
+            };
             if effort == Effort::Stored && self.chunk.packs() {
                 effort = Effort::Full;
             } else {
-                len = self.fitting(len, packed);
+                len = self.fitting(len, packed, room);
             }
         }
         0
     }
 
-    /// The bytes of whole sub-buffers, fewer than `len`, that probably fit the budget when `len` took `packed`.
-    fn fitting(&self, len: usize, packed: u64) -> usize {
-        let share = u128::from(self.progress.budget.left()) * len as u128 / u128::from(packed.max(1));
+    /// The bytes of whole sub-buffers, fewer than `len`, that probably fit into `room` when `len` took `packed`.
+    fn fitting(&self, len: usize, packed: u64, room: u64) -> usize {
+        let share = u128::from(room) * len as u128 / u128::from(packed.max(1));
         let most = len.saturating_sub(1);
         let fitting = usize::try_from(share).unwrap_or(usize::MAX).min(most);
         fitting / self.sub_buffer * self.sub_buffer
     }
 
-    /// What is in a part of the chunk, which takes `packed` bytes in the spool.
+    /// Index entry of a part of the chunk, which takes `packed` bytes in the spool.
     fn facts(&mut self, part: Range<usize>, packed: u64) -> Option<ChunkFacts> {
         let (scan, chunk) = (self.scan.as_mut()?, self.chunk.filled());
         if part != (0..chunk.len()) {
@@ -179,11 +203,10 @@ impl<'a> Store<'a> {
         scan.take(packed)
     }
 
-    /// Notes the first failure, after which nothing is written, and wakes who waits for the end. Nothing was stored: 0.
-    fn fail(&mut self, error: io::Error) -> usize {
+    /// Notes the first failure, after which no further chunk is written, and wakes who waits for the end.
+    fn fail(&mut self, error: io::Error) {
         self.failure.get_or_insert(error);
         self.progress.budget.end();
-        0
     }
 
     /// Pads the last sub-buffer and stores what there is.
@@ -196,7 +219,7 @@ impl<'a> Store<'a> {
 }
 
 impl Tally {
-    /// What was stored is not there any more.
+    /// Notes that stored data is gone.
     pub(super) fn lose(&mut self, gone: Dropped) {
         self.bytes_discarded += gone.bytes;
         self.events_discarded += gone.events;

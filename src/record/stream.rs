@@ -1,6 +1,6 @@
-//! Sub-buffers to whoever decodes them, while they are filled.
+//! Sub-buffers to a decoder, while they are filled.
 //!
-//! The rings are read in rounds: each ring until it is empty, then the audience is told so. What was seen in one round
+//! The rings are read in rounds: each ring until it is empty, then the audience is notified. What was seen in one round
 //! existed before the next began, so that after a round all events up to the latest one of the round before are there,
 //! of all CPUs: these can be put in order. That bounds the delay by two rounds, whatever the trace clock counts.
 
@@ -24,10 +24,10 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
 
-/// How long the rings are left alone between rounds.
+/// Time between rounds.
 const ROUND: Duration = Duration::from_millis(50);
 
-/// What is needed to decode the sub-buffers.
+/// Facts needed to decode the sub-buffers.
 #[derive(Clone, Debug)]
 pub struct LiveFacts {
     /// The kernel's ABI.
@@ -61,27 +61,27 @@ pub struct LiveBuffer {
     pub cpus: Vec<CpuId>,
 }
 
-/// Who gets the sub-buffers.
+/// The receiver of the sub-buffers.
 pub trait Audience {
     /// One sub-buffer, or the part of one that is filled: of `buffer`, whose CPU number `cpu` it is (both are places in
     /// [`LiveFacts::buffers`]).
     fn page(&mut self, buffer: usize, cpu: usize, page: &[u8]);
 
-    /// There is more in that ring than was taken in this round: its events behind the last one are still to come.
+    /// There is more in that ring than was taken in this round: its events after the last one are still to come.
     fn unfinished(&mut self, buffer: usize, cpu: usize);
 
     /// All rings but the unfinished ones were empty once since the last call; with `last` there will be no more. `saved_cmdlines` is asked for the
     /// names of tasks.
     ///
     /// # Errors
-    /// What makes the output impossible, which ends the stream.
+    /// An error that makes the output impossible, which ends the stream.
     fn round(&mut self, saved_cmdlines: &dyn Fn() -> Vec<u8>, last: bool) -> io::Result<()>;
 }
 
-/// How a stream ended.
+/// The end of a stream.
 #[derive(Debug)]
 pub struct Streamed {
-    /// How the command ended, if there was one.
+    /// The command's end, if there was a command.
     pub command: Option<Ended>,
     /// The command was ended by [`Plan::timeout`].
     pub timed_out: bool,
@@ -195,7 +195,7 @@ impl<'p> Stream<'p> {
         Ok(Streamed { command, timed_out, output })
     }
 
-    /// Whether something other than the output ends it.
+    /// True if something other than the output ends it.
     fn is_over(&mut self, end: Option<Instant>) -> bool {
         self.child.as_mut().is_some_and(|child| child.try_wait().is_some())
             || self.watched.as_mut().is_some_and(Watched::all_gone)

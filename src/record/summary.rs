@@ -1,4 +1,4 @@
-//! What a recording brought, in numbers.
+//! Results of a recording, in numbers.
 
 use super::child::Ended;
 use super::effort::Effort;
@@ -21,9 +21,12 @@ pub struct Summary {
     pub file_size: u64,
     /// Each ring buffer, the main one first.
     pub buffers: Vec<BufferSummary>,
-    /// How long tracing was on.
+    /// Duration of tracing.
     pub tracing_on: Duration,
-    /// How the command ended, if there was one and it was waited for.
+    /// Duration of the session without tracing, until the command's end if there is one, because a limit or a failure
+    /// had switched tracing off. Events of that time are in no counter. `None` if tracing was on until the end.
+    pub untraced: Option<Duration>,
+    /// The command's end, if there was one and it was waited for.
     pub command: Option<Ended>,
     /// True if `--timeout` ended the command.
     pub timed_out: bool,
@@ -35,7 +38,7 @@ pub struct Summary {
     pub threads: Vec<(&'static str, Duration)>,
     /// Why a CPU's data ends early, if one's does: a full disk, for one.
     pub failures: Vec<String>,
-    /// What went wrong at the end: the file is not complete, is gone, or not everything could be put back.
+    /// The failure at the end: the file is not complete, is gone, or not everything could be put back.
     pub error: Option<RecordError>,
 }
 
@@ -44,7 +47,7 @@ pub struct Summary {
 pub struct BufferSummary {
     /// Its instance's name as the file has it; empty for the top buffer.
     pub name: String,
-    /// What the kernel granted, in KiB per CPU, where all have the same.
+    /// The size that the kernel granted, in KiB per CPU, where all have the same.
     pub kib_per_cpu: Option<u64>,
     /// Each CPU.
     pub cpus: Vec<CpuSummary>,
@@ -99,7 +102,7 @@ pub struct CpuSummary {
 pub struct EffortChange {
     /// Nanoseconds since tracing was switched on.
     pub at_ns: u64,
-    /// How.
+    /// The effort.
     pub effort: Effort,
 }
 
@@ -215,7 +218,7 @@ impl Summary {
         totals
     }
 
-    /// How others interfered, if they did: a sentence without its full stop.
+    /// Interference by others, if there was any: a sentence without its full stop.
     pub fn interference(&self) -> Option<String> {
         let cpus = || self.buffers.iter().flat_map(|b| &b.cpus);
         let read: u64 = cpus().map(|cpu| cpu.read_by_others).sum();
@@ -231,7 +234,7 @@ impl Summary {
         self.buffers.iter().flat_map(|b| &b.cpus).any(|cpu| cpu.cleared)
     }
 
-    /// What to change so that less is lost: the knob and its value, if a ring had too little room.
+    /// Advice to lose less: the knob and its value, if a ring was too small.
     pub fn hint(&self) -> Option<String> {
         let lost = |b: &&BufferSummary| b.cpus.iter().map(CpuSummary::overflowed).sum::<u64>();
         let buffer = self.buffers.iter().filter(|b| lost(b) > 0).max_by_key(lost)?;
@@ -266,6 +269,12 @@ impl Summary {
                 (None, true) => write!(text, "; kept the newest, {events} ({bytes} raw) before them dropped"),
                 (None, false) => write!(text, "; {events} ({bytes} raw) not written"),
             };
+        }
+        if let Some(untraced) = self.untraced {
+            let _ = write!(text, "; nothing traced after {}", seconds(self.tracing_on));
+            if self.command.is_some() {
+                let _ = write!(text, ", {} before CMD ended", seconds(untraced));
+            }
         }
         text.push('\n');
         for buffer in &self.buffers {
@@ -328,6 +337,7 @@ impl Summary {
             "file": self.output.to_string_lossy(),
             "file_size": self.file_size,
             "tracing_on_ns": self.tracing_on.as_nanos() as u64,
+            "untraced_ns": self.untraced.map(|time| time.as_nanos() as u64),
             "totals": self.totals(),
             "buffers": buffers,
             "command_status": self.command.map(Ended::code),
@@ -399,6 +409,7 @@ mod tests {
             file_size: 1 << 20,
             buffers: vec![BufferSummary { name: String::new(), kib_per_cpu: Some(1408), cpus: vec![cpu] }],
             tracing_on: Duration::from_millis(1500),
+            untraced: None,
             command: Some(Ended::Signal(15)),
             timed_out: false,
             limit: None,
@@ -460,6 +471,17 @@ mod tests {
         (ring.limit, ring.kept_newest) = (None, false);
         assert_eq!(discarded(&ring), "; 4,321 events (3.0 MiB raw) not written");
         assert_eq!(ring.json()["totals"]["events_discarded"], 4321);
+    }
+
+    #[test]
+    fn the_time_without_tracing_is_named() {
+        let mut full = summary(0);
+        assert_eq!(full.json()["untraced_ns"], serde_json::Value::Null);
+        full.untraced = Some(Duration::from_millis(250));
+        assert!(full.text().ends_with("; none lost; nothing traced after 1.500 s, 0.250 s before CMD ended\n"));
+        assert_eq!(full.json()["untraced_ns"], 250_000_000);
+        full.command = None;
+        assert!(full.text().ends_with("; none lost; nothing traced after 1.500 s\n"));
     }
 
     #[test]

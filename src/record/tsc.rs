@@ -8,7 +8,7 @@ use crate::units::CpuId;
 /// The clock that counts what this is about.
 pub(super) const CLOCK: &str = "x86-tsc";
 
-/// Multiplier and shift that the kernel itself uses, as perf's first page tells them (since Linux 3.14), the same on all
+/// Multiplier and shift that the kernel itself uses, from perf's first page (since Linux 3.14), the same on all
 /// `cpus`.
 ///
 /// # Errors

@@ -51,7 +51,7 @@ impl User {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UserError {
-    /// Nobody is called so.
+    /// There is no such user.
     #[error("no user is called `{0}`")]
     Unknown(String),
     /// The machine's list of users cannot be read.

@@ -1,4 +1,4 @@
-//! What decides how the kernel shows a buffer's events, kept for `report --format kernel`.
+//! Settings that decide how the kernel shows a buffer's events, kept for `report --format kernel`.
 
 use super::setup::Buffer;
 use crate::trace_dat::KernelView;

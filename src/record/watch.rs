@@ -1,8 +1,8 @@
 //! Others at the same ring: what the kernel's counters say, against what was taken.
 //!
-//! Whoever reads `trace_pipe` takes events out of the ring, and whoever writes to `trace` (or sets a clock, a tracer or a
-//! snapshot there) clears it. Neither leaves a mark in what remains, so the counters are read now and then: the kernel must
-//! have given away as many events as were taken, and counters only grow until a ring is cleared.
+//! A reader of `trace_pipe` takes events out of the ring, and a writer to `trace` (or one that sets a clock, a tracer
+//! or a snapshot there) clears it. Neither leaves a mark in what remains, so the counters are read now and then: the
+//! kernel must have given away as many events as were taken, and counters only grow until a ring is cleared.
 
 use crate::tracefs::CpuStats;
 use std::fs::File;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 pub(super) struct Watch {
     /// `per_cpu/cpuN/stats`, which the kernel makes anew for each read.
     file: File,
-    /// What the kernel's number of read events is when nothing was taken yet, modulo 2^64.
+    /// The kernel's number of read events when nothing was taken yet, modulo 2^64.
     base: u64,
     last: CpuStats,
     /// Events taken when `last` was read.
@@ -27,7 +27,7 @@ pub(super) struct Watch {
     found: Interference,
 }
 
-/// What others did to a ring while it was recorded, and what its counters had before they were cleared.
+/// Interference of others with a ring while it was recorded, and its counters before they were cleared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interference {
     /// Events that others read.
@@ -40,7 +40,7 @@ pub struct Interference {
     pub before: [u64; 3],
 }
 
-/// How often the counters are read.
+/// Interval between looks at the counters.
 const EVERY: Duration = Duration::from_millis(100);
 
 impl Watch {
@@ -90,7 +90,7 @@ impl Watch {
         if cleared {
             let last = &self.last;
             self.found.cleared = true;
-            // What the kernel counts now was read after that, the rest of what was taken since `last` before.
+            // Events that the kernel counts now were read after that, the rest of what was taken since `last` before.
             let taken_before = taken.saturating_sub(self.taken).saturating_sub(now.read);
             self.found.cleared_events += last.entries.saturating_sub(taken_before);
             let gone = [last.overrun, last.commit_overrun, last.dropped];

@@ -23,14 +23,14 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// What one worker did.
+/// Result of one worker.
 #[derive(Debug)]
 pub struct Drained {
     /// Its CPU.
     pub cpu: CpuId,
     /// Its spool, complete but for the chunk count.
     pub spool: Spool,
-    /// What it took from the ring.
+    /// Events taken from the ring.
     pub tally: Tally,
     /// Times it woke up.
     pub wakeups: u64,
@@ -40,9 +40,9 @@ pub struct Drained {
     pub cpu_time: Duration,
     /// True if the kernel refused splice(2).
     pub by_read: bool,
-    /// How hard it worked when.
+    /// Compression effort over time.
     pub efforts: Efforts,
-    /// What others did to the ring meanwhile, as far as that was watched.
+    /// Interference of others with the ring, as far as it was watched.
     pub interference: Interference,
     /// Why the spool ends early, if it does: it holds everything before.
     pub error: Option<WorkerError>,
@@ -86,11 +86,11 @@ pub(super) fn thread_time() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }
 
-/// How long a quiet ring is left alone before its whole sub-buffers are fetched all the same.
+/// Time until the whole sub-buffers of a quiet ring are fetched all the same.
 const QUIET: Duration = Duration::from_millis(500);
 /// The nice value of a draining thread.
 const FAVOURED: i32 = -20;
-/// What one splice may move: the pipe's size, which is the most that the kernel gives anybody unasked.
+/// Limit of one splice: the pipe's size, which is the most that the kernel gives anybody unasked.
 const PIPE: usize = 1 << 20;
 
 /// One CPU's ring and where it goes.
@@ -150,6 +150,11 @@ impl<'a> Worker<'a> {
     pub fn watch(mut self, stats: File, before: &CpuStats) -> Self {
         self.watch = Some(Watch::new(stats, before));
         self
+    }
+
+    /// The CPU whose ring it drains.
+    pub fn cpu(&self) -> CpuId {
+        self.cpu
     }
 
     /// Drains until `stop` is readable, then what is left. Tracing must be off by then, or it never ends.

@@ -1,12 +1,28 @@
 //! The front door: a [`Recording`] is opened once, the same way for everybody; a [`Query`] says which of its events are
-//! wanted and lends them in the order of time; an [`Outcome`] says what was lost or damaged on the way.
+//! wanted and lends them in the order of time, to a closure, to an [`Exporter`](crate::export::Exporter) or to an
+//! [`Analysis`](crate::analysis::Analysis); an [`Outcome`] says what was lost or damaged on the way.
 
+mod analyse;
 mod event;
+mod export;
 mod open;
 mod outcome;
 mod query;
+mod resolved;
+mod rules;
+mod run;
+mod selection;
+mod selector;
+mod source;
+mod streams;
+mod window;
 
-pub use event::Event;
+pub use event::{Decoder, Event};
+pub use export::ExportError;
 pub use open::Recording;
-pub use outcome::{Damage, Outcome, QueryError};
+pub use outcome::{Damage, Notice, Outcome, QueryError};
 pub use query::Query;
+pub use resolved::{Current, Resolved};
+pub use selection::{Selection, Surroundings};
+pub use source::Source;
+pub use window::Window;

@@ -1,9 +1,11 @@
 //! A recording: the file, and the names that all its readers use.
 
 use crate::btf::Enumerators;
-use crate::event::{DecodeOptions, EventTypes};
+use crate::event::{DecodeOptions, EventTypes, State};
 use crate::symbols::{Comms, Functions, Kallsyms, LastBoot, PrintkFormats, Symbols};
 use crate::trace_dat::{FileError, OptionId, ReadAt, Trace};
+use crate::units::Pid;
+use std::sync::OnceLock;
 
 /// A trace file with its symbols. Immutable once opened; any number of queries may read it, from any thread.
 pub struct Recording {
@@ -12,6 +14,7 @@ pub struct Recording {
     /// The recorded kernel's symbols, tasks and types.
     pub symbols: Symbols,
     other_boot: Option<String>,
+    processes: OnceLock<Vec<(Pid, Pid)>>,
 }
 
 impl Recording {
@@ -30,6 +33,28 @@ impl Recording {
     /// All event types, with their print formats compiled as `options` ask.
     pub fn types(&self, options: &DecodeOptions) -> EventTypes<'_> {
         EventTypes::new(self.trace.formats(), self.trace.abi, &self.symbols, options)
+    }
+
+    /// The state before the first event, for [`Decoder::event`](super::Decoder::event).
+    pub fn state(&self) -> State {
+        State::new(self.symbols.comms.clone())
+    }
+
+    /// The processes of its tasks, from `saved_tgids` of all buffers: thread and process, ascending.
+    pub fn processes(&self) -> &[(Pid, Pid)] {
+        self.processes.get_or_init(|| {
+            let views = self.trace.buffers.iter().filter_map(|buffer| self.trace.kernel_view(buffer));
+            let mut pairs: Vec<(Pid, Pid)> = views.flat_map(|view| view.tgids).collect();
+            pairs.sort_unstable();
+            pairs
+        })
+    }
+
+    /// The process of a task, if the recording holds it (trace option `record-tgid`).
+    pub fn tgid(&self, pid: Pid) -> Option<Pid> {
+        let pairs = self.processes();
+        let at = pairs.partition_point(|(thread, _)| *thread < pid);
+        pairs.get(at).filter(|(thread, _)| *thread == pid).map(|(_, process)| *process)
     }
 
     /// The buffer whose boot the symbols are of, if other buffers hold events of another boot (persistent ring buffers,
@@ -52,7 +77,7 @@ impl From<Trace> for Recording {
             enumerators: enumerators(&trace),
             functions: Functions::new(trace.btf.clone()),
         };
-        Recording { trace, symbols, other_boot }
+        Recording { trace, symbols, other_boot, processes: OnceLock::new() }
     }
 }
 

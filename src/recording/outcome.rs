@@ -1,17 +1,18 @@
-//! How a query ended.
+//! The outcome of a query.
 
 use crate::events::NoEvent;
 use crate::syntax::Diagnostic;
 use crate::trace_dat::FileError;
+use crate::units::{CpuId, Timestamp};
 
-/// What a query went through.
+/// The outcome of a query.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// How many events were handed out.
+    /// Events handed out.
     pub events: u64,
-    /// Events that the kernel dropped within the window, as far as it counted them.
+    /// Events that the kernel dropped before those handed out, as far as it counted them.
     pub lost: u64,
-    /// Places within the window where the kernel dropped events without counting them.
+    /// Places where the kernel dropped events without counting them.
     pub gaps: u64,
     /// Damaged places.
     pub damage: Damage,
@@ -19,10 +20,10 @@ pub struct Outcome {
     pub undecoded: u64,
 }
 
-/// Damaged places of a recording: all are counted, the first 100 kept.
+/// Damaged places of recordings: all are counted, the first 100 kept.
 #[derive(Debug, Default)]
 pub struct Damage {
-    /// How many there are.
+    /// Number of damaged places.
     pub count: u64,
     /// The first of them.
     pub first: Vec<FileError>,
@@ -39,16 +40,55 @@ impl Damage {
     }
 }
 
+/// A defect of a recording, reported at the moment it is found: see [`Query::on_notice`](super::Query::on_notice).
+#[derive(Debug)]
+pub enum Notice<'n> {
+    /// A place is damaged; reading goes on after it.
+    Damage {
+        /// The recording: index into those of the query.
+        recording: usize,
+        /// The damage.
+        error: &'n FileError,
+    },
+    /// The time stamps of a CPU go backwards; reported if [`Query::check_order`](super::Query::check_order) asks for it.
+    Backwards {
+        /// The recording: index into those of the query.
+        recording: usize,
+        /// The CPU.
+        cpu: CpuId,
+        /// The time stamp before.
+        before: Timestamp,
+        /// The earlier one that follows it.
+        now: Timestamp,
+    },
+}
+
 /// A query that cannot be run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// The filter cannot be parsed, or does not fit the event's fields.
+    /// The filter cannot be parsed.
     #[error("invalid filter:\n{0}")]
     Filter(#[from] Diagnostic),
-    /// The recording has no event of that name.
+    /// The filter does not fit the fields of an event that it names.
+    #[error("invalid filter for `{event}`:\n{error}")]
+    Mismatch {
+        /// The recording: index into those of the query.
+        recording: usize,
+        /// The event's name; empty for a filter of trace-cmd's language.
+        event: String,
+        /// The misfit.
+        error: Box<Diagnostic>,
+    },
+    /// No recording has an event of that name.
     #[error(transparent)]
     NoEvent(#[from] NoEvent),
+    /// The recording does not hold which process a task belongs to.
+    #[error("the recording does not hold which process a task belongs to")]
+    NoProcesses {
+        /// The recording: index into those of the query.
+        recording: usize,
+    },
     /// The file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),

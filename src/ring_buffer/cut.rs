@@ -7,7 +7,7 @@ use std::ops::Range;
 
 impl PageLayout {
     /// The records `keep` (counted from 0) of the sub-buffer in `page`, with the time stamps they have: what comes before
-    /// them is left out and the first of them starts the new sub-buffer's time. Losses told by the sub-buffer stay with
+    /// them is left out and the first of them starts the new sub-buffer's time. Losses that the sub-buffer reports stay with
     /// its first record. `None` if there are no such records.
     ///
     /// # Errors
@@ -18,12 +18,12 @@ impl PageLayout {
             return Ok(None);
         }
         let mut walker = Walker::new(self.abi, 0, &header);
-        let (mut number, mut before) = (0, header.start);
+        let (mut number, mut before) = (0u64, header.start);
         let mut first = None; // where the first record kept starts, and its time
         let mut end = header.start;
         let mut more = false;
         while let Some(item) = walker.step(page)? {
-            let after = item.start + item.len;
+            let after = item.start.saturating_add(item.len);
             if number == keep.start {
                 let start = if number == 0 { header.start } else { item_start(self.abi, page, before, item.start) };
                 first = Some((start, if number == 0 { header.timestamp } else { item.timestamp }));
@@ -35,11 +35,11 @@ impl PageLayout {
                 break;
             }
             before = after;
-            number += 1;
+            number = number.saturating_add(1);
         }
         let Some((start, timestamp)) = first else { return Ok(None) };
         if !more && number > keep.start {
-            end = header.end; // with whatever stands behind the last record
+            end = header.end; // with whatever stands after the last record
         }
         let items = page.get(start..end).unwrap_or_default();
         let long = usize::from(self.abi.long_size);
@@ -49,7 +49,8 @@ impl PageLayout {
         put(self.abi, &mut new, 0, 8, timestamp);
         put(self.abi, &mut new, 8, long, flags | items.len() as u64);
         let data = self.data_offset;
-        if let Some(room) = new.get_mut(data..data + items.len()) {
+        let data_end = data.saturating_add(items.len());
+        if let Some(room) = new.get_mut(data..data_end) {
             room.copy_from_slice(items);
         }
         if start != header.start {
@@ -58,22 +59,23 @@ impl PageLayout {
         if flags & MISSED_STORED != 0
             && let Some(count) = self.abi.uint(page, header.end, long)
         {
-            put(self.abi, &mut new, data + items.len(), long, count);
+            put(self.abi, &mut new, data_end, long, count);
         }
         Ok(Some(new))
     }
 }
 
-/// Where the item starts whose record starts at `record`; before it, from `at` on, are only items without a record.
+/// Start of the item whose record starts at `record`; before it, from `at` on, are only items without a record.
 fn item_start(abi: Abi, page: &[u8], mut at: usize, record: usize) -> usize {
     while at < record {
         let word = abi.uint(page, at, 4).unwrap_or(0) as u32;
         let kind = if abi.endian == Endian::Little { word & 31 } else { word >> 27 };
-        at += match kind {
-            29 => 4 + abi.uint(page, at + 4, 4).unwrap_or(0) as usize,
+        let size = match kind {
+            29 => abi.uint(page, at.saturating_add(4), 4).unwrap_or(0).saturating_add(4) as usize,
             30 | 31 => 8,
             _ => return at,
         };
+        at = at.saturating_add(size);
     }
     record
 }
@@ -86,12 +88,13 @@ fn without_delta(abi: Abi, page: &mut [u8], at: usize) {
 }
 
 /// Writes the low `len` bytes of `n` at `at`, if there is room.
-fn put(abi: Abi, page: &mut [u8], at: usize, len: usize, n: u64) {
-    let Some(room) = page.get_mut(at..at + len) else { return };
-    let bytes = n.to_le_bytes();
-    for (i, byte) in room.iter_mut().enumerate() {
-        let from = if abi.endian == Endian::Little { i } else { len - 1 - i };
-        *byte = bytes.get(from).copied().unwrap_or(0);
+pub(super) fn put(abi: Abi, page: &mut [u8], at: usize, len: usize, n: u64) {
+    let Some(room) = page.get_mut(at..).and_then(|rest| rest.get_mut(..len)) else { return };
+    let low = n.to_le_bytes();
+    let low = low.iter().take(len);
+    match abi.endian {
+        Endian::Little => room.iter_mut().zip(low).for_each(|(to, byte)| *to = *byte),
+        Endian::Big => room.iter_mut().zip(low.rev()).for_each(|(to, byte)| *to = *byte),
     }
 }
 
@@ -104,7 +107,7 @@ mod tests {
     }
 
     /// A sub-buffer of four records of 4, 4, 200 and 8 bytes' worth of kinds, with a time extend and an absolute stamp
-    /// between them, and a count of lost events behind.
+    /// between them, and a count of lost events after.
     fn page(layout: &PageLayout) -> Vec<u8> {
         let abi = layout.abi;
         let word =

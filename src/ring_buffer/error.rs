@@ -1,4 +1,4 @@
-//! What can be wrong with a sub-buffer.
+//! Defects of a sub-buffer.
 
 /// A malformed sub-buffer. Offsets are bytes from the sub-buffer's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -15,15 +15,18 @@ pub enum PageError {
     /// The header says that more was committed than a sub-buffer holds.
     #[error("header declares {commit} committed bytes, a sub-buffer has room for {room}")]
     Commit {
-        /// What the header declares, in bytes.
-        commit: usize,
-        /// What fits behind the header, in bytes.
+        /// Declared length, in bytes.
+        commit: u64,
+        /// Greatest length after the header, in bytes.
         room: usize,
     },
+    /// The header says that nothing was committed, and items follow it.
+    #[error("header declares no committed bytes, and data follows it")]
+    NoCommit,
     /// Fewer than four bytes are left for an item's first word.
     #[error("item at +{offset:#x} has {remain} of the 4 bytes of its header")]
     ItemHeader {
-        /// Where the item starts.
+        /// Offset of the item, in bytes.
         offset: usize,
         /// Committed bytes left.
         remain: usize,
@@ -31,7 +34,7 @@ pub enum PageError {
     /// An item of two words (time extend, absolute stamp, padding, long record) has only one.
     #[error("item of type {type_len} at +{offset:#x} lacks its second word")]
     SecondWord {
-        /// Where the item starts.
+        /// Offset of the item, in bytes.
         offset: usize,
         /// Its type: 0, 29, 30 or 31.
         type_len: u8,
@@ -39,25 +42,51 @@ pub enum PageError {
     /// A long record whose length is less than the length word itself.
     #[error("record at +{offset:#x} declares a length of {len}, which does not even count its length word")]
     RecordLength {
-        /// Where the item starts.
+        /// Offset of the item, in bytes.
         offset: usize,
-        /// What it declares, in bytes.
+        /// Declared length, in bytes.
         len: u32,
     },
-    /// A record that is later than sub-buffers behind it. Only who reads several parts of a trace at once minds.
-    #[error("record at +{offset:#x} is later than the sub-buffers behind it")]
+    /// A record that is later than sub-buffers after it. Only who reads several parts of a trace at once minds.
+    #[error("record at +{offset:#x} is later than the sub-buffers after it")]
     OutOfOrder {
-        /// Where the record's bytes start.
+        /// Offset of the record's bytes.
         offset: usize,
     },
-    /// A record or padding that ends behind the committed data.
+    /// Sub-buffers without a header, where the kernel never leaves any.
+    #[error("{pages} sub-buffers from here on have headers of zeros")]
+    Hole {
+        /// Number of sub-buffers.
+        pages: u64,
+    },
+    /// A sub-buffer that is older than the one before it.
+    #[error("it starts {by} time units before the sub-buffer before it")]
+    Backwards {
+        /// Distance that time goes back, in units of the trace clock.
+        by: u64,
+    },
+    /// The sub-buffer before, once more.
+    #[error("the same sub-buffer as the one before it")]
+    Repeated,
+    /// A record or padding that ends after the committed data.
     #[error("{} at +{offset:#x} runs {excess} bytes past the committed data", if *.padding { "padding" } else { "record" })]
     PastEnd {
-        /// Where the item starts.
+        /// Offset of the item, in bytes.
         offset: usize,
-        /// How far it runs over, in bytes.
+        /// Number of bytes beyond the end.
         excess: usize,
-        /// Whether it is padding rather than a record.
+        /// True if it is padding rather than a record.
         padding: bool,
     },
+}
+
+impl PageError {
+    /// The way reading goes on, as words for a message.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            PageError::Hole { .. } => "what they held is lost",
+            PageError::Backwards { .. } | PageError::Repeated => "its records are read all the same",
+            _ => "rest of page skipped",
+        }
+    }
 }

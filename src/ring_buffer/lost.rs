@@ -1,6 +1,6 @@
 //! Lost events, as a sub-buffer's header counts them.
 
-/// How many events the kernel dropped.
+/// Number of events that the kernel dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lost {
     /// None.
@@ -10,4 +10,15 @@ pub enum Lost {
     Count(u64),
     /// Some; the kernel did not have the room to say how many.
     Unknown,
+}
+
+impl Lost {
+    /// The sum.
+    pub fn plus(self, other: Lost) -> Lost {
+        match (self, other) {
+            (Lost::None, other) | (other, Lost::None) => other,
+            (Lost::Count(a), Lost::Count(b)) => Lost::Count(a.saturating_add(b)),
+            _ => Lost::Unknown,
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Sub-buffer bytes to records: time extends, absolute stamps, padding and lost-event counts.
+//! Internal. Sub-buffer bytes to records: time extends, absolute stamps, padding and lost-event counts.
 //!
 //! A sub-buffer ("page") is what `trace_pipe_raw` gives: a header, then items of a 32-bit word each and what belongs
 //! to it. The header is
@@ -6,7 +6,7 @@
 //! ```text
 //! u64  time stamp of the page: the deltas of its items add up from here
 //! long commit: bits 0-26 bytes of items that follow, bit 31 events were lost before this page,
-//!      bit 30 how many were lost stands behind the items, as one long (only where it fits)
+//!      bit 30 how many were lost stands after the items, as one long (only where it fits)
 //! ```
 //!
 //! and each item begins with a word of 5 bits `type_len` and 27 bits time delta (little-endian kernels: `type_len` is
@@ -23,15 +23,20 @@
 //! Source: `kernel/trace/ring_buffer.c`, `include/linux/ring_buffer.h` (`enum ring_buffer_type`) of Linux 2.6.31 and
 //! later. All numbers are the recorded machine's, so a page is read with its [`Abi`](crate::abi::Abi).
 
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+mod add_lost;
 mod cut;
 mod error;
 mod lost;
+mod order;
 mod page;
 mod survey;
 mod walker;
 
 pub use error::PageError;
 pub use lost::Lost;
+pub use order::{PageMark, PageOrder};
 pub use page::{Page, PageLayout};
 pub use survey::survey;
 pub use walker::{Item, Walker};

@@ -1,6 +1,6 @@
-//! How many records some sub-buffers hold, and of which tasks, and nothing else: for a recorder, whose time is short.
+//! Fast scan for the recorder: counts records and reports their tasks' pids, without decoding them.
 //!
-//! Where a record lies is known only when the one before it was looked at, and that load is what a CPU waits for. So
+//! The place of a record is known only after a look at the one before it, and that load is what a CPU waits for. So
 //! four sub-buffers are walked side by side.
 
 /// Sub-buffers that are walked side by side.
@@ -14,16 +14,17 @@ const PADDING: u32 = 29;
 pub fn survey<'a>(pages: impl IntoIterator<Item = &'a [u8]>, mut task: impl FnMut(i32)) -> Option<u64> {
     let mut pages = pages.into_iter();
     let mut lanes = [Lane::default(); LANES];
-    let mut records = 0;
+    let mut records = 0u64;
     loop {
         for lane in &mut lanes {
             while !lane.step(&mut task) {
-                // What is left of it is shorter than most records.
-                records += lane.rest(&mut task)?;
+                // The rest of it is shorter than most records.
+                records = records.saturating_add(lane.rest(&mut task)?);
                 match pages.next() {
                     Some(page) => *lane = Lane::new(page),
                     None => {
-                        return lanes.into_iter().try_fold(records, |sum, mut lane| Some(sum + lane.rest(&mut task)?));
+                        let add = |sum: u64, mut lane: Lane<'_>| Some(sum.saturating_add(lane.rest(&mut task)?));
+                        return lanes.into_iter().try_fold(records, add);
                     }
                 }
             }
@@ -49,11 +50,14 @@ impl<'a> Lane<'a> {
     #[inline(always)]
     fn step(&mut self, task: &mut impl FnMut(i32)) -> bool {
         let Some(head) = self.items.get(self.pos..).and_then(|rest| rest.first_chunk::<HEAD>()) else { return false };
-        let [word, _, pid] = words(head);
+        let [a, b, c, d, .., e, f, g, h] = *head;
+        let (word, pid) = (u32::from_ne_bytes([a, b, c, d]), i32::from_ne_bytes([e, f, g, h]));
         let length = if cfg!(target_endian = "big") { word >> 27 } else { word & 31 };
         if (1..PADDING).contains(&length) {
-            self.pos += 4 + 4 * length as usize;
-            self.record(pid as i32, task);
+            #[expect(clippy::arithmetic_side_effects, reason = "bytes were read at `pos`; `length` has 5 bits")]
+            let next = self.pos + 4 + 4 * length as usize;
+            self.pos = next;
+            self.record(pid, task);
             true
         } else {
             self.long(length, task)
@@ -62,7 +66,7 @@ impl<'a> Lane<'a> {
 
     #[inline(always)]
     fn record(&mut self, pid: i32, task: &mut impl FnMut(i32)) {
-        self.records += 1;
+        self.records = self.records.wrapping_add(1); // fewer than bytes
         if self.task != Some(pid) {
             self.task = Some(pid);
             task(pid);
@@ -79,9 +83,11 @@ impl<'a> Lane<'a> {
             word(0).map_or(0, |word| if cfg!(target_endian = "big") { word & ((1 << 27) - 1) } else { word >> 5 });
         self.pos = match (length, word(4)) {
             (PADDING, _) if delta == 0 => self.items.len(),
-            (0 | PADDING, Some(second @ 4..)) => self.pos + 4 + (second as usize).next_multiple_of(4),
+            (0 | PADDING, Some(second @ 4..)) => {
+                self.pos.saturating_add(4).saturating_add((second as usize).saturating_add(3) & !3)
+            }
             (1..=PADDING, _) | (_, None) | (0, _) => usize::MAX,
-            _ => self.pos + 8,
+            _ => self.pos.saturating_add(8),
         };
         if length == 0 {
             self.record(pid, task);
@@ -92,17 +98,13 @@ impl<'a> Lane<'a> {
     /// Passes what [`Lane::step`] left and gives the number of records of the whole sub-buffer.
     fn rest(&mut self, task: &mut impl FnMut(i32)) -> Option<u64> {
         while self.step(task) {}
-        // What moves time, and padding, may be shorter than any record.
+        // Items that move time, and padding, may be shorter than any record.
         while self.pos < self.items.len() {
             let word = self.items.get(self.pos..)?.first_chunk::<4>().map(|word| u32::from_ne_bytes(*word))?;
             self.long(if cfg!(target_endian = "big") { word >> 27 } else { word & 31 }, task);
         }
         (self.pos == self.items.len()).then_some(std::mem::take(&mut self.records))
     }
-}
-
-fn words<const BYTES: usize, const WORDS: usize>(bytes: &[u8; BYTES]) -> [u32; WORDS] {
-    std::array::from_fn(|n| u32::from_ne_bytes(std::array::from_fn(|i| bytes[4 * n + i])))
 }
 
 #[cfg(test)]
@@ -118,7 +120,7 @@ mod tests {
         survey([items], |pid| tasks.push(pid)).map(|records| (records, tasks))
     }
 
-    /// What the walker says of it.
+    /// The walker's findings.
     fn walked(items: &[u8]) -> Option<(u64, Vec<i32>)> {
         let page = Page { timestamp: 0, start: 0, end: items.len(), lost: Lost::None };
         let mut walker = Walker::new(Abi::HOST, 0, &page);

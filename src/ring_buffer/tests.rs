@@ -65,7 +65,7 @@ fn items_of_each_kind() {
             0, // 8 bytes
             w(29, 7),
             8,
-            0, // padding of 8 bytes behind the first word
+            0, // padding of 8 bytes after the first word
             w(0, 2),
             13,
             0,
@@ -111,6 +111,7 @@ fn losses() {
     let lost = |commit: u64| layout(LE).page(&page(LE, 0, commit, &words)).unwrap().lost;
     assert_eq!(lost(8), Lost::None);
     assert_eq!(lost(8 | 1 << 31), Lost::Unknown);
+    assert_eq!(lost(8 | u64::MAX << 31), Lost::Unknown, "the flag as an `int`");
     assert_eq!(lost(8 | 1 << 31 | 1 << 30), Lost::Count(77));
     assert_eq!(lost((SIZE as u64 - 16) | 1 << 31 | 1 << 30), Lost::Unknown, "no room for a count");
 }
@@ -121,6 +122,8 @@ fn every_malformed_shape_is_named() {
     let error = |commit: u64, words: &[u32]| walk(LE, &page(LE, 0, commit, words)).unwrap_err();
     assert_eq!(layout(LE).page(&[0; 100]), Err(PageError::Cut { len: 100, wanted: SIZE }));
     assert_eq!(error(241, &[]), PageError::Commit { commit: 241, room: 240 });
+    assert_eq!(error(8 | 1 << 40, &[w(1, 0), 0]), PageError::Commit { commit: 8 | 1 << 40, room: 240 });
+    assert_eq!(layout(LE).page(&page(LE, 5, 0, &[0, w(1, 0)])), Err(PageError::NoCommit));
     assert_eq!(error(6, &[w(0, 0)]), PageError::SecondWord { offset: 16, type_len: 0 });
     assert_eq!(error(10, &[w(1, 0), 0, 0]), PageError::ItemHeader { offset: 24, remain: 2 });
     assert_eq!(error(4, &[w(30, 0)]), PageError::SecondWord { offset: 16, type_len: 30 });
@@ -132,7 +135,7 @@ fn every_malformed_shape_is_named() {
 }
 
 proptest! {
-    /// Any bytes: every record lies within the committed data, behind the one before it.
+    /// Any bytes: every record lies within the committed data, after the one before it.
     #[test]
     fn any_bytes_are_walked_within_bounds(
         mut bytes in proptest::collection::vec(any::<u8>(), SIZE..=SIZE),

@@ -25,16 +25,25 @@ pub struct Walker {
 pub struct Item {
     /// The trace clock's reading, uncorrected.
     pub timestamp: u64,
-    /// Where its bytes start in the buffer given to [`Walker::step`].
+    /// Offset of its bytes in the buffer given to [`Walker::step`].
     pub start: usize,
-    /// How many bytes it has: a multiple of 4.
+    /// Length in bytes: a multiple of 4.
     pub len: usize,
+}
+
+impl Item {
+    /// Its bytes in `data`, the buffer given to [`Walker::step`].
+    #[inline(always)]
+    pub fn bytes<'d>(&self, data: &'d [u8]) -> Option<&'d [u8]> {
+        data.get(self.start..)?.get(..self.len)
+    }
 }
 
 impl Walker {
     /// A walker through `page`, whose sub-buffer starts at `base` of the buffer that will be walked.
     pub fn new(abi: Abi, base: usize, page: &Page) -> Self {
-        Walker { abi, base, pos: base + page.start, end: base + page.end, now: page.timestamp }
+        let (pos, end) = (base.saturating_add(page.start), base.saturating_add(page.end));
+        Walker { abi, base, pos, end, now: page.timestamp }
     }
 
     /// A walker that has nothing to walk.
@@ -42,7 +51,7 @@ impl Walker {
         Walker { abi, base: 0, pos: 0, end: 0, now: 0 }
     }
 
-    /// Where the sub-buffer being walked starts.
+    /// Offset of the sub-buffer being walked.
     pub fn base(&self) -> usize {
         self.base
     }
@@ -57,7 +66,8 @@ impl Walker {
         while self.pos < end {
             let at = self.pos;
             let Some(word) = self.word(data, at, end) else {
-                return Err(self.fail(PageError::ItemHeader { offset: at - self.base, remain: end - at }));
+                let remain = end.saturating_sub(at);
+                return Err(self.fail(PageError::ItemHeader { offset: self.offset(at), remain }));
             };
             let (type_len, delta) = match self.abi.endian {
                 Endian::Little => (word & 31, word >> 5),
@@ -65,11 +75,12 @@ impl Walker {
             };
             if (1..PADDING).contains(&type_len) {
                 self.now = self.now.wrapping_add(u64::from(delta));
-                let (start, len) = (at + 4, 4 * type_len as usize);
-                if len > end - start {
-                    return Err(self.past_end(at, len - (end - start), false));
+                let (start, len) = (at.saturating_add(4), (type_len as usize).saturating_mul(4));
+                let after = start.saturating_add(len);
+                if after > end {
+                    return Err(self.past_end(at, after.saturating_sub(end), false));
                 }
-                self.pos = start + len;
+                self.pos = after;
                 return Ok(Some(Item { timestamp: self.now, start, len }));
             }
             if let Some(item) = self.two_words(data, at, end, type_len, delta)? {
@@ -120,19 +131,20 @@ impl Walker {
                 let word = u32::from_le_bytes(bytes);
                 (word & 31, word >> 5)
             };
-            let (start, len) = (pos + 4, 4 * type_len as usize);
-            if (1..PADDING).contains(&type_len) && len <= end - start {
+            #[expect(clippy::arithmetic_side_effects, reason = "4 bytes were read at `pos`; `type_len` has 5 bits")]
+            let (start, len, room) = (pos + 4, 4 * type_len as usize, end - (pos + 4));
+            if (1..PADDING).contains(&type_len) && len <= room {
                 now = now.wrapping_add(u64::from(delta));
-                pos = start + len;
+                pos = start.wrapping_add(len); // at most `end`
                 see(Item { timestamp: now, start, len });
-                left -= 1;
+                left = left.wrapping_sub(1); // not 0 here
                 continue;
             }
             (self.pos, self.now) = (pos, now);
             match self.step(data)? {
                 Some(item) => {
                     see(item);
-                    left -= 1;
+                    left = left.wrapping_sub(1);
                 }
                 None => return Ok(true),
             }
@@ -156,11 +168,11 @@ impl Walker {
             self.pos = end;
             return Ok(None);
         }
-        let Some(second) = self.word(data, at + 4, end) else {
-            return Err(self.fail(PageError::SecondWord { offset: at - self.base, type_len: type_len as u8 }));
+        let Some(second) = self.word(data, at.saturating_add(4), end) else {
+            return Err(self.fail(PageError::SecondWord { offset: self.offset(at), type_len: type_len as u8 }));
         };
-        let start = at + 8;
-        let room = end - start;
+        let start = at.saturating_add(8);
+        let room = end.saturating_sub(start);
         let wide = u64::from(second) << 27 | u64::from(delta);
         match type_len {
             TIME_EXTEND => self.now = self.now.wrapping_add(wide),
@@ -168,14 +180,14 @@ impl Walker {
             _ => {
                 self.now = self.now.wrapping_add(u64::from(delta));
                 let Some(len) = second.checked_sub(4) else {
-                    return Err(self.fail(PageError::RecordLength { offset: at - self.base, len: second }));
+                    return Err(self.fail(PageError::RecordLength { offset: self.offset(at), len: second }));
                 };
-                let len = (len as usize).next_multiple_of(4);
+                let len = (len as usize).saturating_add(3) & !3;
                 let padding = type_len == PADDING;
                 if len > room {
-                    return Err(self.past_end(at, len - room, padding));
+                    return Err(self.past_end(at, len.saturating_sub(room), padding));
                 }
-                self.pos = start + len;
+                self.pos = start.saturating_add(len);
                 return Ok((!padding).then_some(Item { timestamp: self.now, start, len }));
             }
         }
@@ -189,9 +201,14 @@ impl Walker {
         Some(self.abi.u32(*bytes))
     }
 
+    /// Offset in its sub-buffer of the item at `at`.
+    fn offset(&self, at: usize) -> usize {
+        at.saturating_sub(self.base)
+    }
+
     #[cold]
     fn past_end(&mut self, at: usize, excess: usize, padding: bool) -> PageError {
-        self.fail(PageError::PastEnd { offset: at - self.base, excess, padding })
+        self.fail(PageError::PastEnd { offset: self.offset(at), excess, padding })
     }
 
     #[cold]

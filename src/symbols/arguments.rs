@@ -1,8 +1,8 @@
 //! The parameters of functions, with what is needed to show their values.
 
-use crate::btf::{Function, Int, Kind};
+use crate::btf::{Function, Int, TypeKind};
 
-/// How a function's arguments are shown.
+/// The layout of a function's arguments.
 #[derive(Clone, Debug)]
 pub(crate) struct Arguments {
     pub(crate) list: Vec<Argument>,
@@ -14,14 +14,14 @@ pub(crate) struct Argument {
     pub(crate) is: Passed,
 }
 
-/// How an argument is passed, as far as it shows.
+/// The way an argument is passed, as far as it shows.
 #[derive(Clone, Debug)]
 pub(crate) enum Passed {
     Pointer,
     Int(Int),
     /// With the names of its values.
     Enum(Box<[(i32, Box<str>)]>),
-    /// What stands for `...`: no type.
+    /// The type of `...`: none.
     Rest,
     /// A type that is not known.
     Unknown,
@@ -34,11 +34,11 @@ impl Arguments {
         let argument = |p: crate::btf::Parameter<'_>| {
             let resolved = p.of().resolved();
             let is = match resolved.kind() {
-                Kind::Void if p.of().id() == 0 => Passed::Rest,
-                Kind::Void => Passed::Unknown,
-                Kind::Pointer => Passed::Pointer,
-                Kind::Int(int) => Passed::Int(int),
-                Kind::Enum { .. } => {
+                TypeKind::Void if p.of().id() == 0 => Passed::Rest,
+                TypeKind::Void => Passed::Unknown,
+                TypeKind::Pointer => Passed::Pointer,
+                TypeKind::Int(int) => Passed::Int(int),
+                TypeKind::Enum { .. } => {
                     Passed::Enum(resolved.enumerators().map(|(name, value)| (value as i32, name.into())).collect())
                 }
                 kind => Passed::Other(kind.word(), resolved.size().unwrap_or(0)),

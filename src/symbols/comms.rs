@@ -40,9 +40,9 @@ impl Comms {
         let mut file = FileNames::default();
         for line in text.split(|b| *b == b'\n') {
             let Some(blank) = memchr::memchr(b' ', line) else { continue };
-            let pid = std::str::from_utf8(&line[..blank]).ok().and_then(|p| p.trim().parse().ok());
-            if let Some(pid) = pid {
-                file.add(Pid(pid), &line[blank + 1..]);
+            let Some((pid, [_, name @ ..])) = line.split_at_checked(blank) else { continue };
+            if let Some(pid) = std::str::from_utf8(pid).ok().and_then(|p| p.trim().parse().ok()) {
+                file.add(Pid(pid), name);
             }
         }
         file.sort();
@@ -52,7 +52,13 @@ impl Comms {
     /// The name of `pid`, if it is known.
     #[inline]
     pub fn get(&self, pid: Pid) -> Option<&[u8]> {
-        self.get_inherited(pid).or_else(|| self.learnt.get(&pid.0).map(|name| &**name))
+        self.get_inherited(pid).or_else(|| self.get_learnt(pid))
+    }
+
+    /// The name of `pid`, if it was learnt since this snapshot was taken.
+    #[inline]
+    pub(crate) fn get_learnt(&self, pid: Pid) -> Option<&[u8]> {
+        self.learnt.get(&pid.0).map(|name| &**name)
     }
 
     /// The name of `pid`, if it was known when this snapshot was taken.
@@ -75,7 +81,7 @@ impl Comms {
         })
     }
 
-    /// What a trace shows for `pid`: its name, or `<...>`.
+    /// The name that a trace shows for `pid`, or `<...>`.
     #[inline]
     pub fn name(&self, pid: Pid) -> &[u8] {
         self.get(pid).unwrap_or(UNKNOWN)
@@ -126,7 +132,7 @@ impl Comms {
         if layer.is_empty() {
             return;
         }
-        while let Some(last) = self.layers.pop_if(|last| last.len() < GROWTH * layer.len()) {
+        while let Some(last) = self.layers.pop_if(|last| last.len() < layer.len().saturating_mul(GROWTH)) {
             layer.extend(last.iter().cloned());
             layer.sort_by_key(|(pid, _)| *pid); // two ascending runs: merged in linear time
         }
@@ -134,7 +140,7 @@ impl Comms {
     }
 }
 
-/// What a trace shows for a task without a name.
+/// The name that a trace shows for a task without one.
 pub(crate) const UNKNOWN: &[u8] = b"<...>";
 
 impl FileNames {
@@ -149,15 +155,15 @@ impl FileNames {
 
     /// Adds a line; [`FileNames::sort`] must follow the last one.
     fn add(&mut self, pid: Pid, name: &[u8]) {
-        let Ok(index) = u32::try_from(self.names.len() + 1) else { return };
+        let Ok(index) = u32::try_from(self.names.len().saturating_add(1)) else { return };
         match usize::try_from(pid.0) {
             Ok(0) => return,
             Ok(pid) if pid < DENSE => {
                 if self.dense.len() <= pid {
-                    self.dense.resize(pid + 1, 0);
+                    self.dense.resize(pid.saturating_add(1), 0);
                 }
-                match &mut self.dense[pid] {
-                    free @ 0 => *free = index,
+                match self.dense.get_mut(pid) {
+                    Some(free @ 0) => *free = index,
                     _ => return,
                 }
             }

@@ -1,4 +1,4 @@
-//! What the recorded kernel's functions take, out of its BTF.
+//! Parameters of the recorded kernel's functions, out of its BTF.
 
 use super::arguments::Arguments;
 use crate::btf::{Btf, Error};
@@ -12,7 +12,7 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 pub struct Functions {
     btf: LazyBytes<FileError>,
     parsed: OnceLock<Result<Btf, Error>>,
-    /// What was looked up so far, by the function's address and whether copies of the compiler's were to be found.
+    /// Results of lookups so far, by the function's address and whether copies of the compiler's were to be found.
     known: RwLock<HashMap<(u64, bool), Option<Arguments>>>,
 }
 
@@ -28,7 +28,7 @@ impl Functions {
         Functions { btf: btf.into(), ..Functions::default() }
     }
 
-    /// What is wrong with the BTF, if a function was asked for and it could not be understood.
+    /// The error in the BTF, if a function was asked for and it could not be understood.
     pub fn error(&self) -> Option<Error> {
         let error = self.parsed.get()?.as_ref().err().copied();
         error.filter(|_| self.btf.get().is_ok_and(|bytes| !bytes.is_empty()))

@@ -1,6 +1,6 @@
 //! `/proc/kallsyms`: `ffffffff81000000 T startup_64` or `ffffffffc0201000 t ext4_map_blocks\t[ext4]`.
 
-use crate::text::num::eight_hex;
+use crate::text::digits::eight_hex;
 use crate::text::put;
 use crate::trace_dat::{FileError, LazyBytes};
 use std::ops::Range;
@@ -22,7 +22,7 @@ struct Table {
     names: Vec<(Range<u32>, Range<u32>)>,
     /// The kernel's own code, and that of its start.
     code: Option<[Range<u64>; 2]>,
-    /// Whether the kernel looks symbols up in its code only: it was built without those of its data.
+    /// True if the kernel looks symbols up in its code only: it was built without those of its data.
     code_only: bool,
     recent: Recent,
 }
@@ -49,6 +49,7 @@ impl Clone for Recent {
 impl Recent {
     #[inline(always)]
     fn slot(&self, address: u64) -> &AtomicU32 {
+        #[expect(clippy::indexing_slicing, reason = "a remainder of `RECENT`, the array's length")]
         &self.0[(address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55) as usize % RECENT]
     }
 }
@@ -60,9 +61,9 @@ pub struct Symbol<'a> {
     pub name: &'a [u8],
     /// The module it belongs to; empty for the kernel itself.
     pub module: &'a [u8],
-    /// Where it starts.
+    /// Its address.
     pub address: u64,
-    /// How many bytes lie between it and the next symbol; `None` for the last one.
+    /// Number of bytes up to the next symbol; `None` for the last one.
     pub size: Option<u64>,
     /// The name and what happens to follow it.
     from_name: &'a [u8],
@@ -81,6 +82,7 @@ type Line = (u64, u8, Range<u32>, Range<u32>);
 
 /// Splits `line`, which starts at `at` of the text.
 fn split(line: &[u8], at: u32) -> Option<Line> {
+    let place = |r: Range<usize>| at.saturating_add(r.start as u32)..at.saturating_add(r.end as u32);
     // As 64-bit kernels write most of them: nothing to look for but the end.
     if let Some((digits, [b' ', kind, b' ', name @ ..])) = line.split_first_chunk::<16>()
         && memchr::memchr3(b' ', b'\t', b'\r', name).is_none()
@@ -88,25 +90,25 @@ fn split(line: &[u8], at: u32) -> Option<Line> {
         && let Some(address) = hex16(digits).or_else(|| hex(digits))
         && !matches!(kind, b' ' | b'\t' | b'\r')
     {
-        return Some((address, *kind, at + 19..at + line.len() as u32, at..at));
+        return Some((address, *kind, place(19..line.len()), at..at));
     }
     let is_blank = |b: &u8| matches!(b, b' ' | b'\t' | b'\r');
-    let mut next = 0;
+    let mut next = 0usize;
     let mut part = || {
-        let start = next + line.get(next..)?.iter().position(|b| !is_blank(b))?;
+        let blanks = line.get(next..)?.iter().position(|b| !is_blank(b))?;
+        let start = blanks.saturating_add(next);
         let rest = line.get(start..)?;
-        let end = start + rest.iter().position(is_blank).unwrap_or(rest.len());
+        let end = rest.iter().position(is_blank).unwrap_or(rest.len()).saturating_add(start);
         next = end;
         Some(start..end)
     };
     let (address, kind, name) = (part()?, part()?, part()?);
     let address = hex(line.get(address)?)?;
     let module = part().unwrap_or(0..0);
-    let place = |r: Range<usize>| at + r.start as u32..at + r.end as u32;
     let kind = line.get(kind)?;
     let kind = if let [kind] = kind { *kind } else { 0 };
     let module = match line.get(module.clone())? {
-        [b'[', .., b']'] => module.start + 1..module.end - 1,
+        [b'[', .., b']'] => module.start.saturating_add(1)..module.end.saturating_sub(1),
         _ => module,
     };
     Some((address, kind, place(name), place(module)))
@@ -117,7 +119,7 @@ fn hex16(digits: &[u8; 16]) -> Option<u64> {
     let word = |half: &[u8]| half.first_chunk().map(|half| u64::from_be_bytes(*half));
     let eight = |text: u64| {
         // Of 'a' to 'f' the low four bits count from 1, and the seventh is set.
-        let n = (text & 0x0f0f_0f0f_0f0f_0f0f) + (text >> 6 & 0x0101_0101_0101_0101) * 9;
+        let n = (text & 0x0f0f_0f0f_0f0f_0f0f).wrapping_add((text >> 6 & 0x0101_0101_0101_0101).wrapping_mul(9));
         let n = (n | n >> 4) & 0x00ff_00ff_00ff_00ff;
         let n = (n | n >> 8) & 0x0000_ffff_0000_ffff;
         (n | n >> 16) as u32
@@ -134,15 +136,9 @@ fn hex(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() || digits.len() > 16 {
         return None;
     }
-    let mut value = 0;
+    let mut value = 0u64;
     for digit in digits {
-        let nibble = match digit {
-            b'0'..=b'9' => digit - b'0',
-            b'a'..=b'f' => digit - b'a' + 10,
-            b'A'..=b'F' => digit - b'A' + 10,
-            _ => return None,
-        };
-        value = value << 4 | u64::from(nibble);
+        value = value << 4 | u64::from(char::from(*digit).to_digit(16)?);
     }
     Some(value)
 }
@@ -150,17 +146,17 @@ fn hex(digits: &[u8]) -> Option<u64> {
 impl Table {
     fn parse(text: &[u8]) -> Self {
         let mut symbols: Vec<(u64, Range<u32>, Range<u32>)> = Vec::with_capacity(text.len() / 40);
-        let (mut data, mut start, mut sorted, mut last) = (0, 0, true, 0);
-        let text = &text[..text.len().min(u32::MAX as usize)];
+        let (mut data, mut start, mut sorted, mut last) = (0usize, 0, true, 0);
+        let text = text.get(..u32::MAX as usize).unwrap_or(text);
         for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
             let line = text.get(start..end).unwrap_or(b"");
             let at = start as u32;
-            start = end + 1;
+            start = end.saturating_add(1);
             let Some((address, kind, name, module)) = split(line, at) else { continue };
             if matches!(kind, b'A' | b'a') || text.get(name.start as usize) == Some(&b'$') {
                 continue;
             }
-            data += usize::from(matches!(kind, b'b' | b'B' | b'd' | b'D'));
+            data = data.saturating_add(matches!(kind, b'b' | b'B' | b'd' | b'D').into());
             sorted &= address >= last;
             last = address;
             symbols.push((address, name, module));
@@ -212,15 +208,17 @@ impl Table {
         }
     }
 
-    /// Which of the names between `first` and `after` a binary search hits, in a list where they stand in reverse order.
+    /// The name between `first` and `after` that a binary search hits, in a list where they stand in reverse order.
     fn bisected(&self, address: u64, first: usize, after: usize) -> usize {
-        let (mut low, mut high) = (0, self.addresses.len());
+        let (mut low, mut high) = (0usize, self.addresses.len());
         while low < high {
-            let middle = low + (high - low) / 2;
-            match self.addresses[middle].cmp(&address) {
+            let middle = low.midpoint(high);
+            match self.addresses.get(middle).cmp(&Some(&address)) {
                 std::cmp::Ordering::Greater => high = middle,
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Equal => return first + after - 1 - middle,
+                std::cmp::Ordering::Less => low = middle.saturating_add(1),
+                std::cmp::Ordering::Equal => {
+                    return after.saturating_sub(1).saturating_sub(middle).saturating_add(first);
+                }
             }
         }
         first
@@ -231,7 +229,7 @@ impl Table {
         let address = *self.addresses.get(index)?;
         let (name, module) = self.names.get(index)?;
         let part = |r: &Range<u32>| text.get(r.start as usize..r.end as usize).unwrap_or(b"");
-        let size = self.addresses.get(after).map(|next| next - address);
+        let size = self.addresses.get(after).map(|next| next.saturating_sub(address));
         let from_name = text.get(name.start as usize..).unwrap_or(b"");
         Some(Symbol { name: part(name), module: part(module), address, size, from_name })
     }
@@ -272,7 +270,7 @@ impl Kallsyms {
     pub fn lookup(&self, address: u64) -> Option<Symbol<'_>> {
         let table = self.table();
         match table.found_lately(address) {
-            Some(index) => table.symbol(index, index + 1, self.text()),
+            Some(index) => table.symbol(index, index.saturating_add(1), self.text()),
             None => self.search(table, address),
         }
     }
@@ -280,11 +278,12 @@ impl Kallsyms {
     #[inline(never)]
     fn search(&self, table: &Table, address: u64) -> Option<Symbol<'_>> {
         let (first, after) = table.group(address)?;
-        if after - first == 1 {
+        let only = after.saturating_sub(first) == 1;
+        if only {
             table.recent.slot(address).store(first as u32, Ordering::Relaxed);
         }
         let exact = table.addresses.get(first) == Some(&address);
-        let index = if exact && after - first > 1 { table.bisected(address, first, after) } else { first };
+        let index = if exact && !only { table.bisected(address, first, after) } else { first };
         table.symbol(index, after, self.text())
     }
 
@@ -297,7 +296,7 @@ impl Kallsyms {
         known.then_some(symbol)
     }
 
-    /// Whether `address` lies in the kernel's code or in a module (kernel/extable.c, `kernel_text_address()`).
+    /// True if `address` lies in the kernel's code or in a module (kernel/extable.c, `kernel_text_address()`).
     pub fn is_code(&self, address: u64) -> bool {
         self.table().is_own_code(address) || self.lookup_first(address).is_some_and(|symbol| !symbol.module.is_empty())
     }
@@ -312,15 +311,15 @@ impl Kallsyms {
     /// All symbols, by rising address.
     pub fn iter(&self) -> impl Iterator<Item = Symbol<'_>> {
         let table = self.table();
-        (0..table.addresses.len()).filter_map(|index| table.symbol(index, index + 1, self.text()))
+        (0..table.addresses.len()).filter_map(|index| table.symbol(index, index.saturating_add(1), self.text()))
     }
 
-    /// How many symbols there are.
+    /// Number of symbols.
     pub fn len(&self) -> usize {
         self.table().addresses.len()
     }
 
-    /// Whether there are none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

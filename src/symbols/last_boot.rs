@@ -1,13 +1,13 @@
-//! What a ring buffer holds of the boot before: its addresses are those of a kernel that lay elsewhere.
+//! The ring buffer of the boot before: its addresses are those of a kernel that lay elsewhere.
 //!
-//! The kernel tells in `last_boot_info` of a persistent instance where that one lay (kernel/trace/trace.c,
+//! `last_boot_info` of a persistent instance says where that one lay (kernel/trace/trace.c,
 //! `show_last_boot_header()`):
 //!
 //! ```text
 //! trace_clock: local            of the newest kernels
 //! ffffffff9a000000    [kernel]     since Linux 6.15: `_text` of that boot
 //! ffffffffc0a3b000    ext4         since Linux 6.15: the modules of that boot
-//! text delta:    -16777216        Linux 6.12: how far this boot's kernel lies behind
+//! text delta:    -16777216        Linux 6.12: how far this boot's kernel lies after
 //! data delta:    -16777216
 //! ```
 //!
@@ -15,7 +15,7 @@
 
 use std::collections::HashMap;
 
-/// Where kernel and modules lay in the boot before.
+/// Addresses of kernel and modules in the boot before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastBoot {
     kernel: Kernel,
@@ -27,11 +27,11 @@ pub struct LastBoot {
 enum Kernel {
     /// `_text` was here.
     At(u64),
-    /// It moved by so many bytes.
+    /// It moved by this many bytes.
     Moved(i64),
 }
 
-/// How much of this boot's symbols and strings can be told of the last one's addresses.
+/// The part of this boot's symbols and strings that holds for the last one's addresses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AsOfLastBoot {
     /// The text of `/proc/kallsyms` as it would have been.
@@ -41,7 +41,7 @@ pub struct AsOfLastBoot {
 }
 
 impl LastBoot {
-    /// Parses the text of `last_boot_info`; `None` if it tells of no other boot.
+    /// Parses the text of `last_boot_info`; `None` if it is of no other boot.
     pub fn parse(text: &str) -> Option<Self> {
         let (mut kernel, mut modules) = (None, Vec::new());
         for line in text.lines() {
@@ -79,7 +79,8 @@ impl LastBoot {
         let mut last: Option<(&[u8], Option<u64>)> = None;
         for line in kallsyms.split(|b| *b == b'\n') {
             let Some((address, rest)) = number(line) else { continue };
-            let module = rest.iter().position(|b| *b == b'[').and_then(|at| rest.get(at + 1..)?.strip_suffix(b"]"));
+            let open = rest.iter().position(|b| *b == b'[');
+            let module = open.and_then(|at| rest.get(at..)?.strip_prefix(b"[")?.strip_suffix(b"]"));
             let back = match module {
                 Some(module) => match last {
                     Some((name, back)) if name == module => back,

@@ -1,6 +1,8 @@
 //! Names for numbers: kernel addresses, trace_printk strings and task names, each parsed from the text the kernel gives;
 //! addresses of user space, from memory maps and the files that were mapped.
 
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
 mod arguments;
 mod comms;
 mod filter;
@@ -35,6 +37,6 @@ pub struct Symbols {
     pub user: Option<Arc<UserSymbols>>,
     /// The kernel's BTF: what functions take.
     pub functions: Functions,
-    /// What the names stand for that the kernel left in its print formats.
+    /// Values of the names that the kernel left in its print formats.
     pub enumerators: Enumerators,
 }

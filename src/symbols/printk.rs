@@ -44,9 +44,9 @@ fn trimmed(text: &[u8]) -> &[u8] {
 
 fn line(line: &[u8]) -> Option<(u64, Vec<u8>)> {
     let colon = memchr::memchr(b':', line)?;
-    let address = std::str::from_utf8(line.get(..colon)?).ok()?.trim();
+    let (address, [_, text @ ..]) = line.split_at_checked(colon)? else { return None };
+    let address = std::str::from_utf8(address).ok()?.trim();
     let address = u64::from_str_radix(address.trim_start_matches("0x"), 16).ok()?;
-    let text = line.get(colon + 1..)?;
     let text = text.strip_prefix(b" ").unwrap_or(text);
     let text = text.strip_prefix(b"\"").unwrap_or(text);
     let text = text.strip_suffix(b"\"").unwrap_or(text);

@@ -1,4 +1,4 @@
-//! What is wrong with a text, and where.
+//! An error in a text, with its place.
 
 use super::Span;
 use std::fmt;
@@ -8,9 +8,9 @@ use std::fmt;
 /// Hints are kept apart ([`Diagnostic::hints`]): the edge prints them its own way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What is wrong: a lowercase fragment without a full stop.
+    /// The error: a lowercase fragment without a full stop.
     pub message: String,
-    /// What the text is: `filter`, `trigger`, `sql`.
+    /// The kind of text: `filter`, `trigger`, `sql`.
     pub label: &'static str,
     /// The whole text.
     pub text: String,
@@ -37,7 +37,7 @@ impl Diagnostic {
         self
     }
 
-    /// What the user can do about it.
+    /// Advice to the user.
     pub fn hints(&self) -> &[String] {
         &self.hints
     }

@@ -25,12 +25,12 @@ impl<'a> Scanner<'a> {
         self.pos
     }
 
-    /// What is not read yet.
+    /// The unread rest.
     pub fn rest(&self) -> &'a str {
         &self.text[self.pos..]
     }
 
-    /// Whether everything is read.
+    /// True if everything is read.
     pub fn at_end(&self) -> bool {
         self.pos == self.text.len()
     }

@@ -1,4 +1,4 @@
-//! Where in a text something stands.
+//! A range of a text.
 
 use std::fmt;
 use std::ops::Deref;
@@ -28,7 +28,7 @@ impl Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
-    /// What stands there; empty if `text` is not the text the span is of.
+    /// The text of the span; empty if `text` is not the text the span is of.
     pub fn of(self, text: &str) -> &str {
         text.get(self.start..self.end).unwrap_or("")
     }
@@ -39,7 +39,7 @@ impl Span {
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
-    /// Where it stood.
+    /// Its place in the text.
     pub span: Span,
 }
 

@@ -13,9 +13,9 @@ pub const TIMESTAMP: &str = "TIMESTAMP";
 pub const TIMESTAMP_USECS: &str = "TIMESTAMP_USECS";
 const STACKTRACE: &str = "STACKTRACE";
 
-/// How two fields are calculated with.
+/// An operation on two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Calc {
+pub enum Arithmetic {
     /// End less start.
     DeltaEnd,
     /// Start less end.
@@ -24,7 +24,7 @@ pub enum Calc {
     Add,
 }
 
-/// When the actions of [`Builder::track`] run.
+/// The condition for the actions of [`Builder::track`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tracking {
     /// onmax(): whenever the field exceeds what it ever was for this match.
@@ -33,9 +33,9 @@ pub enum Tracking {
     Change,
 }
 
-/// What [`Builder::track`] does.
+/// The actions of [`Builder::track`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum TrackAction {
     /// Fires the synthetic event.
     Trace,
     /// Takes a snapshot.
@@ -57,11 +57,11 @@ pub struct Builder {
     fields: Vec<SynthField>,
     /// The variable that holds each field.
     args: Vec<String>,
-    /// Which of the fields are calculated or of the end event, so that they can be tracked.
+    /// Fields that are calculated or of the end event, so that they can be tracked.
     trackable: Vec<String>,
     start_filter: Option<String>,
     end_filter: Option<String>,
-    tracked: Vec<(Tracking, String, Deed)>,
+    tracked: Vec<(Tracking, String, TrackAction)>,
     old_stack_name: bool,
 }
 
@@ -150,14 +150,14 @@ impl Builder {
         &mut self,
         start_field: &str,
         end_field: &str,
-        calc: Calc,
+        calc: Arithmetic,
         name: &str,
     ) -> Result<&mut Self, SynthError> {
         let (start, end, ty) = match (time(start_field), time(end_field)) {
             (Some(start), Some(end)) if start == end => (start, end, FieldType::Number("u64".to_owned())),
             (Some(_), _) | (_, Some(_)) => return Err(SynthError::Timestamp),
             (None, None) => {
-                let what = if calc == Calc::Add { "added" } else { "subtracted" };
+                let what = if calc == Arithmetic::Add { "added" } else { "subtracted" };
                 let start = find(&self.start, start_field)?;
                 let end = find(&self.end, end_field)?;
                 if !comparable(start, end) || start.is_string() || start.is_signed() != end.is_signed() {
@@ -168,9 +168,9 @@ impl Builder {
         };
         let before = Expr::var(self.start_variable(name, start));
         let value = match calc {
-            Calc::DeltaEnd => Expr::binary(Op::Sub, end, before),
-            Calc::DeltaStart => Expr::binary(Op::Sub, before, end),
-            Calc::Add => Expr::binary(Op::Add, end, before),
+            Arithmetic::DeltaEnd => Expr::binary(Op::Sub, end, before),
+            Arithmetic::DeltaStart => Expr::binary(Op::Sub, before, end),
+            Arithmetic::Add => Expr::binary(Op::Add, end, before),
         };
         self.end_value(name, ty, value)?;
         Ok(self)
@@ -223,18 +223,18 @@ impl Builder {
     /// # Errors
     /// [`SynthError::Tracked`] if there is no such field, [`SynthError::NoField`] if save() names what the end event
     /// does not have.
-    pub fn track(&mut self, when: Tracking, name: &str, deed: Deed) -> Result<&mut Self, SynthError> {
+    pub fn track(&mut self, when: Tracking, name: &str, deed: TrackAction) -> Result<&mut Self, SynthError> {
         if !self.trackable.iter().any(|n| n == name) {
             return Err(SynthError::Tracked(name.to_owned()));
         }
-        if let Deed::Save(fields) = &deed {
+        if let TrackAction::Save(fields) = &deed {
             fields.iter().try_for_each(|field| find(&self.end, field).map(drop))?;
         }
         self.tracked.push((when, name.to_owned(), deed));
         Ok(self)
     }
 
-    /// What has to be written.
+    /// The writes that define the event.
     ///
     /// # Errors
     /// [`SynthError`] if there is no field, or there are too many.
@@ -273,9 +273,9 @@ impl Builder {
                 Tracking::Change => Reaction::OnChange(variable),
             };
             let what = match deed {
-                Deed::Trace => trace(),
-                Deed::Snapshot => Do::Snapshot,
-                Deed::Save(fields) => Do::Save(fields.iter().map(|f| Arg::Field(f.clone()).into()).collect()),
+                TrackAction::Trace => trace(),
+                TrackAction::Snapshot => Do::Snapshot,
+                TrackAction::Save(fields) => Do::Save(fields.iter().map(|f| Arg::Field(f.clone()).into()).collect()),
             };
             end.actions.push(Action { when, what }.into());
         }
@@ -308,7 +308,7 @@ impl Builder {
         Ok(())
     }
 
-    /// What a field of one of the events, or a special name, gives.
+    /// The expression and type of a field of one of the events, or of a special name.
     fn taken(&self, event: &EventFormat, field: &str) -> Result<(Expr, FieldType), SynthError> {
         if let Some(expr) = time(field) {
             return Ok((expr, FieldType::Number("u64".to_owned())));

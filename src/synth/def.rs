@@ -51,7 +51,7 @@ pub struct SynthField {
     pub name: String,
 }
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FieldType {
     /// A number: `u64`, `pid_t`, `unsigned int`.
@@ -143,7 +143,7 @@ impl SynthDef {
         Ok(SynthDef { name: name.to_owned(), fields })
     }
 
-    /// Whether a variable of that name is one that a [`Builder`](super::Builder) made for this event.
+    /// True if a variable of that name is one that a [`Builder`](super::Builder) made for this event.
     pub fn has_variable(&self, name: &str) -> bool {
         let made = |field: &str| name == variable(&self.name, field) || name == start_variable(&self.name, field);
         self.fields.iter().any(|field| made(&field.name))
@@ -239,13 +239,13 @@ fn is_name(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// Whether an event or a field may be called so.
+/// True if an event or a field may be called so.
 pub(super) fn valid_name(text: &str) -> bool {
     is_name(text)
 }
 
 impl Display for SynthDef {
-    /// As the kernel prints it in `synthetic_events`, but for the tab behind the name, which is a blank here.
+    /// As the kernel prints it in `synthetic_events`, but for the tab after the name, which is a blank here.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
         for (at, field) in self.fields.iter().enumerate() {

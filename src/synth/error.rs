@@ -2,7 +2,7 @@
 
 use crate::syntax::Diagnostic;
 
-/// What is wrong with the parts of a synthetic event.
+/// An error in the parts of a synthetic event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SynthError {

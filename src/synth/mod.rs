@@ -13,7 +13,7 @@ mod error;
 mod plan;
 pub mod sql;
 
-pub use builder::{Builder, Calc, Deed, TIMESTAMP, TIMESTAMP_USECS, Tracking};
+pub use builder::{Arithmetic, Builder, TIMESTAMP, TIMESTAMP_USECS, TrackAction, Tracking};
 pub use def::{DefError, FieldType, SynthDef, SynthField};
 pub use error::SynthError;
 pub use plan::{Plan, Step, Write, shell_line};

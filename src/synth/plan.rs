@@ -1,4 +1,4 @@
-//! What has to be written for a synthetic event, and taken back.
+//! The writes for a synthetic event, and their undo.
 
 use super::SynthDef;
 use crate::hist::spec::HistSpec;
@@ -6,7 +6,7 @@ use crate::hist::spec::HistSpec;
 /// A synthetic event: three writes, in this order, and their opposites backwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// What the event holds.
+    /// The fields of the event.
     pub definition: SynthDef,
     /// Start event (system, name) and the trigger that keeps its values.
     pub start: ((String, String), HistSpec),
@@ -14,7 +14,7 @@ pub struct Plan {
     pub end: ((String, String), HistSpec),
 }
 
-/// Where a write goes.
+/// The file of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// To `synthetic_events`, which is the same for all instances.
@@ -30,7 +30,7 @@ pub struct Write {
     pub step: Step,
     /// The text, without newline.
     pub text: String,
-    /// What takes it back, in the same file.
+    /// The text that undoes it, in the same file.
     pub undo: String,
 }
 

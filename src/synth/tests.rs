@@ -102,7 +102,7 @@ fn the_manuals_example() {
     b.start_field("prio", None).unwrap();
     b.end_field("next_comm", Some("comm")).unwrap();
     b.end_field("prev_prio", None).unwrap();
-    b.compare(TIMESTAMP_USECS, TIMESTAMP_USECS, Calc::DeltaEnd, "delta").unwrap();
+    b.compare(TIMESTAMP_USECS, TIMESTAMP_USECS, Arithmetic::DeltaEnd, "delta").unwrap();
     b.start_filter("prio < 100").unwrap();
     b.end_filter("next_prio < 50 || !(prev_prio >= 100)").unwrap();
     assert!(b.end_filter("nextpid == 1").unwrap_err().to_string().contains("nextpid"));
@@ -141,13 +141,16 @@ fn libtracefs_refusals() {
     assert!(matches!(Builder::new("a-b", waking(), switch(), "pid", "next_pid", None), Err(SynthError::Name(_))));
     let mut b = Builder::new("x", waking(), switch(), "pid", "next_pid", None).unwrap();
     assert_eq!(b.plan(), Err(SynthError::NoFields));
-    assert!(matches!(b.compare(TIMESTAMP, TIMESTAMP_USECS, Calc::DeltaEnd, "d"), Err(SynthError::Timestamp)));
-    assert!(matches!(b.compare(TIMESTAMP, "prev_pid", Calc::DeltaEnd, "d"), Err(SynthError::Timestamp)));
-    assert!(matches!(b.compare("comm", "next_comm", Calc::Add, "d"), Err(SynthError::Types { what: "added", .. })));
+    assert!(matches!(b.compare(TIMESTAMP, TIMESTAMP_USECS, Arithmetic::DeltaEnd, "d"), Err(SynthError::Timestamp)));
+    assert!(matches!(b.compare(TIMESTAMP, "prev_pid", Arithmetic::DeltaEnd, "d"), Err(SynthError::Timestamp)));
+    assert!(matches!(
+        b.compare("comm", "next_comm", Arithmetic::Add, "d"),
+        Err(SynthError::Types { what: "added", .. })
+    ));
     assert!(matches!(b.start_field("bogus", None), Err(SynthError::NoField { .. })));
     b.start_field("prio", None).unwrap();
     assert!(matches!(b.end_field("next_prio", Some("prio")), Err(SynthError::Duplicate(_))));
-    assert!(matches!(b.track(Tracking::Max, "prio", Deed::Trace), Err(SynthError::Tracked(_))));
+    assert!(matches!(b.track(Tracking::Max, "prio", TrackAction::Trace), Err(SynthError::Tracked(_))));
     let mut sys =
         Builder::new("x", format("raw_syscalls", "sys_enter").unwrap(), switch(), "common_pid", "prev_pid", None)
             .unwrap();
@@ -157,10 +160,10 @@ fn libtracefs_refusals() {
 #[test]
 fn handlers() {
     let mut b = Builder::new("lat", waking(), switch(), "pid", "next_pid", None).unwrap();
-    b.compare(TIMESTAMP, TIMESTAMP, Calc::DeltaEnd, "d").unwrap();
-    b.track(Tracking::Max, "d", Deed::Save(vec!["next_comm".into(), "prev_pid".into()])).unwrap();
-    b.track(Tracking::Max, "d", Deed::Trace).unwrap();
-    b.track(Tracking::Max, "d", Deed::Snapshot).unwrap();
+    b.compare(TIMESTAMP, TIMESTAMP, Arithmetic::DeltaEnd, "d").unwrap();
+    b.track(Tracking::Max, "d", TrackAction::Save(vec!["next_comm".into(), "prev_pid".into()])).unwrap();
+    b.track(Tracking::Max, "d", TrackAction::Trace).unwrap();
+    b.track(Tracking::Max, "d", TrackAction::Snapshot).unwrap();
     let text = b.plan().unwrap().end.1.to_string();
     assert!(
         text.ends_with(
@@ -174,7 +177,7 @@ fn handlers() {
 #[test]
 fn names_of_one_letter() {
     let mut b = Builder::new("q", waking(), switch(), "pid", "next_pid", None).unwrap();
-    b.compare(TIMESTAMP, TIMESTAMP, Calc::DeltaEnd, "d").unwrap();
+    b.compare(TIMESTAMP, TIMESTAMP, Arithmetic::DeltaEnd, "d").unwrap();
     let end = b.plan().unwrap().end.1;
     assert!(end.to_string().ends_with(":onmatch(sched.sched_waking).q($__q_d)"), "{end}");
     let text = end.to_string().replace(".q(", ".trace(q,");

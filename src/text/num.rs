@@ -1,55 +1,8 @@
-//! Numbers as digits, straight into the output buffer.
+//! Numbers, straight into the output buffer.
 
+use super::digits::{SHORT, ZEROS, eight, hex_len, leading};
 use super::put::{all, piece};
-
-/// What `0` is in each byte.
-pub(crate) const ZEROS: u64 = 0x3030_3030_3030_3030;
-pub(crate) const SHORT: u64 = 100_000_000;
-
-/// The three digits of each number below 1000, and a colon.
-pub(crate) static THREE: [[u8; 4]; 1000] = {
-    let mut table = [[b':'; 4]; 1000];
-    let mut n = 0;
-    while n < 1000 {
-        table[n] = [b'0' + (n / 100) as u8, b'0' + (n / 10 % 10) as u8, b'0' + (n % 10) as u8, b':'];
-        n += 1;
-    }
-    table
-};
-
-/// Each number below 1000 without zeros in front, and how many digits that makes.
-pub(crate) static UP_TO_THREE: [[u8; 4]; 1000] = {
-    let mut table = [[0; 4]; 1000];
-    let mut n = 0;
-    while n < 1000 {
-        let [a, b, c, _] = THREE[n];
-        table[n] = match n {
-            0..10 => [c, 0, 0, 1],
-            10..100 => [b, c, 0, 2],
-            _ => [a, b, c, 3],
-        };
-        n += 1;
-    }
-    table
-};
-
-/// The eight decimal digits of a number below 10^8, as bytes 0 to 9, the most significant one lowest. All eight are made
-/// at once, by multiplications within one word.
-#[inline(always)]
-pub(crate) fn eight(value: u64) -> u64 {
-    let (high, low) = (value / 10_000, value % 10_000);
-    let fours = high | (low << 32);
-    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
-    let pairs = hundreds | (fours - 100 * hundreds) << 16;
-    let tens = ((pairs * 103) >> 10) & 0x000f_000f_000f_000f;
-    tens | (pairs - 10 * tens) << 8
-}
-
-/// How many of eight digits are in front of the first that is not 0, the last one aside.
-#[inline(always)]
-pub(crate) fn leading(digits: u64) -> u32 {
-    (digits | 1 << 56).trailing_zeros() / 8
-}
+use crate::sys::Tail;
 
 /// Appends `value` in decimal.
 #[inline(always)]
@@ -95,27 +48,10 @@ pub(crate) fn dec_pad(out: &mut Vec<u8>, value: u64, width: usize, fill: u8) {
     dec(out, value);
 }
 
-/// The six digits of a number below 10^6.
-#[inline(always)]
-pub(crate) fn six(value: u32) -> [u8; 8] {
-    ((eight(u64::from(value)) | ZEROS) >> 16).to_le_bytes()
-}
-
-/// The eight hexadecimal digits of a number, the most significant one lowest.
-#[inline(always)]
-pub(crate) fn eight_hex(value: u32) -> u64 {
-    let mut x = u64::from(value);
-    x = (x | x << 16) & 0x0000_ffff_0000_ffff;
-    x = (x | x << 8) & 0x00ff_00ff_00ff_00ff;
-    x = (x | x << 4) & 0x0f0f_0f0f_0f0f_0f0f;
-    let letters = (x + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101;
-    (x + ZEROS + letters * 0x27).swap_bytes()
-}
-
 /// Appends `value` in hexadecimal, lower case, without a prefix.
 #[inline]
 pub(crate) fn hex(out: &mut Vec<u8>, value: u64) {
-    hex_digits(out, value, hex_len(value));
+    Tail::new(out).hex(value).done();
 }
 
 /// Appends `value` in hexadecimal, lower case, filled with zeros to `width` digits.
@@ -124,25 +60,7 @@ pub(crate) fn hex_pad(out: &mut Vec<u8>, value: u64, width: usize) {
     if width > 16 {
         out.resize(out.len() + width - 16, b'0');
     }
-    hex_digits(out, value, hex_len(value).max(width.min(16)));
-}
-
-#[inline(always)]
-pub(crate) fn hex_len(value: u64) -> usize {
-    (67 - (value | 1).leading_zeros() as usize) / 4
-}
-
-/// Appends the last `len` of the sixteen digits of `value`; 1 to 16.
-#[inline(always)]
-fn hex_digits(out: &mut Vec<u8>, value: u64, len: usize) {
-    let low = eight_hex(value as u32);
-    if len <= 8 {
-        piece(out, &(low >> (64 - 8 * len)).to_le_bytes(), len);
-    } else {
-        let high = eight_hex((value >> 32) as u32);
-        let both = u128::from(high) | u128::from(low) << 64;
-        piece(out, &(both >> (128 - 8 * len)).to_le_bytes(), len);
-    }
+    Tail::new(out).hex_digits(value, hex_len(value).max(width.min(16))).done();
 }
 
 /// Appends one byte as two hexadecimal digits.
@@ -150,97 +68,6 @@ fn hex_digits(out: &mut Vec<u8>, value: u64, len: usize) {
 pub(crate) fn hex_byte(out: &mut Vec<u8>, byte: u8) {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     all(out, &[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
-}
-
-/// The flags of a conversion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Flags {
-    pub(crate) left: bool,
-    pub(crate) plus: bool,
-    pub(crate) space: bool,
-    pub(crate) alt: bool,
-    pub(crate) zero: bool,
-    /// As the kernel's printf does it (lib/vsprintf.c, `number()`) where the C library's does not: `#` marks 0 too, a
-    /// precision of 0 leaves a 0 to be seen, zeros fill the width in spite of a precision.
-    pub(crate) kernel: bool,
-}
-
-/// How a number is to be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Radix {
-    Signed,
-    Unsigned,
-    Hex,
-    HexUpper,
-    Octal,
-}
-
-/// Appends a number as printf does. `value` is already cut to its length modifier.
-pub(crate) fn printf(
-    out: &mut Vec<u8>,
-    value: u64,
-    radix: Radix,
-    flags: Flags,
-    width: usize,
-    precision: Option<usize>,
-) {
-    let (negative, magnitude) = match radix {
-        Radix::Signed => ((value as i64) < 0, (value as i64).unsigned_abs()),
-        _ => (false, value),
-    };
-    // The digits first; what belongs in front of them is turned there.
-    let start = out.len();
-    match radix {
-        _ if precision == Some(0) && magnitude == 0 && !flags.kernel => {}
-        Radix::Signed | Radix::Unsigned => dec(out, magnitude),
-        Radix::Hex => hex(out, magnitude),
-        Radix::HexUpper => {
-            hex(out, magnitude);
-            out[start..].make_ascii_uppercase();
-        }
-        Radix::Octal => octal(out, magnitude),
-    }
-    let digits = out.len() - start;
-    let prefix: &[u8] = match radix {
-        Radix::Signed if negative => b"-",
-        Radix::Signed if flags.plus => b"+",
-        Radix::Signed if flags.space => b" ",
-        Radix::Hex if flags.alt && (magnitude != 0 || flags.kernel) => b"0x",
-        Radix::HexUpper if flags.alt && (magnitude != 0 || flags.kernel) => b"0X",
-        Radix::Octal if flags.alt && out.get(start) != Some(&b'0') => b"0",
-        _ => b"",
-    };
-    let mut zeros = precision.unwrap_or(0).saturating_sub(digits);
-    let mut blanks = width.saturating_sub(prefix.len() + zeros + digits);
-    if flags.zero && !flags.left && (precision.is_none() || flags.kernel) {
-        zeros += blanks;
-        blanks = 0;
-    }
-    if !flags.left {
-        out.resize(out.len() + blanks, b' ');
-    }
-    out.extend_from_slice(prefix);
-    out.resize(out.len() + zeros, b'0');
-    if out.len() - start > digits {
-        out[start..].rotate_left(digits);
-    }
-    if flags.left {
-        out.resize(out.len() + blanks, b' ');
-    }
-}
-
-fn octal(out: &mut Vec<u8>, value: u64) {
-    let mut shift = 66 - 3;
-    while shift > 0 && (value >> shift) & 7 == 0 {
-        shift -= 3;
-    }
-    loop {
-        out.push(b'0' + ((value >> shift) & 7) as u8);
-        if shift == 0 {
-            break;
-        }
-        shift -= 3;
-    }
 }
 
 #[cfg(test)]
@@ -261,11 +88,9 @@ mod tests {
             assert_eq!(text(|o| hex(o, v)), format!("{v:x}"));
             assert_eq!(text(|o| dec_pad(o, v, 6, b'0')), format!("{v:06}"));
             assert_eq!(text(|o| hex_pad(o, v, 8)), format!("{v:08x}"));
-            assert_eq!(text(|o| printf(o, v, Radix::Octal, Flags::default(), 0, None)), format!("{v:o}"));
         }
         assert_eq!(text(|o| signed(o, i64::MIN)), i64::MIN.to_string());
         assert_eq!(text(|o| hex_pad(o, 0xab, 20)), format!("{:020x}", 0xab));
-        assert_eq!(&six(1_203)[..6], b"001203");
     }
 
     #[test]
@@ -279,32 +104,5 @@ mod tests {
             dec(&mut out, high);
             assert_eq!(out, format!("{low} {high}").into_bytes());
         }
-    }
-
-    #[test]
-    fn printf_as_glibc_does() {
-        let p = |v: i64, radix, flags: &str, width, precision| {
-            let f = Flags {
-                left: flags.contains('-'),
-                plus: flags.contains('+'),
-                space: flags.contains(' '),
-                alt: flags.contains('#'),
-                zero: flags.contains('0'),
-                kernel: flags.contains('k'),
-            };
-            text(|o| printf(o, v as u64, radix, f, width, precision))
-        };
-        assert_eq!(p(255, Radix::Hex, "#", 0, None), "0xff");
-        assert_eq!(p(0, Radix::Hex, "#", 0, None), "0");
-        assert_eq!(p(0, Radix::Hex, "#k", 0, None), "0x0"); // gso_type=0x0 of net_dev_start_xmit
-        assert_eq!(p(255, Radix::Hex, "#0", 10, None), "0x000000ff");
-        assert_eq!(p(-5, Radix::Signed, "0", 4, None), "-005");
-        assert_eq!(p(-5, Radix::Signed, "-", 4, None), "-5  ");
-        assert_eq!(p(5, Radix::Unsigned, "", 6, Some(3)), "   005");
-        assert_eq!(p(0, Radix::Unsigned, "", 2, Some(0)), "  ");
-        assert_eq!(p(0, Radix::Signed, "k", 0, Some(0)), "0");
-        assert_eq!(p(-42, Radix::Signed, "0k", 8, Some(3)), "-0000042");
-        assert_eq!(p(8, Radix::Octal, "#", 0, None), "010");
-        assert_eq!(p(3, Radix::Signed, "+", 0, None), "+3");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 
-/// How sections and chunks are compressed.
+/// Compression of sections and chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Codec {
     /// Not at all.
@@ -40,7 +40,7 @@ impl Codec {
         }
     }
 
-    /// The version of the codec's library, as written behind its name.
+    /// The version of the codec's library, as written after its name.
     pub fn version(self) -> String {
         match self {
             Codec::None => String::new(),
@@ -53,7 +53,19 @@ impl Codec {
         }
     }
 
-    /// Whether `bytes` begin as a stream or frame does.
+    /// The most that this many packed bytes can unpack to: what is claimed beyond that costs no memory.
+    fn most_unpacked(self, packed: usize) -> usize {
+        const OF_A_ZSTD_BLOCK: usize = 128 << 10;
+        const LEAST_ZSTD_BLOCK: usize = 4; // its header, and the byte that it repeats
+        const OF_A_DEFLATED_BYTE: usize = 1032;
+        match self {
+            Codec::None => packed,
+            Codec::Zlib => packed.saturating_mul(OF_A_DEFLATED_BYTE),
+            Codec::Zstd => (packed / LEAST_ZSTD_BLOCK).saturating_add(1).saturating_mul(OF_A_ZSTD_BLOCK),
+        }
+    }
+
+    /// True if `bytes` begin as a stream or frame does.
     #[inline]
     pub(in crate::trace_dat) fn is_frame(self, bytes: &[u8]) -> bool {
         match (self, bytes) {
@@ -63,10 +75,19 @@ impl Codec {
         }
     }
 
+    /// The first byte of a stream or frame; `None` without compression.
+    pub(in crate::trace_dat) fn first_byte(self) -> Option<u8> {
+        match self {
+            Codec::None => None,
+            Codec::Zlib => Some(0x78),
+            Codec::Zstd => Some(0x28),
+        }
+    }
+
     /// Packs `data` into one stream or frame. zstd frames carry a checksum, so that a reader notices any flipped bit.
     ///
     /// # Errors
-    /// What the codec says.
+    /// The codec's error.
     pub fn compress(self, data: &[u8]) -> io::Result<Vec<u8>> {
         match self {
             Codec::None => Ok(data.to_vec()),
@@ -99,10 +120,10 @@ impl Unpacker {
     /// Unpacks `packed` into `to`, which is emptied first and grows to at most `size` bytes.
     ///
     /// # Errors
-    /// What the codec says; also if there is more than `size`.
+    /// The codec's error; also if there is more than `size`.
     pub fn unpack(&mut self, packed: &[u8], size: usize, to: &mut Vec<u8>) -> io::Result<()> {
         to.clear();
-        to.reserve(size);
+        to.reserve(size.min(self.codec.most_unpacked(packed.len())));
         match self.codec {
             Codec::None => {
                 if packed.len() > size {
@@ -112,10 +133,13 @@ impl Unpacker {
                 Ok(())
             }
             Codec::Zlib => {
-                let mut from = flate2::read::ZlibDecoder::new(packed).take(size as u64 + 1);
+                let mut from = flate2::read::ZlibDecoder::new(packed).take((size as u64).saturating_add(1));
                 from.read_to_end(to)?;
                 if to.len() > size {
                     return Err(io::Error::other("more data than declared"));
+                }
+                if from.get_ref().total_in() != packed.len() as u64 {
+                    return Err(io::Error::other("bytes after its end")); // zstd checks that itself
                 }
                 Ok(())
             }
@@ -138,15 +162,17 @@ pub(crate) struct Unpackers(Vec<(Codec, Unpacker)>);
 impl Unpackers {
     /// Unpacks as [`Unpacker::unpack`] does.
     pub(crate) fn unpack(&mut self, codec: Codec, packed: &[u8], size: usize, to: &mut Vec<u8>) -> io::Result<()> {
-        let at = self.0.iter().position(|u| u.0 == codec).unwrap_or_else(|| {
-            self.0.push((codec, Unpacker::new(codec)));
-            self.0.len() - 1
-        });
-        self.0[at].1.unpack(packed, size, to)
+        if let Some((_, unpacker)) = self.0.iter_mut().find(|known| known.0 == codec) {
+            return unpacker.unpack(packed, size, to);
+        }
+        let mut unpacker = Unpacker::new(codec);
+        let unpacked = unpacker.unpack(packed, size, to);
+        self.0.push((codec, unpacker));
+        unpacked
     }
 }
 
-/// What the start of a stream or frame unpacks to, at most `size` bytes.
+/// The unpacked start of a stream or frame, at most `size` bytes.
 pub(super) fn unpack_start(codec: Codec, packed: &[u8], size: usize, to: &mut Vec<u8>) {
     fn all(from: impl Read, size: usize, to: &mut Vec<u8>) -> io::Result<usize> {
         from.take(size as u64).read_to_end(to)

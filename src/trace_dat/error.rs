@@ -1,4 +1,4 @@
-//! What can be wrong with a trace file, and where.
+//! Errors in a trace file, with their place.
 
 use super::{OptionId, SectionId};
 use crate::format::FormatError;
@@ -8,8 +8,8 @@ use std::{fmt, io};
 
 /// The part of a file something is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// What comes before the first section (version 7) or before `header_page` (version 6).
+pub enum FilePart {
+    /// The bytes before the first section (version 7) or before `header_page` (version 6).
     Prefix,
     /// A part of a version 6 file, by its name in trace-cmd.dat.v6(5).
     Part(&'static str),
@@ -17,13 +17,23 @@ pub enum Place {
     Section(SectionId, u64),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for FilePart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Prefix => f.write_str("file header"),
-            Place::Part(name) => f.write_str(name),
-            Place::Section(id, offset) => write!(f, "section {id} at {offset:#x}"),
+            FilePart::Prefix => f.write_str("file header"),
+            FilePart::Part(name) => f.write_str(name),
+            FilePart::Section(id, offset) => write!(f, "section {id} at {offset:#x}"),
         }
+    }
+}
+
+/// Message of a checksum at `place` that does not match.
+fn changed(place: &FilePart) -> &'static str {
+    match place {
+        FilePart::Section(SectionId::OPTIONS, _) => {
+            "the checksum of the file header, the options and the formats does not match: one of them was changed"
+        }
+        _ => "its checksum does not match: it was changed",
     }
 }
 
@@ -34,7 +44,7 @@ pub enum FileError {
     /// The file itself cannot be read.
     #[error("failed to read at {offset:#x}")]
     Read {
-        /// Where, in bytes from the start of the file.
+        /// Offset in bytes from the start of the file.
         offset: u64,
         /// Why.
         source: io::Error,
@@ -48,24 +58,29 @@ pub enum FileError {
     /// The prefix holds a number that cannot be.
     #[error("file header at {offset:#x}: {what} is {value}")]
     Prefix {
-        /// Where the number stands.
+        /// Offset of the number.
         offset: u64,
-        /// What it should be.
+        /// The value that was expected.
         what: &'static str,
-        /// What it is.
+        /// The value that was found.
         value: u64,
     },
     /// A compression other than none, zlib and zstd.
-    #[error("compression `{0}` is not known: none, zlib and zstd are")]
-    Compression(String),
+    #[error("compression `{name}` at {offset:#x} is not known: none, zlib and zstd are")]
+    Compression {
+        /// Offset of its name.
+        offset: u64,
+        /// Its name.
+        name: String,
+    },
     /// The data ended before what should have been there.
     #[error("{place}: {wanted} bytes expected at {}{offset:#x}, {remain} remain", if *.unpacked { "unpacked offset " } else { "" })]
     Short {
-        /// What was being read.
-        place: Place,
-        /// Where, in bytes from the start of the file, or of the section's decompressed data.
+        /// The part being read.
+        place: FilePart,
+        /// Offset in bytes from the start of the file, or of the section's decompressed data.
         offset: u64,
-        /// Whether `offset` counts decompressed bytes.
+        /// True if `offset` counts decompressed bytes.
         unpacked: bool,
         /// Bytes asked for.
         wanted: u64,
@@ -75,29 +90,29 @@ pub enum FileError {
     /// A text that should introduce a part is another.
     #[error("{place}: expected `{expected}` at {offset:#x}")]
     Magic {
-        /// What was being read.
-        place: Place,
-        /// Where.
+        /// The part being read.
+        place: FilePart,
+        /// Offset in bytes.
         offset: u64,
-        /// What should be there.
+        /// The text that was expected.
         expected: &'static str,
     },
     /// The section an offset points to is another one.
     #[error("{place}: the header there is of section {found}")]
     WrongSection {
-        /// The section looked for.
-        place: Place,
+        /// The section searched for.
+        place: FilePart,
         /// The one that is there.
         found: SectionId,
     },
     /// A length that no real file has.
     #[error("{place}: a length of {len} at {offset:#x} is more than the {limit} supported")]
     TooLong {
-        /// What was being read.
-        place: Place,
-        /// Where the length stands.
+        /// The part being read.
+        place: FilePart,
+        /// Offset of the length.
         offset: u64,
-        /// What it says, in bytes.
+        /// Declared length, in bytes.
         len: u64,
         /// The most that is accepted.
         limit: u64,
@@ -106,12 +121,12 @@ pub enum FileError {
     #[error("{place}: option {id} at {offset:#x}: {what}")]
     Option {
         /// The section with the option.
-        place: Place,
-        /// Which option.
+        place: FilePart,
+        /// The option.
         id: OptionId,
-        /// Where the option starts in the file.
+        /// Offset of the option in the file.
         offset: u64,
-        /// What is wrong.
+        /// The error.
         what: &'static str,
     },
     /// Options sections that refer to each other in a circle, or overlap.
@@ -123,22 +138,29 @@ pub enum FileError {
     /// The file header leads to no options.
     #[error("file header at {offset:#x}: it leads to no options; the recorder did not get as far as to write them")]
     NoOptions {
-        /// Where the offset of the options should stand.
+        /// Offset at which the offset of the options should stand.
         offset: u64,
     },
     /// Sections that no option points to.
     #[error("{place}: no option points to this section")]
     LostSection {
         /// The section.
-        place: Place,
+        place: FilePart,
     },
-    /// What every recording has.
+    /// A part that every recording has.
     #[error("{place}: it leads to no {what}")]
     Missing {
-        /// Where it should be named.
-        place: Place,
-        /// What is missing.
+        /// The part that should name it.
+        place: FilePart,
+        /// The missing part.
         what: &'static str,
+    },
+    /// A checksum of ours that does not match.
+    #[error("{place}: {}", changed(place))]
+    Checksum {
+        /// The section that was changed; a section of options: that one, the file header, another one's header, or a section
+        /// of formats or names.
+        place: FilePart,
     },
     /// Bytes where a section should start, and none does.
     #[error("bytes {start:#x} to {end:#x} belong to no section")]
@@ -152,7 +174,7 @@ pub enum FileError {
     #[error("{place}: it has {size} bytes for 8 and {stored} compressed ones")]
     SectionSize {
         /// The section.
-        place: Place,
+        place: FilePart,
         /// Its size by its header, in bytes.
         size: u64,
         /// Compressed bytes by its first word.
@@ -162,20 +184,20 @@ pub enum FileError {
     #[error("{place}: {len} bytes are left over at {}{offset:#x}", if *.unpacked { "unpacked offset " } else { "" })]
     LeftOver {
         /// The section.
-        place: Place,
-        /// Where they start.
+        place: FilePart,
+        /// Offset of the first one.
         offset: u64,
-        /// Whether `offset` counts decompressed bytes.
+        /// True if `offset` counts decompressed bytes.
         unpacked: bool,
-        /// How many.
+        /// Number of bytes.
         len: u64,
     },
     /// A buffer's section is compressed and the file is not, or the reverse.
     #[error("{place}: it is marked as {}compressed in a file with compression `{codec}`", if *.marked { "" } else { "not " })]
     Mark {
         /// The section.
-        place: Place,
-        /// Whether it is marked as compressed.
+        place: FilePart,
+        /// True if it is marked as compressed.
         marked: bool,
         /// The file's compression.
         codec: &'static str,
@@ -184,7 +206,7 @@ pub enum FileError {
     #[error("{place}: bytes {start:#x} to {end:#x} do not fit where the CPUs' data is said to lie")]
     Misfit {
         /// The buffer's section.
-        place: Place,
+        place: FilePart,
         /// The first of these bytes.
         start: u64,
         /// The first byte after them.
@@ -197,46 +219,82 @@ pub enum FileError {
         buffer: String,
         /// The CPU whose data is left out.
         cpu: CpuId,
-        /// Where it should lie.
+        /// Offset at which it should lie.
         offset: u64,
     },
     /// Compressed data that cannot be decompressed.
     #[error("{place}: {len} compressed bytes at {offset:#x} are damaged")]
     Codec {
         /// The section.
-        place: Place,
-        /// Where the compressed data starts.
+        place: FilePart,
+        /// Offset of the compressed data.
         offset: u64,
-        /// How many bytes it has.
+        /// Length in bytes.
         len: u64,
-        /// What the decompressor says.
+        /// The decompressor's error.
         source: io::Error,
     },
     /// A format file that does not parse.
-    #[error("{place}: format {number} of system `{system}`")]
+    #[error("{place}: format {number} of system `{system}` at {}{offset:#x}", if *.unpacked { "unpacked offset " } else { "" })]
     Format {
         /// The section with the formats.
-        place: Place,
+        place: FilePart,
         /// The event's system.
         system: String,
-        /// Which of the system's formats, from 1.
+        /// Number of the format within its system, from 1.
         number: u32,
-        /// What is wrong with it.
+        /// Offset of its text.
+        offset: u64,
+        /// True if `offset` counts decompressed bytes.
+        unpacked: bool,
+        /// The error in it.
         source: FormatError,
+    },
+    /// A system's name with a space or control character, which no system of a kernel has: part of something else.
+    #[error("{place}: {name:?} at {}{offset:#x} is no name of a system", if *.unpacked { "unpacked offset " } else { "" })]
+    SystemName {
+        /// The section with the name.
+        place: FilePart,
+        /// The name.
+        name: String,
+        /// Offset of the name.
+        offset: u64,
+        /// True if `offset` counts decompressed bytes.
+        unpacked: bool,
+    },
+    /// So many formats that do not parse that the rest is not read.
+    #[error("{place}: no more formats are read from {}{offset:#x} on", if *.unpacked { "unpacked offset " } else { "" })]
+    ManyFormats {
+        /// The section with the formats.
+        place: FilePart,
+        /// Offset of the last one that was read.
+        offset: u64,
+        /// True if `offset` counts decompressed bytes.
+        unpacked: bool,
+    },
+    /// A text with zeros in it.
+    #[error("{place}: a text with zeros in it, from {}{offset:#x} on", if *.unpacked { "unpacked offset " } else { "" })]
+    Zeros {
+        /// The section or part with the text.
+        place: FilePart,
+        /// Offset of the first zero.
+        offset: u64,
+        /// True if `offset` counts decompressed bytes.
+        unpacked: bool,
     },
     /// `header_page` does not parse.
     #[error("{place}: header_page")]
     HeaderPage {
         /// The section.
-        place: Place,
-        /// What is wrong with it.
+        place: FilePart,
+        /// The error in it.
         source: FormatError,
     },
     /// A buffer's data without the option that says whose it is.
     #[error("{place}: no option speaks of this buffer; its name is lost, and its CPUs are numbered in order")]
     LostBuffer {
         /// The section.
-        place: Place,
+        place: FilePart,
     },
     /// A CPU's data should lie where the file has already ended.
     #[error("cpu {cpu}{}: its data should end at {end:#x}, but the file ends at {size:#x}", of(.buffer))]
@@ -245,10 +303,33 @@ pub enum FileError {
         buffer: String,
         /// The CPU.
         cpu: CpuId,
-        /// Where its data should end.
+        /// Offset at which its data should end.
         end: u64,
-        /// Where the file ends.
+        /// Size of the file.
         size: u64,
+    },
+    /// A buffer's sub-buffers have another size than the file says.
+    #[error("sub-buffers{} are said to have {declared} bytes, but have {found}, as from {offset:#x} on; read with {found}", of(.buffer))]
+    PageSize {
+        /// The buffer's name; empty for the top one.
+        buffer: String,
+        /// The size that the file says, in bytes.
+        declared: usize,
+        /// The size at which all of the first sub-buffers are sound, in bytes.
+        found: usize,
+        /// Start of the data that was looked at.
+        offset: u64,
+    },
+    /// Events that the recorder had taken out of a ring when it was killed, and that no file has.
+    #[error("cpu {}{}: {} that the recorder had taken when it was killed are not in the file",
+        .cpu, of(.buffer), .events.map_or("events".to_owned(), |n| format!("{n} events")))]
+    Unsaved {
+        /// The buffer's name; empty for the top one.
+        buffer: String,
+        /// The CPU.
+        cpu: CpuId,
+        /// Number of events, if it is known.
+        events: Option<u64>,
     },
     /// A spool of an unfinished recording that is not there.
     #[error("spool {name} is not beside the file{}", rename_both(.renamed.as_deref()))]
@@ -273,35 +354,35 @@ pub enum FileError {
         buffer: String,
         /// The CPU.
         cpu: CpuId,
-        /// Which of the CPU's chunks, from 0.
+        /// Index of the chunk among those of the CPU.
         chunk: u64,
-        /// Where it starts in the file.
+        /// Offset in the file.
         offset: u64,
-        /// What is wrong.
+        /// The error.
         what: ChunkError,
     },
-    /// A damaged sub-buffer: its rest is skipped.
-    #[error("cpu {cpu}{}, page {page}: {source}; rest of page skipped", of(.buffer))]
+    /// A damaged sub-buffer, or one that cannot follow the one before it.
+    #[error("cpu {cpu}{}, page {page}: {source}; {}", of(.buffer), .source.remedy())]
     Page {
         /// The buffer's name; empty for the top one.
         buffer: String,
         /// The CPU.
         cpu: CpuId,
-        /// Which of the CPU's sub-buffers, from 0.
+        /// Index of the sub-buffer among those of the CPU.
         page: u64,
-        /// What is wrong.
+        /// The error.
         source: PageError,
     },
 }
 
 impl FileError {
-    /// Whether the file is no trace file at all, rather than a damaged one.
+    /// True if the file is no trace file at all, rather than a damaged one.
     pub fn is_foreign(&self) -> bool {
         matches!(self, FileError::NotTraceDat | FileError::Version(_) | FileError::Read { .. })
     }
 }
 
-/// What is wrong with a chunk.
+/// An error in a chunk.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChunkError {
@@ -320,7 +401,7 @@ pub enum ChunkError {
         stored: u32,
         /// Declared decompressed size, in bytes.
         size: u32,
-        /// Where reading goes on: the next sound chunk, or the end of the CPU's data.
+        /// Offset at which reading goes on: the next sound chunk, or the end of the CPU's data.
         resume: u64,
     },
     /// The data cannot be decompressed.
@@ -328,7 +409,7 @@ pub enum ChunkError {
     Codec {
         /// Stored size, in bytes.
         stored: u32,
-        /// What the decompressor says.
+        /// The decompressor's error.
         source: io::Error,
     },
     /// Decompression gave another number of bytes than declared.

@@ -39,7 +39,7 @@ macro_rules! ids {
 }
 
 ids! {
-    /// What an option is about. Unknown ones are kept as they are.
+    /// The kind of an option. Unknown ones are kept as they are.
     OptionId {
         /// The end of the options of a section; in version 7 it holds the offset of the next options section.
         DONE = 0, "done";
@@ -65,7 +65,7 @@ ids! {
         PROCMAPS = 10, "procmaps";
         /// u64 that names this recording.
         TRACEID = 11, "traceid";
-        /// How to turn a guest's time stamps into its host's.
+        /// The conversion of a guest's time stamps to its host's.
         TIME_SHIFT = 12, "time_shift";
         /// A guest: name, trace id, its virtual CPUs' threads.
         GUEST = 13, "guest";
@@ -103,18 +103,22 @@ ids! {
         RTRACE_INDEX = 0x7277, "rtrace_index";
         /// Ours: values of names in print formats ([`crate::btf::Enumerators`]).
         RTRACE_ENUMERATORS = 0x7278, "rtrace_enumerators";
+        /// Ours: events that a killed recorder had taken and not written ([`super::UnsavedEvents`]).
+        RTRACE_UNSAVED = 0x7279, "rtrace_unsaved";
+        /// Ours: checksums of all but the ring buffers' data.
+        RTRACE_SUMS = 0x727a, "rtrace_sums";
     }
 }
 
 impl OptionId {
-    /// Whether it is one of rtrace's own.
+    /// True if it is one of rtrace's own.
     pub(super) fn is_ours(self) -> bool {
         self.0 & 0xff00 == 0x7200
     }
 }
 
 ids! {
-    /// What a version 7 section holds.
+    /// The kind of a version 7 section.
     SectionId {
         /// Options.
         OPTIONS = 0, "options";

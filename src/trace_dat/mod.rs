@@ -1,7 +1,7 @@
-//! The trace.dat file, versions 6 and 7: header, options, sections, chunks.
+//! Internal, but for [`Trace`] and what it gives. The trace.dat file, versions 6 and 7: header, options, sections, data.
 //!
 //! [`Trace::open`] reads everything but the events; [`Trace::stream`] gives a CPU's events with one chunk in memory.
-//! [`Writer`] writes version 7; [`write`](mod@write) tells how a recording grows on disk and survives a kill.
+//! [`Writer`] writes version 7; [`write`](mod@write) describes how a recording grows on disk and survives a kill.
 //!
 //! A version 7 file is a prefix ([`Prefix`]) and sections, each with a header of 16 bytes: u16 id, u16 flags (1:
 //! compressed), u32 name, u64 size. The prefix leads to a section of options ([`RawOption`]), which leads to the next
@@ -17,6 +17,8 @@
 //! (chunks, sub-buffers, times), [`write`](mod@write) makes files. They share `codec`
 //! (whole sections and chunks; the recorder's chunks are packed by `record/chunk.rs`), `put`, `read_at` and the errors. `write` uses `data` and `file`, `data` uses `file`, and never the reverse.
 
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
 mod codec;
 mod data;
 mod error;
@@ -25,21 +27,24 @@ mod ids;
 mod put;
 mod read_at;
 pub mod write;
+mod xxh64;
 
 pub use crate::lazy::LazyBytes;
 pub(crate) use codec::Unpackers;
 pub use codec::{Codec, MAX_CHUNK, Unpacker};
 pub(crate) use data::{Batch, Mark, Outline, Packed, PageCursor};
 pub use data::{
-    Chunk, ChunkFacts, ChunkIndex, ChunkScan, Correction, CpuStream, Head, RawPages, Seek, Sieve, TaskBits, TimeOptions,
+    Chunk, ChunkFacts, ChunkIndex, ChunkScan, Correction, CpuStream, EventIdSet, Head, PidBloom, RawPages, Seek,
+    TimeOptions,
 };
-pub use error::{ChunkError, FileError, Place};
+pub use error::{ChunkError, FileError, FilePart};
 pub use file::{
     Buffer, BufferOption, CpuData, DataLayout, KernelOptions, KernelView, Mapping, Prefix, ProcessMap, RawOption,
-    Section, Siblings, SpoolEntry, SpoolTable, Trace, spool_name,
+    Section, Siblings, SpoolEntry, SpoolTable, Trace, UnsavedEvents, spool_name,
 };
 pub use ids::{OptionId, SectionId};
 pub use read_at::ReadAt;
 pub use write::{
     FileLock, FinishedSpool, Recovered, WriteError, Writer, Written, join_segments, recover, segment_path,
 };
+pub(crate) use xxh64::xxh64;

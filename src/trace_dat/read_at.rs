@@ -10,13 +10,13 @@ pub trait ReadAt: Send + Sync {
     /// Reads at most `buf.len()` bytes at `offset`; 0 means the end.
     ///
     /// # Errors
-    /// What the underlying read gives.
+    /// The error of the underlying read.
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
 
     /// The number of bytes there are now.
     ///
     /// # Errors
-    /// What the underlying query gives.
+    /// The error of the underlying query.
     fn size(&self) -> io::Result<u64>;
 }
 
@@ -34,7 +34,9 @@ impl ReadAt for [u8] {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         let rest = usize::try_from(offset).ok().and_then(|o| self.get(o..)).unwrap_or(&[]);
         let len = rest.len().min(buf.len());
-        buf[..len].copy_from_slice(&rest[..len]);
+        if let (Some(to), Some(from)) = (buf.get_mut(..len), rest.get(..len)) {
+            to.copy_from_slice(from);
+        }
         Ok(len)
     }
 
@@ -65,11 +67,12 @@ impl<T: ReadAt + ?Sized> ReadAt for Arc<T> {
 
 /// Reads until `buf` is full or the data ends; gives the number of bytes read.
 pub(super) fn read_full(io: &dyn ReadAt, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-    let mut done = 0;
-    while done < buf.len() {
-        match io.read_at(&mut buf[done..], offset + done as u64) {
+    let mut done = 0usize;
+    while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
+        let Some(at) = offset.checked_add(done as u64) else { break }; // after the end of any file
+        match io.read_at(rest, at) {
             Ok(0) => break,
-            Ok(n) => done += n,
+            Ok(n) => done = done.saturating_add(n),
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(e),
         }

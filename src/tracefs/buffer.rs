@@ -1,6 +1,6 @@
 //! `buffer_size_kb`: the ring buffer's size, in KiB per CPU.
 
-/// What `buffer_size_kb` says.
+/// The contents of `buffer_size_kb`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BufferSize {
     /// `1410`: every CPU has this many KiB.

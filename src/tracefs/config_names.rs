@@ -1,4 +1,4 @@
-//! The kernel configuration behind each file of the tracing directory.
+//! The kernel configuration of each file of the tracing directory.
 
 /// The kernel configuration that brings a file of the tracing directory, named without its directory.
 pub fn missing_config(file: &str) -> Option<&'static str> {

@@ -1,4 +1,5 @@
-//! What knobs say after boot, where the kernel's source fixes it (`kernel/trace/trace.c`, `trace_functions_graph.c`).
+//! Values of knobs after boot, where the kernel's source fixes them (`kernel/trace/trace.c`,
+//! `trace_functions_graph.c`).
 
 /// KiB per CPU of a ring buffer once it is used (`TRACE_BUF_SIZE_DEFAULT`), unless `trace_buf_size=` says otherwise.
 pub(super) const BUFFER_KIB: u64 = 1408;
@@ -26,7 +27,7 @@ const ON: [&str; 16] = [
 /// Options whose value after boot is not the same in every instance or on every kernel.
 const VARYING: [&str; 4] = ["copy_trace_marker", "trace_printk_dest", "test_nop_accept", "test_nop_refuse"];
 
-/// Whether an option is on after boot; `None` where that depends.
+/// State of an option after boot; `None` where that depends.
 pub(super) fn option(name: &str) -> Option<bool> {
     (!VARYING.contains(&name)).then(|| ON.contains(&name))
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with tracefs, in words that name the file and quote the kernel.
+//! Errors of tracefs, in words that name the file and quote the kernel.
 
 use super::config_names::missing_config;
 use super::error_log::LogEntry;
@@ -18,7 +18,7 @@ pub enum Error {
     /// No tracefs is mounted and the kernel refuses to mount it.
     #[error("failed to mount tracefs at {path}: {}", errno_words(cause))]
     Mount {
-        /// Where.
+        /// The file.
         path: PathBuf,
         /// Why not.
         cause: io::Error,
@@ -34,7 +34,7 @@ pub enum Error {
     NotTracefs {
         /// The directory.
         path: PathBuf,
-        /// What every tracefs has.
+        /// A file that every tracefs has.
         missing: &'static str,
     },
     /// The kernel lacks a file, thus a feature.
@@ -76,7 +76,7 @@ pub enum Error {
         action: &'static str,
         /// Path below the tracing directory.
         file: String,
-        /// What was written, if anything.
+        /// The value written, if any.
         value: Option<String>,
         /// The kernel's errno.
         cause: io::Error,
@@ -145,7 +145,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether no change of the command line would help: this kernel or this user cannot do it.
+    /// True if no change of the command line would help: this kernel or this user cannot do it.
     pub fn is_unable(&self) -> bool {
         match self {
             Error::NotMounted
@@ -162,7 +162,7 @@ impl Error {
         }
     }
 
-    /// The errno behind it, if there is one.
+    /// Its errno, if there is one.
     pub fn errno(&self) -> Option<Errno> {
         match self {
             Error::Mount { cause, .. } | Error::File { cause, .. } | Error::Journal { cause, .. } => {
@@ -172,7 +172,7 @@ impl Error {
         }
     }
 
-    /// What to do about it, as whole sentences.
+    /// Advice to the user, as whole sentences.
     pub fn hints(&self) -> Vec<String> {
         match self {
             Error::NotMounted => vec!["as root, rtrace mounts it at /sys/kernel/tracing by itself.".to_owned()],

@@ -11,11 +11,11 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogEntry {
-    /// Which parser complains: `event filter parse error`, `hist:sched:sched_switch`, `trace_kprobe`.
+    /// The parser that complains: `event filter parse error`, `hist:sched:sched_switch`, `trace_kprobe`.
     pub location: String,
-    /// What it complains about.
+    /// The complaint.
     pub text: String,
-    /// What was written.
+    /// The text that was written.
     pub command: String,
     /// Offset of the caret in `command`, in bytes. Before Linux 6.3 it is kept in 8 bits and wrong for long commands.
     pub caret: usize,

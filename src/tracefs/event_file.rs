@@ -1,4 +1,4 @@
-//! Where an event's files lie.
+//! The files of an event.
 
 use crate::events::EventName;
 

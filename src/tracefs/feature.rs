@@ -1,4 +1,4 @@
-//! What this kernel can do, told by the files it has; and the CONFIG behind each.
+//! Features of this kernel, by the files it has; and the CONFIG of each.
 
 use super::{Error, Tracefs};
 
@@ -59,7 +59,7 @@ impl Feature {
         Feature::UserEvents,
     ];
 
-    /// What people call it.
+    /// The usual name of the feature.
     pub fn name(&self) -> String {
         match self {
             Feature::Tracer(name) => return format!("tracer `{name}`"),
@@ -104,7 +104,7 @@ impl Feature {
         })
     }
 
-    /// Whether the kernel behind `tracefs` has it.
+    /// True if the kernel of `tracefs` has it.
     pub fn is_in(&self, tracefs: &Tracefs) -> bool {
         let top = tracefs.top();
         let readme = |syntax: &str| top.read("README").is_ok_and(|text| text.contains(syntax));
@@ -169,7 +169,7 @@ fn tracer_config(name: &str) -> Option<&'static str> {
     })
 }
 
-/// What brings the options that not every kernel has.
+/// The CONFIG of the options that not every kernel has.
 fn option_config(name: &str) -> Option<&'static str> {
     Some(match name {
         "funcgraph-retval" | "funcgraph-retval-hex" | "funcgraph-retval-trim" => "CONFIG_FUNCTION_GRAPH_RETVAL",

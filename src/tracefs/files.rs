@@ -1,4 +1,4 @@
-//! Where the bytes go: the few operations on files that tracefs needs.
+//! The few operations on files that tracefs needs.
 
 use nix::fcntl::{OFlag, openat};
 use nix::libc;
@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// How a knob is opened for writing; the kernel gives several files a different meaning for each.
+/// The way a knob is opened for writing; the kernel gives several files a different meaning for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WriteMode {
     /// `>`: opened with `O_TRUNC`, which empties lists such as `set_event_pid`.
@@ -23,7 +23,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// All bytes of a file.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
     /// The texts of the `format` files of the events `names`, which lie in the directory `system`, in their order.
     fn formats(&self, system: &Path, names: &[&str]) -> Vec<io::Result<Vec<u8>>> {
@@ -32,24 +32,24 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Hands `bytes` to an existing file, in one `write` unless the kernel takes fewer.
     ///
     /// # Errors
-    /// What the kernel says; `NotFound` if there is no such file (none is created).
+    /// The kernel's error; `NotFound` if there is no such file (none is created).
     fn write(&self, path: &Path, bytes: &[u8], mode: WriteMode) -> io::Result<()>;
     /// Makes a directory, which under `instances/` makes an instance.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     fn create_dir(&self, path: &Path) -> io::Result<()>;
     /// Removes a directory.
     ///
     /// # Errors
-    /// What the kernel says: `EBUSY` while an instance is in use.
+    /// The kernel's error: `EBUSY` while an instance is in use.
     fn remove_dir(&self, path: &Path) -> io::Result<()>;
     /// The names of the directories (`true`) and files (`false`) in a directory, sorted.
     ///
     /// # Errors
-    /// What the kernel says.
+    /// The kernel's error.
     fn list(&self, path: &Path) -> io::Result<Vec<(String, bool)>>;
-    /// Whether something is there.
+    /// True if something is there.
     fn exists(&self, path: &Path) -> bool;
     /// Keeps idle CPUs from sleeping for as long as what it gives lives, if this machine lets us.
     ///
@@ -82,8 +82,8 @@ fn read_format(system: &File, name: &str, buffer: &mut [u8]) -> io::Result<Vec<u
     Ok(text)
 }
 
-/// Whether the last line is `print fmt`, which is a format's last (kernel: `f_next` in `kernel/trace/trace_events.c`). The
-/// kernel gives lines as a whole unless it is asked for less, so nothing would come after it.
+/// True if the last line is `print fmt`, which is a format's last (kernel: `f_next` in `kernel/trace/trace_events.c`).
+/// The kernel gives lines as a whole unless it is asked for less, so nothing would come after it.
 fn ends_with_print_fmt(format: &[u8]) -> bool {
     let Some(lines) = format.strip_suffix(b"\n") else { return false };
     let last = memchr::memrchr(b'\n', lines).map_or(0, |end| end + 1);

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 pub struct FunctionProfile {
     /// Its name.
     pub name: String,
-    /// How often it was called.
+    /// Number of calls.
     pub hits: u64,
-    /// How long it took, with all that it called.
+    /// Duration with all that it called, in microseconds.
     pub total_us: f64,
     /// The sum of the squares of each call's time, as far as the kernel's rounded numbers tell.
     squares: f64,

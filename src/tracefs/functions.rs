@@ -25,14 +25,14 @@ impl FunctionList {
         }
     }
 
-    /// Whether there is only one of it, at the top level.
+    /// True if there is only one of it, at the top level.
     pub fn is_of_top_level(self) -> bool {
         matches!(self, FunctionList::Graph | FunctionList::GraphNoTrace)
     }
 }
 
 impl Tracefs {
-    /// The text of `available_filter_functions`: a function per line, those of modules with ` [MODULE]` behind.
+    /// The text of `available_filter_functions`: a function per line, those of modules with ` [MODULE]` after.
     ///
     /// # Errors
     /// [`Error::File`], [`Error::Unsupported`].

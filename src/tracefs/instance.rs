@@ -33,7 +33,7 @@ impl Instance {
         Ok(Instance { tracefs: tracefs.clone(), name: Some(name.to_owned()) })
     }
 
-    /// Whether an instance can have this name: one directory below `instances`.
+    /// True if an instance can have this name: one directory below `instances`.
     pub(super) fn is_name(name: &str) -> bool {
         !(name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0', '\n']) || name.len() > 255)
     }
@@ -61,7 +61,7 @@ impl Instance {
         self.tracefs.root().join(self.relative(file))
     }
 
-    /// Whether it has that file.
+    /// True if it has that file.
     pub fn has(&self, file: &str) -> bool {
         self.tracefs.files().exists(&self.path(file))
     }
@@ -222,6 +222,13 @@ impl Instance {
         self.path(&Self::cpu_file(cpu, "trace_pipe_raw"))
     }
 
+    /// The files that take events out of the rings of `cpus` when they are read.
+    pub fn consuming_files(&self, cpus: &[CpuId]) -> Vec<PathBuf> {
+        let of_cpus =
+            cpus.iter().flat_map(|cpu| ["trace_pipe", "trace_pipe_raw"].map(|file| Self::cpu_file(*cpu, file)));
+        of_cpus.chain(["trace_pipe".to_owned()]).map(|file| self.path(&file)).collect()
+    }
+
     /// Full path of a CPU's `stats`, whose text [`CpuStats::parse`] reads.
     pub fn stats_file(&self, cpu: CpuId) -> PathBuf {
         self.path(&Self::cpu_file(cpu, "stats"))
@@ -233,7 +240,7 @@ impl Instance {
     }
 
     /// Of a persistent instance (one whose memory survives a restart, since Linux 6.12) that still holds what an earlier
-    /// boot wrote: the text that tells where that kernel lay. `None` for all others.
+    /// boot wrote: the text with that kernel's addresses. `None` for all others.
     ///
     /// # Errors
     /// [`Error::File`].
@@ -335,7 +342,7 @@ impl Instance {
         Ok(text.split_whitespace().map(split).collect())
     }
 
-    /// Whether the ring buffer takes events.
+    /// True if the ring buffer takes events.
     ///
     /// # Errors
     /// [`Error::File`].

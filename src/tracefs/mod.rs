@@ -1,4 +1,4 @@
-//! The only code that spells a tracefs path: instances, events, knobs, the journal of writes.
+//! Internal, but for [`Tracefs`] and [`Journal`]. The only code that spells a tracefs path: instances, events, knobs.
 //!
 //! - [`Tracefs`] is a mounted tracing directory, [`Instance`] its top level or one of `instances/`: reading goes
 //!   through them;

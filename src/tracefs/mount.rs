@@ -1,11 +1,11 @@
-//! Where tracefs is mounted, or mounting it.
+//! The mount point of tracefs, or mounting it.
 
 use super::Error;
 use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
 use std::path::{Path, PathBuf};
 
-/// Where systems mount it, since Linux 4.1.
+/// The usual mount point, since Linux 4.1.
 const USUAL: &str = "/sys/kernel/tracing";
 
 /// The tracing directory of this machine: a mounted tracefs, else `tracing` in a mounted debugfs, else (as root) a

@@ -4,10 +4,10 @@ use super::{Error, Journal, Tracefs, WriteMode};
 
 const SWITCH: &str = "/proc/sys/kernel/stack_tracer_enabled";
 
-/// What the stack tracer knows.
+/// Findings of the stack tracer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackTrace {
-    /// Whether it looks.
+    /// True if it looks.
     pub on: bool,
     /// The size of the deepest stack in bytes.
     pub max_size: u64,

@@ -1,4 +1,4 @@
-//! What of an instance is not as it is after boot.
+//! Settings of an instance that differ from the boot defaults.
 
 use super::defaults;
 use super::error_log::LogEntry;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub struct Status {
     /// The instance; `None` for the top level.
     pub instance: Option<String>,
-    /// Whether the ring buffer takes events.
+    /// True if the ring buffer takes events.
     pub on: bool,
     /// The tracer, if it is not `nop`.
     pub tracer: Option<String>,
@@ -20,7 +20,7 @@ pub struct Status {
     pub systems: Vec<String>,
     /// Enabled events of the other systems.
     pub events: Vec<EventName>,
-    /// Whether `systems` are all there are.
+    /// True if `systems` are all there are.
     pub all_events: bool,
     /// Filters; a refused one is its text, caret and complaint.
     pub filters: Vec<(EventName, String)>,
@@ -127,7 +127,7 @@ pub(super) fn list(instance: &Instance, file: &str) -> Vec<String> {
 /// Options that differ from after boot, those of tracers that are not at work included: they wait for their tracer.
 pub(super) fn unusual_options(instance: &Instance) -> Result<Vec<(String, bool)>, Error> {
     let mut options = instance.options()?;
-    // `trace_options` tells of the current tracer's only.
+    // `trace_options` shows the current tracer's only.
     for (name, _) in instance.list("options")? {
         if options.iter().any(|(told, _)| *told == name) {
             continue;
@@ -143,7 +143,7 @@ pub(super) fn unusual_options(instance: &Instance) -> Result<Vec<(String, bool)>
     Ok(options.filter(|(name, on)| defaults::option(name).is_some_and(|default| default != *on)).collect())
 }
 
-/// Whether `mask` (hexadecimal, in groups of eight digits) leaves out one of `cpus` CPUs.
+/// True if `mask` (hexadecimal, in groups of eight digits) leaves out one of `cpus` CPUs.
 pub(super) fn is_partial(mask: &str, cpus: usize) -> bool {
     mask.chars().filter_map(|digit| digit.to_digit(16)).map(u32::count_ones).sum::<u32>() < cpus as u32
 }

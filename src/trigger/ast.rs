@@ -7,15 +7,15 @@ use std::fmt;
 /// One trigger of an event. `Display` prints what is written to set it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trigger {
-    /// What the kernel does.
+    /// The kernel's action.
     pub action: Action,
-    /// How often it does it; `None` for always. The kernel counts it down, at 0 nothing happens any more.
+    /// Number of times; `None` for always. The kernel counts it down, at 0 nothing happens any more.
     pub count: Option<u64>,
     /// The event must pass this. A hist trigger keeps its filter in its own tree.
     pub filter: Option<Filter>,
 }
 
-/// What a trigger does.
+/// The action of a trigger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// `traceon`: the ring buffer takes events again.
@@ -111,7 +111,7 @@ impl Trigger {
         format!("!{}", self.action)
     }
 
-    /// Whether the kernel takes the two for the same one, of which an event has at most one: traceon and traceoff,
+    /// True if the kernel takes the two for the same one, of which an event has at most one: traceon and traceoff,
     /// enabling and disabling an event, exclude each other as well.
     pub fn same_slot(&self, other: &Trigger) -> bool {
         let kind = |action: &Action| match action {

@@ -11,7 +11,7 @@ impl Trigger {
     /// Returns what the kernel takes but what cannot mean what it seems to.
     ///
     /// # Errors
-    /// What the kernel would refuse, at its place in `text`.
+    /// The kernel's objections, at their place in `text`.
     pub fn check(&self, text: &str, format: &EventFormat, events: &[String]) -> Result<Vec<Diagnostic>, Diagnostic> {
         let mut warnings = Vec::new();
         if let Some(target) = self.action.target() {

@@ -5,19 +5,19 @@ use crate::syntax::{Diagnostic, Span, did_you_mean, one_line, parse_int};
 use std::fmt;
 use std::str::FromStr;
 
-/// What happens when a function is entered (`Documentation/trace/ftrace.rst`, "Filter commands"). `Display` prints what
-/// is written to set it.
+/// The action when a function is entered (`Documentation/trace/ftrace.rst`, "Filter commands"). `Display` prints the
+/// text that is written to set it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionTrigger {
     /// The function, or a glob of functions.
     pub function: String,
-    /// What the kernel does.
+    /// The kernel's action.
     pub action: FunctionAction,
-    /// How often; `None` for always.
+    /// Number of times; `None` for always.
     pub count: Option<u64>,
 }
 
-/// What a function's trigger does.
+/// The action of a function's trigger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FunctionAction {
     /// `traceon`

@@ -41,7 +41,7 @@ fn error(text: &str, span: Span, message: impl Into<String>) -> Diagnostic {
 }
 
 fn hist(text: &str) -> Result<Trigger, Diagnostic> {
-    // What the kernel shows ends with its state; what is written does not.
+    // The kernel's text ends with its state; a written one does not.
     let spec = match Echo::parse(text) {
         Ok(echo) => echo.spec,
         Err(_) => HistSpec::parse(text.trim()).map_err(|e| e.diagnostic(text.trim()))?,
@@ -54,7 +54,7 @@ fn hist(text: &str) -> Result<Trigger, Diagnostic> {
     Ok(Trigger { action: Action::Hist(Box::new(spec)), count: None, filter: None })
 }
 
-/// The text before the first ` if `, and the filter behind it.
+/// The text before the first ` if `, and the filter after it.
 fn split_filter(text: &str) -> Result<(&str, Option<Filter>), Diagnostic> {
     let mut from = 0;
     while let Some(at) = text[from..].find("if").map(|at| from + at) {

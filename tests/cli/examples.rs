@@ -17,7 +17,7 @@ fn of_verbs_that_read_files() {
         let env = TestEnvironment::new();
         let page = env.rtrace(&[verb, "--help"]).exits(0).stdout();
         let mut examples = commands(&page);
-        // What restores trace-cmd's files reads the running kernel.
+        // The example that restores trace-cmd's files reads the running kernel.
         examples.retain(|example| !example.contains("restore"));
         assert!(examples.len() >= least, "{verb}: {examples:?}");
         for example in examples {

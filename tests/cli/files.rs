@@ -10,7 +10,7 @@ fn recording(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces").join(name)
 }
 
-/// What `report` prints of a file's events, without the lines about the file and about losses at its start.
+/// The output of `report` for a file's events, without the lines about the file and about losses at its start.
 fn report(env: &TestEnvironment, file: &str) -> Vec<String> {
     let text = env.rtrace(&["report", file]).exits(0).stdout();
     let of_event = |line: &&str| !line.starts_with("cpus=") && !line.contains("EVENTS DROPPED]");
@@ -99,7 +99,7 @@ fn convert_says_what_cannot_be() {
     assert_eq!(std::fs::read_dir(env.path()).expect("the folder").count(), 0, "something was left");
 }
 
-/// What each file holds, by name.
+/// Contents of each file, by name.
 fn contents(env: &TestEnvironment) -> std::collections::BTreeMap<String, Vec<u8>> {
     let files = std::fs::read_dir(env.path()).expect("the folder").map(|entry| entry.expect("a file"));
     let name = |entry: &std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
@@ -302,7 +302,7 @@ fn report_says_what_it_could_not_decode() {
     assert_eq!(env.rtrace(&["report", "-R", "broken.dat"]).exits(0).stderr(), "", "raw fields were asked for");
 }
 
-/// What trace-cmd 3.4 says at the end of `report -w` on this file, and behind how many events it says something.
+/// The end of trace-cmd 3.4's `report -w` on this file, and the number of events before it.
 const WAKEUPS: &str = "
 Average wakeup latency: 1470.197 usecs
 Maximum Latency: 12313.294 usecs at timestamp: 14.604700
@@ -310,6 +310,29 @@ Minimum Latency: 0.000 usecs at timestamp: 14.594900
 
 ";
 const WAKEUP_LINES: usize = 92;
+
+#[test]
+fn a_limit_on_file_sizes_is_an_error_like_a_full_disk() {
+    let env = TestEnvironment::new();
+    let file = recording("vm-6.1/trig.dat");
+    for verb in ["convert", "split"] {
+        let limited = format!("ulimit -f 8; \"$0\" {verb} -i {} -o out.dat", file.display());
+        let done = env.run("bash", &["-c", &limited, env!("CARGO_BIN_EXE_rtrace")]);
+        done.exits(1).complains_with("File too large");
+        assert!(!env.path().join("out.dat").exists());
+    }
+}
+
+#[test]
+fn nothing_waits_for_a_pipe() {
+    let env = TestEnvironment::new();
+    nix::unistd::mkfifo(&env.path().join("pipe"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    for verb in ["report", "report --stat", "dump", "mem", "hist", "profile", "split", "convert -o to.dat"] {
+        let [verb, options] = verb.split_once(' ').map_or([verb, ""], |(a, b)| [a, b]);
+        let args: Vec<&str> = [verb].into_iter().chain(options.split_whitespace()).chain(["--input", "pipe"]).collect();
+        env.rtrace(&args).exits(1).complains_with("failed to read pipe: it is a pipe, ");
+    }
+}
 
 #[test]
 fn what_many_events_say_together() {

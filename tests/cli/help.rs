@@ -70,6 +70,6 @@ fn where_nobody_can_listen_the_status_tells() {
         let line = format!("{} {line} | true; echo ${{PIPESTATUS[0]}}", env!("CARGO_BIN_EXE_rtrace"));
         env.run("bash", &["-c", &line]).exits(0).prints(&format!("{status}\n"));
     }
-    // Whoever stops listening does not stop the work.
+    // A reader that closes the pipe does not stop the work.
     env.rtrace(&["report", "--count", "part.dat"]).exits(0);
 }

@@ -81,7 +81,7 @@ fn what_the_kernel_lacks_is_named_with_its_config() {
     assert!(!env.path().join("x.dat").exists());
 }
 
-/// What bash offers behind `line`.
+/// The completions that bash offers after `line`.
 fn offered(line: &str) -> Option<String> {
     let script = format!(
         "source {}/completions/rtrace.bash; COMP_WORDS=({line} ''); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \

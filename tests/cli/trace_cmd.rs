@@ -36,7 +36,7 @@ fn every_option_of_trace_cmd_is_told_and_those_promised_are_taken() {
                 continue;
             };
             match verdict.as_str() {
-                // What comes before --help has been understood when it is reached.
+                // Options before --help have been understood when it is reached.
                 "same" | "better" => {
                     let line: Vec<&str> = [command, option].into_iter().chain(value).chain(["--help"]).collect();
                     let complaint = env.rtrace(&line).stderr();

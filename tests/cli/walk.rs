@@ -90,7 +90,7 @@ impl Tree {
         fs::write(path, text).expect("a file");
     }
 
-    /// What FILE says at the top level, in `one` and in `two`.
+    /// The contents of FILE at the top level, in `one` and in `two`.
     fn says(&self, file: &str) -> [String; 3] {
         ["", "instances/one/", "instances/two/"]
             .map(|place| fs::read_to_string(self.root.join(place).join(file)).expect("a file").trim().to_owned())
@@ -133,7 +133,7 @@ fn each_help_has_examples_and_names_the_instance() {
             assert!(says.iter().any(|what| words.contains(what)), "{verb} does not say where it works:\n{help}");
             assert!(words.contains("-B, --instance <"), "{verb} has no -B:\n{help}");
         }
-        // What is not known is a usage error, and so is one option too many.
+        // An unknown option is a usage error, and so is one too many.
         env.rtrace(&[verb, "--no-such-option"]).exits(2).complains_with("--no-such-option");
     }
 }
@@ -296,7 +296,7 @@ fn what_the_exit_code_says_of_tracefs() {
         ("stack --start", 5, "CONFIG_STACK_TRACER"),
         ("list -f", 5, "CONFIG_DYNAMIC_FTRACE"),
     ]);
-    // What it has, but not for instances.
+    // A feature of the kernel, but not for instances.
     tree.put("available_tracers", b"function_graph nop\n");
     tree.put("instances/one/available_tracers", b"nop\n");
     tree.walk(&[("start --journal-dir j -B one -p function_graph", 5, "leave out -B")]);
@@ -341,6 +341,15 @@ fn what_the_exit_code_says_of_files() {
     for verb in ["report FILE", "dump --validate FILE", "convert --force FILE -o new.dat", "hist -i FILE"] {
         line(verb, "cut.dat", 4);
     }
+    // Nothing found may mean that it was lost; a failed write is a failure all the same.
+    for (verb, of_whole) in [("mem FILE", 1), ("report -F nosuch FILE", 2), ("report --filter nosuch:x FILE", 2)] {
+        line(verb, "whole.dat", of_whole);
+        line(verb, "cut.dat", 4);
+    }
+    for window in ["-B nosuch", "9999998 9999999"] {
+        line(&format!("split -i FILE -o part.dat --force {window}"), "cut.dat", 4);
+    }
+    line("convert FILE -o no-such-folder/new.dat", "cut.dat", 1);
     for words in [
         "split -e 10 -u 5 -i FILE",
         "convert --file-version 8 -i FILE -o new.dat",

@@ -1,4 +1,4 @@
-//! Where trace files to test with are: the project's own, and the corpus where it is at hand (`RTRACE_CORPUS`, or
+//! Paths of the trace files to test with: the project's own, and the corpus where it is available (`RTRACE_CORPUS`, or
 //! `../shared/corpus` beside the repository).
 
 use std::path::{Path, PathBuf};

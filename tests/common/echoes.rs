@@ -1,7 +1,7 @@
-//! What was written to a kernel beside what the kernel showed then: they must mean the same.
+//! Texts written to a kernel beside the kernel's echoes: they must mean the same.
 
 use rtrace::filter::Filter;
-use rtrace::probe::{Kind, Probe};
+use rtrace::probe::{Probe, ProbeKind};
 use rtrace::trigger::{Action, Trigger};
 
 /// Compares lines `KIND<tab>WRITTEN<tab>SHOWN`; counts filters, triggers and probes.
@@ -28,8 +28,8 @@ pub(crate) fn compare(text: &str) -> [usize; 3] {
                 let mut shown: Probe = shown.parse().unwrap();
                 // The kernel chooses how many returns may be active at once if nobody else does.
                 match (&written.kind, &mut shown.kind) {
-                    (Kind::Kretprobe { max_active: None, .. }, Kind::Kretprobe { max_active, .. })
-                    | (Kind::Function { max_active: None, .. }, Kind::Function { max_active, .. }) => {
+                    (ProbeKind::Kretprobe { max_active: None, .. }, ProbeKind::Kretprobe { max_active, .. })
+                    | (ProbeKind::Function { max_active: None, .. }, ProbeKind::Function { max_active, .. }) => {
                         *max_active = None
                     }
                     _ => {}

@@ -48,7 +48,7 @@ impl TestEnvironment {
 /// The longest that a command may take, rtrace on a large file included: 5 minutes.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// What a command did, with expectations that explain themselves when they fail. Each returns the outcome again.
+/// The outcome of a command, with expectations that explain themselves when they fail. Each returns the outcome again.
 pub(crate) struct Outcome {
     line: String,
     dir: PathBuf,

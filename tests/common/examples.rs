@@ -8,7 +8,7 @@ pub(crate) struct Example {
     pub(crate) kind: &'static str,
     /// `SYSTEM/EVENT`, `SYSTEM`, or `-`.
     pub(crate) event: &'static str,
-    /// What is written; `!` is left out.
+    /// The written text; `!` is left out.
     pub(crate) text: &'static str,
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn commands(page: &str) -> Vec<String> {
     found
 }
 
-/// An explanation stands two blanks behind the command, or more.
+/// An explanation stands two blanks after the command, or more.
 fn without_explanation(command: &mut String) {
     let end = command.find("  ").unwrap_or(command.len());
     command.truncate(end);

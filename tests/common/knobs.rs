@@ -1,4 +1,4 @@
-//! What tracefs is set to: every knob of the top level and of all instances, to be compared before and after.
+//! The settings of tracefs: every knob of the top level and of all instances, to be compared before and after.
 //!
 //! A knob is a file that its owner may both read and write, and every event's `enable`, `filter` and `trigger`. Not
 //! knobs: what holds or consumes data (`trace`, `trace_pipe`, `trace_marker`, `snapshot`, `*_raw`, `free_buffer`, which
@@ -32,7 +32,7 @@ impl Knobs {
                     entry => entry.expect("a directory entry"),
                 };
                 let path = entry.path();
-                // An event may be removed meanwhile by whoever made it; an instance, too.
+                // An event may be removed meanwhile by its maker; an instance, too.
                 let Ok(metadata) = entry.metadata() else { continue };
                 let file = path.strip_prefix(&root).expect("below the root").to_str().expect("kernel names").to_owned();
                 if metadata.is_dir() {
@@ -49,7 +49,7 @@ impl Knobs {
         Knobs(knobs)
     }
 
-    /// What differs, one line each; empty if nothing does.
+    /// The differences, one line each; empty if there are none.
     ///
     /// A ring buffer that was never used (`7 (expanded: 1408)`) cannot become so again: its size is left out.
     pub(crate) fn differences(&self, after: &Knobs) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use super::not_run::not_run;
 
-/// Whether `test` is to be passed over, which a line says: it runs with `CI=true` or `RTRACE_LONG_TESTS=1`.
+/// True if `test` is to be passed over, which a line says: it runs with `CI=true` or `RTRACE_LONG_TESTS=1`.
 pub(crate) fn is_left_out(test: &str) -> bool {
     let set = |name, to| std::env::var(name).is_ok_and(|value| value == to);
     let left_out = !set("CI", "true") && !set("RTRACE_LONG_TESTS", "1");

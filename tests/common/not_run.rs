@@ -1,4 +1,4 @@
-//! What a machine cannot run is said where the test runner does not swallow it.
+//! Tests that a machine cannot run are reported where the test runner does not swallow it.
 
 use std::fmt::Display;
 use std::io::Write;

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 
-/// What reached the two terminals, byte for byte, and how the command ended.
+/// The output on the two terminals, byte for byte, and the command's end.
 pub(crate) struct OnTerminals {
     pub(crate) stdout: Vec<u8>,
     pub(crate) stderr: Vec<u8>,

@@ -1,8 +1,8 @@
 //! Recordings of events that never happened, with the facts of a real one.
 
 use rtrace::format::EventFormat;
-use rtrace::trace_dat::Trace;
 use rtrace::trace_dat::write::{NewFile, Version};
+use rtrace::trace_dat::{OptionId, Trace};
 use rtrace::units::CpuId;
 use std::fs::File;
 use std::path::Path;
@@ -23,6 +23,8 @@ impl Synthetic {
         let mut facts = Trace::open(File::open(path).expect("test data")).expect("a recording");
         facts.saved_cmdlines = saved_cmdlines.as_bytes().to_vec();
         facts.cpu_count = cpus as u32;
+        // Those of the real recording's CPUs.
+        facts.options.retain(|option| ![OptionId::CPUCOUNT, OptionId::CPUSTAT].contains(&option.id));
         Synthetic { facts, cpus: vec![Vec::new(); cpus] }
     }
 
@@ -44,14 +46,19 @@ impl Synthetic {
         self.cpus[cpu].push((time, data));
     }
 
-    /// Writes the file.
+    /// Writes the file, in chunks of 32 KiB.
     pub(crate) fn write(&self, path: &Path, version: Version) {
+        self.write_in_chunks(path, version, 8 * PAGE);
+    }
+
+    /// Writes the file, in chunks of this many bytes of sub-buffers.
+    pub(crate) fn write_in_chunks(&self, path: &Path, version: Version, chunk: usize) {
         let mut file =
             NewFile::create(File::create(path).expect("a file"), &self.facts, version, &[""]).expect("facts");
         file.begin_buffer("", "local", PAGE).expect("a buffer");
         for (cpu, events) in self.cpus.iter().enumerate() {
             file.begin_cpu(CpuId(cpu as u32)).expect("a CPU");
-            for pages in pages(events).chunks(8 * PAGE) {
+            for pages in pages(events).chunks(chunk) {
                 file.pages(pages).expect("sub-buffers");
             }
             file.end_cpu().expect("a CPU");
@@ -92,7 +99,7 @@ fn end_page(all: &mut Vec<u8>, page: &mut Vec<u8>) {
 }
 
 /// Random numbers, the same each time (xorshift).
-pub(crate) struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     pub(crate) fn below(&mut self, limit: usize) -> usize {

@@ -1,4 +1,4 @@
-//! The trace-cmds that are at hand, and what is compared of their reports.
+//! The trace-cmds that are available, and the compared parts of their reports.
 
 use super::not_run::not_run;
 use std::path::{Path, PathBuf};

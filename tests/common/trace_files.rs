@@ -1,4 +1,4 @@
-//! Every trace file at hand.
+//! Every trace file available.
 
 use super::corpus::{corpus, own};
 use std::path::PathBuf;

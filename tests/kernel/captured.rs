@@ -1,4 +1,4 @@
-//! What `guest/capture` brought: the kernel's own text of some events, and the same events as bytes.
+//! The results of `guest/capture`: the kernel's own text of some events, and the same events as bytes.
 
 use regex::Regex;
 use rtrace::abi::{Abi, Endian};
@@ -31,11 +31,11 @@ struct Event {
     system: String,
     name: String,
     program: Program,
-    /// Whether its print format has a plain `%p`.
+    /// True if its print format has a plain `%p`.
     has_pointer: bool,
 }
 
-/// What the kernel printed for a plain `%p`.
+/// The kernel's text of a plain `%p`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pointers {
     /// The value.
@@ -44,7 +44,7 @@ pub(crate) enum Pointers {
     Hashed,
 }
 
-/// What the names in the formats stand for, if the kernel's types are at hand.
+/// The values of the names in the formats, if the kernel's types are available.
 fn enumerators(dir: &Path) -> Enumerators {
     let Ok(types) = std::fs::read(dir.join("btf")) else { return Enumerators::default() };
     let formats = String::from_utf8_lossy(&bytes(dir, "formats")).into_owned();
@@ -191,7 +191,7 @@ fn split_name(text: &str) -> (String, String) {
     }
 }
 
-/// Whether two lines say the same. For system calls the kernel's `trace` has its own wording, which no print format
+/// True if two lines say the same. For system calls the kernel's `trace` has its own wording, which no print format
 /// describes: there the arguments' names and numbers are compared.
 fn same(kernel: &Line, our: &Line) -> bool {
     if kernel.0 != our.0 || kernel.1 != our.1 {
@@ -207,7 +207,7 @@ fn same(kernel: &Line, our: &Line) -> bool {
     our.1.starts_with("sys_exit_") && number(&kernel.2) == number(&our.2)
 }
 
-/// What a print format computes from something that only the running kernel knows, by event: the words in question.
+/// Words of print formats that depend on something that only the running kernel knows, by event.
 const UNKNOWABLE: &[(&str, &[&str])] = &[
     // pfn_to_page(): vmemmap_base, a variable whose value is random from boot to boot
     ("mm_page_alloc", &["page="]),
@@ -225,12 +225,12 @@ const UNKNOWABLE: &[(&str, &[&str])] = &[
     ("writeback_sb_inodes_requeue", &["age="]),
 ];
 
-/// The line with the values behind its event's unknowable words left out.
+/// The line with the values after its event's unknowable words left out.
 fn without_unknowable(line: &Line) -> Line {
     (line.0, line.1.clone(), unknowable_left_out(&line.1, &line.2))
 }
 
-/// The text with the values behind the event's unknowable words left out.
+/// The text with the values after the event's unknowable words left out.
 pub(crate) fn unknowable_left_out(event: &str, text: &str) -> String {
     let mut text = text.to_owned();
     for (_, words) in UNKNOWABLE.iter().filter(|(name, _)| *name == event) {

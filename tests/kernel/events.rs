@@ -1,4 +1,4 @@
-//! What a kernel offers: all of its formats are understood, and listing them leaves everything as it was.
+//! The events of a kernel: all of its formats are understood, and listing them leaves everything as it was.
 
 use crate::guest_machine::{Guest, Kernel, on_kernels};
 

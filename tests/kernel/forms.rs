@@ -1,11 +1,11 @@
-//! What kernels printed once of the events of `module/`, each helper and each `%p` form there is: stored in
-//! `tests/data/forms` beside the ring buffers, so that no kernel is needed to hold our text to theirs.
+//! The kernels' texts of the events of `module/`, each helper and each `%p` form there is: stored in `tests/data/forms`
+//! beside the ring buffers, so that no kernel is needed to hold our text to theirs.
 
 use crate::whole::{Tally, cases};
 use std::path::Path;
 
-/// What stands in the print formats of the module's events and is read back by us. (On 64-bit kernels `__print_flags_u64`
-/// and its like stand there by their plain names, `__print_ns_to_secs()` as a division.)
+/// Texts in the print formats of the module's events that we read back. (On 64-bit kernels `__print_flags_u64` and its
+/// like stand there by their plain names, `__print_ns_to_secs()` as a division.)
 const IN_EVENTS: &[&str] = &[
     "%pS",
     "%ps",
@@ -93,7 +93,7 @@ const IN_EVENTS: &[&str] = &[
     "sizeof(",
 ];
 
-/// What stands in its calls of trace_printk(): the kernel packs the arguments, or the text of what they point to.
+/// Texts in its calls of trace_printk(): the kernel packs the arguments, or the text of what they point to.
 const IN_PRINTK: &[&str] = &[
     "%pS", "%ps", "%pB", "%pSR", "%px", "%p\\n", "%pM", "%pm", "%pMR", "%pmR", "%pMF", "%pI4", "%pI6", "%pI6c", "%pUb",
     "%pUB", "%pUl", "%pUL", "%*phC", "%*phD", "%*phN", "%*pb ", "%*pbl", "%pe", "%pGg", "%pGv", "%ptR", "%ptRd",

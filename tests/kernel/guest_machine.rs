@@ -15,7 +15,7 @@ pub(crate) enum Kernel {
     /// Debian's newest kernel, from unstable or backports. A boot costs more than CI has left, so it is used only where
     /// it was fetched before (`tests/kernel/boot -p 7`, with `RTRACE_KERNELS` as the test will have it).
     V7,
-    /// A 6.12 built with every tracer there is; no package has it, so it is used where it lies at hand.
+    /// A 6.12 built with every tracer there is; no package has it, so it is used where it is available.
     AllTracers,
 }
 
@@ -35,7 +35,7 @@ impl Kernel {
     }
 }
 
-/// What a guest left behind.
+/// The remains of a guest.
 pub(crate) struct Guest {
     dir: tempfile::TempDir,
     kernel: Kernel,

@@ -64,7 +64,7 @@ fn script(groups: &[Group<'_>], old: bool) -> String {
     script
 }
 
-/// What we write for a trigger, and to remove it: the same tree, and its normal form.
+/// Our text of a trigger, and of its removal: the same tree, and its normal form.
 fn ours(text: &str) -> (String, String) {
     match HistSpec::parse(text) {
         Ok(spec) => (spec.to_string(), spec.normal().to_string()),
@@ -175,13 +175,15 @@ fn ranks_by_counting(table: &serde_json::Value, key: &str) {
     }
 }
 
-/// Each command of ours, with the knobs before and after.
+/// Each command of ours, with the knobs of the systems that the commands name before and after; those of all are compared
+/// once, since a guest takes seconds to read them.
 const COMMANDS: &str = r#"
-same() { knobs > now; diff before now > diff.$1 || { echo "knobs differ after $1"; cat diff.$1; }; }
+named() { knobs /sys/kernel/tracing sched kmem raw_syscalls synthetic; }
+same() { named > now; diff before now > diff.$1 || { echo "knobs differ after $1"; cat diff.$1; }; }
 run() { n=$1; want=$2; shift 2; rtrace "$@" > $n.out 2> $n.err; rc=$?; [ $rc = $want ] || { echo "$n: $rc, not $want: $*"; cat $n.err; }; }
 up() { tries=3000; until grep -q ^hist: /sys/kernel/tracing/instances/rtrace-*/events/sched/sched_switch/trigger 2>/dev/null || [ $((tries -= 1)) = 0 ]; do usleep 100000; done; }
 run warm 0 latency sched:sched_waking sched:sched_switch --by pid=next_pid --duration 10ms
-knobs > before
+knobs > all; named > before
 run hist 0 hist sched:sched_switch --key next_comm,next_pid --val next_prio --json -- sh load.sh; same hist
 run top 0 hist sched:sched_switch --top --key common_timestamp.usecs --size 128 --duration 100ms; same top
 run bucket 0 hist raw_syscalls:sys_exit --key ret.buckets=100 --if 'ret > 0' --csv -- sh load.sh; same bucket
@@ -233,6 +235,7 @@ for signal in INT TERM HUP; do
 done
 rtrace latency sched:sched_waking sched:sched_switch --by pid=next_pid > /dev/null 2>&1 & up; kill -9 $!; wait $!
 rtrace reset --stale > stale.out 2>&1 || { echo "reset --stale: $?"; cat stale.out; }; same stale
+knobs > after; diff all after > diff.all || { echo "knobs differ at the end"; cat diff.all; }
 exit 0
 "#;
 

@@ -1,4 +1,4 @@
-//! What a guest recorded is read here, by us and by trace-cmd: a guest is slow at it.
+//! A guest's recordings are read here, by us and by trace-cmd: a guest is slow at it.
 
 use crate::common::bounded::output;
 use crate::common::trace_cmd::{different_lines, events, fetched, installed};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// What `program ARGS FILE` prints; it must end well and complain of nothing.
+/// The output of `program ARGS FILE`; it must end well and complain of nothing.
 fn printed(program: &str, args: &[&str], file: &Path) -> Result<String, String> {
     let output = output(Command::new(program).args(args).arg(file).env("LC_ALL", "C")).expect("it starts");
     let complaint = String::from_utf8_lossy(&output.stderr);

@@ -32,8 +32,8 @@ pub(crate) fn program(name: &str) -> Option<Load> {
     }
 }
 
-/// Whoever traces this machine is alone as long as this lives: the kernel's short list of task names is one for all
-/// instances, and must be the same when it is copied and when the kernel prints its text.
+/// A lock on the tracing of this machine: the kernel's short list of task names is one for all instances, and must be
+/// the same when it is copied and when the kernel prints its text.
 pub(crate) fn alone_on_this_machine() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(PoisonError::into_inner)

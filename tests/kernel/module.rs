@@ -17,7 +17,7 @@ pub(crate) struct Module {
 /// them. What the module said once is stored in `tests/data/forms`, and compared wherever there is no kernel.
 pub(crate) fn built_for(kernel: Kernel) -> Option<Module> {
     if matches!(kernel, Kernel::AllTracers | Kernel::V7) {
-        return None; // it has no modules, or its headers are not at hand
+        return None; // it has no modules, or its headers are not available
     }
     let dir = tempfile::TempDir::new().expect("a temporary folder");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel/module/build");

@@ -1,5 +1,6 @@
-//! What Linux 7 prints that older kernels do not (arguments of functions, what system calls were given, the rules of
-//! Landlock, the blk tracer's new records), as a 7.3 printed it once: stored in `tests/data/newest` beside the ring buffers.
+//! Output of Linux 7 that older kernels do not have (arguments of functions, what system calls were given, the rules of
+//! Landlock, the blk tracer's new records), as a 7.3 printed it once: stored in `tests/data/newest` beside the ring
+//! buffers.
 
 use crate::whole::{Tally, cases};
 use crate::whole_file::{report, reported};
@@ -57,7 +58,7 @@ fn is_what_trace_cmd_printed_of_it() {
     }
 }
 
-/// Types that cannot be read are told of, and the functions are shown with what their registers held.
+/// Types that cannot be read are reported, and the functions are shown with what their registers held.
 #[test]
 fn damaged_types_are_told() {
     let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/newest");

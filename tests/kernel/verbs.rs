@@ -24,7 +24,7 @@ on_kernels!(each_does_its_work: V6_1, V6_12, V7, AllTracers => |kernel| {
     }
 });
 
-/// What `verbs_files.sh` says of the recordings in `dir`.
+/// The output of `verbs_files.sh` for the recordings in `dir`.
 #[track_caller]
 fn with_files(dir: &Path) -> String {
     let rtrace = Path::new(env!("CARGO_BIN_EXE_rtrace")).parent().expect("its folder");

@@ -30,13 +30,13 @@ fn timeless(text: &str) -> String {
     lines.join("\n")
 }
 
-/// What was compared.
+/// The number of comparisons.
 #[derive(Default)]
 pub(crate) struct Tally {
     lines: usize,
     events: BTreeSet<String>,
     cases: usize,
-    /// Whether the kernel printed a plain `%p` hashed, with a secret: nobody else can know it.
+    /// True if the kernel printed a plain `%p` hashed, with a secret: nobody else can know it.
     hashed: bool,
     /// By case and event the first line that differs, and how many do.
     differences: BTreeMap<(String, String), (String, usize)>,
@@ -103,7 +103,7 @@ impl Tally {
     }
 }
 
-/// The event that a line is of: what stands behind the time, or the comment of function_graph.
+/// The event that a line is of: what stands after the time, or the comment of function_graph.
 fn event_of(line: &str) -> Option<String> {
     let line = line.strip_suffix(" */").unwrap_or(line);
     let text = match line.split_once("/* ") {

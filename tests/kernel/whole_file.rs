@@ -1,4 +1,4 @@
-//! What `guest/whole` brought, made into a trace file and printed by the program.
+//! The results of `guest/whole`, made into a trace file and printed by the program.
 
 use rtrace::abi::Abi;
 use rtrace::format::HeaderPage;
@@ -91,13 +91,13 @@ fn write(dir: &Path, to: &Path) {
     writer.finish(&[(String::new(), clock, page_size)], &spools).expect("the trace file is finished");
 }
 
-/// What `rtrace report --format kernel` prints of what is in `dir`, and the kernel's own text. No event may be shown as
-/// raw fields only.
+/// The output of `rtrace report --format kernel` for the files in `dir`, and the kernel's own text. No event may be
+/// shown as raw fields only.
 pub(crate) fn both(dir: &Path) -> (Vec<u8>, Vec<u8>) {
     (reported(dir, &["--format", "kernel"]), std::fs::read(dir.join("trace")).expect("the kernel's text"))
 }
 
-/// What `rtrace report` prints of what is in `dir`.
+/// The output of `rtrace report` for the files in `dir`.
 pub(crate) fn reported(dir: &Path, options: &[&str]) -> Vec<u8> {
     let output = report(dir, options);
     let told = String::from_utf8_lossy(&output.stderr);

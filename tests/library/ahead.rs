@@ -3,19 +3,23 @@
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
 use proptest::prelude::*;
-use rtrace::event::{DecodeOptions, EventTypes, NameFix, Record, State};
+use rtrace::event::{Consumed, DecodeOptions, EventTypes, NameFix, Record, State};
 use rtrace::export::{Text, TextOptions};
 use rtrace::merge::ahead::{Commit, Effort, Work, run};
 use rtrace::merge::{Merge, MergeError};
 use rtrace::symbols::{Comms, Symbols};
 use rtrace::trace_dat::write::Version;
-use rtrace::trace_dat::{Codec, CpuStream, TimeOptions, Trace};
+use rtrace::trace_dat::{Codec, CpuStream, ReadAt, TimeOptions, Trace};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Writes a line per record; what it says of the number of records before it makes segments depend on each other.
 struct Lines {
     /// The state's every how many-th change is not to be foreseen; 0: none.
     surprise: u64,
-    /// Whether some records tell of the one behind them, which does not come then.
+    /// True if some records tell of the one after them, which does not come then.
     tells: bool,
 }
 
@@ -38,7 +42,7 @@ impl Work for Lines {
         next: impl FnOnce() -> Option<Record<'n>>,
         state: &mut Seen,
         out: &mut Vec<u8>,
-    ) -> bool {
+    ) -> Consumed {
         state.records += 1;
         let number = (state.base + state.records).checked_div(self.surprise).unwrap_or(0);
         let sum = r.data.iter().fold(0u32, |sum, b| sum.wrapping_mul(31).wrapping_add(u32::from(*b)));
@@ -49,7 +53,7 @@ impl Work for Lines {
             out.extend_from_slice(format!(" and {} {}", told.timestamp.0, told.data.len()).as_bytes());
         }
         out.push(b'\n');
-        told.is_some()
+        if told.is_some() { Consumed::Two } else { Consumed::One }
     }
 
     fn commit(&self, known: &mut Seen, done: &mut Seen, out: &mut Vec<u8>) -> Commit {
@@ -82,7 +86,7 @@ fn streams(trace: &Trace) -> Vec<(CpuStream, usize)> {
     streams
 }
 
-/// What comes out: the lines, and the damage.
+/// The output: the lines, and the damage.
 fn lines(bytes: &[u8], effort: Effort, surprise: u64) -> (String, Vec<String>) {
     let trace = match Trace::open(bytes.to_vec()) {
         Ok(trace) => trace,
@@ -143,7 +147,9 @@ fn series_give_what_single_steps_give() {
         let (mut seen, mut expected, mut expected_damage) = (Seen::default(), Vec::new(), Vec::new());
         loop {
             match merge.advance() {
-                Ok(true) if work.record(&merge.record(), || merge.peek(), &mut seen, &mut expected) => {
+                Ok(true)
+                    if work.record(&merge.record(), || merge.peek(), &mut seen, &mut expected) == Consumed::Two =>
+                {
                     merge.skip_peeked();
                     told += 1;
                 }
@@ -157,7 +163,7 @@ fn series_give_what_single_steps_give() {
             out.extend_from_slice(text);
             Ok(())
         };
-        let note = &mut |e: &MergeError| damage.push(e.to_string());
+        let note = &mut |e: MergeError| damage.push(e.to_string());
         run(&work, streams(&trace), Effort::new(1), &mut Seen::default(), &mut sink, note).unwrap();
         assert!(out == expected && damage == expected_damage, "{}", path.display());
     }
@@ -183,37 +189,34 @@ proptest! {
     }
 }
 
-/// Panics at a record.
-struct Panics(u64);
+/// Panics once this many records were worked on, by whichever thread.
+struct Panics(AtomicUsize);
 
 impl Work for Panics {
-    type State = u64;
+    type State = ();
 
-    fn fork(&self, known: &u64, _: Option<u64>) -> u64 {
-        *known
-    }
+    fn fork(&self, _: &(), _: Option<()>) {}
 
     fn record<'n>(
         &self,
         record: &Record<'_>,
         _: impl FnOnce() -> Option<Record<'n>>,
-        seen: &mut u64,
+        _: &mut (),
         _: &mut Vec<u8>,
-    ) -> bool {
-        *seen += 1;
-        assert!(*seen < self.0, "on purpose, at {}", record.timestamp.0);
-        false
+    ) -> Consumed {
+        let left = self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+        assert!(left.is_ok(), "on purpose, at {}", record.timestamp.0);
+        Consumed::One
     }
 
-    fn commit(&self, known: &mut u64, done: &mut u64, _: &mut Vec<u8>) -> Commit {
-        *known = *done;
+    fn commit(&self, _: &mut (), _: &mut (), _: &mut Vec<u8>) -> Commit {
         Commit::Accept
     }
 }
 
 #[test]
 fn a_thread_that_panics_is_an_error() {
-    for records in [1, 100, 2_000] {
+    for records in [0, 100, 2_000] {
         let trace = Trace::open(std::fs::read("tests/data/traces/i386/events-v6.dat").unwrap()).unwrap();
         let streams = (0..trace.buffers[0].cpus.len())
             .map(|cpu| (trace.stream(&trace.buffers[0], cpu, &TimeOptions::default()).unwrap(), 0))
@@ -221,7 +224,7 @@ fn a_thread_that_panics_is_an_error() {
         let (done, waited) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             let sink = &mut |_: &[u8]| Ok(());
-            done.send(run(&Panics(records), streams, small(3), &mut 0, sink, &mut |_| {})).unwrap();
+            done.send(run(&Panics(AtomicUsize::new(records)), streams, small(3), &mut (), sink, &mut |_| {})).unwrap();
         });
         let result = waited.recv_timeout(std::time::Duration::from_secs(60)).expect("it waits for ever");
         assert!(result.unwrap_err().to_string().contains("panicked"));
@@ -244,7 +247,7 @@ impl Work for Texts<'_> {
         next: impl FnOnce() -> Option<Record<'n>>,
         state: &mut State,
         out: &mut Vec<u8>,
-    ) -> bool {
+    ) -> Consumed {
         self.0.event(record, next, state, out)
     }
 
@@ -289,4 +292,71 @@ fn task_names_are_the_same_on_any_number_of_threads() {
             assert!(found == expected, "{threads} threads, round {round}: {differ:#?}");
         }
     }
+}
+
+/// A file that is overwritten with zeros while it is read.
+struct Overwritten {
+    bytes: Vec<u8>,
+    zeros: std::ops::Range<u64>,
+    /// Reads that still find the bytes that were there.
+    left: AtomicUsize,
+}
+
+impl ReadAt for Overwritten {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+        let read = self.bytes.read_at(buf, offset)?;
+        if self.left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_err() {
+            let zeros = self.zeros.start.max(offset)..self.zeros.end.min(offset + read as u64);
+            if zeros.start < zeros.end {
+                buf[(zeros.start - offset) as usize..(zeros.end - offset) as usize].fill(0);
+            }
+        }
+        Ok(read)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.bytes.size()
+    }
+}
+
+/// Chunks are read again where a segment is redone or a thread takes over: then, too, damage is reported.
+#[test]
+fn chunks_that_are_overwritten_meanwhile_are_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("storm.dat");
+    fork_storm(3, 120_000, 400, 5).write(&path, Version::V7(Codec::Zstd));
+    let bytes = std::fs::read(&path).unwrap();
+    let frames: Vec<usize> = (0..bytes.len() - 4).filter(|at| bytes[*at..].starts_with(b"\x28\xb5\x2f\xfd")).collect();
+    let text = |zeros: std::ops::Range<u64>, left: usize, threads: usize| {
+        let io = Arc::new(Overwritten { bytes: bytes.clone(), zeros, left: AtomicUsize::new(left) });
+        let reads = || left - io.left.load(Relaxed);
+        let trace = Trace::open(io.clone()).unwrap();
+        let opening = reads();
+        let (mut out, mut damage) = (Vec::new(), 0);
+        let sink = &mut |text: &[u8]| {
+            out.extend_from_slice(text);
+            Ok(())
+        };
+        let effort = Effort { segment: 3_000, ..small(threads) };
+        let work = Lines { surprise: 50, tells: false };
+        run(&work, streams(&trace), effort, &mut Seen::default(), sink, &mut |_| damage += 1).unwrap();
+        (out, damage, opening..reads())
+    };
+    let (whole, none, _) = text(0..0, usize::MAX, 1);
+    let (_, _, reads) = text(0..0, usize::MAX, 3);
+    assert!(
+        none == 0 && whole.len() > 1_000_000 && frames.len() > 12 && reads.len() > 20,
+        "{reads:?}, {} chunks",
+        frames.len()
+    );
+    let mut damaged = 0;
+    for number in [5, frames.len() / 2] {
+        let zeros = frames[number] as u64 - 8..frames[number + 1] as u64 + 40;
+        for left in reads.clone().step_by(3) {
+            let (found, damage, _) = text(zeros.clone(), left, 3);
+            assert!(found == whole || damage > 0, "chunk {number}, overwritten after {left} reads");
+            damaged += u32::from(damage > 0);
+        }
+    }
+    assert!(damaged > 1, "{damaged}");
 }

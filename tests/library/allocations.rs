@@ -2,20 +2,20 @@
 //! allocates what its streams begin with, and nothing while events are printed.
 
 use crate::common::counting::allocations;
-use rtrace::event::{DecodeOptions, EventTypes, Lost, State};
+use rtrace::event::{Consumed, DecodeOptions, EventTypes, Lost, State};
 use rtrace::export::{Column, Csv, CsvBuffer, Json, JsonBuffer, JsonTypes, Style, Text, TextOptions};
 use rtrace::merge::Merge;
 use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
 use rtrace::trace_dat::{TimeOptions, Trace};
 
-/// What a pass over a trace did.
+/// Allocations of a pass over a trace.
 #[derive(Default)]
 struct Pass {
     records: u64,
     streams: u64,
-    /// How many records made printing allocate.
+    /// Number of records for which printing allocated.
     printing: u64,
-    /// How many made reading on allocate.
+    /// Number of records for which reading on allocated.
     reading: u64,
 }
 
@@ -83,7 +83,7 @@ fn printing_allocates_nothing() {
         let mut state = State::new(symbols.comms.clone());
         records += none_in_last(&trace, &format!("{name}: text"), |merge, out| {
             let record = merge.record();
-            if text.event(&record, || merge.peek(), &mut state, out) {
+            if text.event(&record, || merge.peek(), &mut state, out) == Consumed::Two {
                 merge.skip_peeked();
             }
         });

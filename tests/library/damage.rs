@@ -21,7 +21,7 @@ fn ours(name: &str, codec: Codec) -> Vec<u8> {
     std::fs::read(&path).unwrap()
 }
 
-/// Where the first CPU's data starts: what is before are the headers.
+/// Offset of the first CPU's data: the headers are before it.
 fn headers(file: &[u8]) -> usize {
     let trace = Trace::open(file.to_vec()).unwrap();
     trace.buffers.iter().flat_map(|b| &b.cpus).map(|c| c.offset as usize).min().unwrap()
@@ -263,7 +263,79 @@ fn wrong_numbers_of_a_buffer_are_told() {
     }
 }
 
-/// A file whose bytes are claimed by many is read once: what is read is bounded by its size, not by its counts.
+/// A command's exit code and messages about a file.
+fn said(words: &[&str], file: &[u8]) -> (Option<i32>, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace.dat");
+    std::fs::write(&path, file).unwrap();
+    let done = Command::new(env!("CARGO_BIN_EXE_rtrace")).args(words).arg(&path).output().unwrap();
+    (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
+}
+
+/// Also of sections that no event needs: of texts that headers refer to, and of the table of spools that a finished
+/// recording keeps.
+#[test]
+fn a_wrong_size_of_any_section_is_told_when_the_file_is_opened() {
+    let foreign = std::fs::read(data("host/small-zlib.dat")).unwrap();
+    let mut seen = Vec::new();
+    for file in [foreign, ours("vm-6.1/trig.dat", Codec::None), ours("s390x/inst.dat", Codec::Zstd)] {
+        let big = file[12] == 1;
+        for section in Trace::open(file.clone()).unwrap().sections() {
+            seen.push(section.id);
+            for size in [section.size + 1, 2 * section.size, u64::MAX >> 1] {
+                let mut damaged = file.clone();
+                put(&mut damaged, section.offset as usize + 8, big, size, 8);
+                let told = Trace::open(damaged).map_or(true, |trace| !trace.damage.is_empty());
+                assert!(told, "section {:?} at {:#x} made {size} bytes", section.id, section.offset);
+            }
+        }
+    }
+    assert!(seen.contains(&SectionId::STRINGS) && seen.iter().filter(|id| **id == SectionId::OPTIONS).count() > 6);
+}
+
+#[test]
+fn sizes_that_are_printed_are_those_of_the_data() {
+    for (file, at, words) in [
+        // what the first chunk unpacks to
+        (ours("s390x/inst.dat", Codec::Zstd), None, &["report", "--stat"][..]),
+        (ours("i386/kprobe.dat", Codec::Zlib), None, &["report", "--stat"]),
+        // what the option says of the first CPU's data
+        (ours("s390x/inst.dat", Codec::Zstd), Some(1), &["dump"]),
+        (ours("i386/kprobe.dat", Codec::Zlib), Some(1), &["dump", "--json"]),
+    ] {
+        assert_eq!(said(words, &file).0, Some(0));
+        let big = file[12] == 1;
+        let trace = Trace::open(file.clone()).unwrap();
+        let cpu = trace.buffers[0].cpus[0];
+        let mut damaged = file.clone();
+        match at {
+            None => {
+                let size = cpu.offset as usize + 8;
+                let is =
+                    if big { u32::from_be_bytes } else { u32::from_le_bytes }(file[size..size + 4].try_into().unwrap());
+                put(&mut damaged, size, big, u64::from(is) - 1, 4);
+            }
+            Some(more) => {
+                let mut number = vec![0; 16];
+                put(&mut number, 0, big, cpu.offset, 8);
+                put(&mut number, 8, big, cpu.size, 8);
+                let place = file.windows(16).position(|bytes| bytes == number).unwrap();
+                put(&mut damaged, place + 8, big, cpu.size + more, 8);
+            }
+        }
+        let (status, stderr) = said(words, &damaged);
+        assert!(status == Some(4) && stderr.contains("0x"), "{words:?}: {status:?}, {stderr}");
+    }
+}
+
+#[test]
+fn an_unknown_compression_is_told_with_its_place() {
+    let mut file = ours("i386/kprobe.dat", Codec::Zlib);
+    file[0x14] ^= 0x80;
+    let (status, stderr) = said(&["report"], &file);
+    assert!(status == Some(4) && stderr.contains("at 0x12 is not known"), "{status:?}, {stderr}");
+}
+
 #[test]
 fn what_is_claimed_often_is_read_once() {
     let file = std::fs::read(data("vm-6.1/trig.dat")).unwrap();
@@ -297,4 +369,91 @@ fn what_is_claimed_often_is_read_once() {
     assert!(found.len() == whole.len() && !damage.is_empty(), "{} events", found.len());
     let chain = with_options(&vec![Vec::new(); 200_000]);
     assert_eq!(events_and_damage(&chain).0.len(), whole.len());
+}
+
+/// The tables of a version 6 file have no checksum either; all data after them is some CPU's.
+#[test]
+fn data_of_no_cpu_is_told_in_version_6() {
+    let file = std::fs::read(data("i386/events-v6.dat")).unwrap();
+    let whole = events(&Trace::open(file.clone()).unwrap());
+    let table = file.windows(10).position(|bytes| bytes == b"flyrecord\0").unwrap() + 10;
+    for (cpu, size) in [(0, 0), (0, 4096), (0, 36864 - 4096), (1, 0), (1, 32768 - 4096)] {
+        let mut damaged = file.clone();
+        put(&mut damaged, table + 16 * cpu + 8, false, size, 8);
+        assert_told(damaged, &whole, &format!("cpu {cpu} has {size} bytes"));
+    }
+}
+
+/// An option that corrects time stamps and cannot be read costs the correction, not the recording.
+#[test]
+fn a_malformed_option_of_time_costs_no_event() {
+    let file = std::fs::read(data("i386/events-v6.dat")).unwrap();
+    let trace = Trace::open(file.clone()).unwrap();
+    let whole = events(&trace);
+    let uname = trace.option(OptionId::UNAME).unwrap().offset as usize;
+    for id in [OptionId::DATE, OptionId::OFFSET, OptionId::TIME_SHIFT, OptionId::TRACEID, OptionId(0x4005)] {
+        let mut damaged = file.clone();
+        put(&mut damaged, uname, false, id.0.into(), 2);
+        let (found, damage) = read(damaged);
+        assert!(found == whole && !damage.is_empty() && damage[0].contains(" at 0x"), "{id}: {damage:?}");
+    }
+}
+
+#[test]
+fn a_cpu_that_the_machine_did_not_have_is_told() {
+    let file = std::fs::read(data("vm-6.1/trig.dat")).unwrap();
+    let trace = Trace::open(file.clone()).unwrap();
+    let whole = events(&trace);
+    let option = trace.options.iter().find(|option| option.id == OptionId::BUFFER).unwrap();
+    let cpu = option.offset as usize + 6 + option.data.len() - 20;
+    for number in [2, 3, u32::MAX.into()] {
+        let mut damaged = file.clone();
+        put(&mut damaged, cpu, false, number, 4);
+        assert_eq!(assert_told(damaged, &whole, &format!("cpu {number}")), whole.len());
+    }
+    let count = trace.option(OptionId::CPUCOUNT).unwrap().offset as usize + 6;
+    for number in [0, 1, 3, 4096] {
+        let mut damaged = file.clone();
+        put(&mut damaged, count, false, number, 4);
+        assert_told(damaged, &whole, &format!("{number} CPUs"));
+    }
+}
+
+/// Names of sections, the length of a format, and a sub-buffer's commit have no checksum: other parts contradict them.
+#[test]
+fn what_other_parts_contradict_is_told() {
+    let names = std::fs::read("tests/data/traces/i386/kprobe.dat").unwrap();
+    assert_eq!(said(&["dump", "--all"], &names).0, Some(0));
+    let headers: Vec<usize> = (0..names.len() - 20).filter(|at| names[*at..].starts_with(&[15, 0, 1, 0])).collect();
+    let texts = *headers.last().expect("a section of texts");
+    for (at, what) in [(0, "another section"), (2, "not compressed")] {
+        let mut file = names.clone();
+        file[texts + at] = if at == 0 { 16 } else { 0 };
+        let (status, stderr) = said(&["dump", "--all"], &file);
+        assert!(status == Some(4) && stderr.contains("it leads to no name"), "{what}: {stderr}");
+    }
+
+    let bare = std::fs::read("tests/data/traces/i386/events-v6.dat").unwrap();
+    let first = bare.windows(24).position(|bytes| bytes.starts_with(b"irq\0")).expect("a system");
+    let mut at = first + 8;
+    for _ in 0..bare[first + 4] {
+        at += 8 + u64::from_le_bytes(bare[at..at + 8].try_into().unwrap()) as usize;
+    }
+    let mut last = first + 8;
+    while last + 8 + (u64::from_le_bytes(bare[last..last + 8].try_into().unwrap()) as usize) < at {
+        last += 8 + u64::from_le_bytes(bare[last..last + 8].try_into().unwrap()) as usize;
+    }
+    let mut file = bare.clone();
+    file[last] -= 1; // the newline becomes part of the next system's name
+    let (status, stderr) = said(&["report"], &file);
+    assert!(status == Some(4) && stderr.contains("is no name of a system"), "{stderr}");
+
+    let trace = Trace::open(bare.clone()).unwrap();
+    let pages = trace.buffers[0].cpus[0].offset as usize;
+    let mut file = bare;
+    file[pages + 8..pages + 12].fill(0);
+    for words in [&["report", "--threads", "1"][..], &["report", "--threads", "2"], &["dump", "--validate"]] {
+        let (status, stderr) = said(words, &file);
+        assert!(status == Some(4) && stderr.contains("header declares no committed bytes"), "{words:?}: {stderr}");
+    }
 }

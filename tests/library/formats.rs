@@ -1,4 +1,4 @@
-//! Every format file at hand, of this machine's kernel and of the corpus, survives parsing byte for byte.
+//! Every format file available, of this machine's kernel and of the corpus, survives parsing byte for byte.
 
 use rtrace::format::EventFormat;
 use std::path::{Path, PathBuf};

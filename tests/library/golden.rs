@@ -1,4 +1,4 @@
-//! What trace-cmd 3.4 printed for the corpus is what we print, byte for byte, but for the kinds of line named below.
+//! The output of trace-cmd 3.4 for the corpus is ours, byte for byte, but for the kinds of line named below.
 //!
 //! The corpus is found through `RTRACE_CORPUS` or beside the repository (`../shared/corpus`); without it only the small
 //! cases in `tests/data/traces` are compared.
@@ -14,7 +14,7 @@ use std::process::Command;
 const KINDS: [(&[&str], &str); 6] =
     [(&[], "report"), (&["-R"], "R"), (&["-l"], "l"), (&["-t"], "t"), (&["-N"], "N"), (&["--stat"], "stat")];
 
-/// What `rtrace report` prints of the file.
+/// The output of `rtrace report` for the file.
 fn render(path: &Path, options: &[&str]) -> Vec<u8> {
     let output =
         Command::new(env!("CARGO_BIN_EXE_rtrace")).arg("report").args(options).arg("-i").arg(path).output().unwrap();
@@ -122,7 +122,7 @@ fn on_purpose(expected: &str, ours: &str) -> bool {
     (is(": timer_start:") && but(" flags=", ""))
         // elements of `u64 arr[]` have size 0
         || (is(": types:") && but(" arr={", "}"))
-        // raw layout: what lies behind a text without NUL, or behind the record, is shown too
+        // raw layout: what lies after a text without NUL, or after the record, is shown too
         || (is(": write:") && but(" arr=", " n="))
         || (is(": raw_data:") && is(" buf=") && expected.starts_with(ours))
         || (is(": kernel_stack:") && is(" caller=ARRAY[") && ours.ends_with(']') && expected.starts_with(&ours[..ours.len() - 1]))

@@ -104,7 +104,7 @@ fn echoes_equal_our_normal_form() {
                 let plain = line.rsplit_once(" [").unwrap().0;
                 let plain = plain.replace("keys=stacktrace", "keys=common_stacktrace");
                 assert_eq!(echo.spec.echo(), plain, "{}", path.display());
-                // What we would write to remove it is the same trigger.
+                // Our text of its removal is the same trigger.
                 assert_eq!(HistSpec::parse(&echo.spec.to_string()).unwrap().normal(), echo.spec, "{line}");
             }
             let base = path.file_stem().unwrap().to_str().unwrap();
@@ -145,7 +145,7 @@ fn tried(kernel: &str, file: &str) -> Vec<Tried> {
         .collect()
 }
 
-/// What the kernel takes and we refuse, on purpose.
+/// Triggers that the kernel takes and we refuse, on purpose.
 const STRICTER: [(&str, &str); 1] = [("hist:keys=next_pid:keys=prev_pid", "the kernel silently keeps the last")];
 
 #[test]

@@ -15,16 +15,24 @@ mod common {
 
 mod ahead;
 mod allocations;
+mod analyses;
 mod architecture;
+mod checksums;
 mod damage;
+mod damage_pages;
+mod damaged_spools;
+mod exporters;
 mod formats;
 mod golden;
 mod hist_spec;
 mod hist_table;
+mod hostile_chunks;
 mod languages;
+mod mutants;
 mod print_fmt_any;
 mod print_formats;
 mod queries;
+mod raw_pages;
 mod trace_files;
 mod trace_write;
 mod windows;

@@ -5,43 +5,16 @@ use rtrace::abi::{Abi, Endian};
 use rtrace::event::{DecodeOptions, EventTypes, Lost, Record, State};
 use rtrace::export::{Text, TextOptions};
 use rtrace::format::EventFormat;
-use rtrace::print_fmt::{Context, Semantics, compile};
 use rtrace::symbols::Symbols;
 use rtrace::units::{CpuId, Timestamp};
 use std::path::Path;
 
-const FIELDS: &str = "name: x\nID: 5\nformat:
-\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
-\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;
-\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;
-\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
+#[path = "../../fuzz/src/print_fmt.rs"]
+mod target;
 
-\tfield:int a;\toffset:8;\tsize:4;\tsigned:1;
-\tfield:char b[16];\toffset:12;\tsize:16;\tsigned:0;
-\tfield:__data_loc char[] c;\toffset:28;\tsize:4;\tsigned:0;
-\tfield:__rel_loc u32[] d;\toffset:32;\tsize:4;\tsigned:0;
-\tfield:u64 e;\toffset:36;\tsize:8;\tsigned:0;
-\tfield:u8 f[];\toffset:44;\tsize:0;\tsigned:0;
-
-print fmt: ";
-
-/// Compiles and renders in both readings and byte orders; what is longer than this has no bound.
+/// Compiles and renders in all readings and byte orders, as the fuzz target does.
 fn run(print_fmt: &str, data: &[u8]) {
-    let Ok(event) = EventFormat::parse("x", &format!("{FIELDS}{print_fmt}\n")) else { return };
-    let symbols = Symbols::default();
-    for semantics in [Semantics::Kernel, Semantics::TraceCmd] {
-        for abi in [
-            Abi { endian: Endian::Little, long_size: 8 },
-            Abi { endian: Endian::Big, long_size: 8 },
-            Abi { endian: Endian::Little, long_size: 4 },
-        ] {
-            let Ok(program) = compile(&event, abi, &symbols, semantics) else { continue };
-            let mut out = Vec::new();
-            program.render(&Context { data, abi, symbols: &symbols }, &mut out);
-            let bound = (print_fmt.len() + 1) * (20 * data.len() + 2 * 4096 + 64);
-            assert!(out.len() <= bound, "{} bytes from {print_fmt:?}", out.len());
-        }
-    }
+    target::run(&[print_fmt.as_bytes(), b"\n", data].concat());
 }
 
 /// Pieces of print formats, to be strung together in any order.

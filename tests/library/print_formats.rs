@@ -1,4 +1,4 @@
-//! Every print format of every kernel at hand compiles, in both readings.
+//! Every print format of every kernel available compiles, in both readings.
 
 use crate::common::not_run::not_run;
 use rtrace::abi::Abi;

@@ -1,4 +1,4 @@
-//! Real trace files, of the corpus where it is at hand: everything in them is found, in order, without damage.
+//! Real trace files, of the corpus where it is available: everything in them is found, in order, without damage.
 
 use crate::common::trace_files::trace_files;
 use rtrace::merge::Merge;

@@ -3,8 +3,9 @@
 
 use crate::common::bounded::output;
 use crate::common::not_run::not_run;
-use crate::common::recording::{Stopped, data, events, open, record};
-use rtrace::trace_dat::{Codec, OptionId, Recovered, Siblings, Trace, WriteError, recover};
+use crate::common::recording::{Stopped, data, events, events_and_damage, open, record};
+use rtrace::trace_dat::{Codec, OptionId, Recovered, Siblings, Trace, UnsavedEvents, WriteError, recover};
+use rtrace::units::CpuId;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -90,7 +91,7 @@ fn other_readers_meet_no_option_that_they_do_not_know() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("trace.dat");
         let Stopped { mut writer, buffers, spools } = record(&from, &path, codec, usize::MAX);
-        let ours = [(OptionId::RTRACE_VIEW, b"name\0".to_vec()), (OptionId::RTRACE_INDEX, vec![7; 100])];
+        let ours = [(OptionId::RTRACE_VIEW, b"buffer name\n".to_vec()), (OptionId::RTRACE_INDEX, vec![7; 100])];
         for (id, data) in ours.clone() {
             writer.option(id, data);
         }
@@ -125,11 +126,15 @@ fn a_killed_recording_is_recovered() {
         let mut torn = File::options().append(true).open(&spools[0].path).unwrap();
         torn.write_all(&[0, 0, 1, 0, 0, 0, 0x10, 0, 0x28, 0xb5]).unwrap();
         match recover(&path).unwrap() {
-            Recovered::Finished { dropped, .. } => assert_eq!(dropped, 10),
+            Recovered::Finished { dropped, unsaved, .. } => {
+                assert_eq!((dropped, unsaved.len(), unsaved[0].events), (10, 1, None));
+            }
             other => panic!("{other:?}"),
         }
         assert_eq!(files_beside(&path), 1);
-        assert!(events(&open(&path)) == expected);
+        let (recovered, damage) = events_and_damage(&Trace::open(File::open(&path).unwrap()).unwrap());
+        assert!(recovered == expected && damage.len() == 1, "{damage:?}");
+        assert!(damage[0].ends_with("events that the recorder had taken when it was killed are not in the file"));
         assert_eq!(recover(&path).unwrap(), Recovered::WasComplete);
     }
 }
@@ -142,7 +147,10 @@ fn a_killed_finish_is_recovered() {
     for keep in [0, 1, 3000] {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("trace.dat");
-        let Stopped { writer, buffers, spools } = record(&from, &path, Codec::Zstd, usize::MAX);
+        let Stopped { mut writer, buffers, spools } = record(&from, &path, Codec::Zstd, usize::MAX);
+        // Of a first `recover`, which was killed as well.
+        let mark = UnsavedEvents { buffer: String::new(), cpu: CpuId(0), events: Some(keep as u64) };
+        writer.option(OptionId::RTRACE_UNSAVED, mark.write(from.abi));
         let saved: Vec<Vec<u8>> = spools.iter().map(|s| std::fs::read(&s.path).unwrap()).collect();
         writer.finish(&buffers, &spools).unwrap();
         let finished = std::fs::read(&path).unwrap();
@@ -163,9 +171,13 @@ fn a_killed_finish_is_recovered() {
             interrupted[entry.target.0 as usize..][..left].fill(0xee);
         }
         std::fs::write(&path, &interrupted).unwrap();
-        assert!(matches!(recover(&path).unwrap(), Recovered::Finished { dropped: 0, .. }));
+        match recover(&path).unwrap() {
+            Recovered::Finished { dropped: 0, unsaved, .. } => assert_eq!(unsaved, [mark]),
+            other => panic!("{other:?}"),
+        }
         assert!(std::fs::read(&path).unwrap() == finished);
         assert_eq!(files_beside(&path), 1);
-        assert!(events(&open(&path)) == expected);
+        let (recovered, damage) = events_and_damage(&Trace::open(File::open(&path).unwrap()).unwrap());
+        assert!(recovered == expected && damage.len() == 1, "{damage:?}");
     }
 }

@@ -56,7 +56,8 @@ fn windows_of_every_file_are_complete() {
         for (number, buffer) in trace.buffers.iter().enumerate() {
             for (index, cpu) in buffer.cpus.iter().enumerate() {
                 let times: Vec<u64> = all.iter().filter(|k| k.1 == cpu.cpu.0 && k.2 == number).map(|k| k.0).collect();
-                let span = trace.span(buffer, index, &TimeOptions::default()).unwrap();
+                let span =
+                    trace.span(buffer, index, &TimeOptions::default(), &mut |damage| panic!("{damage}")).unwrap();
                 let expected = times.first().map(|&first| (Timestamp(first), Timestamp(times[times.len() - 1])));
                 assert_eq!(span, expected, "{}: cpu {}", path.display(), cpu.cpu);
             }
@@ -112,7 +113,7 @@ fn the_end_of_ten_gigabytes_is_read_and_nothing_else() {
     let time = TimeOptions::default();
     let buffer = &small.buffers[0];
     let (index, cpu) = buffer.cpus.iter().copied().enumerate().max_by_key(|(_, c)| c.size).unwrap();
-    let (first, last) = small.span(buffer, index, &time).unwrap().unwrap();
+    let (first, last) = small.span(buffer, index, &time, &mut |damage| panic!("{damage}")).unwrap().unwrap();
     let (page, read) = (buffer.page_size as u64, Arc::new(AtomicU64::new(0)));
     let is_empty = |number: &u64| base[(cpu.offset + number * page) as usize + 8..][..4] == [0; 4];
     let pages = (0..cpu.size / page).take_while(|number| !is_empty(number)).count() as u64;
@@ -122,7 +123,7 @@ fn the_end_of_ten_gigabytes_is_read_and_nothing_else() {
     let mut trace = Trace::open(endless).unwrap();
     trace.buffers[0].cpus = vec![CpuData { size: total, ..cpu }];
     let before = read.load(Ordering::Relaxed);
-    let (_, end) = trace.span(&trace.buffers[0], 0, &time).unwrap().unwrap();
+    let (_, end) = trace.span(&trace.buffers[0], 0, &time, &mut |damage| panic!("{damage}")).unwrap().unwrap();
     assert!(end.0 > last.0 + span * 1000);
     let since = end.0 - 100_000_000;
     let (found, records) = window(&trace, Some(since), None, true);

@@ -13,7 +13,7 @@ use std::os::fd::AsFd;
 const SUB_BUFFER: usize = 4096;
 const CHUNK: usize = 16 * SUB_BUFFER;
 
-/// Allocations of a worker while it drains so many chunks.
+/// Allocations of a worker while it drains this many chunks.
 fn allocations(compression: Compression, no_splice: bool, chunks: usize) -> u64 {
     let dir = tempfile::tempdir().unwrap();
     let (ring, feed) = pipe2(OFlag::O_CLOEXEC).unwrap();

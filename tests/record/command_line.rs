@@ -1,4 +1,4 @@
-//! What the command line refuses, each once, before anything is touched.
+//! Refusals of the command line, each once, before anything is touched.
 
 use crate::common::environment::TestEnvironment;
 
@@ -27,7 +27,6 @@ fn contradictions_are_usage_errors() {
 
 #[test]
 fn impossible_mixes_say_what_to_type() {
-    refused(&["-e", "sched", "-P", "1", "--", "true"], 2, "add -F to record the command too");
     refused(&["-e", "sched", "--device", "sda", "--", "true"], 2, "--device is about the blk tracer (-p blk)");
     refused(&["-p", "function", "-g", "schedule", "--", "true"], 2, "-g is about -p function_graph");
     refused(&["-p", "function_graph", "-l", "schedule", "--func-stack"], 2, "--func-stack is about -p function");

@@ -45,7 +45,7 @@ fn the_command_inherits_no_blocked_and_no_ignored_signal() {
     let env = TestEnvironment::new();
     let masks = "sed -n 's/^Sig\\(Blk\\|Ign\\):.*\\t//p' /proc/self/status";
     let args = ["-q", "-e", "irq", "--", "sh", "-c", masks];
-    // Whoever started the tests may ignore some, and that is inherited.
+    // The starter of the tests may ignore some signals, and that is inherited.
     let all = [&["--default-signal", env!("CARGO_BIN_EXE_rtrace"), "record"][..], &args].concat();
     let masks = env.run("env", &all).exits(0).stdout();
     // The C library keeps the signals 32 and 33 for itself: no program can put them back.

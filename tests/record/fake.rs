@@ -3,6 +3,7 @@
 
 use crate::common::environment::TestEnvironment;
 use crate::common::knobs::Knobs;
+use nix::fcntl::{FcntlArg, fcntl};
 use rtrace::trace_dat::Trace;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
@@ -13,10 +14,15 @@ use std::process::Command;
 const STATS: &str = "entries: 0\noverrun: 0\ncommit overrun: 0\nbytes: 0\noldest event ts:  1.000000\n\
                      now ts:  2.000000\ndropped events: 0\nread events: 0\n";
 
+/// From one turn to the next, in ns: more than the recording lasts.
+const TURN: u64 = 3_600_000_000_000;
+
 struct FakeTracefs {
     recording: Trace,
     /// Each CPU's FIFO, held open so that the recorder's open does not wait.
     pipes: Vec<File>,
+    /// Number of times that the sub-buffers were sent; each time their events happen later.
+    sent: u64,
 }
 
 impl FakeTracefs {
@@ -61,25 +67,35 @@ impl FakeTracefs {
                 OpenOptions::new().read(true).write(true).open(fifo).unwrap()
             })
             .collect();
-        FakeTracefs { recording, pipes }
+        FakeTracefs { recording, pipes, sent: 0 }
     }
 
     /// Sends the recording's own sub-buffers `times` times; gives what was sent, per CPU.
     fn feed(&mut self, times: usize) -> Vec<Vec<u8>> {
-        let buffer = &self.recording.buffers[0];
         let mut sent = vec![Vec::new(); self.pipes.len()];
         for _ in 0..times {
-            for index in 0..buffer.cpus.len() {
-                let mut pages = self.recording.raw_pages(buffer, index);
-                let mut chunk = Vec::new();
-                while pages.next(&mut chunk).unwrap() {
-                    let cpu = buffer.cpus[index].cpu.0 as usize;
-                    self.pipes[cpu].write_all(&chunk).unwrap();
-                    sent[cpu].extend_from_slice(&chunk);
-                }
+            for index in 0..self.recording.buffers[0].cpus.len() {
+                self.feed_one(index, &mut sent);
             }
         }
         sent
+    }
+
+    /// Sends the sub-buffers of the recording's CPU number `index`.
+    fn feed_one(&mut self, index: usize, sent: &mut [Vec<u8>]) {
+        let buffer = &self.recording.buffers[0];
+        let mut pages = self.recording.raw_pages(buffer, index);
+        let mut chunk = Vec::new();
+        self.sent += 1;
+        while pages.next(&mut chunk).unwrap() {
+            for sub_buffer in chunk.chunks_mut(buffer.page_size) {
+                let (time, _) = sub_buffer.split_first_chunk_mut().unwrap();
+                *time = (u64::from_le_bytes(*time) + self.sent * TURN).to_le_bytes();
+            }
+            let cpu = buffer.cpus[index].cpu.0 as usize;
+            self.pipes[cpu].write_all(&chunk).unwrap();
+            sent[cpu].extend_from_slice(&chunk);
+        }
     }
 }
 
@@ -101,7 +117,7 @@ fn pages_of(file: &Path, cpus: usize) -> Vec<Vec<u8>> {
 /// Whose right the recorder runs by.
 #[derive(Clone, Copy, PartialEq)]
 enum User {
-    /// Who runs the tests.
+    /// The user who runs the tests.
     Own,
     /// `nobody`, where the tests are root's.
     Nobody,
@@ -208,6 +224,41 @@ fn a_hundred_and_twenty_eight_cpus() {
     record_through_fifos(128, 1, &[]);
 }
 
+/// Records what is in the FIFOs already, under the limits that the shell words `limits` set; the summary.
+fn record_what_is_there(limits: &str, how: &[&str], status: i32) -> serde_json::Value {
+    let env = TestEnvironment::new();
+    let mut fake = FakeTracefs::new(&env.path().join("tracing"), 2);
+    for pipe in &fake.pipes {
+        let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(1 << 20)).unwrap();
+    }
+    // 160 KiB for the first CPU, 320 KiB for the second.
+    let mut sent = fake.feed(20);
+    (0..20).for_each(|_| fake.feed_one(1, &mut sent));
+    let record = format!(
+        "{limits} exec '{}' record --tracefs tracing --journal-dir journal --top -e sched --summary-json s.json \
+         -o out.dat --compression none {} -- sleep 0.3",
+        env!("CARGO_BIN_EXE_rtrace"),
+        how.join(" ")
+    );
+    env.run("bash", &["-c", &record]).exits(status);
+    let report = env.rtrace(&["report", "out.dat"]).stdout();
+    let printed = report.lines().filter(|line| !line.starts_with("cpus=")).count() as u64;
+    let summary: serde_json::Value = serde_json::from_slice(&fs::read(env.path().join("s.json")).unwrap()).unwrap();
+    assert_eq!(summary["totals"]["events"], printed, "{limits} {how:?}: {}", summary["totals"]);
+    summary
+}
+
+#[test]
+fn what_is_in_the_file_and_what_is_not_is_all_that_was_there() {
+    let all = record_what_is_there("", &[], 0)["totals"]["events"].as_u64().unwrap();
+    assert!(all > 1000);
+    let limited = record_what_is_there("ulimit -f 200;", &[], 4);
+    let [events, rest] = ["events", "events_discarded"].map(|key| limited["totals"][key].as_u64().unwrap());
+    assert!(events > 0 && rest > 0 && events + rest == all, "{events} and {rest} of {all}: {limited}");
+    assert!(limited["failures"].to_string().contains("File too large"), "{limited}");
+    assert!(limited["untraced_ns"].as_u64() > Some(50_000_000), "{limited}");
+}
+
 #[test]
 fn a_bad_event_changes_nothing() {
     let env = TestEnvironment::new();
@@ -278,7 +329,7 @@ fn what_is_in_the_way_is_kept_and_nobody_elses_is_written() {
     if !nix::unistd::geteuid().is_root() {
         return;
     }
-    // What nobody (the user) has planted in a directory for everybody.
+    // A directory that nobody (the user) has planted in a directory for everybody.
     fs::create_dir(at("tmp")).unwrap();
     fs::set_permissions(at("tmp"), PermissionsExt::from_mode(0o1777)).unwrap();
     fs::write(at("tmp/victim"), "whole").unwrap();

@@ -3,7 +3,7 @@
 //! Two private instances see the same load: one without, one with a filter. Every record of the second one must pass
 //! our evaluator, and what that lets pass of the first one's records must be the second one's records.
 //!
-//! Same means the same fields, text up to its NUL: what lies behind it, and between fields, is left over from earlier
+//! Same means the same fields, text up to its NUL: what lies after it, and between fields, is left over from earlier
 //! events. Filters that look there ([`GARBAGE`]) cannot be compared over two buffers, only over the filtered one.
 
 use crate::common::not_run::not_run;
@@ -164,11 +164,11 @@ const FILTERS: [(usize, &str); 58] = [
     (4, "prev_prio == 4294967416 || prev_pid == -1 || prev_comm ~ \"*lter*\""),
 ];
 
-/// Filters that also look at what lies behind a text's NUL.
+/// Filters that also look at what lies after a text's NUL.
 const GARBAGE: [&str; 5] =
     ["newcomm ~ \"*name!\"", "newcomm ~ \"!*a*\"", "newcomm ~ \"*sh\"", "newcomm ~ \"*sh*\"", "oldcomm ~ \"*byte*\""];
 
-/// The record's own fields, without what lies between and behind them.
+/// The record's own fields, without what lies between and after them.
 fn fields(format: &EventFormat, record: &[u8]) -> Vec<Vec<u8>> {
     let bytes = |field: &Field| {
         let bytes = &record[field.offset..field.offset + field.size];

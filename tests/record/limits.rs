@@ -15,7 +15,7 @@ fn on_disk(dir: &Path) -> u64 {
     ours.filter_map(|f| f.metadata().ok()).map(|m| m.len()).sum()
 }
 
-/// How many lines name sys_enter_kill.
+/// Number of lines that name sys_enter_kill.
 fn kills_in(lines: &[String]) -> usize {
     lines.iter().filter(|line| line.contains("sys_enter_kill")).count()
 }
@@ -75,7 +75,7 @@ fn free_space_is_left_to_others() {
     let out = record(&env, &[&args[..], &["-o", "disk/trace.dat", "--", "bash", "-c", &load]].concat());
     out.exits(4).complains_with("than --min-free leaves to others; the file holds everything before");
     let stat = nix::sys::statvfs::statvfs(&disk).unwrap();
-    // What describes the events is written beside them and not counted.
+    // Descriptions of the events are written beside them and not counted.
     assert!(stat.blocks_available() * stat.fragment_size() > 3 << 20);
     let lines = env.rtrace(&["report", "disk/trace.dat"]).exits(0).complains("").stdout().lines().count();
     assert!(lines > 20_000, "{lines}");
@@ -172,7 +172,7 @@ fn threads_get_the_priority_asked_for() {
                 for t in /proc/$PPID/task/*; do read -r name < $t/comm; set -- $(sed 's/.*) //' $t/stat); \
                 echo \"$name ${38} ${39} ${17}\"; done > tasks; sleep 0.1; n=$((n+1)); done; \
                 set -- $(sed 's/.*) //' /proc/$$/stat); echo own ${38} ${39} ${17} >> tasks";
-    // As whoever started the tests is.
+    // As the starter of the tests is.
     let stat = fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
     let own = format!("own {} {} {}\n", fields[37], fields[38], fields[16]);

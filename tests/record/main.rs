@@ -5,6 +5,7 @@ mod common {
     pub(crate) mod bounded;
     pub(crate) mod counting;
     pub(crate) mod environment;
+    pub(crate) mod example_programs;
     pub(crate) mod knobs;
     pub(crate) mod not_run;
     pub(crate) mod profiles;
@@ -17,7 +18,9 @@ mod ends;
 mod fake;
 mod filter_agrees;
 mod host;
+mod languages;
 mod limits;
+mod live_example;
 mod names;
 mod often;
 mod orphan_rings;

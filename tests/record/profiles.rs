@@ -36,7 +36,7 @@ fn a_recordings_profile_is_trace_cmds() {
     }
 }
 
-/// What a live profile says of a command that sleeps.
+/// A live profile's account of a command that sleeps.
 #[test]
 fn a_live_profile_tells_how_long_a_task_slept() {
     let Some((_, _alone)) = kernel() else { return };
@@ -73,7 +73,7 @@ fn a_live_profile_tells_how_long_a_task_slept() {
     assert!(told.stderr().contains("\ntask: ") && !told.stderr().contains("sys_enter"), "{}", told.stderr());
 }
 
-/// A hook is recorded, stored, and found again by whoever makes a profile of the file.
+/// A hook is recorded, stored, and found again for a profile of the file.
 #[test]
 fn hooks_go_with_the_recording() {
     let Some((_, _alone)) = kernel() else { return };

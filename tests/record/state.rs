@@ -1,4 +1,4 @@
-//! Whatever ends a recording, tracefs is afterwards as it was.
+//! Tracefs is as it was after any end of a recording.
 
 use crate::common::environment::TestEnvironment;
 use crate::common::knobs::Knobs;
@@ -53,7 +53,7 @@ pub(crate) fn start_doing(env: &TestEnvironment, args: &[&str], what: &str) -> (
     let mark = env.path().join("runs");
     let _ = std::fs::remove_file(&mark);
     let wait = format!("/bin/true; echo $$ > runs; while :; do {what}; done");
-    // Whoever started the tests may have ignored a signal that is sent to it, and that would be inherited.
+    // The starter of the tests may have ignored a signal that is sent to it, and that would be inherited.
     let mut command = env.command("env");
     command.args(["--default-signal=HUP,INT,QUIT,TERM,PIPE", env!("CARGO_BIN_EXE_rtrace")]);
     command.args(["record", "--journal-dir", "journal"]).args(args).args(["--", "sh", "-c", &wait]);
@@ -108,7 +108,7 @@ fn knobs_are_the_same_after_every_kind_of_end() {
         run(&["sh", "-c", "exit 9"], 9);
         unchanged();
         let bad = [args, &["-e", "sched:sched_switch", "-f", "nonsense"]].concat();
-        env.rtrace(&[&["record", "--journal-dir", "journal"][..], &bad[..], &["--", "true"]].concat()).exits(125);
+        env.rtrace(&[&["record", "--journal-dir", "journal"][..], &bad[..], &["--", "true"]].concat()).exits(2);
         unchanged();
         for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGPIPE] {
             let (mut child, _) = start(&env, args);
@@ -143,7 +143,7 @@ fn no_empty_list_of_tasks_is_left_in_force() {
     assert!(events(&[]) > 0, "nothing is recorded any more");
 }
 
-/// Whether a CPU's spool of the main buffer holds a chunk.
+/// True if a CPU's spool of the main buffer holds a chunk.
 fn has_spooled(dir: &std::path::Path) -> bool {
     let files = std::fs::read_dir(dir).unwrap().flatten();
     let mut spools = files.filter(|f| f.file_name().to_string_lossy().starts_with("trace.dat.cpu"));

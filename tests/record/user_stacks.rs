@@ -68,7 +68,7 @@ fn stacks(report: &str) -> Vec<Vec<String>> {
     stacks
 }
 
-/// Whether frames of these functions come in this order, each of `file`.
+/// True if frames of these functions come in this order, each of `file`.
 fn in_order(stack: &[String], names: &[&str], file: &str) -> bool {
     let mut frames = stack.iter();
     names.iter().all(|name| frames.any(|frame| frame.starts_with(&format!("{name}+0x")) && frame.ends_with(file)))

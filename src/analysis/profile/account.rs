@@ -7,22 +7,24 @@ use super::stacks::{StackTimes, Stacks};
 use super::times::Times;
 use super::who::Who;
 use crate::abi::Abi;
+use crate::analysis::InOrder;
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;
 use crate::units::Pid;
 use std::collections::HashMap;
 
 /// Accounts for the events of one buffer.
+#[derive(Clone)]
 pub struct Profile {
     pub(super) abi: Abi,
     pub(super) kinds: Kinds,
     books: Books,
 }
 
-/// What is known so far.
-#[derive(Default)]
+/// The account so far.
+#[derive(Clone, Default)]
 struct Books {
-    tasks: Vec<Task>,
+    tasks: Vec<TaskAccount>,
     task_of: HashMap<Who, usize>,
     tallies: Vec<Tally>,
     tally_of: HashMap<TallyKey, usize>,
@@ -33,14 +35,15 @@ struct Books {
 /// The task's number, the pair's (of what is no pair, the event's) and the value.
 type TallyKey = (usize, usize, u64);
 
-pub(super) struct Task {
+#[derive(Clone)]
+pub(super) struct TaskAccount {
     pub(super) who: Who,
     /// Its name, by what the scheduler's events say.
     pub(super) comm: Option<Vec<u8>>,
     asleep: bool,
     /// Whom the next stack trace is about.
     proxy: Option<usize>,
-    /// What it belongs to: something that has begun, or the tally of something.
+    /// Its owner: something that has begun, or a tally.
     begun: Option<BeginningRef>,
     counted: Option<usize>,
     /// A stack trace that belongs to nothing before it, and its time.
@@ -56,7 +59,7 @@ pub(super) struct Tally {
     pub(super) stacks: StackTimes,
 }
 
-/// What every step needs to know of the event.
+/// Facts of the event that every step needs.
 #[derive(Clone, Copy)]
 struct Event<'r> {
     record: &'r Record<'r>,
@@ -81,8 +84,30 @@ impl Profile {
         self.kinds.hook(hook)
     }
 
-    /// Takes the next record of the buffer, in the order of time.
-    pub fn record(&mut self, record: &Record<'_>) {
+    /// All tasks that were seen.
+    pub(super) fn seen(&self) -> &[TaskAccount] {
+        &self.books.tasks
+    }
+
+    /// All tallies, by the task's number, the pair's and the value.
+    pub(super) fn tallies(&self) -> impl Iterator<Item = (TallyKey, &Tally)> {
+        self.books.tally_of.iter().map(|(key, at)| (*key, &self.books.tallies[*at]))
+    }
+
+    pub(super) fn stacks(&self) -> &Stacks {
+        &self.books.stacks
+    }
+}
+
+impl InOrder for Profile {
+    type Finding = Self;
+
+    fn wants(&self, record: &Record<'_>) -> bool {
+        let head = self.kinds.common.head(self.abi, record.data);
+        record.lost != Lost::None || self.kinds.number(head.id).is_some()
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
         let books = &mut self.books;
         if record.lost != Lost::None {
             books.open.lose(record.cpu);
@@ -115,18 +140,8 @@ impl Profile {
         books.tasks[current].waiting = None;
     }
 
-    /// All tasks that were seen.
-    pub(super) fn seen(&self) -> &[Task] {
-        &self.books.tasks
-    }
-
-    /// All tallies, by the task's number, the pair's and the value.
-    pub(super) fn tallies(&self) -> impl Iterator<Item = (TallyKey, &Tally)> {
-        self.books.tally_of.iter().map(|(key, at)| (*key, &self.books.tallies[*at]))
-    }
-
-    pub(super) fn stacks(&self) -> &Stacks {
-        &self.books.stacks
+    fn finish(self) -> Self {
+        self
     }
 }
 
@@ -134,7 +149,7 @@ impl Books {
     fn task(&mut self, who: Who) -> usize {
         let tasks = &mut self.tasks;
         *self.task_of.entry(who).or_insert_with(|| {
-            tasks.push(Task::new(who));
+            tasks.push(TaskAccount::new(who));
             tasks.len() - 1
         })
     }
@@ -298,9 +313,9 @@ impl Books {
     }
 }
 
-impl Task {
+impl TaskAccount {
     fn new(who: Who) -> Self {
         let (comm, proxy, begun, counted) = (None, None, None, None);
-        Task { who, comm, asleep: false, proxy, begun, counted, waiting: None, waiting_bytes: Vec::new() }
+        TaskAccount { who, comm, asleep: false, proxy, begun, counted, waiting: None, waiting_bytes: Vec::new() }
     }
 }

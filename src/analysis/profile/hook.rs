@@ -10,11 +10,11 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hook {
     text: String,
-    /// What begins it.
+    /// The event that begins it.
     pub start: HookEvent,
-    /// The field of the first event that tells the task; the task in whose context it happened, if `None`.
+    /// The field of the first event with the task; the task in whose context it happened, if `None`.
     pub start_pid: Option<String>,
-    /// What ends it.
+    /// The event that ends it.
     pub end: HookEvent,
     /// `p`: both happen on the same CPU, so that what another CPU lost does not matter.
     pub pinned: bool,
@@ -35,7 +35,7 @@ pub struct HookEvent {
     pub field: String,
 }
 
-/// What is no hook.
+/// Errors in a hook's text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid hook `{text}`: {what}")]
 pub struct HookError {
@@ -43,7 +43,7 @@ pub struct HookError {
     what: String,
 }
 
-/// What a hook says of events that are not like that.
+/// Mismatches between a hook and the recorded events.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HookProblem {

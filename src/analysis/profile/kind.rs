@@ -1,10 +1,11 @@
-//! What each event means to the profile.
+//! The meaning of each event to the profile.
 
 use super::hook::{Hook, HookEvent, HookProblem};
 use crate::abi::Abi;
 use crate::event::Common;
 use crate::format::EventFormat;
 use crate::print_fmt::flags_of;
+use crate::text::nul::until_nul;
 
 /// A number in a record.
 #[derive(Clone, Copy, Debug)]
@@ -42,13 +43,13 @@ impl Text {
 
     pub(super) fn read(self, data: &[u8]) -> &[u8] {
         let end = self.offset.saturating_add(self.size).min(data.len());
-        crate::event::until_nul(data.get(self.offset..end).unwrap_or_default())
+        until_nul(data.get(self.offset..end).unwrap_or_default())
     }
 }
 
 /// One event.
-#[derive(Debug)]
-pub(super) struct Kind {
+#[derive(Clone, Debug)]
+pub(super) struct EventMeaning {
     pub(super) id: u16,
     pub(super) system: String,
     pub(super) name: String,
@@ -56,7 +57,7 @@ pub(super) struct Kind {
     pub(super) label: Label,
 }
 
-/// How values are shown.
+/// The layout of values.
 #[derive(Clone, Debug)]
 pub(super) enum Label {
     /// `name:0x..`
@@ -71,12 +72,12 @@ pub(super) enum Label {
     State(Vec<u8>),
 }
 
-/// What is done with it.
-#[derive(Debug)]
+/// The effect of an event on the account.
+#[derive(Clone, Debug)]
 pub(super) enum Role {
-    /// `kernel_stack`: belongs to the event before it, or to the function behind it.
+    /// `kernel_stack`: belongs to the event before it, or to the function after it.
     Stack {
-        /// Where the addresses begin.
+        /// Offset of the addresses.
         callers: usize,
     },
     Switch(Switch),
@@ -97,7 +98,7 @@ pub(super) enum Role {
 }
 
 /// `sched_switch`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Switch {
     pub(super) prev_pid: Number,
     pub(super) prev_comm: Text,
@@ -111,7 +112,7 @@ pub(super) struct Switch {
 }
 
 /// `sched_wakeup`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Wakeup {
     pub(super) pid: Number,
     pub(super) comm: Text,
@@ -144,14 +145,14 @@ pub(super) struct End {
 }
 
 /// All events of a kernel.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Kinds {
     pub(super) common: Common,
-    all: Vec<Kind>,
+    all: Vec<EventMeaning>,
     /// By id, the number plus 1.
     by_id: Vec<u32>,
     formats: Vec<EventFormat>,
-    /// What hooks are about already.
+    /// Event ids that hooks cover.
     hooked: Vec<bool>,
     /// Further pairs of events that begin one already: the numbers of the two.
     more_pairs: Vec<[usize; 2]>,
@@ -197,12 +198,12 @@ impl Kinds {
         (*self.by_id.get(usize::from(id))? as usize).checked_sub(1)
     }
 
-    pub(super) fn get(&self, number: usize) -> Option<&Kind> {
+    pub(super) fn get(&self, number: usize) -> Option<&EventMeaning> {
         self.all.get(number)
     }
 
     /// The event that begins a pair; and the one that ends it, if others end it in other pairs.
-    pub(super) fn of_pair(&self, pair: usize) -> Option<(&Kind, Option<&Kind>)> {
+    pub(super) fn of_pair(&self, pair: usize) -> Option<(&EventMeaning, Option<&EventMeaning>)> {
         match pair.checked_sub(self.all.len()) {
             None => Some((self.get(pair)?, None)),
             Some(more) => {
@@ -316,7 +317,7 @@ impl Kinds {
     }
 }
 
-/// How a pair belongs together.
+/// The rule that pairs a beginning with its end.
 #[derive(Clone, Copy)]
 struct Pairing {
     pinned: bool,
@@ -331,7 +332,7 @@ impl HookEvent {
 }
 
 /// An event by itself.
-fn kind(format: &EventFormat, abi: Abi) -> Kind {
+fn kind(format: &EventFormat, abi: Abi) -> EventMeaning {
     let first = format.fields.first().and_then(|field| Number::of(format, &field.name));
     let counted = (Role::Count(first), Label::Hex);
     let (role, label) = match (format.system.as_str(), format.name.as_str()) {
@@ -361,7 +362,7 @@ fn kind(format: &EventFormat, abi: Abi) -> Kind {
         ("raw_syscalls", _) => (Role::Count(first), Label::Decimal),
         _ => counted,
     };
-    Kind { id: format.id.0, system: format.system.clone(), name: format.name.clone(), role, label }
+    EventMeaning { id: format.id.0, system: format.system.clone(), name: format.name.clone(), role, label }
 }
 
 fn switch(format: &EventFormat, asleep: u64) -> Option<Switch> {

@@ -1,4 +1,4 @@
-//! Where tasks spend their time: how long they are blocked, wait for a CPU, work in the kernel, and who made them.
+//! Tasks' time: blocked, waiting for a CPU, working in the kernel; and the tasks that made them.
 //!
 //! Events come in pairs: a task is switched out and woken, woken and switched in, enters and leaves a system call. The time
 //! between the two is put down to the task, under the event that began it, with the stack trace that belongs to it. Events

@@ -1,4 +1,4 @@
-//! What has begun and not ended.
+//! Activities that have begun and not ended.
 
 use super::stacks::StackId;
 use crate::units::CpuId;
@@ -15,13 +15,13 @@ pub(super) struct Key {
 }
 
 /// One beginning.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Beginning {
     number: u64,
     pub(super) at: u64,
     cpu: CpuId,
     pinned: bool,
-    /// What it is put down under.
+    /// The value that it is counted under.
     pub(super) value: u64,
     /// Its stack trace, and when that came.
     pub(super) stack: Option<(StackId, u64)>,
@@ -38,12 +38,12 @@ pub(super) struct BeginningRef {
 }
 
 /// All of them. What begins last ends first.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Open {
     open: HashMap<Key, Beginning>,
     /// Counts beginnings and losses.
     now: u64,
-    /// When events were lost last: on any CPU, and by CPU.
+    /// Time of the latest loss: on any CPU, and by CPU.
     lost: u64,
     lost_on: HashMap<CpuId, u64>,
 }

@@ -1,8 +1,8 @@
-//! What comes of it: tasks, their events, and those events' stack traces, in order.
+//! The finished profile: tasks, their events, and those events' stack traces, in order.
 
 use super::account::{Profile, Tally};
 use super::chain::{self, StackNode};
-use super::kind::{Kind, Label, Role};
+use super::kind::{EventMeaning, Label, Role};
 use super::stacks::Stacks;
 use super::times::Times;
 use super::who::Who;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 /// A task, or what else has events.
 #[derive(Debug)]
 pub struct ProfiledTask<'p> {
-    /// Who it is.
+    /// The task, or the owner that is none.
     pub who: Who,
     /// Its name; empty for [`Who::Global`] and [`Who::Cpu`].
     pub comm: Vec<u8>,
@@ -24,19 +24,19 @@ pub struct ProfiledTask<'p> {
 /// An event of a task with a value.
 #[derive(Debug)]
 pub struct ProfiledEvent<'p> {
-    kind: &'p Kind,
-    end: Option<&'p Kind>,
+    kind: &'p EventMeaning,
+    end: Option<&'p EventMeaning>,
     rank: (u8, u64),
     /// The value: of a pair the one that its events match by, of `sched_switch` the state, else the first field.
     pub value: u64,
     tally: Cow<'p, Tally>,
     stacks: &'p Stacks,
-    /// What ends a stack trace of older kernels.
+    /// The address that ends a stack trace of older kernels.
     stop: u64,
 }
 
 impl Profile {
-    /// All tasks that were seen, by pid, behind global events and CPUs; with `by_comm` tasks whose name the scheduler's
+    /// All tasks that were seen, by pid, after global events and CPUs; with `by_comm` tasks whose name the scheduler's
     /// events tell are put together, by name, before the others.
     pub fn tasks<'p>(&'p self, symbols: &Symbols, by_comm: bool) -> Vec<ProfiledTask<'p>> {
         let mut events: HashMap<usize, Vec<ProfiledEvent<'p>>> = HashMap::new();
@@ -121,14 +121,14 @@ impl<'p> ProfiledEvent<'p> {
         &self.kind.system
     }
 
-    /// How often, and how long.
+    /// Count and durations.
     pub fn times(&self) -> &Times {
         &self.tally.times
     }
 
-    /// What it is shown as: `sched_switch:S`, `softirq_entry:RCU`, `func: do_idle()`, `page_fault_user:0x7f0b`.
+    /// Its label: `sched_switch:S`, `softirq_entry:RCU`, `func: do_idle()`, `page_fault_user:0x7f0b`.
     ///
-    /// An event that begins several pairs has the end's name behind it, but for the first: `a:0x1/b`.
+    /// An event that begins several pairs has the end's name after it, but for the first: `a:0x1/b`.
     pub fn label(&self, symbols: &Symbols) -> String {
         let (name, value) = (&self.kind.name, self.value);
         let label = match &self.kind.label {

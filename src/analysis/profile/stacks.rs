@@ -3,18 +3,18 @@
 use super::times::Times;
 use crate::abi::Abi;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Number of a stack trace in [`Stacks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct StackId(u32);
 
 /// All stack traces: their words, innermost first.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Stacks {
-    words: Vec<Rc<[u64]>>,
-    numbers: HashMap<Rc<[u64]>, StackId>,
-    /// For the one that is looked for.
+    words: Vec<Arc<[u64]>>,
+    numbers: HashMap<Arc<[u64]>, StackId>,
+    /// For the one that is searched for.
     scratch: Vec<u64>,
 }
 
@@ -31,8 +31,8 @@ impl Stacks {
             return *known;
         }
         let new = StackId(self.words.len() as u32);
-        let words: Rc<[u64]> = self.scratch.as_slice().into();
-        self.words.push(Rc::clone(&words));
+        let words: Arc<[u64]> = self.scratch.as_slice().into();
+        self.words.push(Arc::clone(&words));
         self.numbers.insert(words, new);
         new
     }

@@ -1,6 +1,7 @@
 use super::chain::tree;
 use super::*;
 use crate::abi::Abi;
+use crate::analysis::InOrder;
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;
 use crate::symbols::Symbols;

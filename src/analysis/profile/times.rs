@@ -1,11 +1,11 @@
-//! How often something was, and how long it took.
+//! Count and durations of something that repeats.
 
 /// Durations of what was seen, in the trace clock's unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// How long in all; 0 for what has no duration.
+    /// Sum of the durations, in the clock's units; 0 for occurrences without one.
     pub total: u64,
     /// The longest.
     pub max: u64,

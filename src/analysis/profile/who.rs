@@ -5,7 +5,7 @@ use crate::units::{CpuId, Pid};
 /// Whom something is put down to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Who {
-    /// Nobody in particular.
+    /// No task in particular.
     Global,
     /// A CPU.
     Cpu(CpuId),

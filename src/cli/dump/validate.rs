@@ -1,10 +1,10 @@
-//! `rtrace dump --validate`: everything is read once, and what does not fit is told.
+//! `rtrace dump --validate`: everything is read once, and mismatches are reported.
 
 use crate::cli::terminal::note;
 use rtrace::trace_dat::{FileError, TimeOptions, Trace};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a sound or less sound file holds, as a sentence; each defect goes to `defect`.
+/// The contents of a file, sound or not, as a sentence; each defect goes to `defect`.
 pub(super) fn validate(trace: &Trace, defect: &mut dyn FnMut(&FileError)) -> Result<String, FileError> {
     let formats = trace.formats();
     let known: BTreeSet<u16> = formats.map(|format| format.id.0).collect();
@@ -12,6 +12,11 @@ pub(super) fn validate(trace: &Trace, defect: &mut dyn FnMut(&FileError)) -> Res
     let mut defects = trace.damage.len() as u64;
     let mut backwards = 0u64;
     let mut unknown: BTreeMap<u16, u64> = BTreeMap::new();
+    let mut tell = |error: &FileError| {
+        defects += 1;
+        defect(error);
+    };
+    [&trace.kallsyms, &trace.btf].iter().filter_map(|lazy| lazy.get().err()).for_each(&mut tell);
     for buffer in &trace.buffers {
         for cpu in 0..buffer.cpus.len() {
             let mut stream = trace.stream(buffer, cpu, &TimeOptions { raw: true, ..TimeOptions::default() })?;
@@ -20,10 +25,7 @@ pub(super) fn validate(trace: &Trace, defect: &mut dyn FnMut(&FileError)) -> Res
             loop {
                 match stream.next(&mut spare) {
                     Ok(None) => break,
-                    Err(error) => {
-                        defects += 1;
-                        defect(&error);
-                    }
+                    Err(error) => tell(&error),
                     Ok(Some(head)) => {
                         events += 1;
                         backwards += u64::from(head.item.timestamp < before);

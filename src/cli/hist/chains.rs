@@ -1,31 +1,50 @@
 //! `rtrace hist -i FILE`: the call chains of a recording.
 
+use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::stdout;
-use crate::cli::trace_file::{Damage, each_record, open_recording};
+use crate::cli::trace_file::{open_recording, threads};
 use anyhow::anyhow;
-use rtrace::analysis::{CallChains, Chain};
-use rtrace::recording::Recording;
+use rtrace::analysis::{Analysis, CallChains, Chain};
+use rtrace::recording::{Notice, Recording, Source};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::Path;
 
 pub(super) fn run(path: &Path, one_task: bool, as_json: bool) -> Result<Exit, Failure> {
-    let Recording { trace, symbols, .. } = open_recording(path)?;
-    // Of a damaged file nobody knows what it held.
-    if trace.buffers.iter().all(|buffer| buffer.cpus.is_empty()) && trace.damage.is_empty() {
+    let recording = open_recording(path)?;
+    let damage = Damage::of(path, &recording.trace);
+    let done = print_all(path, &recording, &damage, one_task, as_json);
+    damage.late(path, &recording);
+    damage.outcome(done)
+}
+
+fn print_all(
+    path: &Path,
+    recording: &Recording,
+    damage: &Damage,
+    one_task: bool,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let Recording { trace, symbols, .. } = recording;
+    if trace.buffers.iter().all(|buffer| buffer.cpus.is_empty()) {
         return Err(Failure::new(Exit::Failed, anyhow!("{} holds no events to count", path.display()))
             .hint("what a latency tracer left is text."));
     }
-    let mut damage = Damage::of(path, &trace);
+    let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
     let mut out = io::BufWriter::new(stdout().lock());
     let mut all = Vec::new();
-    for buffer in trace.buffers.iter().filter(|buffer| !buffer.cpus.is_empty()) {
-        let mut chains = CallChains::new(trace.formats(), trace.abi, &symbols, one_task);
-        for cpu in 0..buffer.cpus.len() {
-            each_record(&trace, buffer, cpu..cpu + 1, &mut damage, |record| chains.record(record))?;
+    for (number, buffer) in trace.buffers.iter().enumerate().filter(|(_, buffer)| !buffer.cpus.is_empty()) {
+        let empty = CallChains::new(trace.formats(), trace.abi, symbols, one_task);
+        let (query, mut part) = (recording.query().threads(threads()).on_notice(&notice), empty.begin());
+        // One CPU after the other.
+        let of_buffer = |source: &&Source| source.buffer == number;
+        let source = query.sources().iter().find(of_buffer).cloned();
+        for (source, cpu) in source.iter().flat_map(|source| source.cpus.iter().map(move |cpu| (source, *cpu))) {
+            let one = query.clone().of_sources(vec![Source { cpus: vec![cpu], ..source.clone() }]);
+            part = one.analyse_on(&empty, part)?.0;
         }
-        chains.finish();
+        let chains = Analysis::finish(empty, part);
         if as_json {
             all.push(json!({"buffer": buffer.name, "total": chains.total(), "chains": to_json(&chains)}));
             continue;
@@ -38,8 +57,7 @@ pub(super) fn run(path: &Path, one_task: bool, as_json: bool) -> Result<Exit, Fa
     if as_json {
         writeln!(out, "{:#}", json!({"schema": "rtrace.chains", "version": 1, "buffers": all}))?;
     }
-    out.flush()?;
-    Ok(damage.exit())
+    Ok(out.flush()?)
 }
 
 fn to_json(chains: &CallChains<'_>) -> Vec<Value> {
@@ -108,7 +126,7 @@ impl Tree<'_> {
         &self.chains.nodes()[number]
     }
 
-    /// Whether no call in it has two callers.
+    /// True if no call in it has two callers.
     fn is_line<'c>(&'c self, mut chain: &'c Chain) -> bool {
         while let Some(caller) = chain.callers.first() {
             if chain.callers.len() > 1 {

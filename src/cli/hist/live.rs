@@ -4,7 +4,7 @@ use crate::cli::exit::Failure;
 use crate::cli::terminal::{self, Sequence, Styled, escaped, stdout};
 use std::io::Write;
 
-/// Where the tables of `--follow` go: one over the other on a terminal, one after the other elsewhere.
+/// The output of `--follow`: one table over the other on a terminal, one after the other elsewhere.
 pub(crate) struct Live {
     text: bool,
     terminal: bool,

@@ -1,4 +1,4 @@
-//! How tables are shown.
+//! Output of tables.
 
 use super::live::Live;
 use super::spec::read_format;
@@ -16,7 +16,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-/// How to show tables.
+/// Options for the output of tables.
 #[derive(clap::Args)]
 pub(crate) struct OutputArgs {
     /// JSON instead of text; with --follow a document per line
@@ -46,7 +46,7 @@ pub(crate) struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// Whether the answer is one JSON document.
+    /// True if the answer is one JSON document.
     pub(super) fn is_json(&self) -> bool {
         self.json
     }
@@ -61,7 +61,7 @@ impl OutputArgs {
         Live::new(self.is_text())
     }
 
-    /// Whether people read it.
+    /// True if people read it.
     pub(super) fn is_text(&self) -> bool {
         !(self.json || self.csv || self.folded || self.raw)
     }
@@ -74,7 +74,7 @@ impl OutputArgs {
         Ok(Printer { args: self, instance, event, format, options })
     }
 
-    /// How the command ends: too much dropped, the status of CMD, or fine.
+    /// The command's exit: too much dropped, the status of CMD, or success.
     pub(crate) fn verdict(&self, tables: &[HistTable], status: Option<u8>) -> Result<Exit, Failure> {
         let dropped: u64 = tables.iter().map(|t| t.dropped).fold(0, u64::saturating_add);
         if let Some(limit) = self.max_lost.filter(|limit| dropped > *limit) {

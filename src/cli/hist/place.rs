@@ -1,4 +1,4 @@
-//! Where histograms live: which instance, which event, what is set there.
+//! The place of histograms: instance, event, and the triggers set there.
 
 use crate::cli::args::{WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
@@ -10,7 +10,7 @@ use rtrace::tracefs::{Error, EventName, Instance, Journal, Tracefs, WriteMode};
 /// The instance of histograms that outlive the command which started them.
 pub(crate) const LONG_LIVED: &str = "rtrace-hist";
 
-/// Which instance to use; by default a private one.
+/// The instance to use; by default a private one.
 #[derive(clap::Args)]
 pub(crate) struct PlaceArgs {
     /// Instance to use (made if it is not there), instead of a private one
@@ -21,7 +21,7 @@ pub(crate) struct PlaceArgs {
     top: bool,
 }
 
-/// What a command that sets triggers takes besides them.
+/// Arguments of a command that sets triggers, besides the triggers.
 #[derive(clap::Args)]
 pub(crate) struct SetArgs {
     #[command(flatten)]
@@ -72,7 +72,7 @@ impl PlaceArgs {
         Ok(journal.create_own_instance(&format!("rtrace-{}", std::process::id()))?)
     }
 
-    /// Where to look for what an earlier command started.
+    /// The instance of an earlier command.
     pub(crate) fn to_look_in(&self, tracefs: &Tracefs) -> Result<Instance, Failure> {
         match &self.instance {
             _ if self.top => Ok(tracefs.top()),
@@ -168,7 +168,7 @@ fn takes_snapshots(spec: &HistSpec) -> bool {
     spec.actions.iter().any(|action| action.value.what == Do::Snapshot)
 }
 
-/// Who has the one snapshot() action that an instance can have, or the buffer that it needs.
+/// The owner of the one snapshot() action that an instance can have, or of the buffer that it needs.
 fn snapshot_user(instance: &Instance) -> String {
     let at = called(instance);
     for event in events_with_hists(instance).unwrap_or_default() {
@@ -186,7 +186,7 @@ fn clock_of(spec: &HistSpec) -> &str {
     spec.clock.as_ref().map_or("global", |c| c.value.as_str())
 }
 
-/// What to say when triggers that stay set another trace clock: the kernel does not put it back when they go.
+/// A note for triggers that stay and set another trace clock: the kernel does not put it back when they go.
 pub(crate) fn clock_note(instance: &Instance, specs: &[&HistSpec]) -> Option<String> {
     let set = specs.iter().rfind(|spec| spec.uses_timestamp()).map(|spec| clock_of(spec))?;
     let now = instance.trace_clock().ok()?.current;
@@ -232,7 +232,7 @@ pub(crate) fn remove_all(
     Ok(())
 }
 
-/// Who refers to the variables of a trigger.
+/// The triggers that refer to the variables of a trigger.
 pub(crate) fn users(instance: &Instance, event: &EventName, spec: &HistSpec) -> String {
     let mut names = Vec::new();
     for other in events_with_hists(instance).unwrap_or_default() {

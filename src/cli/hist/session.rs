@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// How long to count.
+/// The duration of a count.
 #[derive(clap::Args, Default)]
 pub(crate) struct UntilArgs {
     /// Count for TIME (`5s`, `500ms`); CMD goes on
@@ -19,7 +19,7 @@ pub(crate) struct UntilArgs {
 }
 
 impl UntilArgs {
-    /// Whether the exit status is the command's.
+    /// True if the exit status is the command's.
     pub(crate) fn has_command(&self) -> bool {
         !self.command.is_empty()
     }

@@ -10,7 +10,7 @@ use rtrace::hist::spec::{Expr, Features, HistSpec, Modifier, Neighbour, SortKey,
 use rtrace::syntax::Diagnostic;
 use rtrace::tracefs::{EventName, Instance, Tracefs};
 
-/// What to count, and how.
+/// The histogram: keys, values and filters.
 #[derive(clap::Args)]
 pub(super) struct SpecArgs {
     /// Event to count: `sched:sched_switch`
@@ -31,7 +31,7 @@ pub(super) struct SpecArgs {
     /// Only events that pass this filter
     #[arg(long = "if", value_name = "FILTER", value_parser = words(FILTERS), hide_possible_values = true)]
     filter: Option<String>,
-    /// Room for so many entries
+    /// Number of entries
     #[arg(long, value_name = "N")]
     size: Option<u64>,
     /// Name; histograms of one name share a table

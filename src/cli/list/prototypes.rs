@@ -54,7 +54,7 @@ impl Prototypes {
         types.function(name_of(line))
     }
 
-    /// The prototype, or the bare name of a function that has none; a module's name behind it.
+    /// The prototype, or the bare name of a function that has none; a module's name after it.
     pub(super) fn text(&self, line: &str) -> String {
         let Some(function) = self.find(line) else { return line.to_owned() };
         match module_of(line) {

@@ -1,14 +1,14 @@
-//! What to probe: from words and symbols to the kernel's line.
+//! The place of a probe: from words and symbols to the kernel's line.
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language::invalid;
 use rtrace::format::EventFormat;
-use rtrace::probe::{Fetch, Kind, Probe, symbol_offset, symbols};
+use rtrace::probe::{Fetch, Probe, ProbeKind, symbol_offset, symbols};
 use rtrace::syntax::{Diagnostic, Span, did_you_mean, parse_int};
 use rtrace::tracefs::Tracefs;
 use std::path::{Path, PathBuf};
 
-/// Kinds of probes as the command line names them, with the kernel's letter and what stands behind the place.
+/// Kinds of probes as the command line names them, with the kernel's letter and what stands after the place.
 const KINDS: [(&str, char, &str); 9] = [
     ("kprobe", 'p', ""),
     ("kretprobe", 'r', ""),
@@ -69,7 +69,7 @@ pub(super) fn line(words: &[String], name: Option<&str>) -> Result<String, Failu
 /// A name for the event: the symbol that was named rather than the offset it became.
 pub(super) fn suggested_name(words: &[String], probe: &Probe) -> String {
     let symbol = match (&probe.kind, words) {
-        (Kind::Uprobe { returns, .. }, [kind, place, ..]) if kind.ends_with("probe") => {
+        (ProbeKind::Uprobe { returns, .. }, [kind, place, ..]) if kind.ends_with("probe") => {
             let symbol = place.rsplit(':').next().unwrap_or(place);
             let symbol = symbol.split('+').next().unwrap_or(symbol);
             let plain = symbol.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
@@ -102,7 +102,7 @@ fn user_place(text: &str) -> Result<String, Failure> {
     let (name, plus) = match symbol.split_once('+') {
         Some((name, plus)) => {
             let plus = parse_int(plus).ok().and_then(|n| u64::try_from(n).ok());
-            (name, plus.ok_or_else(|| usage(format!("invalid offset behind `{name}`")))?)
+            (name, plus.ok_or_else(|| usage(format!("invalid offset after `{name}`")))?)
         }
         None => (symbol, 0),
     };

@@ -1,23 +1,32 @@
 //! The profile of a file.
 
 use super::live::TraceArgs;
+use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::trace_file::{Damage, each_record, open_recording};
-use rtrace::recording::Recording;
+use crate::cli::trace_file::{open_recording, threads};
+use rtrace::analysis::Grouped;
+use rtrace::recording::{Notice, Recording, Source};
 use rtrace::trace_dat::OptionId;
 use std::path::Path;
 
 pub(super) fn run(path: &Path, args: &TraceArgs) -> Result<Exit, Failure> {
-    let Recording { trace, symbols, .. } = open_recording(path)?;
-    let mut damage = Damage::of(path, &trace);
+    let recording = open_recording(path)?;
+    let damage = Damage::of(path, &recording.trace);
+    let done = write(path, args, &recording, &damage);
+    damage.late(path, &recording);
+    damage.outcome(done)
+}
+
+fn write(path: &Path, args: &TraceArgs, recording: &Recording, damage: &Damage) -> Result<(), Failure> {
+    let Recording { trace, symbols, .. } = recording;
     let stored: Vec<String> = trace.options(OptionId::HOOK).map(|option| option.text()).collect();
     let hooks = args.what.hooks();
-    let mut profiles = Vec::new();
-    for buffer in &trace.buffers {
-        let mut profile = args.account.profile(trace.formats(), trace.abi, &hooks, &stored)?;
-        each_record(&trace, buffer, 0..buffer.cpus.len(), &mut damage, |record| profile.record(record))?;
-        profiles.push((buffer.name.clone(), profile));
-    }
-    args.output.open()?.write(Some(&path.to_string_lossy()), &profiles, &symbols, args.account.by_comm)?;
-    Ok(damage.exit())
+    let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
+    let query = recording.query().threads(threads()).on_notice(&notice);
+    let empty = |_: &Source| args.account.profile(trace.formats(), trace.abi, &hooks, &stored);
+    let empty = query.sources().iter().map(empty).collect::<Result<Vec<_>, _>>()?;
+    let (found, _) = query.analyse(Grouped::by_buffer(empty))?;
+    let name = |source: &Source| trace.buffers[source.buffer].name.clone();
+    let profiles: Vec<_> = query.sources().iter().map(name).zip(found).collect();
+    Ok(args.output.open()?.write(Some(&path.to_string_lossy()), &profiles, symbols, args.account.by_comm)?)
 }

@@ -23,7 +23,7 @@ pub(super) struct Args {
     /// Only these functions: names or the kernel's globs
     #[arg(short = 'l', long = "function", value_name = "FUNC")]
     functions: Vec<String>,
-    /// What comes first
+    /// Column to sort by
     #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
     sort: Sort,
     /// So many functions

@@ -3,26 +3,26 @@
 use super::pairs::AccountArgs;
 use super::report::OutputArgs;
 use crate::cli::exit::{Exit, Failure, print_clap};
-use crate::cli::record::profile::{WhatArgs, add};
-use crate::cli::record::{explain, failure};
-use crate::cli::stream::Ordered;
+use crate::cli::live::{live_merge, warn_of_damage};
+use crate::cli::record_error::{explain, failure};
 use crate::cli::terminal::note;
-use crate::cli::traced::{Meanwhile, Traced};
+use crate::cli::traced::{SessionArgs, Traced, WhatArgs, add_profile};
 use anyhow::anyhow;
 use clap::error::ErrorKind;
-use rtrace::analysis::Profile;
+use rtrace::analysis::{InOrder, Profile};
+use rtrace::merge::live::LiveMerge;
 use rtrace::record::{Audience, Plan, RecordError, Stream};
 use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
 use std::io;
 use std::path::PathBuf;
 
-/// What to trace, and how.
+/// Options of a live profile.
 #[derive(clap::Args)]
 pub(super) struct TraceArgs {
     #[command(flatten)]
     traced: Traced,
     #[command(flatten)]
-    meanwhile: Meanwhile,
+    session: SessionArgs,
     #[command(flatten)]
     pub(super) account: AccountArgs,
     #[command(flatten)]
@@ -43,7 +43,7 @@ pub(super) struct TraceArgs {
 impl TraceArgs {
     fn plan(&self) -> Result<(Plan, Vec<usize>), clap::Error> {
         let traced = if self.what.only_named { self.traced.clone() } else { self.traced.profile_all() };
-        Ok((self.meanwhile.add_to(traced.plan(self.meanwhile.place())?), traced.profiled()))
+        Ok((self.session.add_to(traced.plan(self.session.place())?), traced.profiled()))
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
         return usage(error);
     }
     let tracefs = args.traced.open().map_err(|failure| failure.with_exit(own))?;
-    add(&mut plan, &profiled, &tracefs, warn).map_err(|failure| failure.with_exit(own))?;
+    add_profile(&mut plan, &profiled, &tracefs, warn).map_err(|failure| failure.with_exit(own))?;
     if let Err(error) = plan.check() {
         return usage(error);
     }
@@ -84,7 +84,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
         let profile = args.account.profile(&facts.formats, facts.abi, &hooks, &[]);
         profiles.push((buffer.name.clone(), profile.map_err(|failure| failure.with_exit(own))?));
     }
-    let mut listener = Listener { events: Ordered::new(&facts, args.quiet), profiles, comms: Vec::new() };
+    let mut listener = Listener { events: live_merge(&facts), quiet: args.quiet, profiles, comms: Vec::new() };
     let streamed = stream.run(&mut listener).map_err(refused)?;
     let symbols = Symbols {
         kallsyms: Kallsyms::new(tracefs.kallsyms().unwrap_or_default()),
@@ -93,7 +93,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
         ..Symbols::default()
     };
     match output.write(None, &listener.profiles, &symbols, args.account.by_comm) {
-        // Whoever read it has seen enough.
+        // A reader who closed the pipe has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(error) => return Err(Failure::new(own(Exit::Failed), anyhow!("failed to write the profile: {error}"))),
         Ok(()) => {}
@@ -110,7 +110,8 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
 
 /// Accounts for what comes, in order.
 struct Listener {
-    events: Ordered,
+    events: LiveMerge,
+    quiet: bool,
     /// By buffer, with its name.
     profiles: Vec<(String, Profile)>,
     /// The names of tasks that the kernel has kept.
@@ -119,7 +120,7 @@ struct Listener {
 
 impl Audience for Listener {
     fn page(&mut self, buffer: usize, cpu: usize, page: &[u8]) {
-        self.events.page(buffer, cpu, page);
+        warn_of_damage(self.events.page(buffer, cpu, page), self.quiet);
     }
 
     fn unfinished(&mut self, buffer: usize, cpu: usize) {
@@ -127,9 +128,9 @@ impl Audience for Listener {
     }
 
     fn round(&mut self, saved_cmdlines: &dyn Fn() -> Vec<u8>, last: bool) -> io::Result<()> {
-        let until = self.events.round(last);
+        self.events.end_round(last);
         let profiles = &mut self.profiles;
-        self.events.each(until, |record| {
+        self.events.each(|record| {
             if let Some((_, profile)) = profiles.get_mut(record.buffer) {
                 profile.record(record);
             }

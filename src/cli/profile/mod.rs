@@ -9,7 +9,8 @@ mod report;
 pub(crate) mod text;
 
 use super::exit::{Exit, Failure};
-pub(crate) use pairs::{AccountArgs, parse_hook};
+pub(crate) use super::traced::parse_hook;
+pub(crate) use pairs::AccountArgs;
 
 /// Show where tasks spend their time
 ///

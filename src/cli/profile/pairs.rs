@@ -8,7 +8,7 @@ use rtrace::analysis::{Hook, HookProblem, Profile};
 use rtrace::format::EventFormat;
 use rtrace::syntax::did_you_mean;
 
-/// How to account for events.
+/// Rules for accounting events.
 #[derive(clap::Args, Clone, Default)]
 pub(crate) struct AccountArgs {
     /// Put interrupts down to their CPU, not to the task that they interrupt
@@ -47,11 +47,6 @@ impl AccountArgs {
         }
         Ok(profile)
     }
-}
-
-/// `-H`.
-pub(crate) fn parse_hook(text: &str) -> Result<Hook, String> {
-    text.parse().map_err(|error: rtrace::analysis::HookError| error.to_string())
 }
 
 fn failure(problem: HookProblem) -> Failure {

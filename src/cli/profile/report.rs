@@ -10,7 +10,7 @@ use rtrace::symbols::Symbols;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-/// Where and how to print a profile.
+/// Layout and destination of a profile.
 #[derive(clap::Args, Clone)]
 pub(super) struct OutputArgs {
     /// Write the profile to FILE
@@ -24,7 +24,7 @@ pub(super) struct OutputArgs {
     json: bool,
 }
 
-/// Where a profile goes, opened before the work is begun.
+/// The destination of a profile, opened before the work is begun.
 pub(super) struct Output {
     to: BufWriter<Box<dyn Write>>,
     json: bool,

@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where scripts written for trace-cmd look.
+/// The path that scripts written for trace-cmd read.
 pub(super) const PID_FILE: &str = "/run/trace-cmd-record.pid";
 
 /// Starts this very command once more, and returns when it records, or with its exit code if it ended before.
@@ -28,7 +28,7 @@ pub(super) fn start() -> Result<Exit, Failure> {
     let mut child =
         Command::new(program).args(words).stdin(Stdio::from(OwnedFd::from(pipe))).spawn().context(failed)?;
     let mut said = Vec::new();
-    // Whoever it hands the pipe's end to, it says something first or closes it.
+    // A process that gets the pipe's end writes something first or closes it.
     let read = running.by_ref().take(1).read_to_end(&mut said).context(failed)?;
     if read == 1 {
         return Ok(Exit::Success);
@@ -77,7 +77,7 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // Another recorder's would be another process's: the number tells.
+        // Another recorder's would be another process's: the number shows it.
         let ours = |written: &File| {
             let (there, ours) = (self.pid_file.symlink_metadata(), written.metadata());
             matches!((there, ours), (Ok(there), Ok(ours)) if there.is_file() && there.ino() == ours.ino())

@@ -1,4 +1,4 @@
-//! What a person sees while recording: one line on a terminal, nothing of the kind elsewhere.
+//! Progress while recording: one line on a terminal, nothing elsewhere.
 
 use super::daemon::Daemon;
 use crate::cli::terminal::{Line, note};

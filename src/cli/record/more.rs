@@ -2,6 +2,7 @@
 
 use super::super::exit::{Exit, Failure};
 use super::daemon;
+use crate::cli::record_error::failure;
 use crate::cli::terminal::stdout;
 use rtrace::record::{COMMAND_PID, OWN_PID, Plan, dry_run};
 use rtrace::tracefs::{DryRun, Journal, Tracefs};
@@ -11,9 +12,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How to record.
+/// Options of the recorder.
 #[derive(clap::Args)]
-pub(crate) struct More {
+pub(crate) struct RecorderArgs {
     /// Store a number to be added to every time stamp
     #[arg(long, value_name = "N", allow_hyphen_values = true, conflicts_with = "date")]
     pub(super) ts_offset: Option<i64>,
@@ -26,32 +27,32 @@ pub(crate) struct More {
     /// Read the ring buffers instead of splicing them
     #[arg(long)]
     pub(super) nosplice: bool,
-    /// Print every write to tracefs in order, as lines of shell, and do none of them
+    /// Print the tracefs writes as shell commands without performing them
     #[arg(long, conflicts_with = "verbose")]
     pub(super) dry_run: bool,
     /// Keep only the newest events of each CPU: SIZE on the disk for each (KiB, or with K, M, G)
     #[arg(short = 'm', long = "max-per-cpu", value_name = "SIZE", value_parser = kib, help_heading = "Disk",
           conflicts_with_all = ["ring", "max_size"])]
     pub(super) max_per_cpu: Option<ByteSize>,
-    /// Do not wait for the ring buffers, look at them: fewer interrupts on the traced CPUs, more work on the others
+    /// Poll the ring buffers instead of sleeping until woken: fewer interrupts on the traced CPUs, more work on the others
     #[arg(long, conflicts_with = "nosplice")]
     poll: bool,
     /// With --poll: look so often; without it readers sleep until the kernel wakes them
     #[arg(short = 's', long, value_name = "MICROSECONDS", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     sleep: u64,
-    /// Store which files the processes of -P and CMD have mapped where
+    /// Store the memory maps of CMD and the -P processes
     #[arg(long)]
     pub(super) proc_map: bool,
-    /// Store what makes nanoseconds of the clock x86-tsc; -C tsc2nsec does both
+    /// Store the factor that converts x86-tsc timestamps to ns (-C tsc2nsec also selects that clock)
     #[arg(long)]
     pub(super) tsc2nsec: bool,
-    /// Version of the file: 7, or 6 for old readers, uncompressed and for a moment twice on the disk
+    /// File format: 7, or 6 for older tools (uncompressed; briefly needs twice the disk space)
     #[arg(long, value_name = "VERSION", default_value_t = 7, value_parser = clap::value_parser!(u8).range(6..=7))]
     pub(super) file_version: u8,
     /// Return as soon as recording runs, and record in the background until a signal or the end of CMD
     #[arg(long, conflicts_with = "dry_run")]
     pub(super) daemonize: bool,
-    /// With --daemonize: where the number of the recording process is to be found
+    /// With --daemonize: file to write the recorder's PID to
     #[arg(long, value_name = "FILE", default_value = daemon::PID_FILE, requires = "daemonize")]
     pub(super) pid_file: PathBuf,
     /// The process that --daemonize starts
@@ -76,7 +77,7 @@ fn kib(text: &str) -> Result<ByteSize, String> {
     ByteSize::parse_with_unit(text, 1024).map_err(|error| error.to_string())
 }
 
-impl More {
+impl RecorderArgs {
     pub(super) fn keeps(&self) -> bool {
         self.keep || self.keep_all
     }
@@ -104,6 +105,6 @@ pub(super) fn show_writes(plan: &Plan, tracefs: &Tracefs) -> Result<Exit, Failur
         None => drop(writeln!(stdout(), "# until Ctrl-C")),
     };
     let journal = Journal::in_memory(&dry).verbose(Box::new(show));
-    dry_run(plan, journal, between).map_err(|error| super::failure(error, |exit| exit))?;
+    dry_run(plan, journal, between).map_err(|error| failure(error, |exit| exit))?;
     Ok(Exit::Success)
 }

@@ -3,7 +3,7 @@
 use crate::cli::terminal::{self, Sequence, Styled};
 use memchr::memmem;
 
-/// When to colour.
+/// The choice of colours.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set or TERM is dumb
@@ -16,7 +16,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// Whether standard output is to be coloured.
+    /// True if standard output is to be coloured.
     pub(super) fn is_wanted(self) -> bool {
         match self {
             Color::Auto => terminal::stdout_is_terminal() && terminal::colors_are_wanted(),

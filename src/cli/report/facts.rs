@@ -1,18 +1,20 @@
-//! What a file says besides its events: `--stat`, `--uname` and the like.
+//! Facts of a file besides its events: `--stat`, `--uname` and the like.
 
 use super::input::Input;
-use super::{Args, streams};
+use super::{Args, run};
+use crate::cli::damage::Damage;
 use crate::cli::exit::Failure;
+use crate::cli::trace_file::threads;
 use anyhow::anyhow;
 use regex::Regex;
 use rtrace::abi::{Abi, Endian};
 use rtrace::format::EventFormat;
-use rtrace::trace_dat::{Buffer, DataLayout, OptionId, Trace};
+use rtrace::trace_dat::{Buffer, DataLayout, FileError, OptionId, Trace};
 use rtrace::units::Timestamp;
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// What to print instead of the events.
+/// The output instead of the events.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Wanted {
     /// The buffers' statistics when recording ended, and where the data lies
@@ -36,13 +38,13 @@ pub(crate) struct Wanted {
     /// The formats of the events that match this expression, as in sched:.*switch
     #[arg(long, value_name = "EVENTS", value_parser = event_pattern)]
     event: Option<Regex>,
-    /// When the first event of each CPU happened
+    /// Print the time of the first event of each CPU
     #[arg(long)]
     first_event: bool,
-    /// When the last event of each CPU happened
+    /// Print the time of the last event of each CPU
     #[arg(long)]
     last_event: bool,
-    /// Whether all events' formats are understood; 1 if not
+    /// Check that all events' formats are understood; 1 if not
     #[arg(long)]
     pub(super) check_events: bool,
     /// The byte order of the file and of this machine
@@ -74,12 +76,12 @@ impl Wanted {
 }
 
 /// Prints all that is wanted, file by file.
-pub(super) fn print(args: &Args, inputs: &[Input], out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut impl Write) -> Result<(), Failure> {
     let wanted = &args.facts;
     for input in inputs {
         let trace = &input.trace;
         if wanted.cpus || wanted.first_event || wanted.last_event {
-            cpus(args, input, out)?;
+            cpus(args, input, damage, out)?;
             continue;
         }
         if wanted.endian {
@@ -143,14 +145,14 @@ pub(super) fn print(args: &Args, inputs: &[Input], out: &mut impl Write) -> Resu
             writeln!(out, "system: {}\n{format}", format.system)?;
         }
         if wanted.stat {
-            stat(trace, out)?;
+            stat(input, damage, out)?;
         }
     }
     Ok(())
 }
 
 /// The CPUs that have data, with their first and last events' times if wanted.
-fn cpus(args: &Args, input: &Input, out: &mut impl Write) -> Result<(), Failure> {
+fn cpus(args: &Args, input: &Input, damage: &Damage, out: &mut impl Write) -> Result<(), Failure> {
     let trace = &input.trace;
     writeln!(out, "List of CPUs in {} with data:", input.path.display())?;
     // By CPU, where its data is: in the top buffer if that has any.
@@ -160,12 +162,13 @@ fn cpus(args: &Args, input: &Input, out: &mut impl Write) -> Result<(), Failure>
             cpus.entry(data.cpu.0).or_insert((buffer, number));
         }
     }
-    let sources = streams::sources(args, std::slice::from_ref(input));
-    let time = streams::time_options(args);
+    let query = run::query(args, std::slice::from_ref(input));
+    let time = run::time_options(args);
     for (cpu, (buffer, number)) in cpus {
         write!(out, "  {cpu}")?;
-        let ends = trace.span(&trace.buffers[buffer], number, &time)?;
-        let in_ticks = sources.iter().any(|source| source.buffer == buffer && source.in_ticks);
+        let note = &mut |found| damage.note(&input.path, &found);
+        let ends = trace.span(&trace.buffers[buffer], number, &time, note)?;
+        let in_ticks = query.sources().iter().any(|source| source.buffer == buffer && source.in_ticks);
         let shown = |at: Timestamp| match () {
             () if in_ticks => format!("{:>12}", at.0),
             () if args.layout.nanoseconds => format!("{:>5}.{:09}", at.0 / SECOND, at.0 % SECOND),
@@ -215,7 +218,8 @@ fn text(trace: &Trace, id: OptionId, out: &mut impl Write) -> Result<(), Failure
 }
 
 /// As trace-cmd prints it; offsets and sizes of compressed data are those of the file that it would unpack to.
-fn stat(trace: &Trace, out: &mut impl Write) -> Result<(), Failure> {
+fn stat(input: &Input, damage: &Damage, out: &mut impl Write) -> Result<(), Failure> {
+    let trace = &input.trace;
     if let Some(text) = trace.buffers.iter().find_map(|b| b.text.as_ref()) {
         out.write_all(text)?;
         out.write_all(b"\n")?;
@@ -243,19 +247,35 @@ fn stat(trace: &Trace, out: &mut impl Write) -> Result<(), Failure> {
             writeln!(out, "CPU{cpu} data recorded at offset=0x0\n    0 bytes in size")?;
             continue;
         };
-        let (offset, size) = place(trace, top, number, &mut unpacked_at)?;
+        let note = &mut |found| damage.note(&input.path, &found);
+        let (offset, size) = place(trace, top, number, &mut unpacked_at, note);
         writeln!(out, "CPU{cpu} data recorded at offset={offset:#x}\n    {size} bytes in size")?;
     }
     Ok(())
 }
 
-fn place(trace: &Trace, top: &Buffer, cpu: usize, unpacked_at: &mut u64) -> Result<(u64, u64), Failure> {
+fn place(
+    trace: &Trace,
+    top: &Buffer,
+    cpu: usize,
+    unpacked_at: &mut u64,
+    damaged: &mut dyn FnMut(FileError),
+) -> (u64, u64) {
     let data = top.cpus[cpu];
     if data.layout == DataLayout::Pages {
-        return Ok((data.offset, data.size));
+        return (data.offset, data.size);
     }
-    let size: u64 = trace.chunks(top, cpu)?.iter().map(|c| u64::from(c.size)).sum();
+    // What the chunks' headers say of it nothing vouches for.
+    let mut pages = trace.raw_pages(top, cpu).on_threads(threads());
+    let (mut size, mut chunk) = (0, Vec::new());
+    loop {
+        match pages.next(&mut chunk) {
+            Ok(true) => size += chunk.len() as u64,
+            Ok(false) => break,
+            Err(error) => damaged(error),
+        }
+    }
     let offset = *unpacked_at;
     *unpacked_at = (offset + size).next_multiple_of(top.page_size.max(1) as u64);
-    Ok((offset, size))
+    (offset, size)
 }

@@ -1,4 +1,4 @@
-//! `-F` and `-v`: a `-v` turns round all filters behind it.
+//! `-F` and `-v`: a `-v` turns round all filters after it.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use rtrace::filter::{ReportFilter, Sign};
@@ -28,7 +28,7 @@ impl Args for Filters {
                     .short('v')
                     .long("invert")
                     .action(ArgAction::Count)
-                    .help("Not the events that match the filters behind this"),
+                    .help("Hide the events that match the filters after this"),
             )
     }
 

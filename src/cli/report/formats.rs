@@ -1,28 +1,26 @@
 //! Events for programs: JSON lines, `name=value` lines, CSV.
 
-use super::events::Run;
 use super::input::Input;
+use super::run::Run;
 use super::{Args, Format};
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
-use rtrace::event::{Record, TypedEvent};
+use rtrace::event::TypedEvent;
 use rtrace::export::{
     Column, Csv, CsvBuffer, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, Style, schema,
 };
 use rtrace::format::EventFormat;
-use rtrace::merge::ahead::{Commit, Work};
 use rtrace::syntax::did_you_mean;
 use rtrace::trace_dat::OptionId;
 use std::io::Write;
-use std::marker::PhantomData;
 
 fn all_formats(input: &Input) -> impl Iterator<Item = &EventFormat> {
     input.trace.formats()
 }
 
 /// `--format json` and `--format raw`.
-pub(super) fn json(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
-    let (inputs, sources) = (run.inputs, run.sources);
+pub(super) fn json(run: &Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
+    let (inputs, sources) = (run.inputs, run.query.sources());
     let style = if run.args.format == Format::Raw { Style::Raw } else { Style::Json };
     let types: Vec<JsonTypes> = inputs
         .iter()
@@ -30,66 +28,15 @@ pub(super) fn json(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<(
         .collect();
     let labels: Vec<String> = inputs.iter().map(Input::label).collect();
     let mut exporter = Json::new(sources.iter().map(|source| JsonBuffer {
-        types: &types[source.file],
-        comms: &inputs[source.file].symbols.comms,
-        source: (inputs.len() > 1).then_some(labels[source.file].as_str()),
-        buffer: instance(&inputs[source.file].trace.buffers[source.buffer].name),
+        types: &types[source.recording],
+        comms: &inputs[source.recording].symbols.comms,
+        source: (inputs.len() > 1).then_some(labels[source.recording].as_str()),
+        buffer: instance(&inputs[source.recording].trace.buffers[source.buffer].name),
     }));
-    let mut first = Vec::new();
     if style == Style::Json {
-        header(run).write(&mut first);
+        exporter = exporter.with_header(header(run));
     }
-    if run.is_whole() {
-        out.write_all(&first)?;
-        return run.all_to(&Lines(PhantomData), exporter, out).map(drop);
-    }
-    run.each_to(first, out, |merge, out| exporter.event(&merge.record(), out))
-}
-
-/// Writes a line for each event, none of which depends on another: what it keeps is caches.
-trait Exporter: Clone + Send {
-    fn event(&mut self, record: &Record<'_>, out: &mut Vec<u8>);
-}
-
-impl Exporter for Json<'_> {
-    #[inline]
-    fn event(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
-        Json::event(self, record, out);
-    }
-}
-
-impl Exporter for Csv<'_> {
-    #[inline]
-    fn event(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
-        Csv::event(self, record, out);
-    }
-}
-
-/// The lines of an exporter.
-struct Lines<E>(PhantomData<fn() -> E>);
-
-impl<E: Exporter> Work for Lines<E> {
-    type State = E;
-
-    fn fork(&self, known: &E, used: Option<E>) -> E {
-        used.unwrap_or_else(|| known.clone())
-    }
-
-    #[inline]
-    fn record<'n>(
-        &self,
-        record: &Record<'_>,
-        _: impl FnOnce() -> Option<Record<'n>>,
-        exporter: &mut E,
-        out: &mut Vec<u8>,
-    ) -> bool {
-        exporter.event(record, out);
-        false
-    }
-
-    fn commit(&self, _: &mut E, _: &mut E, _: &mut Vec<u8>) -> Commit {
-        Commit::Accept
-    }
+    run.export(&exporter, out).map(drop)
 }
 
 fn instance(name: &str) -> Option<&str> {
@@ -103,9 +50,10 @@ fn header(run: &Run<'_>) -> JsonHeader {
         uname: input.trace.option(OptionId::UNAME).map(|o| o.text()),
         cpus: input.trace.cpu_count,
         buffers: run
-            .sources
+            .query
+            .sources()
             .iter()
-            .filter(|s| s.file == file)
+            .filter(|s| s.recording == file)
             .map(|s| {
                 let buffer = &input.trace.buffers[s.buffer];
                 JsonBufferInfo {
@@ -131,18 +79,18 @@ pub(super) fn print_schema(inputs: &[Input], out: &mut impl Write) -> Result<(),
 }
 
 /// `--format csv`.
-pub(super) fn csv(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
-    let (inputs, sources) = (run.inputs, run.sources);
+pub(super) fn csv(run: &Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
+    let (inputs, sources) = (run.inputs, run.query.sources());
     let columns = columns(run.args, inputs);
     let labels: Vec<String> = inputs.iter().map(Input::label).collect();
-    let mut exporter = Csv::new(
+    let exporter = Csv::new(
         columns.clone(),
         sources.iter().map(|source| CsvBuffer {
-            formats: all_formats(&inputs[source.file]).collect(),
-            abi: inputs[source.file].trace.abi,
-            comms: &inputs[source.file].symbols.comms,
-            source: (inputs.len() > 1).then_some(labels[source.file].as_str()),
-            buffer: instance(&inputs[source.file].trace.buffers[source.buffer].name),
+            formats: all_formats(&inputs[source.recording]).collect(),
+            abi: inputs[source.recording].trace.abi,
+            comms: &inputs[source.recording].symbols.comms,
+            source: (inputs.len() > 1).then_some(labels[source.recording].as_str()),
+            buffer: instance(&inputs[source.recording].trace.buffers[source.buffer].name),
         }),
     );
     for column in &columns {
@@ -152,13 +100,7 @@ pub(super) fn csv(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<()
             return Err(unknown_field(name, inputs));
         }
     }
-    let mut first = Vec::new();
-    exporter.header(&mut first);
-    if run.is_whole() {
-        out.write_all(&first)?;
-        return run.all_to(&Lines(PhantomData), exporter, out).map(drop);
-    }
-    run.each_to(first, out, |merge, out| exporter.event(&merge.record(), out))
+    run.export(&exporter, out).map(drop)
 }
 
 /// The columns wanted, or those that say everything.

@@ -1,24 +1,25 @@
 //! Events as the kernel's own `trace` file shows them.
 
-use super::events::Run;
 use super::input::Input;
-use super::source::Source;
+use super::run::Run;
 use super::undecoded;
 use crate::cli::exit::Failure;
 use rtrace::event::{DecodeOptions, EventTypes, Lost};
 use rtrace::export::Kernel;
 use rtrace::print_fmt::Semantics;
+use rtrace::recording::{Query, Source};
 use rtrace::trace_dat::{KernelView, OptionId};
 use std::io::Write;
+use std::ops::ControlFlow;
 
 /// Prints one buffer after the other, as each has a `trace` file of its own.
-pub(super) fn print(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
-    let (inputs, all) = (run.inputs, run.sources);
+pub(super) fn print(run: &Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
+    let (inputs, all) = (run.inputs, run.query.sources());
     let decode = DecodeOptions { semantics: Semantics::Kernel, plugins: false, ..DecodeOptions::default() };
     let types: Vec<EventTypes<'_>> = inputs.iter().map(|input| input.types(&decode)).collect();
     let several = all.len() > 1;
     for (number, source) in all.iter().enumerate() {
-        let input = &inputs[source.file];
+        let input = &inputs[source.recording];
         let buffer = &input.trace.buffers[source.buffer];
         if several {
             let name = [input.label(), buffer.name.clone()].join(" ");
@@ -28,29 +29,21 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut (impl Write + Send)) -> Result<
             out.write_all(text)?;
             continue;
         }
-        run.sources = &all[number..=number];
-        let types = &types[source.file];
+        let one = Run { query: run.query.clone().of_sources(vec![source.clone()]), ..*run };
+        let types = &types[source.recording];
         let view = match input.trace.kernel_view(buffer) {
             Some(view) => KernelView { in_ns: in_ns(input, source), ..view },
             None => guessed(run, input, source, types)?,
         };
-        let mut kernel = Kernel::new(types, &input.symbols, &view);
-        let mut header = Vec::new();
-        kernel.header(&mut header);
-        run.each_to(header, out, |merge, out| {
-            if kernel.event(&merge.record(), merge.peek_same_cpu().as_ref(), out) {
-                merge.skip_same_cpu();
-            }
-        })?;
-        undecoded::tell(input, types, kernel.state());
+        let state = one.export(&Kernel::new(types, &input.symbols, &view), out)?;
+        undecoded::tell(input, types, state.state());
     }
-    run.sources = all;
     Ok(())
 }
 
-/// What a file of another program leaves open: its events are counted, the tracer is the one whose entries there are,
-/// and all settings are those a kernel boots with.
-fn guessed(run: &mut Run<'_>, input: &Input, source: &Source, types: &EventTypes<'_>) -> Result<KernelView, Failure> {
+/// Defaults for a file of another program: its events are counted, the tracer is the one whose entries there are, and
+/// all settings are those a kernel boots with.
+fn guessed(run: &Run<'_>, input: &Input, source: &Source, types: &EventTypes<'_>) -> Result<KernelView, Failure> {
     let uname = input.trace.option(OptionId::UNAME).map(|o| o.text()).unwrap_or_default();
     let cpus = input.trace.cpu_count;
     let mut view = KernelView {
@@ -68,7 +61,9 @@ fn guessed(run: &mut Run<'_>, input: &Input, source: &Source, types: &EventTypes
             .filter_map(|(entry, tracer)| Some((entries_of(entry)?.id.0, tracer)))
             .collect();
     let mut begun = Vec::new();
-    run.survey(|record| {
+    let all = Query::of(run.query.recordings().iter().copied()).of_sources(vec![source.clone()]);
+    all.resolve()?.walk(|current| {
+        let record = current.record();
         view.entries += 1;
         view.written += 1;
         if !begun.contains(&record.cpu) {
@@ -85,11 +80,13 @@ fn guessed(run: &mut Run<'_>, input: &Input, source: &Source, types: &EventTypes
         {
             view.tracer = (*tracer).to_owned();
         }
+        Ok::<_, Failure>(ControlFlow::Continue(()))
     })?;
     Ok(view)
 }
 
-/// Whether the kernel takes the clock for one of nanoseconds. `uptime`, which counts jiffies in nanoseconds, it does not.
+/// True if the kernel takes the clock for one of nanoseconds. `uptime`, which counts jiffies in nanoseconds, is not
+/// one.
 fn in_ns(input: &Input, source: &Source) -> bool {
     !source.in_ticks && input.trace.buffers[source.buffer].clock != "uptime"
 }

@@ -9,10 +9,8 @@ mod formats;
 mod input;
 mod kernel;
 mod profile;
+mod run;
 mod select;
-mod selected;
-mod source;
-mod streams;
 mod tally;
 mod text;
 mod undecoded;
@@ -21,14 +19,13 @@ mod wakeups;
 mod window;
 mod wording;
 
+use super::damage::Damage;
 use super::exit::{Exit, Failure};
-use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
 use anyhow::anyhow;
 use filters::Filters;
 use input::Input;
 use rtrace::filter::CpuList;
-use rtrace::units::{CpuId, Timestamp};
 use std::io::Write;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -100,12 +97,12 @@ pub(crate) struct Args {
     window: window::WindowArgs,
     #[command(flatten)]
     limit: events::LimitArgs,
-    /// How many threads to use; the output is the same for any number [default: one per CPU]
+    /// Number of threads; the output is the same for any number [default: one per CPU]
     #[arg(long, value_name = "N")]
     threads: Option<std::num::NonZero<usize>>,
     #[command(flatten)]
     select: select::SelectArgs,
-    /// What to print the events as
+    /// Output format of the events
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     format: Format,
     /// Columns of --format csv: ts, cpu, pid, comm, event, system, name, source, buffer, lost, fields, or fields of events
@@ -127,7 +124,7 @@ pub(crate) struct Args {
     words: Words,
 }
 
-/// What trace-cmd takes for its own messages: here a warning is a line on stderr, and there are no levels of them.
+/// Trace-cmd's level of its own messages: here a warning is a line on stderr, and there are no levels.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Words {
     /// Taken as in trace-cmd, without effect
@@ -138,7 +135,7 @@ pub(crate) struct Words {
     verbose: Option<Option<String>>,
 }
 
-/// What events are printed as.
+/// Output format of events.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Format {
     /// Lines as of trace-cmd report
@@ -154,7 +151,7 @@ pub(crate) enum Format {
     Raw,
 }
 
-/// How lines are laid out.
+/// Layout of the lines.
 #[derive(clap::Args, Clone, Copy)]
 pub(crate) struct Layout {
     /// Time stamps in nanoseconds
@@ -166,16 +163,16 @@ pub(crate) struct Layout {
     /// Fields by name instead of the events' texts
     #[arg(short = 'R')]
     raw: bool,
-    /// No wording of trace-cmd's plugins: the kernel's print formats only
+    /// Ignore built-in plugins; use the kernel's print formats
     #[arg(short = 'N')]
     no_plugins: bool,
     /// Only plugins of the user: rtrace has none, so this changes nothing
     #[arg(short = 'L')]
     local_plugins: bool,
-    /// The time since the line before, behind each time stamp
+    /// The time since the line before, after each time stamp
     #[arg(long)]
     ts_diff: bool,
-    /// How long each task waited for its CPU after it was woken, and an account of that at the end
+    /// Print the time that each task waited for its CPU after it was woken, and an account at the end
     #[arg(short = 'w', long)]
     wakeups: bool,
     /// A line where a sub-buffer of the ring buffer begins
@@ -189,14 +186,14 @@ fn cpu_list(text: &str) -> Result<CpuList, String> {
 }
 
 impl Args {
-    /// Whether symbols of the file will be needed at once: for the texts of all events.
+    /// True if symbols of the file will be needed at once: for the texts of all events.
     fn wants_all_texts(&self) -> bool {
         let texts = matches!(self.format, Format::Text | Format::Kernel) && !self.tally.any() && !self.facts.any();
         let chosen = !self.filters.list.is_empty() || self.select.by_content();
         texts && !chosen && self.wording.kallsyms.is_none()
     }
 
-    /// How many threads are to work.
+    /// Number of threads.
     fn threads(&self) -> usize {
         self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get)
     }
@@ -225,8 +222,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.profile.any() && !args.profile.profile {
         return Err(Failure::new(Exit::Usage, anyhow!("-G, -H and --by-comm are about --profile")));
     }
-    let mut damage = Damage::default();
-    args.names.add_to(&mut inputs, &mut damage);
+    let damage = Damage::default();
+    args.names.add_to(&mut inputs, &damage);
     for input in &inputs {
         for found in &input.trace.damage {
             damage.note(&input.path, found);
@@ -238,53 +235,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     } else if args.facts.check_events {
         facts::check_events(args, &inputs, &mut out)
     } else if args.facts.any() {
-        facts::print(args, &inputs, &mut out)
+        facts::print(args, &inputs, &damage, &mut out)
     } else {
-        events::print(args, &inputs, &mut damage, &mut out)
+        events::print(args, &inputs, &damage, &mut out)
     };
-    done.and_then(|()| Ok(out.flush()?))?;
+    let done = done.and_then(|()| Ok(out.flush()?));
     for input in &inputs {
-        for lazy in [&input.trace.kallsyms, &input.trace.btf] {
-            lazy.error().into_iter().for_each(|error| damage.note(&input.path, error));
-        }
-        if let Some(error) = input.symbols.functions.error() {
-            damage.note(&input.path, &error);
-        }
+        damage.late(&input.path, &input.recording);
         user::tell(input);
     }
     std::mem::forget(inputs); // giving back thousands of small pieces takes longer than ending
-    Ok(damage.exit())
-}
-
-/// What was found damaged, told on stderr.
-#[derive(Default)]
-struct Damage {
-    count: u64,
-}
-
-/// No more lines than this of one file's damage.
-const MOST_LINES: u64 = 100;
-
-impl Damage {
-    fn note(&mut self, path: &Path, found: &(dyn std::error::Error + 'static)) {
-        self.count += 1;
-        if self.count <= MOST_LINES {
-            let chain: Vec<String> = anyhow::Chain::new(found).map(ToString::to_string).collect();
-            note!("rtrace: {}: {}", path.display(), chain.join(": "));
-        }
-    }
-
-    fn backwards(&mut self, path: &Path, cpu: CpuId, before: Timestamp, now: Timestamp) {
-        self.count += 1;
-        if self.count <= MOST_LINES {
-            note!("rtrace: {}: time goes backwards on cpu {cpu}: {} after {}", path.display(), now.0, before.0);
-        }
-    }
-
-    fn exit(&self) -> Exit {
-        if self.count > MOST_LINES {
-            note!("rtrace: damage in {} places in all", self.count);
-        }
-        if self.count == 0 { Exit::Success } else { Exit::Incomplete }
-    }
+    damage.outcome(done)
 }

@@ -1,19 +1,21 @@
 //! `--profile`.
 
 use super::Format;
-use super::events::Run;
+use super::run::Run;
 use super::text;
 use crate::cli::exit::Failure;
 use crate::cli::profile::{AccountArgs, json, parse_hook, text as layout};
-use rtrace::analysis::{Hook, Profile};
+use rtrace::analysis::{Grouped, Hook, Profile};
+use rtrace::recording::Source;
 use rtrace::trace_dat::OptionId;
 use std::io::Write;
 
-/// Where tasks spent their time.
+/// Options of a profile.
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Profile")]
 pub(crate) struct ProfileArgs {
-    /// Where tasks spent their time: blocked, waiting for a CPU, in the kernel; from what record --profile recorded
+    /// Print where tasks spent their time: blocked, waiting for a CPU, in the kernel; from what record --profile
+    /// recorded
     #[arg(long, conflicts_with_all = ["count", "summary", "wakeups"])]
     pub(super) profile: bool,
     #[command(flatten)]
@@ -24,30 +26,26 @@ pub(crate) struct ProfileArgs {
 }
 
 impl ProfileArgs {
-    /// Whether anything is asked for that is about a profile.
+    /// True if anything is asked for that is about a profile.
     pub(super) fn any(&self) -> bool {
         self.account.any() || !self.hooks.is_empty()
     }
 }
 
-pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
-    let (args, inputs, sources) = (run.args, run.inputs, run.sources);
+pub(super) fn print(run: &Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
+    let (args, inputs, sources) = (run.args, run.inputs, run.query.sources());
     let wanted = &args.profile;
     let mut profiles: Vec<Profile> = Vec::new();
     for source in sources {
-        let input = &inputs[source.file];
+        let input = &inputs[source.recording];
         let stored: Vec<String> = input.trace.options(OptionId::HOOK).map(|option| option.text()).collect();
         profiles.push(wanted.account.profile(input.formats(), input.trace.abi, &wanted.hooks, &stored)?);
     }
-    run.each(|merge| {
-        let record = merge.record();
-        profiles[record.buffer].record(&record);
-        Ok(())
-    })?;
+    let profiles = run.analyse(Grouped::by_buffer(profiles))?;
     let by_comm = wanted.account.by_comm;
     if args.tally.json || args.format == Format::Json {
-        let one = |(source, profile): (&super::source::Source, &Profile)| {
-            let input = &inputs[source.file];
+        let one = |(source, profile): (&Source, &Profile)| {
+            let input = &inputs[source.recording];
             let name = &input.trace.buffers[source.buffer].name;
             json::buffer(Some(&input.path.to_string_lossy()), name, profile, &input.symbols, by_comm)
         };
@@ -56,7 +54,7 @@ pub(super) fn print(run: &mut Run<'_>, out: &mut impl Write) -> Result<(), Failu
     }
     out.write_all(&text::head(inputs))?;
     for (source, profile) in sources.iter().zip(&profiles) {
-        let input = &inputs[source.file];
+        let input = &inputs[source.recording];
         if inputs.len() > 1 {
             writeln!(out, "\nFile: {}", input.path.display())?;
         }

@@ -1,86 +1,101 @@
 //! Events as text, in trace-cmd's layout.
 
-use super::events::{GATHER, Run};
 use super::input::Input;
-use super::source::Source;
+use super::run::Run;
 use super::undecoded;
 use super::wakeups::Extras;
 use super::{Args, color};
 use crate::cli::exit::Failure;
 use crate::cli::terminal::{Output, Styled};
-use rtrace::event::{EventTypes, NameFix, Record, State};
-use rtrace::export::{Text, TextOptions, TimeColumn};
+use rtrace::event::{EventTypes, State};
+use rtrace::export::{Exporter, Text, TextLines, TextOptions, TimeColumn};
 use rtrace::filter::Sign;
-use rtrace::merge::Merge;
-use rtrace::merge::ahead::{Commit, Work};
+use rtrace::recording::Source;
 use std::io::{Stdout, Write};
+use std::ops::ControlFlow;
 
-pub(super) fn print(run: &mut Run<'_>, out: &mut Output<Stdout>) -> Result<(), Failure> {
-    let (args, inputs, sources) = (run.args, run.inputs, run.sources);
-    let decode = args.wording.decode(!args.layout.no_plugins);
-    let types: Vec<EventTypes<'_>> =
-        inputs.iter().map(|input| args.wording.except(input.types(&decode), input, &decode)).collect();
-    let mut states: Vec<State> = inputs.iter().map(|i| State::new(i.symbols.comms.clone())).collect();
-    let labels = labels(inputs, sources);
-    let texts: Vec<Text<'_>> = sources
-        .iter()
-        .map(|source| {
-            let options = TextOptions {
-                time: match () {
-                    () if source.in_ticks => TimeColumn::Ticks,
-                    () if args.layout.nanoseconds => TimeColumn::Nanos,
-                    () => TimeColumn::Micros,
-                },
-                latency: args.layout.latency,
-                raw: args.layout.raw,
-                time_diff: args.layout.ts_diff,
-                labels: labels.clone(),
-            };
-            Text::new(&types[source.file], &inputs[source.file].symbols, options)
-        })
-        .collect();
-    let lines = Lines { sources, texts };
+/// Output gathered before it is written, in bytes.
+const GATHER: usize = 256 << 10;
+
+pub(super) fn print(run: &Run<'_>, out: &mut Output<Stdout>) -> Result<(), Failure> {
+    let (args, inputs, sources) = (run.args, run.inputs, run.query.sources());
     if args.wording.show_filters {
         return filters(args, out);
     }
-    let mut extras = Extras::new(run, &labels);
-    match args.color.is_wanted() {
-        false if run.is_whole() => {
-            out.write_all(&head(inputs))?;
-            states = run.all_to(&lines, states, out)?;
-        }
-        false => run.each_to(head(inputs), out, |merge, out| {
-            let start = out.len();
-            extras.see(&merge.record());
-            lines.current(merge, &mut states, out);
-            extras.add(start, out);
-        })?,
-        true => {
-            let (mut plain, mut shown) = (Vec::new(), Styled::default());
-            shown.text(&head(inputs));
-            run.each(|merge| {
-                plain.clear();
-                let record = merge.record();
-                let types = &types[sources[record.buffer].file];
-                let event = types.get(types.common().event_id(types.abi(), record.data));
-                extras.see(&record);
-                lines.current(merge, &mut states, &mut plain);
-                extras.add(0, &mut plain);
-                color::lines(&plain, event.map_or("", |e| &e.format.name), &mut shown);
-                if shown.len() >= GATHER {
-                    out.styled(&shown)?;
-                    shown.clear();
-                }
-                Ok(())
-            })?;
-            out.styled(&shown)?;
-        }
-    }
-    out.write_all(extras.text().as_bytes())?;
+    let decode = args.wording.decode(!args.layout.no_plugins);
+    let types: Vec<EventTypes<'_>> =
+        inputs.iter().map(|input| args.wording.except(input.types(&decode), input, &decode)).collect();
+    let labels = labels(inputs, sources);
+    let text = |source: &Source| {
+        let options = TextOptions {
+            time: match () {
+                () if source.in_ticks => TimeColumn::Ticks,
+                () if args.layout.nanoseconds => TimeColumn::Nanos,
+                () => TimeColumn::Micros,
+            },
+            latency: args.layout.latency,
+            raw: args.layout.raw,
+            time_diff: args.layout.ts_diff,
+            labels: labels.clone(),
+        };
+        let file = source.recording;
+        (file, Text::new(&types[file], &inputs[file].symbols, options))
+    };
+    let comms = inputs.iter().map(|input| &input.symbols.comms).collect();
+    let lines = TextLines::new(head(inputs), sources.iter().map(text).collect(), comms);
+    let colored = args.color.is_wanted();
+    let states = match args.layout.wakeups || args.layout.boundary || colored {
+        false => run.export(&lines, out)?,
+        true => one_by_one(run, &lines, &types, Extras::new(run, &labels), colored, out)?,
+    };
     for ((input, types), state) in inputs.iter().zip(&types).zip(&states) {
         undecoded::tell(input, types, state);
     }
     Ok(())
+}
+
+/// Prints events with what is added to their lines.
+fn one_by_one(
+    run: &Run<'_>,
+    lines: &TextLines<'_>,
+    types: &[EventTypes<'_>],
+    mut extras: Extras<'_>,
+    colored: bool,
+    out: &mut Output<Stdout>,
+) -> Result<Vec<State>, Failure> {
+    let (mut states, mut plain, mut shown) = (lines.state(), Vec::new(), Styled::default());
+    lines.begin(&mut states, &mut plain);
+    if colored {
+        shown.text(&plain);
+        plain.clear();
+    }
+    let mut resolved = run.query.resolve()?;
+    resolved.walk(|current| {
+        let record = current.record();
+        let types = &types[run.query.sources()[record.buffer].recording];
+        let event = types.get(types.common().event_id(types.abi(), record.data));
+        let start = plain.len();
+        extras.see(current);
+        current.export(lines, &mut states, &mut plain);
+        extras.add(start, &mut plain);
+        if colored {
+            color::lines(&plain, event.map_or("", |e| &e.format.name), &mut shown);
+            plain.clear();
+        }
+        if plain.len() >= GATHER {
+            out.write_all(&plain)?;
+            plain.clear();
+        }
+        if shown.len() >= GATHER {
+            out.styled(&shown)?;
+            shown.clear();
+        }
+        Ok::<_, Failure>(ControlFlow::Continue(()))
+    })?;
+    out.write_all(&plain)?;
+    out.styled(&shown)?;
+    out.write_all(extras.text().as_bytes())?;
+    Ok(states)
 }
 
 /// `-T`: the filters, instead of the events.
@@ -91,61 +106,13 @@ fn filters(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The lines of all sources. What one leaves for the next is kept per file.
-struct Lines<'a> {
-    sources: &'a [Source],
-    texts: Vec<Text<'a>>,
-}
-
-impl Lines<'_> {
-    /// The lines of the current record of `merge`.
-    fn current(&self, merge: &mut Merge, states: &mut Vec<State>, out: &mut Vec<u8>) {
-        if self.record(&merge.record(), || merge.peek(), states, out) {
-            merge.skip_peeked();
-        }
-    }
-}
-
-impl Work for Lines<'_> {
-    type State = Vec<State>;
-
-    fn fork(&self, known: &Vec<State>, used: Option<Vec<State>>) -> Vec<State> {
-        let mut used = used.into_iter().flatten();
-        known.iter().map(|known| known.fork(used.next())).collect()
-    }
-
-    #[inline]
-    fn record<'n>(
-        &self,
-        record: &Record<'_>,
-        next: impl FnOnce() -> Option<Record<'n>>,
-        states: &mut Vec<State>,
-        out: &mut Vec<u8>,
-    ) -> bool {
-        let state = &mut states[self.sources[record.buffer].file];
-        self.texts[record.buffer].event(record, next, state, out)
-    }
-
-    fn commit(&self, known: &mut Vec<State>, done: &mut Vec<State>, out: &mut Vec<u8>) -> Commit {
-        if done.iter().any(State::needs_order) {
-            return Commit::Serialize;
-        }
-        let mut fixes: Vec<NameFix> = known.iter_mut().zip(&*done).flat_map(|(k, d)| k.join(d)).collect();
-        if let (Some(text), false) = (self.texts.first(), fixes.is_empty()) {
-            fixes.sort_by_key(NameFix::at);
-            text.amend(out, &fixes);
-        }
-        Commit::Accept
-    }
-}
-
-/// What stands in front of the lines of each buffer; nothing if there is only one.
+/// The labels of the buffers' lines; none if there is only one buffer.
 fn labels(inputs: &[Input], sources: &[Source]) -> Vec<Vec<u8>> {
     if inputs.len() == 1 && inputs[0].trace.buffers.iter().all(|b| b.name.is_empty()) {
         return Vec::new();
     }
-    let name = |source: &Source| match &inputs[source.file].trace.buffers[source.buffer].name {
-        top if top.is_empty() && inputs.len() > 1 => inputs[source.file].label(),
+    let name = |source: &Source| match &inputs[source.recording].trace.buffers[source.buffer].name {
+        top if top.is_empty() && inputs.len() > 1 => inputs[source.recording].label(),
         name => name.clone(),
     };
     let names: Vec<String> = sources.iter().map(name).collect();

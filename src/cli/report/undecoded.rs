@@ -4,7 +4,7 @@ use super::input::Input;
 use crate::cli::terminal::note;
 use rtrace::event::{EventTypes, State};
 
-/// No more event types than this are told of.
+/// Limit of the event types in the message.
 const MOST_LINES: usize = 20;
 
 /// Says on stderr what became of a file's events that have no text.

@@ -1,7 +1,8 @@
 //! `--symbols user`: names in the stacks of user space, from the files of this machine.
 
+use super::Format;
 use super::input::Input;
-use super::{Damage, Format};
+use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::note;
 use anyhow::anyhow;
@@ -34,7 +35,7 @@ enum Which {
 }
 
 impl NamesArgs {
-    /// Whether the format has names.
+    /// True if the format has names.
     pub(super) fn check(&self, format: Format) -> Result<(), Failure> {
         if self.symbols.is_some() && matches!(format, Format::Csv | Format::Raw) {
             let failure = Failure::new(Exit::Usage, anyhow!("--symbols is for --format text, kernel and json"));
@@ -44,7 +45,7 @@ impl NamesArgs {
     }
 
     /// Gives the files' symbols these names.
-    pub(super) fn add_to(&self, inputs: &mut [Input], damage: &mut Damage) {
+    pub(super) fn add_to(&self, inputs: &mut [Input], damage: &Damage) {
         if self.symbols.is_none() {
             return;
         }
@@ -71,12 +72,13 @@ impl NamesArgs {
                 own_kernel: recorded_on == uname(),
                 newer: Arc::clone(&input.newer),
             };
-            input.symbols.user = Some(Arc::new(UserSymbols::new(&maps, &input.symbols.comms, Box::new(disk))));
+            input.recording.symbols.user =
+                Some(Arc::new(UserSymbols::new(&maps, &input.symbols.comms, Box::new(disk))));
         }
     }
 }
 
-/// No more processes and files than this are told of.
+/// Limit of the processes and files in the message.
 const MOST_LINES: usize = 10;
 
 /// Says on stderr what has no name, and why.
@@ -107,9 +109,9 @@ pub(super) fn tell(input: &Input) {
 /// The files as they lie on this machine.
 struct Disk {
     root: Option<PathBuf>,
-    /// When the recording was written.
+    /// Time at which the recording was written.
     recorded: Option<SystemTime>,
-    /// Whether the kernel that runs is the recorded one.
+    /// True if the kernel that runs is the recorded one.
     own_kernel: bool,
     /// Files that were written after the recording.
     newer: Arc<Mutex<Vec<String>>>,
@@ -166,7 +168,7 @@ impl ObjectFiles for Disk {
         Ok(bytes)
     }
 
-    /// Where distributions and gdb have them.
+    /// The files with debug information, where distributions and gdb have them.
     fn debug(&self, build_id: &[u8]) -> Option<Vec<u8>> {
         let hex: String = build_id.iter().map(|byte| format!("{byte:02x}")).collect();
         let (first, rest) = hex.split_at_checked(2)?;

@@ -1,23 +1,22 @@
-//! What `-w` and `--boundary` add to the lines.
+//! Additions of `-w` and `--boundary` to the lines.
 
-use super::events::{Pages, Run};
-use rtrace::analysis::Wakeups;
-use rtrace::event::{Lost, Record};
-use std::rc::Rc;
+use super::run::Run;
+use rtrace::analysis::{Analysis, WakeupLatencies, Wakeups};
+use rtrace::event::Lost;
+use rtrace::recording::Current;
 
 /// Looks at each event that is shown, and adds to its lines.
 pub(super) struct Extras<'a> {
     /// By file, if `-w` was given.
-    wakeups: Vec<Wakeups<'a>>,
+    wakeups: Vec<(Wakeups<'a>, WakeupLatencies)>,
     file_of: Vec<usize>,
-    pages: Option<Rc<Pages>>,
     labels: Vec<usize>,
     /// Of the event that was seen last.
     latency: Option<u64>,
     boundary: Option<Boundary>,
 }
 
-/// Where the line goes that a sub-buffer begins.
+/// Place of the line for a sub-buffer that begins.
 struct Boundary {
     cpu: u32,
     behind_lost: bool,
@@ -28,13 +27,16 @@ impl<'a> Extras<'a> {
     pub(super) fn new(run: &Run<'a>, labels: &[Vec<u8>]) -> Self {
         let layout = run.args.layout;
         let wakeups = |_| {
-            let one = |input: &'a super::Input| Wakeups::new(input.formats(), input.trace.abi, &input.symbols);
+            let one = |input: &'a super::Input| {
+                let wakeups = Wakeups::new(input.formats(), input.trace.abi, &input.symbols);
+                let none = wakeups.begin();
+                (wakeups, none)
+            };
             run.inputs.iter().map(one).collect()
         };
         Extras {
             wakeups: layout.wakeups.then_some(()).map(wakeups).unwrap_or_default(),
-            file_of: run.sources.iter().map(|source| source.file).collect(),
-            pages: layout.boundary.then(|| Rc::clone(&run.pages)),
+            file_of: run.query.sources().iter().map(|source| source.recording).collect(),
             labels: labels.iter().map(Vec::len).collect(),
             latency: None,
             boundary: None,
@@ -42,11 +44,13 @@ impl<'a> Extras<'a> {
     }
 
     /// Looks at the event whose lines come next.
-    pub(super) fn see(&mut self, record: &Record<'_>) {
-        if let Some(wakeups) = self.file_of.get(record.buffer).and_then(|file| self.wakeups.get_mut(*file)) {
-            self.latency = wakeups.record(record);
+    pub(super) fn see(&mut self, current: &Current<'_>) {
+        let record = &current.record();
+        if let Some((wakeups, latencies)) = self.file_of.get(record.buffer).and_then(|file| self.wakeups.get_mut(*file))
+        {
+            self.latency = wakeups.step(record, latencies);
         }
-        self.boundary = self.pages.as_ref().filter(|pages| pages.begins.get()).map(|_| Boundary {
+        self.boundary = current.begins_page().then(|| Boundary {
             cpu: record.cpu.0,
             behind_lost: record.lost != Lost::None,
             label: self.labels.get(record.buffer).copied().unwrap_or(0),
@@ -66,8 +70,8 @@ impl<'a> Extras<'a> {
         lines.splice(at..at, format!("CPU:{cpu} [SUBBUFFER START]\n").into_bytes());
     }
 
-    /// What stands behind all events.
+    /// The text after all events.
     pub(super) fn text(&self) -> String {
-        self.wakeups.iter().map(Wakeups::text).collect()
+        self.wakeups.iter().map(|(_, latencies)| latencies.text()).collect()
     }
 }

@@ -1,13 +1,11 @@
-//! Which part of the time: `--since`, `--until`, `--around`.
+//! The time window: `--since`, `--until`, `--around`.
 
-use super::input::Input;
-use super::source::Source;
 use crate::cli::exit::Failure;
 use anyhow::anyhow;
+use rtrace::recording::{Query, Window};
 use rtrace::units::{Timestamp, parse_duration};
-use std::borrow::Borrow;
 
-/// Which part of the recording to show.
+/// The part of the recording to show.
 #[derive(clap::Args, Clone, Default)]
 pub(crate) struct WindowArgs {
     /// Only from this time on: seconds as printed, +TIME from the start, -TIME from the end
@@ -16,7 +14,7 @@ pub(crate) struct WindowArgs {
     /// Only up to this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time_spec)]
     until: Option<TimeSpec>,
-    /// Only around this time: a millisecond to each side, or what stands behind `±` or `+-`
+    /// Only around this time: a millisecond to each side, or what stands after `±` or `+-`
     #[arg(long, value_name = "TIME[±W]", allow_hyphen_values = true, conflicts_with_all = ["since", "until"],
           value_parser = around)]
     around: Option<(TimeSpec, u64)>,
@@ -27,7 +25,7 @@ pub(crate) struct WindowArgs {
 pub(super) enum TimeSpec {
     /// As printed: in nanoseconds, and, if it is a bare whole number, for clocks that count ticks.
     At { nanos: u64, ticks: Option<u64> },
-    /// This many nanoseconds behind the first event.
+    /// This many nanoseconds after the first event.
     FromStart(u64),
     /// This many nanoseconds before the last event.
     FromEnd(u64),
@@ -62,30 +60,14 @@ fn around(text: &str) -> Result<(TimeSpec, u64), String> {
     Ok((time_spec(at)?, width))
 }
 
-/// A part of the time, both ends included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Window {
-    pub(super) since: Option<Timestamp>,
-    pub(super) until: Option<Timestamp>,
-}
-
-impl Window {
-    pub(super) fn is_before(&self, time: Timestamp) -> bool {
-        self.since.is_some_and(|since| time < since)
-    }
-
-    pub(super) fn is_over(&self, time: Timestamp) -> bool {
-        self.until.is_some_and(|until| time > until)
-    }
-}
-
 impl WindowArgs {
     /// The window in these files' time.
-    pub(super) fn resolve(&self, inputs: &[Input], sources: &[Source]) -> Result<Window, Failure> {
+    pub(super) fn resolve(&self, query: &Query<'_>) -> Result<Window, Failure> {
         let specs = [self.since, self.until, self.around.map(|a| a.0)];
         let relative = specs.iter().flatten().any(|s| !matches!(s, TimeSpec::At { .. }));
-        let (start, end) = if relative { span(inputs, sources)? } else { (0, 0) };
-        let in_ticks = sources.iter().any(|s| s.in_ticks);
+        let span = if relative { query.span()? } else { None };
+        let (start, end) = span.map_or((0, 0), |(start, end)| (start.0, end.0));
+        let in_ticks = query.sources().iter().any(|s| s.in_ticks);
         let point = |spec: TimeSpec| match spec {
             TimeSpec::At { ticks, .. } if in_ticks => {
                 ticks.ok_or_else(|| anyhow!("the trace clock counts ticks: a time must be a whole number of them"))
@@ -103,23 +85,6 @@ impl WindowArgs {
         let until = self.until.map(point).transpose()?.map(Timestamp);
         Ok(Window { since, until })
     }
-}
-
-/// The times of the first and the last event of all; 0 if there are none.
-pub(super) fn span<S: Borrow<Source>>(inputs: &[Input], sources: &[S]) -> Result<(u64, u64), Failure> {
-    let mut whole: Option<(u64, u64)> = None;
-    for source in sources {
-        let source: &Source = source.borrow();
-        let trace = &inputs[source.file].trace;
-        let buffer = &trace.buffers[source.buffer];
-        for &cpu in &source.cpus {
-            if let Some((Timestamp(first), Timestamp(last))) = trace.span(buffer, cpu, &source.time)? {
-                let (start, end) = whole.unwrap_or((first, last));
-                whole = Some((start.min(first), end.max(last)));
-            }
-        }
-    }
-    Ok(whole.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Which words events are told in: `-r`, `-n`, `-O`, `--kallsyms`.
+//! Options for the texts of events: `-r`, `-n`, `-O`, `--kallsyms`.
 
 use super::input::Input;
 use crate::cli::plugin_options;
@@ -6,7 +6,7 @@ use regex::Regex;
 use rtrace::event::{DecodeOptions, EventTypes};
 use std::path::PathBuf;
 
-/// How events are worded.
+/// Options for the texts of events.
 #[derive(clap::Args, Clone)]
 pub(crate) struct WordingArgs {
     /// Fields by name for events or systems that match this expression
@@ -32,7 +32,7 @@ fn whole_name(text: &str) -> Result<Regex, String> {
 }
 
 impl WordingArgs {
-    /// What holds for all events.
+    /// Options that hold for all events.
     pub(super) fn decode(&self, plugins: bool) -> DecodeOptions {
         let mut decode = DecodeOptions { plugins, ..DecodeOptions::default() };
         self.options.iter().for_each(|setting| setting.apply(&mut decode));

@@ -1,4 +1,4 @@
-//! Where the cuts are.
+//! Positions of the cuts.
 
 use rtrace::trace_dat::write::{Slice, Stream};
 use rtrace::trace_dat::{FileError, Head, TimeOptions, Trace};
@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 
-/// How long a part is.
+/// The length of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Everything.
@@ -33,7 +33,8 @@ pub(super) fn plan(
             let mut most = 0;
             for &(buffer, cpu) in streams {
                 let buffer = &trace.buffers[buffer];
-                let size: u64 = trace.chunks(buffer, cpu)?.iter().map(|chunk| u64::from(chunk.size)).sum();
+                // damage is reported when the chunks are cut
+                let size: u64 = trace.chunks(buffer, cpu, &mut |_| {}).iter().map(|chunk| u64::from(chunk.size)).sum();
                 most = most.max(size / buffer.page_size as u64);
             }
             Ok((0..most.div_ceil(*count)).map(|part| Slice::Pages(part * count..(part + 1) * count)).collect())
@@ -74,7 +75,7 @@ fn times(
     let start = if window.start == 0 { first } else { window.start };
     for time in all.into_iter().flatten() {
         parts.insert(time.saturating_sub(start) / length);
-        // The events not kept above lie less than a tenth of a part behind this one.
+        // The events not kept above lie less than a tenth of a part after this one.
         parts.insert(time.saturating_add(length / 10).saturating_sub(start) / length);
     }
     let end = |part: u64| start.saturating_add(length.saturating_mul(part + 1)).min(window.end);
@@ -90,7 +91,7 @@ fn events(
     damaged: &mut dyn FnMut(FileError),
 ) -> Result<Vec<Slice>, FileError> {
     let mut open = streams.iter().map(|&stream| Records::open(trace, stream)).collect::<Result<Vec<_>, _>>()?;
-    // How many records of each stream lie before the window, and before each cut.
+    // Number of each stream's records before the window, and before each cut.
     let mut heads = BinaryHeap::new();
     let mut seen = vec![0u64; streams.len()];
     let mut skipped = vec![None; streams.len()];

@@ -1,26 +1,24 @@
 //! `rtrace stream`: record's rings and report's words, joined.
 
-mod ordered;
-mod queue;
 mod screen;
 
 use super::exit::{Exit, Failure};
+use super::record_error::{explain, failure};
 use super::terminal::note;
-use super::traced::{Meanwhile, Traced};
+use super::traced::{SessionArgs, Traced};
 use anyhow::anyhow;
 use clap::error::ErrorKind;
-pub(crate) use ordered::Ordered;
 use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::export::{JsonTypes, Style};
 use rtrace::record::{RecordError, Stream};
 use rtrace::symbols::{Comms, Functions, Kallsyms, PrintkFormats, Symbols};
-use screen::{Screen, Words};
+use screen::Screen;
 
 /// Trace and print the events as they happen, without a file
 ///
 /// Takes record's options for what to trace, and prints what report would: until CMD ends, or without CMD until Ctrl-C. It
 /// works in a ring buffer of its own and puts everything back. Events of all CPUs come in the order of time, some tenths
-/// of a second late; what is printed too slowly is lost in the kernel, which is told in between.
+/// of a second late; what is printed too slowly is lost in the kernel, which is reported in between.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -32,8 +30,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     traced: Traced,
     #[command(flatten)]
-    meanwhile: Meanwhile,
-    /// What to print the events as
+    session: SessionArgs,
+    /// Output format of the events
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     format: Format,
     /// The same as --format json
@@ -42,7 +40,7 @@ pub(crate) struct Args {
     /// Time stamps in nanoseconds
     #[arg(short = 't')]
     nanoseconds: bool,
-    /// The kernel's print formats only, no wording of trace-cmd's plugins
+    /// Ignore built-in plugins; use the kernel's print formats
     #[arg(short = 'N')]
     no_plugins: bool,
     /// Print nothing but events and errors
@@ -50,7 +48,7 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// What events are printed as.
+/// Output format of events.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Format {
     /// Lines as of report
@@ -63,8 +61,8 @@ enum Format {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let plan = match args.traced.plan(args.meanwhile.place()) {
-        Ok(plan) => args.meanwhile.add_to(plan),
+    let plan = match args.traced.plan(args.session.place()) {
+        Ok(plan) => args.session.add_to(plan),
         Err(answer) => return super::exit::print_clap(&answer),
     };
     if plan.tsc2nsec {
@@ -82,29 +80,30 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             note!("rtrace: warning: {text}");
         }
     };
-    let refused = |error: RecordError| match super::record::explain(&tracefs, &error) {
+    let refused = |error: RecordError| match explain(&tracefs, &error) {
         Some(known) => known.with_exit(own),
-        None => super::record::failure(error, own),
+        None => failure(error, own),
     };
     let set_up = Stream::set_up(&plan, args.traced.journal(&tracefs), warn);
     let (stream, facts) = set_up.map_err(refused)?;
     facts.not_understood.iter().for_each(|error| warn(&error.to_string()));
     let streamed = if args.json || args.format == Format::Json {
         let types = JsonTypes::new(&facts.formats, facts.abi, Style::Json);
-        stream.run(&mut Screen::new(&facts, Words::Json(&types), args.quiet)?)
+        let comms = Comms::default();
+        stream.run(&mut Screen::new(&facts, &screen::json(&facts, &types, &comms), args.quiet)?)
     } else {
         let symbols = Symbols {
             kallsyms: Kallsyms::new(tracefs.kallsyms().unwrap_or_default()),
             printk: PrintkFormats::parse(&facts.printk_formats),
-            comms: Comms::parse(b""),
+            comms: Comms::default(),
             user: None,
             functions: Functions::new(facts.btf.clone()),
             enumerators: facts.enumerators.clone(),
         };
         let decode = DecodeOptions { plugins: !args.no_plugins, ..DecodeOptions::default() };
         let types = EventTypes::new(&facts.formats, facts.abi, &symbols, &decode);
-        let texts = screen::texts(&facts, &types, &symbols, args.format == Format::Raw, args.nanoseconds);
-        stream.run(&mut Screen::new(&facts, Words::Text(&types, texts), args.quiet)?)
+        let lines = screen::text_lines(&facts, &types, &symbols, args.format == Format::Raw, args.nanoseconds);
+        stream.run(&mut Screen::new(&facts, &lines, args.quiet)?)
     };
     let streamed = streamed.map_err(refused)?;
     let status = streamed.command.map(|ended| ended.code());

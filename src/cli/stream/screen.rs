@@ -1,53 +1,42 @@
 //! Sub-buffers to lines.
 
-use super::ordered::Ordered;
-use super::queue::Queue;
-use crate::cli::exit::Failure;
+use crate::cli::live::{live_merge, warn_of_damage};
 use crate::cli::terminal::stdout;
-use rtrace::event::{EventTypes, State};
+use rtrace::event::EventTypes;
 use rtrace::export::{
-    Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, Text, TextOptions, TimeColumn,
+    Exporter, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, Text, TextLines, TextOptions,
+    TimeColumn,
 };
-use rtrace::record::{Audience, LiveFacts};
+use rtrace::merge::live::LiveMerge;
+use rtrace::record::{Audience, LiveBuffer, LiveFacts};
 use rtrace::symbols::{Comms, Symbols};
+use rtrace::units::clock_counts_nanoseconds;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// What lines look like.
-pub(super) enum Words<'a> {
-    /// As of report; a layout for each buffer.
-    Text(&'a EventTypes<'a>, Vec<Text<'a>>),
-    Json(&'a JsonTypes),
-}
-
-/// Prints what comes, in order.
-pub(super) struct Screen<'a> {
-    facts: &'a LiveFacts,
-    words: Words<'a>,
-    events: Ordered,
-    state: State,
-    /// Names of tasks: the latest that each was seen with.
+/// Prints the events of running rings with an exporter, in the order of time.
+pub(super) struct Screen<'e, E: Exporter> {
+    exporter: &'e E,
+    state: E::State,
+    events: LiveMerge,
+    quiet: bool,
+    /// The latest name of each task.
     names: BTreeMap<i32, Vec<u8>>,
+    /// The text that `names` were read from last.
     saved: Vec<u8>,
-    comms: Comms,
 }
 
-impl<'a> Screen<'a> {
-    /// For these buffers. The first line of JSON is written at once.
-    pub(super) fn new(facts: &'a LiveFacts, words: Words<'a>, quiet: bool) -> Result<Self, Failure> {
-        if let Words::Json(_) = words {
-            let mut line = Vec::new();
-            header(facts).write(&mut line);
-            stdout().lock().write_all(&line)?;
-        }
-        let comms = Comms::parse(b"");
-        let state = State::new(comms.clone());
+impl<'e, E: Exporter> Screen<'e, E> {
+    /// A screen for the buffers of `facts`. Writes the exporter's first lines.
+    pub(super) fn new(facts: &LiveFacts, exporter: &'e E, quiet: bool) -> io::Result<Self> {
+        let (mut state, mut first) = (exporter.state(), Vec::new());
+        exporter.begin(&mut state, &mut first);
+        stdout().lock().write_all(&first)?;
         let (names, saved) = (BTreeMap::new(), Vec::new());
-        let events = Ordered::new(facts, quiet);
-        Ok(Screen { facts, words, events, state, names, saved, comms })
+        Ok(Screen { exporter, state, events: live_merge(facts), quiet, names, saved })
     }
 
-    /// Takes the names of tasks over, if the kernel has news of them.
+    /// Takes over the names of tasks, if the kernel has new ones.
     fn learn(&mut self, saved: Vec<u8>) {
         if saved == self.saved {
             return;
@@ -66,68 +55,31 @@ impl<'a> Screen<'a> {
             text.extend_from_slice(name);
             text.push(b'\n');
         }
-        self.comms = Comms::parse(&text);
-        self.state.set_comms(self.comms.clone());
+        self.exporter.set_comms(&mut self.state, &Comms::parse(&text));
     }
 
-    /// Prints what is there for certain; gives the text.
-    fn print(&mut self, until: u64, last: bool) -> Vec<u8> {
+    /// The output of all complete events.
+    fn print(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
-        let mut json = match &self.words {
-            Words::Json(types) => Some(Json::new(self.facts.buffers.iter().map(|buffer| JsonBuffer {
-                types,
-                comms: &self.comms,
-                source: None,
-                buffer: (!buffer.name.is_empty()).then_some(buffer.name.as_str()),
-            }))),
-            Words::Text(..) => None,
-        };
-        while let Some(current) = self.events.next(until) {
-            let Some(record) = self.events.queues[current].first() else { break };
-            let mut told = None;
-            match (&self.words, &mut json) {
-                (Words::Text(types, texts), _) => {
-                    let id = types.common().event_id(types.abi(), record.data);
-                    let following = if types.get(id).is_some_and(|event| event.needs_next()) {
-                        let following = following(&self.events.queues, current);
-                        if following.is_none() && !last {
-                            break; // it may be a leaf: a later round tells
-                        }
-                        following
-                    } else {
-                        None
-                    };
-                    let next = || following.and_then(|(queue, at)| self.events.queues[queue].get(at));
-                    if texts[record.buffer].event(&record, next, &mut self.state, &mut out) {
-                        told = following;
-                    }
+        while self.events.advance() {
+            let Some(record) = self.events.record() else { break };
+            let mut following = None;
+            if self.exporter.needs_next(&record) {
+                following = self.events.following();
+                if following.is_none() && !self.events.is_last() {
+                    break; // a later round may bring the record that it depends on
                 }
-                (Words::Json(_), Some(json)) => json.event(&record, &mut out),
-                (Words::Json(_), None) => {}
             }
-            if let Some((queue, at)) = told {
-                self.events.queues[queue].remove(at);
-            }
-            self.events.queues[current].remove(0);
+            let consumed = self.exporter.event(&record, || following, &mut self.state, &mut out);
+            self.events.take(consumed);
         }
         out
     }
 }
 
-/// The queue of the event behind the first of `current` in the same buffer, and its place there.
-fn following(queues: &[Queue], current: usize) -> Option<(usize, usize)> {
-    let buffer = queues.get(current)?.buffer;
-    let of_buffer = queues.iter().enumerate().filter(|(_, queue)| queue.buffer == buffer);
-    let next = |(number, queue): (usize, &Queue)| {
-        let at = usize::from(number == current);
-        queue.get(at).map(|record| (record.timestamp.0, number, at))
-    };
-    of_buffer.filter_map(next).min().map(|(_, number, at)| (number, at))
-}
-
-impl Audience for Screen<'_> {
+impl<E: Exporter> Audience for Screen<'_, E> {
     fn page(&mut self, buffer: usize, cpu: usize, page: &[u8]) {
-        self.events.page(buffer, cpu, page);
+        warn_of_damage(self.events.page(buffer, cpu, page), self.quiet);
     }
 
     fn unfinished(&mut self, buffer: usize, cpu: usize) {
@@ -135,52 +87,63 @@ impl Audience for Screen<'_> {
     }
 
     fn round(&mut self, saved_cmdlines: &dyn Fn() -> Vec<u8>, last: bool) -> io::Result<()> {
-        let until = self.events.round(last);
-        if self.events.next(until).is_none() {
+        self.events.end_round(last);
+        let mut out = Vec::new();
+        if self.events.advance() {
+            self.learn(saved_cmdlines());
+            out = self.print();
+        }
+        if last {
+            self.exporter.end(&mut self.state, &mut out);
+        }
+        if out.is_empty() {
             return Ok(());
         }
-        self.learn(saved_cmdlines());
-        let out = self.print(until, last);
         let mut stdout = stdout().lock();
         stdout.write_all(&out)?;
         stdout.flush()
     }
 }
 
-/// The layout of each buffer's lines.
-pub(super) fn texts<'a>(
+/// Lines as of report: a layout for each buffer.
+pub(super) fn text_lines<'a>(
     facts: &LiveFacts,
     types: &'a EventTypes<'a>,
     symbols: &'a Symbols,
     raw: bool,
     nanoseconds: bool,
-) -> Vec<Text<'a>> {
+) -> TextLines<'a> {
     let width = facts.buffers.iter().map(|b| b.name.len()).max().unwrap_or(0);
     let label = |name: &str| format!("{name:>width$}{}", if name.is_empty() { "  " } else { ": " }).into_bytes();
     let labels: Vec<Vec<u8>> =
         if width == 0 { Vec::new() } else { facts.buffers.iter().map(|b| label(&b.name)).collect() };
     let text = |clock: &str| {
         let time = match () {
-            () if !counts_nanoseconds(clock) => TimeColumn::Ticks,
+            () if !clock_counts_nanoseconds(clock) => TimeColumn::Ticks,
             () if nanoseconds => TimeColumn::Nanos,
             () => TimeColumn::Micros,
         };
         Text::new(types, symbols, TextOptions { time, raw, labels: labels.clone(), ..TextOptions::default() })
     };
-    facts.buffers.iter().map(|buffer| text(&buffer.clock)).collect()
+    let buffers = facts.buffers.iter().map(|buffer| (0, text(&buffer.clock))).collect();
+    TextLines::new(Vec::new(), buffers, vec![&symbols.comms])
 }
 
-/// Whether a clock counts nanoseconds.
-fn counts_nanoseconds(clock: &str) -> bool {
-    matches!(clock, "" | "local" | "global" | "uptime" | "perf" | "tai" | "boot") || clock.starts_with("mono")
+/// JSON lines, as of report.
+pub(super) fn json<'a>(facts: &'a LiveFacts, types: &'a JsonTypes, comms: &'a Comms) -> Json<'a> {
+    let buffer = |buffer: &'a LiveBuffer| {
+        let name = (!buffer.name.is_empty()).then_some(buffer.name.as_str());
+        JsonBuffer { types, comms, source: None, buffer: name }
+    };
+    Json::new(facts.buffers.iter().map(buffer)).with_header(header(facts))
 }
 
 /// The first line of JSON: as report's, of a file that there is not.
 fn header(facts: &LiveFacts) -> JsonHeader {
-    let buffer = |buffer: &rtrace::record::LiveBuffer| JsonBufferInfo {
+    let buffer = |buffer: &LiveBuffer| JsonBufferInfo {
         name: (!buffer.name.is_empty()).then(|| buffer.name.clone()),
         clock: Some(buffer.clock.clone()),
-        unit: if counts_nanoseconds(&buffer.clock) { "ns" } else { "ticks" },
+        unit: if clock_counts_nanoseconds(&buffer.clock) { "ns" } else { "ticks" },
         cpus: buffer.cpus.iter().map(|cpu| cpu.0).collect(),
     };
     let cpus = facts.buffers.iter().map(|b| b.cpus.len() as u32).max().unwrap_or(0);

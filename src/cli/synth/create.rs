@@ -7,7 +7,7 @@ use crate::cli::keywords::{DELTAS, FILTERS, words};
 use crate::cli::language::invalid;
 use anyhow::anyhow;
 use rtrace::hist::spec::Features;
-use rtrace::synth::{Builder, Calc, Deed, SynthError, TIMESTAMP, TIMESTAMP_USECS, Tracking};
+use rtrace::synth::{Arithmetic, Builder, SynthError, TIMESTAMP, TIMESTAMP_USECS, TrackAction, Tracking};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -43,7 +43,7 @@ pub(super) struct Args {
     set: SetArgs,
 }
 
-/// What to do when a field grows or changes.
+/// Actions when a field grows or changes.
 #[derive(clap::Args)]
 pub(super) struct TrackingArgs {
     /// Act when this field exceeds what it was, for this match
@@ -75,7 +75,7 @@ impl TrackingArgs {
         TrackingArgs { max, change, save, snapshot, trace }
     }
 
-    /// Whether anything is asked for.
+    /// True if anything is asked for.
     pub(super) fn any(&self) -> bool {
         self.max.is_some() || self.change.is_some() || !self.save.is_empty() || self.snapshot || self.trace
     }
@@ -93,13 +93,13 @@ impl TrackingArgs {
         };
         let mut deeds = Vec::new();
         if !self.save.is_empty() {
-            deeds.push(Deed::Save(self.save.clone()));
+            deeds.push(TrackAction::Save(self.save.clone()));
         }
         if self.trace || (self.save.is_empty() && !self.snapshot) {
-            deeds.push(Deed::Trace);
+            deeds.push(TrackAction::Trace);
         }
         if self.snapshot {
-            deeds.push(Deed::Snapshot);
+            deeds.push(TrackAction::Snapshot);
         }
         for deed in deeds {
             builder.track(when, field, deed).map_err(builder_failure)?;
@@ -138,7 +138,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             }
         };
     }
-    for (texts, calc) in [(&args.delta, Calc::DeltaEnd), (&args.sum, Calc::Add)] {
+    for (texts, calc) in [(&args.delta, Arithmetic::DeltaEnd), (&args.sum, Arithmetic::Add)] {
         for text in texts {
             let usage = || {
                 let error = anyhow!("failed to understand `{text}`: expected usecs:NAME, ns:NAME or START=END:NAME");
@@ -168,7 +168,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// What the builder refused, as a usage error with its hint.
+/// The builder's error, as a usage error with its hint.
 pub(crate) fn builder_failure(error: SynthError) -> Failure {
     let hint = match &error {
         SynthError::Filter(wrong) => return invalid("filter", *wrong.clone()),

@@ -15,7 +15,7 @@ use crate::cli::terminal::note;
 use rtrace::synth::{Plan, SynthDef};
 use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs};
 
-/// Make events out of two others
+/// Create synthetic events that combine two events
 ///
 /// A synthetic event fires when an END event follows a START event with equal fields. It can hold fields of both, and
 /// differences of them.

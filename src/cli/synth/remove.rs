@@ -98,7 +98,7 @@ fn put_back(journal: &mut Journal, own: Vec<(&Instance, EventName, HistSpec)>, f
     }
 }
 
-/// Where an event is enabled or has triggers of its own: what keeps it busy.
+/// Instances that keep an event busy: it is enabled there or has triggers.
 pub(crate) fn users_of<'a>(instances: impl IntoIterator<Item = &'a Instance>, event: &EventName) -> Vec<String> {
     let mut users = Vec::new();
     for instance in instances {

@@ -25,7 +25,7 @@ impl<W: Write> Guard<W> {
         Guard { to, escaper: Some(Escaper::default()) }
     }
 
-    /// Where it writes to.
+    /// The wrapped writer.
     pub(super) fn get_ref(&self) -> &W {
         &self.to
     }

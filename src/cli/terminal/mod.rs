@@ -11,7 +11,7 @@
 //! | standard output with `report --color always`, anywhere | escaped: what is coloured is for a terminal in the end |
 //! | standard error, anywhere | escaped |
 //!
-//! What is escaped, and how, is in [`escape`].
+//! The rules of escaping are in [`escape`].
 
 mod escape;
 mod guard;
@@ -30,7 +30,7 @@ pub(crate) use styled::{Sequence, Styled};
 use std::io::IsTerminal;
 use terminal_size::{Height, Width, terminal_size};
 
-/// Whether standard output is a terminal.
+/// True if standard output is a terminal.
 pub(crate) fn stdout_is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }
@@ -40,12 +40,12 @@ pub(crate) fn size() -> Option<(usize, usize)> {
     terminal_size().map(|(Width(columns), Height(rows))| (columns.into(), rows.into()))
 }
 
-/// Whether the user wants colours and the terminal can show them: NO_COLOR is not set and TERM is not `dumb`.
+/// True if the user wants colours and the terminal can show them: NO_COLOR is not set and TERM is not `dumb`.
 pub(crate) fn colors_are_wanted() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb()
 }
 
-/// Whether TERM says that the terminal knows no sequences.
+/// True if TERM says that the terminal knows no sequences.
 fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|term| term == "dumb")
 }

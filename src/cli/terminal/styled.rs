@@ -2,7 +2,7 @@
 
 use super::escape::Escaper;
 
-/// What the program itself tells a terminal to do: all of it.
+/// All sequences that the program itself sends to a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sequence {
     /// Colour of event names.
@@ -72,7 +72,7 @@ impl Styled {
         self.bytes.clear();
     }
 
-    /// What goes to the terminal. Only the streams may see it.
+    /// The bytes for the terminal. Only the streams may see them.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }

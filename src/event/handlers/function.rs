@@ -29,7 +29,7 @@ impl Function {
         if let (true, Some(caller)) = (self.options.indent, caller) {
             let child = child.map_or(&b""[..], |c| c.name);
             let depth = state.function_depth(record.cpu.0 as usize, caller.name, child);
-            out.resize(out.len() + 3 * depth, b' ');
+            out.resize(out.len().saturating_add(depth.saturating_mul(3)), b' ');
         }
         self.name(cx, ip, out);
         if let (Some(args), Some(child)) = (self.args.filter(|at| *at < cx.data.len()), child) {
@@ -49,7 +49,7 @@ impl Function {
                 out.extend_from_slice(symbol.name);
                 if self.options.offset {
                     out.extend_from_slice(b"+0x");
-                    num::hex(out, address - symbol.address);
+                    num::hex(out, address.saturating_sub(symbol.address));
                     out.push(b' ');
                 }
             }

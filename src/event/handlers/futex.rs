@@ -14,7 +14,7 @@ pub(in crate::event) struct Futex {
     val3: Num,
 }
 
-/// How an argument of an operation is shown.
+/// Format of an argument of an operation.
 #[derive(Clone, Copy)]
 enum Arg {
     ValHex,

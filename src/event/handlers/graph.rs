@@ -1,6 +1,7 @@
 //! The function_graph tracer: calls, nested, with their durations.
 
-use super::{Next, Num, args, put_arguments};
+use super::{Num, args, put_arguments};
+use crate::event::Consumed;
 use crate::event::{Common, DecodeOptions, GraphOptions, Record};
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
@@ -53,20 +54,20 @@ impl Entry {
         record: &Record<'_>,
         next: Option<&Record<'_>>,
         out: &mut Vec<u8>,
-    ) -> Next {
+    ) -> Consumed {
         let leaf = next.filter(|next| self.is_leaf(cx, record, next));
         let func = self.func.get(cx);
         let depth = self.depth.get(cx);
         let symbol = cx.symbols.kallsyms.lookup(func);
         let Some((exit, end)) = self.exit.as_ref().zip(leaf) else {
-            out.resize(out.len() + 2 + 11, b' ');
+            out.extend_from_slice(&[b' '; 2 + 11]);
             out.extend_from_slice(b"|  ");
             indent(out, depth);
             self.call(cx, func, symbol, out);
             self.caller(cx, out);
             out.extend_from_slice(b" {");
             self.depth_note(depth, out);
-            return Next::Kept;
+            return Consumed::One;
         };
         let end = Context { data: end.data, ..*cx };
         exit.1.duration(&end, out);
@@ -76,7 +77,7 @@ impl Entry {
         self.caller(cx, out);
         exit.1.retval(&end, out);
         self.depth_note(depth, out);
-        Next::Told
+        Consumed::Two
     }
 
     fn is_leaf(&self, cx: &Context<'_>, record: &Record<'_>, next: &Record<'_>) -> bool {
@@ -161,13 +162,13 @@ impl Exit {
         });
         let start = out.len();
         num::dec(out, duration / 1000);
-        if out.len() - start < 7 {
+        let digits = out.len().saturating_sub(start);
+        if digits < 7 {
             out.push(b'.');
             num::dec_pad(out, duration % 1000, 3, b'0');
         }
-        let width = out.len() - start;
         out.extend_from_slice(b" us ");
-        out.resize(out.len() + 7usize.saturating_sub(width), b' ');
+        out.resize(out.len().max(start.saturating_add(b"123.456 us ".len())), b' ');
         out.extend_from_slice(b"|  ");
     }
 
@@ -195,8 +196,8 @@ impl Exit {
 const MAX_DEPTH: u64 = 1024;
 
 fn indent(out: &mut Vec<u8>, depth: u64) {
-    let columns = INDENT * depth.min(MAX_DEPTH) as usize;
-    out.resize(out.len() + columns, b' ');
+    let columns = (depth.min(MAX_DEPTH) as usize).saturating_mul(INDENT);
+    out.resize(out.len().saturating_add(columns), b' ');
 }
 
 fn note_depth(depth: u64, out: &mut Vec<u8>) {

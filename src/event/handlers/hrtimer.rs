@@ -9,26 +9,26 @@ use crate::text::{num, put};
 pub(in crate::event) struct Hrtimer {
     timer: Num,
     function: Option<Num>,
-    kind: Kind,
+    kind: HrtimerEvent,
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum HrtimerEvent {
     Expire { now: Num },
     Start { expires: Num, softexpires: Num },
 }
 
 impl Hrtimer {
     pub(super) fn expire(event: &EventFormat) -> Option<Self> {
-        Self::new(event, Kind::Expire { now: Num::field(event, "now")? })
+        Self::new(event, HrtimerEvent::Expire { now: Num::field(event, "now")? })
     }
 
     pub(super) fn start(event: &EventFormat) -> Option<Self> {
         let expires = Num::field(event, "expires")?;
-        Self::new(event, Kind::Start { expires, softexpires: Num::field(event, "softexpires")? })
+        Self::new(event, HrtimerEvent::Start { expires, softexpires: Num::field(event, "softexpires")? })
     }
 
-    fn new(event: &EventFormat, kind: Kind) -> Option<Self> {
+    fn new(event: &EventFormat, kind: HrtimerEvent) -> Option<Self> {
         let timer = Num::field(event, "timer").or_else(|| Num::field(event, "hrtimer"))?;
         Some(Hrtimer { timer, function: Num::field(event, "function"), kind })
     }
@@ -37,12 +37,12 @@ impl Hrtimer {
         put::all(out, b"hrtimer=0x");
         num::hex(out, self.timer.get(cx));
         match self.kind {
-            Kind::Expire { now } => {
+            HrtimerEvent::Expire { now } => {
                 put::all(out, b" now=");
                 num::dec(out, now.get(cx));
                 self.function(cx, out);
             }
-            Kind::Start { expires, softexpires } => {
+            HrtimerEvent::Start { expires, softexpires } => {
                 self.function(cx, out);
                 put::all(out, b" expires=");
                 num::dec(out, expires.get(cx));

@@ -11,7 +11,7 @@ pub(super) fn call_site(call_site: &Num, cx: &Context<'_>, out: &mut Vec<u8>) {
         out.push(b'(');
         symbol.put_name(out);
         put::all(out, b"+0x");
-        num::hex(out, address - symbol.address);
+        num::hex(out, address.saturating_sub(symbol.address));
         put::all(out, b") ");
     }
 }

@@ -185,7 +185,7 @@ impl Page {
         out.extend_from_slice(b"-byte q");
         num::dec(out, role >> 5 & 3);
         out.extend_from_slice(if bit(7) { b" direct " } else { b" " });
-        out.extend_from_slice(ACCESS[(role >> 8 & 7) as usize].as_bytes());
+        out.extend_from_slice(ACCESS.get((role >> 8 & 7) as usize).unwrap_or(&"").as_bytes());
         out.extend_from_slice(if bit(11) { b" invalid " } else { b" " });
         out.extend_from_slice(if bit(12) { b"" } else { b"!" });
         out.extend_from_slice(b"nxe ");

@@ -5,10 +5,10 @@ use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::text::num;
 
-/// How far the lines after the first are indented.
+/// Indentation of the lines after the first.
 const INDENT: usize = 65;
 
-/// What stands in a line: fields in decimal, or with `true` in hexadecimal.
+/// The fields of each line: in decimal, or with `true` in hexadecimal.
 const LINES: [&[(&str, bool)]; 3] = [
     &[("assoc", false), ("aid", false), ("cts", false), ("shortpre", false), ("shortslot", false), ("dtimper", false)],
     &[("bcnint", false), ("assoc_cap", true), ("basic_rates", true), ("enable_beacon", false)],
@@ -45,8 +45,9 @@ impl BssInfo {
         let last = self.lines.len().saturating_sub(1);
         for (number, line) in self.lines.iter().enumerate() {
             out.push(b'\n');
-            out.resize(out.len() + INDENT, b' ');
-            for (i, (name, field, hex)) in line.iter().enumerate() {
+            out.extend_from_slice(&[b' '; INDENT]);
+            let mut rest = line.iter();
+            while let Some((name, field, hex)) = rest.next() {
                 if let Some(field) = field {
                     out.extend_from_slice(name.as_bytes());
                     out.push(b':');
@@ -58,8 +59,8 @@ impl BssInfo {
                         decimal(field, cx, out);
                     }
                 }
-                // A blank stands behind each but those that end the last two lines.
-                if number == 0 || i + 1 < line.len() && number < last {
+                // A blank stands after each but those that end the last two lines.
+                if number == 0 || rest.len() > 0 && number < last {
                     out.push(b' ');
                 }
             }

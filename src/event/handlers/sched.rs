@@ -10,16 +10,16 @@ use crate::text::{num, put};
 /// The letters of the task states, by bit, of kernels whose format does not say.
 const STATES: &[u8] = b"SDTtXZPI";
 
-struct Task {
+struct TaskFields {
     comm: Option<TextField>,
     pid: Num,
     prio: Option<Num>,
 }
 
-impl Task {
+impl TaskFields {
     fn new(event: &EventFormat, prefix: &str) -> Option<Self> {
         let name = |what: &str| format!("{prefix}{what}");
-        Some(Task {
+        Some(TaskFields {
             comm: TextField::field(event, &name("comm")),
             pid: Num::field(event, &name("pid"))?,
             prio: Num::field(event, &name("prio")),
@@ -33,7 +33,7 @@ impl Task {
         if let Some(comm) = self.comm {
             let start = out.len();
             comm.put(cx, out);
-            state.learn(pid as i32, &out[start..]);
+            state.learn(pid as i32, out.get(start..).unwrap_or_default());
             out.push(b':');
         }
         num::signed(out, pid);
@@ -47,8 +47,8 @@ impl Task {
 
 /// `prev_comm:prev_pid [prev_prio] S ==> next_comm:next_pid [next_prio]`
 pub(in crate::event) struct Switch {
-    prev: Task,
-    next: Task,
+    prev: TaskFields,
+    next: TaskFields,
     state: Option<Num>,
     letters: Vec<u8>,
 }
@@ -57,14 +57,15 @@ impl Switch {
     pub(super) fn new(event: &EventFormat, abi: Abi) -> Option<Self> {
         let mut letters = [0u8; 64];
         for (bits, name) in flags_of(event, "prev_state", abi.long_size) {
-            if let (true, Some(&letter)) = (bits != 0, name.first()) {
-                letters[bits.trailing_zeros() as usize] = letter;
+            // no letter for no bit: 64 zeros
+            if let (Some(place), Some(&letter)) = (letters.get_mut(bits.trailing_zeros() as usize), name.first()) {
+                *place = letter;
             }
         }
-        let known = letters.iter().take_while(|l| **l != 0).count();
-        let letters = if known == 0 { STATES.to_vec() } else { letters[..known].to_vec() };
+        let known = letters.split(|letter| *letter == 0).next().unwrap_or_default();
+        let letters = if known.is_empty() { STATES.to_vec() } else { known.to_vec() };
         let state = Num::field(event, "prev_state");
-        Some(Switch { prev: Task::new(event, "prev_")?, next: Task::new(event, "next_")?, state, letters })
+        Some(Switch { prev: TaskFields::new(event, "prev_")?, next: TaskFields::new(event, "next_")?, state, letters })
     }
 
     pub(super) fn write(&self, cx: &Context<'_>, state: &mut State, out: &mut Vec<u8>) {
@@ -92,7 +93,7 @@ impl Switch {
 
 /// `comm:pid [prio] success=1 CPU:000`
 pub(in crate::event) struct Wakeup {
-    task: Task,
+    task: TaskFields,
     success: Option<Num>,
     target_cpu: Option<Num>,
 }
@@ -100,7 +101,7 @@ pub(in crate::event) struct Wakeup {
 impl Wakeup {
     pub(super) fn new(event: &EventFormat) -> Option<Self> {
         Some(Wakeup {
-            task: Task::new(event, "")?,
+            task: TaskFields::new(event, "")?,
             success: Num::field(event, "success"),
             target_cpu: Num::field(event, "target_cpu"),
         })

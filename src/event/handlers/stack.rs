@@ -40,7 +40,7 @@ impl Stack {
     }
 }
 
-/// A stack in user space: the process, and its return addresses behind the one where it is.
+/// A stack in user space: the process, and its return addresses after the one where it is.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UserStack {
     /// Whose addresses they are; kernels before 3.1 tell the task only.
@@ -91,7 +91,7 @@ impl UserStack {
     }
 }
 
-/// What was written to trace_marker_raw: a number and bytes.
+/// A write to trace_marker_raw: a number and bytes.
 #[derive(Clone, Copy)]
 pub(in crate::event) struct RawData {
     id: Num,

@@ -1,12 +1,14 @@
 //! Records to JSON lines.
 
-use super::super::line::{Line, Literal, Literals};
 use super::tasks::Tasks;
-use super::{JsonTypes, Style, escape};
-use crate::event::{Lost, Record};
+use super::{JsonHeader, JsonTypes, Style};
+use crate::event::{Consumed, Lost, Record};
+use crate::export::Exporter;
+use crate::merge::ahead::Commit;
 use crate::symbols::Comms;
 use crate::sys::Tail;
-use crate::text::num;
+use crate::text::literals::{LiteralId, Literals};
+use crate::text::{json, num};
 use crate::units::{CpuId, Pid};
 
 /// One of the buffers whose records come: what is the same for all of them.
@@ -16,9 +18,9 @@ pub struct JsonBuffer<'t> {
     pub types: &'t JsonTypes,
     /// The task names of the buffer's file.
     pub comms: &'t Comms,
-    /// What its lines say as `source`: the file's label, when there are several files.
+    /// The value of `source` in its lines: the file's label, when there are several files.
     pub source: Option<&'t str>,
-    /// What its lines say as `buffer`: the instance's name; `None` for the top buffer.
+    /// The value of `buffer` in its lines: the instance's name; `None` for the top buffer.
     pub buffer: Option<&'t str>,
 }
 
@@ -29,24 +31,60 @@ pub struct Json<'t> {
     buffers: Vec<Buffer<'t>>,
     style: Style,
     pool: Literals,
-    open: Literal,
-    /// What stands before the id of an event without a format, and before its bytes.
-    unknown: [Literal; 2],
-    /// For what is rarely written.
-    line: Line,
+    open: LiteralId,
+    /// The text before the id of an event without a format, and before its bytes.
+    unknown: [LiteralId; 2],
     tasks: Tasks,
     tasks_of: Option<&'t Comms>,
+    header: Option<JsonHeader>,
 }
 
 #[derive(Clone, Debug)]
 struct Buffer<'t> {
     what: JsonBuffer<'t>,
     /// `,"cpu":N,"source":S,"buffer":B` for the CPUs seen so far.
-    cpus: Vec<Option<Literal>>,
+    cpus: Vec<Option<LiteralId>>,
 }
 
 /// CPUs whose piece of the line is kept.
 const CPUS: usize = 4096;
+
+/// Events do not depend on each other: the state is caches.
+impl<'t> Exporter for Json<'t> {
+    type State = Json<'t>;
+
+    fn state(&self) -> Json<'t> {
+        self.clone()
+    }
+
+    fn begin(&self, _: &mut Json<'t>, out: &mut Vec<u8>) {
+        self.header.iter().for_each(|header| header.write(out));
+    }
+
+    #[inline]
+    fn event<'n>(
+        &self,
+        record: &Record<'_>,
+        _: impl FnOnce() -> Option<Record<'n>>,
+        state: &mut Json<'t>,
+        out: &mut Vec<u8>,
+    ) -> Consumed {
+        Json::event(state, record, out);
+        Consumed::One
+    }
+
+    fn fork(&self, known: &Json<'t>, used: Option<Json<'t>>) -> Json<'t> {
+        used.unwrap_or_else(|| known.clone())
+    }
+
+    fn commit(&self, _: &mut Json<'t>, _: &mut Json<'t>, _: &mut Vec<u8>) -> Commit {
+        Commit::Accept
+    }
+
+    fn set_comms(&self, state: &mut Json<'t>, comms: &Comms) {
+        state.tasks.set_live(comms.clone());
+    }
+}
 
 impl<'t> Json<'t> {
     /// An exporter for records of these buffers: [`Record::buffer`] is an index into them. All types are of one style.
@@ -57,11 +95,16 @@ impl<'t> Json<'t> {
         let open = pool.add(&style.start("event"));
         let event = [&style.key("event", false)[..], b"null", &style.key("id", false)].concat();
         let unknown = [pool.add(&event), pool.add(&style.key("data", false))];
-        let (line, tasks) = (Line::default(), Tasks::new(style));
-        Json { buffers, style, pool, open, unknown, line, tasks, tasks_of: None }
+        let tasks = Tasks::new(style);
+        Json { buffers, style, pool, open, unknown, tasks, tasks_of: None, header: None }
     }
 
-    /// Appends the line of `record`, and before it one that tells of lost events, if there were any.
+    /// The same, with a first line for readers.
+    pub fn with_header(self, header: JsonHeader) -> Self {
+        Json { header: Some(header), ..self }
+    }
+
+    /// Appends the line of `record`, and before it one about lost events, if there were any.
     ///
     /// # Panics
     /// If the record's buffer is none of those given to [`Json::new`].
@@ -84,38 +127,36 @@ impl<'t> Json<'t> {
         let Some(program) = types.program(record.data) else {
             return self.unknown(record, types, comms, tail.done());
         };
-        let (abi, scratch) = (types.abi, &mut self.line);
+        let abi = types.abi;
         let mut tail = match &program.pid {
             Some(pid) => self.tasks.write(Pid(pid.int(abi, record.data) as i32), comms, tail),
             None => tail,
         };
         for step in &program.common {
-            tail = step.write(abi, &types.pool, record.data, scratch, tail);
+            tail = step.write(abi, &types.pool, record.data, tail);
         }
-        program.fields(abi, &types.pool, record.data, scratch, tail).done();
+        program.fields(abi, &types.pool, record.data, tail).done();
     }
 
     /// Writes `,"cpu":N` and the labels.
     #[cold]
     fn new_place(&mut self, buffer: usize, cpu: CpuId, out: &mut Vec<u8>) {
         let Buffer { what, cpus } = &mut self.buffers[buffer];
-        let line = &mut self.line;
-        line.clear();
-        line.bytes(&self.style.key("cpu", false));
-        line.dec(cpu.0.into());
+        let start = out.len();
+        out.extend_from_slice(&self.style.key("cpu", false));
+        num::dec(out, cpu.0.into());
         for (name, label) in [("source", what.source), ("buffer", what.buffer)] {
             if let Some(label) = label {
-                line.bytes(&self.style.key(name, false));
-                escape::string(line, label.as_bytes());
+                out.extend_from_slice(&self.style.key(name, false));
+                json::string(out, label.as_bytes());
             }
         }
-        out.extend_from_slice(line.as_bytes());
         let index = cpu.0 as usize;
         if index < CPUS {
             if cpus.len() <= index {
                 cpus.resize(index + 1, None);
             }
-            cpus[index].get_or_insert_with(|| self.pool.add(line.as_bytes()));
+            cpus[index].get_or_insert_with(|| self.pool.add(&out[start..]));
         }
     }
 
@@ -135,30 +176,26 @@ impl<'t> Json<'t> {
     /// An event that the file has no format of: its number and its bytes.
     #[cold]
     fn unknown(&mut self, record: &Record<'_>, types: &JsonTypes, comms: &Comms, out: &mut Vec<u8>) {
-        let scratch = &mut self.line;
         if let Some(program) = types.any() {
             let mut tail = Tail::new(out);
             if let Some(pid) = &program.pid {
                 tail = self.tasks.write(Pid(pid.int(types.abi, record.data) as i32), comms, tail);
             }
             for step in &program.common {
-                tail = step.write(types.abi, &types.pool, record.data, scratch, tail);
+                tail = step.write(types.abi, &types.pool, record.data, tail);
             }
             tail.done();
         }
-        let line = scratch;
-        line.clear();
         let [id, bytes] = self.unknown;
-        line.literal(&self.pool, id);
+        self.pool.put(id, out);
         match types.abi.uint(record.data, 0, 2) {
-            Some(id) => line.dec(id),
-            None => line.bytes(b"null"),
+            Some(id) => num::dec(out, id),
+            None => out.extend_from_slice(b"null"),
         }
-        line.literal(&self.pool, bytes);
-        line.byte(b'"');
-        record.data.iter().for_each(|b| line.hex_byte(*b));
-        line.byte(b'"');
-        line.bytes(self.style.end());
-        out.extend_from_slice(line.as_bytes());
+        self.pool.put(bytes, out);
+        out.push(b'"');
+        record.data.iter().for_each(|b| num::hex_byte(out, *b));
+        out.push(b'"');
+        out.extend_from_slice(self.style.end());
     }
 }

@@ -20,13 +20,13 @@ pub struct JsonHeader {
 pub struct JsonSource {
     /// Its path, as given.
     pub file: String,
-    /// What its lines say as `source`, when there are several files.
+    /// The value of `source` in its lines, when there are several files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// `sysname nodename release machine` of the recorded machine, if the file says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uname: Option<String>,
-    /// How many CPUs the machine had.
+    /// Number of the machine's CPUs.
     pub cpus: u32,
     /// Its buffers.
     pub buffers: Vec<JsonBufferInfo>,
@@ -39,7 +39,7 @@ pub struct JsonBufferInfo {
     pub name: Option<String>,
     /// The trace clock, if the file says.
     pub clock: Option<String>,
-    /// What `ts` counts: `ns`, or `ticks` with the clocks `counter`, `x86-tsc` and the like.
+    /// The unit of `ts`: `ns`, or `ticks` with the clocks `counter`, `x86-tsc` and the like.
     pub unit: &'static str,
     /// The CPUs that have data.
     pub cpus: Vec<u32>,

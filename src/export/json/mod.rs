@@ -10,12 +10,12 @@
 //! - Numbers are integers of up to 64 bits: readers that make floating point numbers of them lose the last digits
 //!   beyond 2^53. Pointers are strings, `"0xffff888100a3c000"`; C's `bool` is `true` or `false`; arrays of numbers are
 //!   arrays; CPU and node masks are arrays of the numbers that are set; structures are their bytes in hexadecimal.
-//! - Text is a string, in which bytes that are not UTF-8 stand as `\xNN` ([`original_bytes`] tells how to get them
+//! - Text is a string, in which bytes that are not UTF-8 stand as `\xNN` ([`original_bytes`] gets them
 //!   back). A field that does not lie within its record is `null`.
 //! - `comm` is `null` where the recording does not know the task's name.
 //! - `source` (several files) and `buffer` (instances) stand only where they are needed to tell lines apart.
 //!
-//! The same values are to be had without JSON's punctuation, as [`Style::Raw`] lines, text still quoted:
+//! The same values are available without JSON's punctuation, as [`Style::Raw`] lines, text still quoted:
 //!
 //! ```text
 //! 1523404 cpu=1 pid=812 comm="sh" flags=1 preempt_count=0 event=irq:irq_handler_exit irq=4 ret=1
@@ -24,7 +24,6 @@
 //!
 //! [`schema`] gives the JSON Schema of the lines.
 
-mod escape;
 mod exporter;
 mod header;
 mod program;
@@ -34,7 +33,7 @@ mod tasks;
 mod types;
 mod user;
 
-pub use escape::{original_bytes, string as json_string};
+pub use crate::text::json::original_bytes;
 pub use exporter::{Json, JsonBuffer};
 pub use header::{JsonBufferInfo, JsonHeader, JsonSource, SCHEMA, VERSION};
 pub(super) use program::value as json_value;

@@ -1,33 +1,34 @@
 //! An event type compiled to the pieces of its JSON line.
 
-use super::super::line::{Line, Literal, Literals};
+use super::Style;
 use super::user::UserNames;
-use super::{Style, escape};
 use crate::abi::Abi;
-use crate::event::{Kind, Number, Place, TypedEvent, TypedField, Value};
+use crate::event::{FieldKind, FieldPlace, Number, TypedEvent, TypedField, Value};
 use crate::format::EventFormat;
 use crate::symbols::UserSymbols;
 use crate::sys::Tail;
+use crate::text::literals::{LiteralId, Literals};
+use crate::text::{json, num};
 use std::sync::Arc;
 
 /// An event type's line, as pieces to be written one after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
-    /// Where `common_pid` is, if the event has one.
+    /// The field `common_pid`, if the event has one.
     pub(super) pid: Option<Read>,
     /// Common fields that follow the task.
     pub(super) common: Vec<Step>,
     /// `,"event":"sys:name","fields":{`
-    open: Literal,
+    open: LiteralId,
     fields: Vec<Step>,
     /// `}}` and the newline.
-    close: Literal,
+    close: LiteralId,
 }
 
 /// A field: the literal before its value, and how the value is read.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    literal: Literal,
+    literal: LiteralId,
     read: Read,
 }
 
@@ -45,9 +46,9 @@ pub(super) enum Read {
     /// `char name[len]` at an offset.
     Chars(usize, usize),
     /// Text at a place to be looked up.
-    Text(Place),
+    Text(FieldPlace),
     Any(Box<TypedField>),
-    /// What lies at the addresses of a stack of user space.
+    /// The names of the addresses in a stack of user space.
     UserNames(Box<UserNames>),
 }
 
@@ -83,17 +84,10 @@ impl Program {
 
     /// Writes `,"event":NAME,"fields":{...}}` and the newline.
     #[inline(always)]
-    pub(super) fn fields<'a>(
-        &self,
-        abi: Abi,
-        pool: &Literals,
-        data: &[u8],
-        scratch: &mut Line,
-        tail: Tail<'a>,
-    ) -> Tail<'a> {
+    pub(super) fn fields<'a>(&self, abi: Abi, pool: &Literals, data: &[u8], tail: Tail<'a>) -> Tail<'a> {
         let mut tail = tail.pooled(pool, self.open);
         for step in &self.fields {
-            tail = step.write(abi, pool, data, scratch, tail);
+            tail = step.write(abi, pool, data, tail);
         }
         tail.pooled(pool, self.close)
     }
@@ -102,30 +96,23 @@ impl Program {
 impl Step {
     /// Writes `,"NAME":VALUE`.
     #[inline(always)]
-    pub(super) fn write<'a>(
-        &self,
-        abi: Abi,
-        pool: &Literals,
-        data: &[u8],
-        scratch: &mut Line,
-        tail: Tail<'a>,
-    ) -> Tail<'a> {
-        self.read.write(abi, data, scratch, tail.pooled(pool, self.literal))
+    pub(super) fn write<'a>(&self, abi: Abi, pool: &Literals, data: &[u8], tail: Tail<'a>) -> Tail<'a> {
+        self.read.write(abi, data, tail.pooled(pool, self.literal))
     }
 }
 
 impl Read {
     fn new(field: &TypedField) -> Read {
         match (field.kind, field.place) {
-            (Kind::Unsigned, Place::Fixed { offset, len: 1 }) => Read::U8(offset),
-            (Kind::Unsigned, Place::Fixed { offset, len: 2 }) => Read::U16(offset),
-            (Kind::Unsigned, Place::Fixed { offset, len: 4 }) => Read::U32(offset),
-            (Kind::Unsigned, Place::Fixed { offset, len: 8 }) => Read::U64(offset),
-            (Kind::Signed, Place::Fixed { offset, len: 4 }) => Read::I32(offset),
-            (Kind::Signed, Place::Fixed { offset, len: 8 }) => Read::I64(offset),
-            (Kind::Pointer, Place::Fixed { offset, len }) => Read::Pointer(offset, len),
-            (Kind::Text, Place::Fixed { offset, len }) => Read::Chars(offset, len),
-            (Kind::Text, place) => Read::Text(place),
+            (FieldKind::Unsigned, FieldPlace::Fixed { offset, len: 1 }) => Read::U8(offset),
+            (FieldKind::Unsigned, FieldPlace::Fixed { offset, len: 2 }) => Read::U16(offset),
+            (FieldKind::Unsigned, FieldPlace::Fixed { offset, len: 4 }) => Read::U32(offset),
+            (FieldKind::Unsigned, FieldPlace::Fixed { offset, len: 8 }) => Read::U64(offset),
+            (FieldKind::Signed, FieldPlace::Fixed { offset, len: 4 }) => Read::I32(offset),
+            (FieldKind::Signed, FieldPlace::Fixed { offset, len: 8 }) => Read::I64(offset),
+            (FieldKind::Pointer, FieldPlace::Fixed { offset, len }) => Read::Pointer(offset, len),
+            (FieldKind::Text, FieldPlace::Fixed { offset, len }) => Read::Chars(offset, len),
+            (FieldKind::Text, place) => Read::Text(place),
             _ => Read::Any(Box::new(field.clone())),
         }
     }
@@ -145,7 +132,7 @@ impl Read {
     }
 
     #[inline(always)]
-    fn write<'a>(&self, abi: Abi, data: &[u8], scratch: &mut Line, tail: Tail<'a>) -> Tail<'a> {
+    fn write<'a>(&self, abi: Abi, data: &[u8], tail: Tail<'a>) -> Tail<'a> {
         let plus = |value: u64| (false, value);
         // The usual ones are numbers, whose digits are made in one place.
         let number = match *self {
@@ -162,23 +149,15 @@ impl Read {
                 };
             }
             Read::Chars(at, len) => {
-                return text(data.get(at..).and_then(|d| d.get(..len)), scratch, tail);
+                return text(data.get(at..).and_then(|d| d.get(..len)), tail);
             }
-            Read::Text(place) => return text(place.bytes(abi, data), scratch, tail),
+            Read::Text(place) => return text(place.bytes(abi, data), tail),
             Read::UserNames(ref names) => {
-                return tail.with(|out| {
-                    scratch.clear();
-                    names.write(abi, data, scratch);
-                    out.extend_from_slice(scratch.as_bytes());
-                });
+                return tail.with(|out| names.write(abi, data, out));
             }
             Read::Any(ref field) => {
                 return match field.value(abi, data) {
-                    Some(any) => tail.with(|out| {
-                        scratch.clear();
-                        value(scratch, any);
-                        out.extend_from_slice(scratch.as_bytes());
-                    }),
+                    Some(any) => tail.with(|out| value(out, any)),
                     None => tail.all(b"null"),
                 };
             }
@@ -192,9 +171,9 @@ impl Read {
 }
 
 #[inline(always)]
-fn text<'a>(bytes: Option<&[u8]>, scratch: &mut Line, tail: Tail<'a>) -> Tail<'a> {
+fn text<'a>(bytes: Option<&[u8]>, tail: Tail<'a>) -> Tail<'a> {
     match bytes {
-        Some(bytes) => escape::string_until_nul(scratch, tail, bytes),
+        Some(bytes) => json::string_until_nul(tail, bytes),
         None => tail.all(b"null"),
     }
 }
@@ -205,37 +184,37 @@ fn chunk<const N: usize>(data: &[u8], at: usize) -> Option<[u8; N]> {
 }
 
 /// Appends a value as JSON.
-pub(in crate::export) fn value(line: &mut Line, value: Value<'_>) {
+pub(in crate::export) fn value(out: &mut Vec<u8>, value: Value<'_>) {
     match value {
-        Value::Unsigned(n) => line.dec(n),
-        Value::Signed(n) => line.signed(n),
-        Value::Bool(b) => line.bytes(if b { b"true" } else { b"false" }),
+        Value::Unsigned(n) => num::dec(out, n),
+        Value::Signed(n) => num::signed(out, n),
+        Value::Bool(b) => out.extend_from_slice(if b { &b"true"[..] } else { b"false" }),
         Value::Pointer(n) => {
-            line.bytes(b"\"0x");
-            line.hex(n);
-            line.byte(b'"');
+            out.extend_from_slice(b"\"0x");
+            num::hex(out, n);
+            out.push(b'"');
         }
-        Value::Text(text) => escape::string(line, text),
-        Value::Numbers(numbers) => list(line, numbers.iter(), |line, n| match n {
-            Number::Unsigned(n) => line.dec(n),
-            Number::Signed(n) => line.signed(n),
+        Value::Text(text) => json::string(out, text),
+        Value::Numbers(numbers) => list(out, numbers.iter(), |out, n| match n {
+            Number::Unsigned(n) => num::dec(out, n),
+            Number::Signed(n) => num::signed(out, n),
         }),
-        Value::Bits(words) => list(line, words.set_bits(), Line::dec),
+        Value::Bits(words) => list(out, words.set_bits(), num::dec),
         Value::Bytes(bytes) => {
-            line.byte(b'"');
-            bytes.iter().for_each(|b| line.hex_byte(*b));
-            line.byte(b'"');
+            out.push(b'"');
+            bytes.iter().for_each(|b| num::hex_byte(out, *b));
+            out.push(b'"');
         }
     }
 }
 
-fn list<T>(line: &mut Line, items: impl Iterator<Item = T>, mut one: impl FnMut(&mut Line, T)) {
-    line.byte(b'[');
+fn list<T>(out: &mut Vec<u8>, items: impl Iterator<Item = T>, mut one: impl FnMut(&mut Vec<u8>, T)) {
+    out.push(b'[');
     for (index, item) in items.enumerate() {
         if index > 0 {
-            line.byte(b',');
+            out.push(b',');
         }
-        one(line, item);
+        one(out, item);
     }
-    line.byte(b']');
+    out.push(b']');
 }

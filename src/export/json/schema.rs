@@ -2,7 +2,7 @@
 
 use super::user::UserNames;
 use super::{SCHEMA, VERSION};
-use crate::event::{Kind, TypedEvent, TypedField};
+use crate::event::{FieldKind, TypedEvent, TypedField};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) that each line keeps to. With `events` it lists these events and their fields, and
@@ -73,7 +73,7 @@ fn own_event(of: &TypedEvent) -> Value {
     event(json!({"const": format!("{}:{}", of.system, of.name)}), fields)
 }
 
-/// What `--symbols user` adds to a stack of user space.
+/// The field that `--symbols user` adds to a stack of user space.
 fn user_symbols() -> Value {
     json!({
         "type": "array",
@@ -142,15 +142,15 @@ fn any_field() -> Value {
 /// The schema of one field's value; `null` stands where the record is too short for the field.
 fn field(field: &TypedField) -> Value {
     match field.kind {
-        Kind::Unsigned => json!({"type": ["integer", "null"], "minimum": 0}),
-        Kind::Signed => json!({"type": ["integer", "null"]}),
-        Kind::Bool => json!({"type": ["boolean", "null"]}),
-        Kind::Pointer => json!({"type": ["string", "null"], "pattern": "^0x[0-9a-f]+$"}),
-        Kind::Text => json!({"type": ["string", "null"]}),
-        Kind::Numbers { signed: true, .. } => json!({"type": ["array", "null"], "items": {"type": "integer"}}),
-        Kind::Numbers { .. } | Kind::Bits => {
+        FieldKind::Unsigned => json!({"type": ["integer", "null"], "minimum": 0}),
+        FieldKind::Signed => json!({"type": ["integer", "null"]}),
+        FieldKind::Bool => json!({"type": ["boolean", "null"]}),
+        FieldKind::Pointer => json!({"type": ["string", "null"], "pattern": "^0x[0-9a-f]+$"}),
+        FieldKind::Text => json!({"type": ["string", "null"]}),
+        FieldKind::Numbers { signed: true, .. } => json!({"type": ["array", "null"], "items": {"type": "integer"}}),
+        FieldKind::Numbers { .. } | FieldKind::Bits => {
             json!({"type": ["array", "null"], "items": {"type": "integer", "minimum": 0}})
         }
-        Kind::Bytes => json!({"type": ["string", "null"], "pattern": "^([0-9a-f]{2})*$"}),
+        FieldKind::Bytes => json!({"type": ["string", "null"], "pattern": "^([0-9a-f]{2})*$"}),
     }
 }

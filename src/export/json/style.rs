@@ -1,9 +1,8 @@
 //! The two layouts that share one program: JSON, and plain `name=value` lists.
 
-use super::super::line::Line;
-use super::escape;
+use crate::text::json;
 
-/// How lines look.
+/// The layout of lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
     /// `{"type":"event","ts":1,...,"fields":{"a":1}}`
@@ -14,7 +13,7 @@ pub enum Style {
 }
 
 impl Style {
-    /// What stands before the time stamp of an event, or of lost events.
+    /// The text before the time stamp of an event, or of lost events.
     pub(super) fn start(self, kind: &str) -> Vec<u8> {
         match self {
             Style::Json => format!("{{\"type\":\"{kind}\",\"ts\":").into_bytes(),
@@ -24,33 +23,32 @@ impl Style {
 
     /// A name, up to its value. `first` is the first of a list.
     pub(super) fn key(self, name: &str, first: bool) -> Vec<u8> {
-        let mut line = Line::default();
+        let mut key = Vec::new();
         match self {
             Style::Json => {
                 if !first {
-                    line.byte(b',');
+                    key.push(b',');
                 }
-                escape::string(&mut line, name.as_bytes());
-                line.byte(b':');
+                json::string(&mut key, name.as_bytes());
+                key.push(b':');
             }
-            Style::Raw => line.bytes(format!(" {name}=").as_bytes()),
+            Style::Raw => key.extend_from_slice(format!(" {name}=").as_bytes()),
         }
-        line.as_bytes().to_vec()
+        key
     }
 
     /// The event's name, up to its first field.
     pub(super) fn event(self, system: &str, name: &str) -> Vec<u8> {
         let full = format!("{system}:{name}");
-        let mut line = Line::default();
-        line.bytes(&self.key("event", false));
+        let mut piece = self.key("event", false);
         match self {
             Style::Json => {
-                escape::string(&mut line, full.as_bytes());
-                line.bytes(b",\"fields\":{");
+                json::string(&mut piece, full.as_bytes());
+                piece.extend_from_slice(b",\"fields\":{");
             }
-            Style::Raw => line.bytes(full.as_bytes()),
+            Style::Raw => piece.extend_from_slice(full.as_bytes()),
         }
-        line.as_bytes().to_vec()
+        piece
     }
 
     /// The end of an event's line.

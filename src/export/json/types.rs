@@ -1,12 +1,12 @@
 //! All event types of a file, compiled.
 
-use super::super::line::Literals;
 use super::Style;
 use super::program::Program;
 use crate::abi::Abi;
 use crate::event::TypedEvent;
 use crate::format::EventFormat;
 use crate::symbols::Symbols;
+use crate::text::literals::Literals;
 
 /// The event types of one file, compiled for [`Json`](super::Json). Immutable: any number of exporters may share it.
 #[derive(Clone, Debug)]

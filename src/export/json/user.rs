@@ -1,12 +1,11 @@
 //! Names in the stacks of user space: `"caller_symbols":[{"symbol":"main","offset":31,"path":"/usr/bin/x"},null]`.
 
-use super::super::line::Line;
-use super::escape;
 use crate::abi::Abi;
 use crate::event::UserStack;
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::symbols::{Symbols, UserSymbols};
+use crate::text::{json, num};
 use std::sync::Arc;
 
 /// Writes what lies at each address of a stack, as far as it goes.
@@ -25,25 +24,25 @@ impl UserNames {
         Some(UserNames { stack, symbols: Symbols { user: Some(Arc::clone(user)), ..Symbols::default() } })
     }
 
-    pub(super) fn write(&self, abi: Abi, data: &[u8], line: &mut Line) {
-        line.byte(b'[');
+    pub(super) fn write(&self, abi: Abi, data: &[u8], out: &mut Vec<u8>) {
+        out.push(b'[');
         let mut first = true;
         self.stack.each(&Context { data, abi, symbols: &self.symbols }, |_, found| {
             if !std::mem::take(&mut first) {
-                line.byte(b',');
+                out.push(b',');
             }
-            let Some(found) = found else { return line.bytes(b"null") };
-            line.bytes(b"{\"symbol\":");
+            let Some(found) = found else { return out.extend_from_slice(b"null") };
+            out.extend_from_slice(b"{\"symbol\":");
             match found.name {
-                Some(name) => escape::string(line, name.as_bytes()),
-                None => line.bytes(b"null"),
+                Some(name) => json::string(out, name.as_bytes()),
+                None => out.extend_from_slice(b"null"),
             }
-            line.bytes(b",\"offset\":");
-            line.dec(found.offset);
-            line.bytes(b",\"path\":");
-            escape::string(line, found.path.as_bytes());
-            line.byte(b'}');
+            out.extend_from_slice(b",\"offset\":");
+            num::dec(out, found.offset);
+            out.extend_from_slice(b",\"path\":");
+            json::string(out, found.path.as_bytes());
+            out.push(b'}');
         });
-        line.byte(b']');
+        out.push(b']');
     }
 }

@@ -49,7 +49,7 @@ enum Rest {
     Remap,
 }
 
-/// The actions from 1 on: sign, word, what stands behind.
+/// The actions from 1 on: sign, word, what stands after.
 const ACTIONS: [(&str, &str, Rest); 15] = [
     ("Q", "queue", Rest::Generic),
     ("M", "backmerge", Rest::Generic),

@@ -16,7 +16,7 @@ pub(super) enum Builtin {
     Function {
         ip: Num,
         parent: Num,
-        /// Where registers lie, if the kernel can store them.
+        /// Offset of the registers, if the kernel can store them.
         args: Option<usize>,
     },
     Repeats {
@@ -61,7 +61,7 @@ pub(super) enum Builtin {
     },
 }
 
-/// What stands for a trampoline in a stack (`FTRACE_TRAMPOLINE_MARKER`).
+/// The address that stands for a trampoline in a stack (`FTRACE_TRAMPOLINE_MARKER`).
 const TRAMPOLINE: u64 = i32::MAX as u64;
 
 impl Builtin {
@@ -127,12 +127,12 @@ impl Builtin {
         })
     }
 
-    /// Whether it is a message that a program or a module wrote.
+    /// True if it is a message that a program or a module wrote.
     pub(super) fn is_message(&self) -> bool {
         matches!(self, Builtin::Print { .. } | Builtin::Bprint { .. } | Builtin::Bputs { .. })
     }
 
-    /// Whether it is a function call or a stack.
+    /// True if it is a function call or a stack.
     pub(super) fn is_call(&self) -> bool {
         matches!(self, Builtin::Function { .. } | Builtin::KernelStack { .. })
     }

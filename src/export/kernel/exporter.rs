@@ -1,10 +1,11 @@
 //! Line after line.
 
-use super::graph::{At, Graph};
-use super::kind::Kind;
+use super::graph::{At, Exit, Graph};
+use super::kind::EventPrinter;
 use super::{blk, context, fields, header};
-use crate::event::{EventType, EventTypes, Lost, Record, State};
-use crate::export::columns;
+use crate::event::{Consumed, EventType, EventTypes, Lost, Record, State};
+use crate::export::{Exporter, columns};
+use crate::merge::ahead::{Commit, Following};
 use crate::print_fmt::Context;
 use crate::symbols::Symbols;
 use crate::text::num;
@@ -15,49 +16,79 @@ pub struct Kernel<'a> {
     types: &'a EventTypes<'a>,
     symbols: &'a Symbols,
     view: &'a KernelView,
-    kinds: Vec<Option<Kind>>,
+    kinds: Vec<Option<EventPrinter>>,
+    /// The event that ends a call.
+    exit: Option<(u16, Exit)>,
+}
+
+/// The state that the lines so far leave for the next ones.
+pub struct KernelState {
     graph: Graph,
     parts: Parts,
     /// Counts what could not be decoded; the kernel's layout needs nothing else of it.
     state: State,
 }
 
+impl KernelState {
+    /// The state of decoding: [`State::undecoded`] is the part of it that this layout has.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+}
+
 impl<'a> Kernel<'a> {
     /// An exporter for a buffer of a file with these types, which are to be compiled with
     /// [`Semantics::Kernel`](crate::print_fmt::Semantics::Kernel) and without plugins.
     pub fn new(types: &'a EventTypes<'a>, symbols: &'a Symbols, view: &'a KernelView) -> Self {
-        let mut kinds: Vec<Option<Kind>> = Vec::new();
+        let mut kinds: Vec<Option<EventPrinter>> = Vec::new();
         for format in types.formats() {
             let id = usize::from(format.id.0);
             if kinds.len() <= id {
                 kinds.resize_with(id + 1, || None);
             }
-            kinds[id] = Some(Kind::new(format, view, types.abi(), symbols));
+            kinds[id] = Some(EventPrinter::new(format, view, types.abi(), symbols));
         }
         let exit = kinds.iter().enumerate().find_map(|(id, kind)| match kind {
-            Some(Kind::Exit(exit)) => Some((id as u16, *exit)),
+            Some(EventPrinter::Exit(exit)) => Some((id as u16, *exit)),
             _ => None,
         });
-        let graph = Graph::new(view, symbols, exit);
-        let annotate = view.options.annotate && view.written > view.entries;
-        let parts = Parts { annotate, ..Parts::default() };
-        Kernel { types, symbols, view, kinds, graph, parts, state: State::default() }
+        Kernel { types, symbols, view, kinds, exit }
+    }
+}
+
+impl Exporter for Kernel<'_> {
+    type State = KernelState;
+
+    const FOLLOWING: Following = Following::OnCpu;
+
+    fn state(&self) -> KernelState {
+        let annotate = self.view.options.annotate && self.view.written > self.view.entries;
+        KernelState {
+            graph: Graph::new(self.view, self.symbols, self.exit),
+            parts: Parts { annotate, ..Parts::default() },
+            state: State::default(),
+        }
     }
 
-    /// What was learnt so far: [`State::undecoded`] is the part of it that this layout has.
-    pub fn state(&self) -> &State {
-        &self.state
-    }
-
-    /// Appends the lines above the first event.
-    pub fn header(&self, out: &mut Vec<u8>) {
+    /// The lines above the first event.
+    fn begin(&self, _: &mut KernelState, out: &mut Vec<u8>) {
         out.extend_from_slice(header::header(self.view).as_bytes());
     }
 
-    /// Appends the lines of `record`. `next` is the next event of the same CPU; `true` says that the lines tell of it
-    /// too: it is not to be printed.
-    pub fn event(&mut self, record: &Record<'_>, next: Option<&Record<'_>>, out: &mut Vec<u8>) -> bool {
-        self.parts.lost(record, out);
+    fn needs_next(&self, record: &Record<'_>) -> bool {
+        let id = self.types.common().event_id(self.types.abi(), record.data);
+        matches!(self.kinds.get(usize::from(id)), Some(Some(EventPrinter::Entry(_))))
+    }
+
+    fn event<'n>(
+        &self,
+        record: &Record<'_>,
+        next: impl FnOnce() -> Option<Record<'n>>,
+        known: &mut KernelState,
+        out: &mut Vec<u8>,
+    ) -> Consumed {
+        let KernelState { graph, parts, state } = known;
+        parts.lost(record, out);
         let cx = Context { data: record.data, abi: self.types.abi(), symbols: self.symbols };
         let (view, common) = (self.view, self.types.common());
         let id = common.event_id(cx.abi, cx.data);
@@ -65,26 +96,26 @@ impl<'a> Kernel<'a> {
         let kind = self.kinds.get(usize::from(id)).and_then(Option::as_ref);
         match (view.tracer.as_str(), kind) {
             ("function_graph", Some(kind)) => match kind {
-                Kind::Entry(entry) => return self.graph.entry(at, entry, next, out),
-                Kind::Exit(exit) => {
-                    self.graph.exit(at, exit, out);
-                    return false;
+                EventPrinter::Entry(entry) => return graph.entry(at, entry, next().as_ref(), out),
+                EventPrinter::Exit(exit) => {
+                    graph.exit(at, exit, out);
+                    return Consumed::One;
                 }
                 // neither stacks nor functions are comments
-                Kind::Builtin(b) if b.is_call() => {}
+                EventPrinter::Builtin(b) if b.is_call() => {}
                 kind => {
-                    let (event, state) = (self.types.get(id), &mut self.state);
-                    self.graph.comment(at, out, |out| match kind {
-                        Kind::Builtin(builtin) if builtin.is_message() => builtin.message(&cx, out),
+                    let event = self.types.get(id);
+                    graph.comment(at, out, |out| match kind {
+                        EventPrinter::Builtin(builtin) if builtin.is_message() => builtin.message(&cx, out),
                         kind => text(kind, event, at, state, out),
                     });
-                    return false;
+                    return Consumed::One;
                 }
             },
             ("mmiotrace", kind) => {
                 match kind {
-                    Some(Kind::Mmio(mmio)) => mmio.write(&cx, record, out),
-                    Some(Kind::Builtin(print)) if print.is_message() => {
+                    Some(EventPrinter::Mmio(mmio)) => mmio.write(&cx, record, out),
+                    Some(EventPrinter::Builtin(print)) if print.is_message() => {
                         out.extend_from_slice(b"MARK ");
                         super::put::seconds(out, record.timestamp.0, 0);
                         out.push(b' ');
@@ -92,44 +123,60 @@ impl<'a> Kernel<'a> {
                     }
                     _ => {}
                 }
-                return false;
+                return Consumed::One;
             }
-            ("blk", Some(Kind::Blk)) if view.options.blk_classic => {
+            ("blk", Some(EventPrinter::Blk)) if view.options.blk_classic => {
                 blk::write(&cx, view, common, record, true, out);
-                return false;
+                return Consumed::One;
             }
             _ => {}
         }
-        if let (true, true, Some(Kind::Builtin(builtin))) =
+        if let (true, true, Some(EventPrinter::Builtin(builtin))) =
             (view.options.printk_msg_only, view.options.trace_printk, kind)
             && builtin.is_message()
         {
             builtin.message(&cx, out);
-            return false;
+            return Consumed::One;
         }
-        self.parts.begin(record, out);
+        parts.begin(record, out);
         if view.options.context_info {
             context::context(out, &cx, view, common, (record.cpu, record.timestamp));
         }
         match kind {
-            Some(Kind::Entry(entry)) => return self.graph.entry(at, entry, next, out),
-            Some(Kind::Exit(exit)) => self.graph.exit(at, exit, out),
-            Some(kind) => text(kind, self.types.get(id), at, &mut self.state, out),
+            Some(EventPrinter::Entry(entry)) => return graph.entry(at, entry, next().as_ref(), out),
+            Some(EventPrinter::Exit(exit)) => graph.exit(at, exit, out),
+            Some(kind) => text(kind, self.types.get(id), at, state, out),
             None => {
-                self.state.note_undecoded(id);
+                state.note_undecoded(id);
                 out.extend_from_slice(b"Unknown type ");
                 num::dec(out, id.into());
                 out.push(b'\n');
             }
         }
-        false
+        Consumed::One
+    }
+
+    fn fork(&self, _: &KernelState, _: Option<KernelState>) -> KernelState {
+        self.state()
+    }
+
+    fn commit(&self, _: &mut KernelState, _: &mut KernelState, _: &mut Vec<u8>) -> Commit {
+        Commit::Serialize
+    }
+
+    fn is_serial(&self) -> bool {
+        true
+    }
+
+    fn undecoded(&self, known: &KernelState) -> u64 {
+        known.state.undecoded().map(|(_, count)| count).sum()
     }
 }
 
-/// Where the CPUs' parts begin, and what is missing of them.
+/// Beginnings of the CPUs' parts, and their losses.
 #[derive(Default)]
 struct Parts {
-    /// Whether events were overwritten: then it is said where a CPU's part begins.
+    /// True if events were overwritten: then it is said where a CPU's part begins.
     annotate: bool,
     /// The CPUs whose first event has come, and those whose part is known to have begun.
     seen: Vec<u32>,
@@ -138,7 +185,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Events that were lost while the buffer was read: `trace_pipe` says so. What was overwritten before is told by
+    /// Events that were lost while the buffer was read: `trace_pipe` says so. Earlier overwritten events are reported by
     /// [`Parts::begin`] only.
     fn lost(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
         self.count += 1;
@@ -168,23 +215,23 @@ impl Parts {
     }
 }
 
-fn text(kind: &Kind, event: Option<&EventType>, at: At<'_, '_>, state: &mut State, out: &mut Vec<u8>) {
+fn text(kind: &EventPrinter, event: Option<&EventType>, at: At<'_, '_>, state: &mut State, out: &mut Vec<u8>) {
     let At { cx, view, common, record } = at;
     match kind {
-        Kind::Builtin(builtin) => builtin.write(cx, view, record, out),
-        Kind::Syscall(syscall) => syscall.write(cx, view, out),
-        Kind::Probe(probe) => {
+        EventPrinter::Builtin(builtin) => builtin.write(cx, view, record, out),
+        EventPrinter::Syscall(syscall) => syscall.write(cx, view, out),
+        EventPrinter::Probe(probe) => {
             probe.write(cx, view, out);
             if let (false, Some(event)) = (probe.is_whole(), event) {
                 state.note_undecoded(event.format.id.0);
             }
         }
-        Kind::Synth(synth) => synth.write(cx, out),
-        Kind::Fields(fields) => fields.write(cx, out),
-        Kind::Dump => fields::dump(cx, out),
-        Kind::Mmio(mmio) => mmio.write(cx, record, out),
-        Kind::Blk => blk::write(cx, view, common, record, false, out),
-        Kind::Event | Kind::Entry(_) | Kind::Exit(_) => {
+        EventPrinter::Synth(synth) => synth.write(cx, out),
+        EventPrinter::Fields(fields) => fields.write(cx, out),
+        EventPrinter::Dump => fields::dump(cx, out),
+        EventPrinter::Mmio(mmio) => mmio.write(cx, record, out),
+        EventPrinter::Blk => blk::write(cx, view, common, record, false, out),
+        EventPrinter::Event | EventPrinter::Entry(_) | EventPrinter::Exit(_) => {
             let Some(event) = event else { return };
             out.extend_from_slice(event.format.name.as_bytes());
             out.extend_from_slice(b": ");

@@ -6,11 +6,12 @@ use crate::abi::Abi;
 use crate::format::{EventFormat, Field, Shape};
 use crate::print_fmt::Context;
 use crate::symbols::Symbols;
+use crate::text::nul::until_nul;
 use crate::text::num;
 use crate::trace_dat::KernelView;
 use std::ops::Range;
 
-/// How the kernel shows a field (`enum filter_type`).
+/// The kernel's way to show a field (`enum filter_type`).
 enum Show {
     Text {
         rel: bool,
@@ -28,11 +29,11 @@ enum Show {
 /// An event's fields in the order in which they are shown.
 pub(super) struct Fields {
     name: String,
-    /// Whether an address of code is shown by name (Linux 6.15 and later).
+    /// True if an address of code is shown by name (Linux 6.15 and later).
     names_code: bool,
-    /// Where the kernel lies, if addresses of its data are too (Linux 7.0 and later).
+    /// Addresses of the kernel, if addresses of its data are shown by name too (Linux 7.0 and later).
     kernel: Range<u64>,
-    /// Whether a text that is none is shown as bytes too (Linux 7.0 and later).
+    /// True if a text that is none is shown as bytes too (Linux 7.0 and later).
     shows_bytes: bool,
     fields: Vec<(String, usize, usize, Show)>,
 }
@@ -115,11 +116,10 @@ fn show(field: &Field) -> Show {
 }
 
 fn one(cx: &Context<'_>, bytes: &[u8], offset: usize, show: &Show, out: &mut Vec<u8>) {
-    let until_nul = |text: &[u8]| memchr::memchr(0, text).unwrap_or(text.len());
     match show {
-        Show::FixedText => out.extend_from_slice(&bytes[..until_nul(bytes)]),
+        Show::FixedText => out.extend_from_slice(until_nul(bytes)),
         Show::Text { rel } => match located(cx, bytes, offset, *rel) {
-            Some(text) => out.extend_from_slice(&text[..until_nul(text)]),
+            Some(text) => out.extend_from_slice(until_nul(text)),
             None => out.extend_from_slice(b"<OVERFLOW>"),
         },
         Show::Bytes { rel } => match located(cx, bytes, offset, *rel) {

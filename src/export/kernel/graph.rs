@@ -8,7 +8,7 @@
 
 use super::context::comm;
 use super::put;
-use crate::event::{Common, Num, Record};
+use crate::event::{Common, Consumed, Num, Record};
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::symbols::{Kallsyms, Symbols};
@@ -23,7 +23,7 @@ pub(super) struct Entry {
     func: Num,
     depth: Num,
     retaddr: Option<Num>,
-    /// Where registers lie, if the kernel can store them.
+    /// Offset of the registers, if the kernel can store them.
     args: Option<usize>,
 }
 
@@ -67,7 +67,7 @@ const MAX_DEPTH: i64 = 1024;
 /// Columns of the task (`TRACE_GRAPH_PROCINFO_LENGTH`).
 const TASK: usize = 14;
 
-/// What is remembered of a CPU while its events are printed.
+/// The state of a CPU while its events are printed.
 #[derive(Clone)]
 struct Cpu {
     pid: Option<Pid>,
@@ -86,9 +86,9 @@ impl Default for Cpu {
 /// The tracer's state, from line to line.
 pub(super) struct Graph {
     cpus: Vec<Cpu>,
-    /// What it remembers only while it is the current tracer.
+    /// The state that it has only while it is the current tracer.
     is_tracer: bool,
-    /// Where interrupt handlers lie.
+    /// Addresses of interrupt handlers.
     irq_text: Range<u64>,
     cpu_width: usize,
     exit: Option<(u16, Exit)>,
@@ -139,18 +139,18 @@ impl Graph {
         self.cpus.get_mut(cpu)
     }
 
-    /// A call; `next` is the next event of the same CPU. `true` if that was its return, and one line tells of both.
+    /// A call; `next` is the next event of the same CPU. Both are one line if that is its return.
     pub(super) fn entry(
         &mut self,
         at: At<'_, '_>,
         entry: &Entry,
         next: Option<&Record<'_>>,
         out: &mut Vec<u8>,
-    ) -> bool {
+    ) -> Consumed {
         let (cx, options) = (at.cx, &at.view.options);
         let (func, depth) = (entry.func.get(cx), entry.depth.signed(cx));
         if !options.graph_irqs && self.is_irq_entry(at.record.cpu, func, depth) {
-            return false;
+            return Consumed::One;
         }
         self.prologue(at, true, func, out);
         let exit = next.and_then(|next| self.leaf(at, func, next));
@@ -168,7 +168,7 @@ impl Graph {
             out.extend_from_slice(b" {");
             self.caller(at, entry, out);
             out.push(b'\n');
-            return false;
+            return Consumed::One;
         };
         let end = Context { data: end, ..*cx };
         duration(at.view, exit.rettime.get(&end).wrapping_sub(exit.calltime.get(&end)), out);
@@ -190,7 +190,7 @@ impl Graph {
         }
         out.push(b'\n');
         self.irq(at, false, func, out);
-        true
+        Consumed::Two
     }
 
     /// A return whose call had other events inside.
@@ -420,7 +420,7 @@ fn duration(view: &KernelView, nanos: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(b"|  ");
 }
 
-/// How long that is (`trace_find_mark()`).
+/// The mark of a duration (`trace_find_mark()`).
 fn mark(nanos: u64) -> u8 {
     match nanos {
         1_000_000_001.. => b'$',

@@ -1,4 +1,4 @@
-//! What prints an event, decided once per event type.
+//! The printer of an event, decided once per event type.
 
 use super::builtin;
 use super::builtin::Builtin;
@@ -13,8 +13,8 @@ use crate::format::EventFormat;
 use crate::symbols::Symbols;
 use crate::trace_dat::KernelView;
 
-/// How an event comes to its text.
-pub(super) enum Kind {
+/// The way from an event to its text.
+pub(super) enum EventPrinter {
     /// `name: ` and its print format.
     Event,
     Builtin(Box<builtin::Builtin>),
@@ -30,29 +30,29 @@ pub(super) enum Kind {
     Blk,
 }
 
-impl Kind {
+impl EventPrinter {
     pub(super) fn new(format: &EventFormat, view: &KernelView, abi: Abi, symbols: &Symbols) -> Self {
-        Self::find(format, view, abi, symbols).unwrap_or(Kind::Event)
+        Self::find(format, view, abi, symbols).unwrap_or(EventPrinter::Event)
     }
 
     fn find(format: &EventFormat, view: &KernelView, abi: Abi, symbols: &Symbols) -> Option<Self> {
         Some(match (format.system.as_str(), format.name.as_str()) {
-            ("ftrace", "blktrace") => Kind::Blk,
-            ("ftrace", "funcgraph_entry" | "fgraph_retaddr_entry") => Kind::Entry(Entry::new(format)?),
-            ("ftrace", "funcgraph_exit") => Kind::Exit(Exit::new(format)?),
-            ("ftrace", "mmiotrace_rw" | "mmiotrace_map") => Kind::Mmio(Mmio::new(format)?),
-            ("ftrace", _) => Kind::Builtin(Builtin::new(format, symbols, abi)?.into()),
-            _ if view.options.fields => Kind::Fields(Fields::new(format, view, symbols)),
-            ("syscalls", _) => Kind::Syscall(Box::new(Syscall::new(format, abi, symbols)?)),
-            ("synthetic", _) => Kind::Synth(Synth::new(format, abi, symbols)),
+            ("ftrace", "blktrace") => EventPrinter::Blk,
+            ("ftrace", "funcgraph_entry" | "fgraph_retaddr_entry") => EventPrinter::Entry(Entry::new(format)?),
+            ("ftrace", "funcgraph_exit") => EventPrinter::Exit(Exit::new(format)?),
+            ("ftrace", "mmiotrace_rw" | "mmiotrace_map") => EventPrinter::Mmio(Mmio::new(format)?),
+            ("ftrace", _) => EventPrinter::Builtin(Builtin::new(format, symbols, abi)?.into()),
+            _ if view.options.fields => EventPrinter::Fields(Fields::new(format, view, symbols)),
+            ("syscalls", _) => EventPrinter::Syscall(Box::new(Syscall::new(format, abi, symbols)?)),
+            ("synthetic", _) => EventPrinter::Synth(Synth::new(format, abi, symbols)),
             (system, _) if system.starts_with("user_events") => {
                 if view.is_before(6, 4) {
-                    Kind::Dump
+                    EventPrinter::Dump
                 } else {
-                    Kind::Fields(Fields::new(format, view, symbols))
+                    EventPrinter::Fields(Fields::new(format, view, symbols))
                 }
             }
-            _ => Kind::Probe(Probe::new(format, view, abi, symbols)?.into()),
+            _ => EventPrinter::Probe(Probe::new(format, view, abi, symbols)?.into()),
         })
     }
 }

@@ -10,9 +10,9 @@
 //!               sh-272     [000] d..2.    74.099212: sched_switch: prev_comm=sh prev_pid=272 ...
 //! ```
 //!
-//! What the kernel decides by its settings (tracer, trace options, number of CPUs, entry counts) is in a [`KernelView`](crate::trace_dat::KernelView);
-//! a file that does not say gets the settings a kernel boots with. Which facts are followed is said at each item, by the
-//! kernel's source file; the tests compare whole `trace` files.
+//! The kernel's settings that decide (tracer, trace options, number of CPUs, entry counts) are in a
+//! [`KernelView`](crate::trace_dat::KernelView); a file that does not say gets the settings a kernel boots with. Which
+//! facts are followed is said at each item, by the kernel's source file; the tests compare whole `trace` files.
 
 mod blk;
 mod builtin;
@@ -29,4 +29,4 @@ mod put;
 mod synth;
 mod syscall;
 
-pub use exporter::Kernel;
+pub use exporter::{Kernel, KernelState};

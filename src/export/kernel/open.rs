@@ -10,13 +10,13 @@ use crate::text::num;
 /// `sys_openat(dfd: 4294967196, filename: 4788430 "name", flags: O_RDWR|O_CREAT, mode: 0600)`
 pub(super) struct Open {
     flags: Num,
-    /// What prints them.
+    /// The program that prints them.
     names: Program,
     /// Flags with which a mode is given.
     makes: [u64; 2],
 }
 
-/// Where flags and mode stand among the arguments.
+/// Indices of flags and mode among the arguments.
 const FLAGS: usize = 2;
 const MODE: usize = 3;
 /// The part of `O_TMPFILE` that is not `O_DIRECTORY` (include/uapi/asm-generic/fcntl.h).
@@ -28,7 +28,7 @@ impl Open {
     pub(super) fn new(format: &EventFormat, abi: Abi, symbols: &Symbols) -> Option<Self> {
         let text = &format.print_fmt;
         let start = text.find("(REC->flags & ~")?;
-        // `, mode` is behind them
+        // `, mode` is after them
         let end = text.rfind(',').filter(|end| *end > start)?;
         let print_fmt = format!("\"%s%s\", {}", text.get(start..end)?);
         let names = compile(&EventFormat { print_fmt, ..format.clone() }, abi, symbols, Semantics::Kernel).ok()?;
@@ -37,7 +37,7 @@ impl Open {
         Some(Open { flags, names, makes })
     }
 
-    /// Whether the argument is one that was not given.
+    /// True if the argument is one that was not given.
     pub(super) fn leaves_out(&self, nth: usize, cx: &Context<'_>) -> bool {
         let flags = self.flags.get(cx);
         nth == MODE && self.makes.iter().all(|make| flags & make == 0)

@@ -27,7 +27,7 @@ enum Head {
 /// ` name=value`
 struct Arg {
     program: Result<Program, PrintFmtError>,
-    /// What stands in front of the value, and the location of a text which, when it is empty, could not be fetched.
+    /// The text before the value, and the location of a text which, when it is empty, could not be fetched.
     text: Option<(String, Num)>,
 }
 
@@ -60,7 +60,7 @@ impl Probe {
         Some(Probe { name: name.1, head, args: split(pieces, args, format, abi, symbols) })
     }
 
-    /// Whether all of its arguments can be shown.
+    /// True if all of its arguments can be shown.
     pub(super) fn is_whole(&self) -> bool {
         self.args.iter().all(|arg| arg.program.is_ok())
     }
@@ -129,7 +129,7 @@ fn split(pieces: &str, args: Vec<String>, format: &EventFormat, abi: Abi, symbol
     done
 }
 
-/// Where the location of `__get_str(name)` lies.
+/// Offset of the location of `__get_str(name)`.
 fn location(value: &str, format: &EventFormat) -> Option<Num> {
     let name = value.strip_prefix("__get_str(")?.strip_suffix(')')?;
     let field = format.fields.iter().find(|f| f.name == name && matches!(f.shape, Shape::DataLoc { .. }))?;

@@ -40,7 +40,7 @@ pub(super) fn seconds(out: &mut Vec<u8>, nanos: u64, width: usize) {
     num::dec_pad(out, micros % 1_000_000, 6, b'0');
 }
 
-/// What `kallsyms_lookup()` and `sprint_symbol()` find.
+/// The result of `kallsyms_lookup()` and `sprint_symbol()`.
 fn symbol(out: &mut Vec<u8>, cx: &Context<'_>, address: u64, offset: bool, module: bool) -> bool {
     let Some(symbol) = cx.symbols.kallsyms.lookup_first(address) else { return false };
     out.extend_from_slice(symbol.name);

@@ -14,7 +14,7 @@ enum Value {
     Signed,
     Unsigned,
     Long,
-    /// Hexadecimal, and behind a blank the flags' names, which the print format holds.
+    /// Hexadecimal, and after a blank the flags' names, which the print format holds.
     Gfp(Result<Program, PrintFmtError>),
 }
 

@@ -26,7 +26,7 @@ struct Argument {
     stored: Option<Stored>,
 }
 
-/// What an argument points to.
+/// The target of a pointer argument.
 #[derive(Clone, Copy)]
 enum Stored {
     /// A text.
@@ -53,7 +53,7 @@ impl Syscall {
                 if !format.print_fmt.contains(&format!("__print_dynamic_array({stored},")) {
                     return Stored::Text(Num::word(place));
                 }
-                // A buffer's length is the argument behind it.
+                // A buffer's length is the argument after it.
                 let len = fields.get(nth + 1).and_then(|len| Num::field(format, &len.name));
                 Stored::Data(Num::word(place), len)
             });

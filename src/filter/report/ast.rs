@@ -28,7 +28,7 @@ impl ReportFilter {
     }
 }
 
-/// Which events are meant; regular expressions, each for the whole name.
+/// The events that are meant; regular expressions, each for the whole name.
 #[derive(Clone, Debug)]
 pub(super) struct Events {
     /// Before the slash; `None`: the one word may be a system or an event.

@@ -9,7 +9,7 @@ use crate::format::EventFormat;
 use crate::syntax::{Diagnostic, did_you_mean};
 use crate::units::EventId;
 
-/// What a filter's match means.
+/// The meaning of a filter's match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
     /// `-F`: the event is shown. Several are or-ed.
@@ -81,7 +81,7 @@ impl ReportFilters {
         Ok(ReportFilters { by_id, otherwise, needs_comm })
     }
 
-    /// Whether the event `id`, which is `subject`, is shown.
+    /// True if the event `id`, which is `subject`, is shown.
     #[inline]
     pub fn matches(&self, id: EventId, subject: &Subject<'_>) -> bool {
         match self.by_id.get(usize::from(id.0)) {
@@ -90,7 +90,7 @@ impl ReportFilters {
         }
     }
 
-    /// Whether any filter looks at [`Subject::comm`]; if not, it may be left empty.
+    /// True if any filter looks at [`Subject::comm`]; if not, it may be left empty.
     pub fn needs_comm(&self) -> bool {
         self.needs_comm
     }

@@ -1,13 +1,13 @@
-//! What stands in the cells of a table.
+//! The cells of a table.
 
 use crate::hist::table::{ColumnValue, Entry, HistTable, Key, KeyValue, Saved};
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-/// How a table is shown.
+/// The layout of a table.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Only so many entries: the largest by what the table is sorted by, or by hitcount if it is sorted by a key.
+    /// Limit of the entries: the largest by what the table is sorted by, or by hitcount if it is sorted by a key.
     pub top: Option<usize>,
     /// Fields of these names are signed: what the kernel prints as 18446744073709551615 is -1.
     pub signed: HashSet<String>,
@@ -76,7 +76,7 @@ impl Options {
     }
 }
 
-/// Whether a key's column is aligned to the right.
+/// True if a key's column is aligned to the right.
 pub(super) fn is_numeric(value: &KeyValue) -> bool {
     matches!(value, KeyValue::Number(_) | KeyValue::Hex(_) | KeyValue::Log2(_) | KeyValue::Bucket { .. })
 }

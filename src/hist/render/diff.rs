@@ -6,7 +6,7 @@ use crate::hist::table::{ColumnValue, Entry, HistTable, Key, KeyValue};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-/// What became of one key between two tables.
+/// The change of one key between two tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The key.
@@ -83,8 +83,8 @@ impl Diff {
     }
 }
 
-/// What happened since an earlier reading of the same table: counts and sums less the earlier ones, entries without
-/// a new hit left out. A table that was cleared in between is given as it is.
+/// The changes since an earlier reading of the same table: counts and sums less the earlier ones, entries without a new
+/// hit left out. A table that was cleared in between is given as it is.
 pub fn since(earlier: &HistTable, now: &HistTable) -> HistTable {
     let mut table = now.clone();
     if now.hits < earlier.hits {

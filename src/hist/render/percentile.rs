@@ -7,7 +7,7 @@ use crate::hist::table::HistTable;
 /// The percentiles that are shown, in thousandths.
 const WANTED: [(u64, &str); 4] = [(500, "p50"), (900, "p90"), (990, "p99"), (999, "p99.9")];
 
-/// Where a share of all events lies below.
+/// The bound below which a share of all events lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Percentiles {
     /// The key's name.

@@ -25,7 +25,7 @@ pub struct HistSpec {
     pub control: Option<Control>,
     /// `HANDLER.ACTION`, in order.
     pub actions: Vec<Spanned<Action>>,
-    /// What follows ` if `, in the kernel's filter language.
+    /// The text after ` if `, in the kernel's filter language.
     pub filter: Option<Spanned<String>>,
 }
 
@@ -45,7 +45,7 @@ pub enum Control {
 pub struct Assign {
     /// The variable's name, without `$`.
     pub name: Spanned<String>,
-    /// What it is set to at each event.
+    /// The value that it is set to at each event.
     pub value: Spanned<Expr>,
 }
 
@@ -58,7 +58,7 @@ pub enum Expr {
     Field {
         /// The field's name, or one of the kernel's special names (`common_cpu`, `common_stacktrace`, `hitcount`...).
         name: String,
-        /// How it is shown or classed.
+        /// Format or class of the key.
         modifier: Option<Modifier>,
     },
     /// `$ts0`, `sched.sched_waking.$ts0`
@@ -67,11 +67,11 @@ pub enum Expr {
     Neg(Box<Spanned<Expr>>),
     /// `a-b`
     Binary {
-        /// Which operation, on unsigned 64-bit numbers.
+        /// The operation, on unsigned 64-bit numbers.
         op: Op,
-        /// What stands left of it.
+        /// The left operand.
         left: Box<Spanned<Expr>>,
-        /// What stands right of it.
+        /// The right operand.
         right: Box<Spanned<Expr>>,
     },
 }
@@ -85,7 +85,7 @@ pub struct VarRef {
     pub name: String,
 }
 
-/// What stands behind a field's dot.
+/// The word after a field's dot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Modifier {
     /// `.hex`: shown in base 16.
@@ -137,9 +137,9 @@ pub struct SortKey {
 /// `onmax($lat).save(next_comm)`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
-    /// When.
+    /// The handler: `onmatch`, `onmax` or `onchange`.
     pub when: Reaction,
-    /// What.
+    /// The action: `trace`, `save` or `snapshot`.
     pub what: Do,
 }
 
@@ -166,7 +166,7 @@ pub enum Do {
         event: Spanned<String>,
         /// One for each of its fields.
         args: Vec<Spanned<Arg>>,
-        /// Whether it is written with the word `trace`.
+        /// True if it is written with the word `trace`.
         keyword: bool,
     },
     /// `save(next_comm,prev_pid)`: keeps these fields with the entry.
@@ -236,7 +236,7 @@ impl HistSpec {
         self.keys.iter().chain(&self.vals).chain(self.vars.iter().map(|v| &v.value))
     }
 
-    /// Whether it reads `common_timestamp`, which sets the instance's trace clock.
+    /// True if it reads `common_timestamp`, which sets the instance's trace clock.
     pub fn uses_timestamp(&self) -> bool {
         let mut found = false;
         for expr in self.exprs() {

@@ -36,12 +36,12 @@ const SPECIAL: [&str; 10] = [
 /// Finds the format of an event: (system, event).
 pub type Lookup<'a> = &'a dyn Fn(&str, &str) -> Option<EventFormat>;
 
-/// What a trigger is checked against.
+/// The event and kernel that a trigger is checked against.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
     /// The event it is to be set on.
     pub event: &'a EventFormat,
-    /// What this kernel can do.
+    /// The features of this kernel.
     pub features: Features,
     /// The other hist triggers of the instance, if they are known: what `$variables` may mean.
     pub neighbours: Option<&'a [Neighbour]>,
@@ -88,9 +88,9 @@ struct Check<'a> {
     errors: Vec<SpecError>,
 }
 
-/// Where an expression stands.
+/// The position of an expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ExprRole {
     Key,
     Value,
     Variable,
@@ -152,13 +152,13 @@ impl Check<'_> {
                     self.report(Kind::VariableKey, span);
                 }
             });
-            self.expr(key, Place::Key);
+            self.expr(key, ExprRole::Key);
         }
     }
 
     fn vals(&mut self) {
         for val in &self.spec.vals {
-            self.expr(val, Place::Value);
+            self.expr(val, ExprRole::Value);
         }
     }
 
@@ -167,11 +167,11 @@ impl Check<'_> {
             if self.spec.vars[..at].iter().any(|v| v.name == var.name) {
                 self.report(Kind::DuplicateVariable(var.name.value.clone()), var.name.span);
             }
-            self.expr(&var.value, Place::Variable);
+            self.expr(&var.value, ExprRole::Variable);
         }
     }
 
-    fn expr(&mut self, whole: &Spanned<Expr>, place: Place) {
+    fn expr(&mut self, whole: &Spanned<Expr>, place: ExprRole) {
         let mut operators = 0;
         let mut units = Vec::new();
         whole.value.walk(whole.span, &mut |expr, span| match expr {
@@ -208,7 +208,7 @@ impl Check<'_> {
         }
     }
 
-    fn field(&mut self, name: &str, modifier: Option<Modifier>, span: Span, place: Place, operand: bool) {
+    fn field(&mut self, name: &str, modifier: Option<Modifier>, span: Span, place: ExprRole, operand: bool) {
         let features = self.around.features;
         let name_span = Span::new(span.start, span.start + name.len());
         let modifier_span = Span::new((name_span.end + 1).min(span.end), span.end);
@@ -216,7 +216,7 @@ impl Check<'_> {
         let is_stack = field.is_none() && matches!(name, "common_stacktrace" | "stacktrace" | "STACKTRACE");
         match field {
             None if name == "hitcount" => {
-                if place != Place::Value {
+                if place != ExprRole::Value {
                     self.unknown_field(name, name_span);
                 } else if modifier.is_some() && !features.no_hitcount {
                     self.report(Kind::NotInThisKernel("modifiers on hitcount"), modifier_span);
@@ -226,7 +226,7 @@ impl Check<'_> {
                 if !features.common_stacktrace && name == "common_stacktrace" {
                     let error = SpecError::new(Kind::NotInThisKernel("common_stacktrace"), name_span);
                     self.errors.push(error.hint("before Linux 6.3 it is called `stacktrace`"));
-                } else if !features.common_stacktrace && place != Place::Key {
+                } else if !features.common_stacktrace && place != ExprRole::Key {
                     self.report(Kind::NotInThisKernel("stacks outside of keys"), name_span);
                 }
             }
@@ -246,7 +246,7 @@ impl Check<'_> {
         }
     }
 
-    fn modifier(&mut self, name: &str, modifier: Modifier, span: Span, place: Place) {
+    fn modifier(&mut self, name: &str, modifier: Modifier, span: Span, place: ExprRole) {
         use Modifier::*;
         let features = self.around.features;
         let unsupported = match modifier {
@@ -261,9 +261,9 @@ impl Check<'_> {
         }
         let misplaced = match (modifier, place) {
             (Execname, _) if name != "common_pid" => Some(format!("on `{name}`, only on common_pid")),
-            (Percent | Graph, Place::Key) => Some("on a key".to_owned()),
-            (Percent | Graph | Buckets(_) | Log2, Place::Variable) => Some("in a variable".to_owned()),
-            (Buckets(_) | Log2 | Sym | SymOffset | Syscall | Stacktrace | Execname, Place::Value) => {
+            (Percent | Graph, ExprRole::Key) => Some("on a key".to_owned()),
+            (Percent | Graph | Buckets(_) | Log2, ExprRole::Variable) => Some("in a variable".to_owned()),
+            (Buckets(_) | Log2 | Sym | SymOffset | Syscall | Stacktrace | Execname, ExprRole::Value) => {
                 Some("on a value, which is a sum".to_owned())
             }
             _ => None,

@@ -1,4 +1,4 @@
-//! What the kernel prints for a trigger that it took.
+//! The kernel's text of a trigger that it took.
 
 use super::{Expr, HistSpec, Modifier, Op, SortKey, SpecError, SpecErrorKind as Kind, VarRef, parse};
 use crate::format::EventFormat;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 pub struct Echo {
     /// The trigger, in the kernel's normal form (see [`HistSpec::normal`]).
     pub spec: HistSpec,
-    /// Whether it counts.
+    /// True if it counts.
     pub state: State,
 }
 

@@ -1,4 +1,4 @@
-//! What is wrong with a hist trigger, and where.
+//! Errors in a hist trigger, with their place.
 
 use crate::syntax::{Diagnostic, Span};
 
@@ -6,15 +6,15 @@ use crate::syntax::{Diagnostic, Span};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind}")]
 pub struct SpecError {
-    /// What is wrong.
+    /// The error.
     pub kind: SpecErrorKind,
-    /// Where in the text.
+    /// Its place in the text.
     pub span: Span,
     /// A way out, if one is known.
     pub hint: Option<String>,
 }
 
-/// What is wrong with a hist trigger.
+/// An error in a hist trigger.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecErrorKind {
@@ -27,7 +27,7 @@ pub enum SpecErrorKind {
     /// A part that may stand once stands twice; the kernel would silently keep the last.
     #[error("`{0}` is given twice")]
     Twice(&'static str),
-    /// Nothing between two separators or behind `=`.
+    /// Nothing between two separators or after `=`.
     #[error("empty {0}")]
     Empty(&'static str),
     /// A part that is neither `x=y`, a word of the language nor an action.
@@ -39,7 +39,7 @@ pub enum SpecErrorKind {
     /// A number that is none, or does not fit.
     #[error("`{0}` is no number")]
     BadNumber(String),
-    /// An unknown word behind a field's dot.
+    /// An unknown word after a field's dot.
     #[error("unknown modifier `.{0}`")]
     UnknownModifier(String),
     /// `.buckets` without a size, or of size 0.
@@ -67,21 +67,21 @@ pub enum SpecErrorKind {
     #[error("only one of pause, cont and clear is possible")]
     Contradiction,
     /// A filter that is empty.
-    #[error("no filter behind `if`")]
+    #[error("no filter after `if`")]
     EmptyFilter,
     /// A character that would end the command early.
     #[error("a trigger is one line")]
     Newline,
 
-    // What only a check against the event and the kernel finds.
+    // Errors that only a check against the event and the kernel finds.
     /// More of something than the kernel takes.
     #[error("{found} {what}: the kernel takes at most {limit}")]
     TooMany {
         /// Of what.
         what: &'static str,
-        /// How many there are.
+        /// Number found.
         found: usize,
-        /// How many are possible.
+        /// Greatest number allowed.
         limit: usize,
     },
     /// The event has no such field.
@@ -89,7 +89,7 @@ pub enum SpecErrorKind {
     UnknownField {
         /// `system:event`.
         event: String,
-        /// The name looked for.
+        /// The name searched for.
         field: String,
     },
     /// A field whose content the kernel cannot put in a table.
@@ -100,7 +100,7 @@ pub enum SpecErrorKind {
     ModifierPlace {
         /// The modifier as written.
         modifier: String,
-        /// Where it was used: "on a value", "on a key", "on `next_pid`".
+        /// Place of use: "on a value", "on a key", "on `next_pid`".
         place: String,
     },
     /// A variable in a key.

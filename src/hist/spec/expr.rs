@@ -30,7 +30,7 @@ fn sum(piece: Piece<'_>) -> Result<Spanned<Expr>> {
     chain(piece, &operators, |p| chain(p, &self::operators(p.text, ['*', '/']), atom))
 }
 
-/// Where one of `wanted` stands as an operator: the `-` of `.sym-offset` is none.
+/// Positions of `wanted` as operators: the `-` of `.sym-offset` is not one.
 fn operators(text: &str, wanted: [char; 2]) -> Vec<usize> {
     let found = text.match_indices(wanted).map(|(at, _)| at);
     found.filter(|&at| !(text[..at].ends_with(".sym") && text[at..].starts_with("-offset"))).collect()
@@ -141,7 +141,7 @@ pub(super) fn is_name(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// What stands behind the dot.
+/// The modifier after the dot.
 pub(super) fn modifier(piece: Piece<'_>) -> Result<Modifier> {
     // Like the kernel, by its first letters; what it prints back is `buckets`.
     if piece.text.starts_with("bucket") {

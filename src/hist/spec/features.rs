@@ -1,6 +1,6 @@
-//! What the hist triggers of a kernel can do.
+//! Features of a kernel's hist triggers.
 
-/// Differences between kernels, as their own `README` file tells them.
+/// Differences between kernels, as their own `README` file lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
     /// There are hist triggers at all (`CONFIG_HIST_TRIGGERS`).

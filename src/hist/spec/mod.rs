@@ -4,7 +4,7 @@
 //! hist:keys=next_pid:lat=common_timestamp.usecs-$ts0:onmax($lat).save(next_comm,prev_pid) if next_prio < 100
 //! ```
 //!
-//! The kernel cuts the text blindly, and so does the parser here: the filter starts behind the first ` if `, parts end
+//! The kernel cuts the text blindly, and so does the parser here: the filter starts after the first ` if `, parts end
 //! at `:`, lists at `,`. Writing a [`HistSpec`] gives text that the kernel takes and that parses to the same tree.
 
 mod ast;

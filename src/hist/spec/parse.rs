@@ -113,7 +113,7 @@ fn parse_part(spec: &mut HistSpec, part: Piece<'_>, echoed: bool) -> Result<()> 
     Ok(())
 }
 
-/// What stands behind `WORD=`, if the part starts with one of the words.
+/// The text after `WORD=`, if the part starts with one of the words.
 fn assigned<'a>(part: Piece<'a>, words: &[&str]) -> Result<Option<Piece<'a>>> {
     let Some((word, rest)) = part.split_once('=') else { return Ok(None) };
     if !words.contains(&word.text) {
@@ -153,7 +153,7 @@ fn word(piece: Piece<'_>) -> Result<Spanned<String>> {
 fn assignment(piece: Piece<'_>) -> Result<Assign> {
     let Some((variable, value)) = piece.split_once('=') else {
         return Err(SpecError::new(Kind::UnknownPart(piece.text.to_owned()), piece.span())
-            .hint("behind a comma another `VAR=EXPRESSION` is expected"));
+            .hint("after a comma another `VAR=EXPRESSION` is expected"));
     };
     if value.text.is_empty() {
         return Err(SpecError::new(Kind::Empty("assignment"), piece.span()));

@@ -26,7 +26,7 @@ impl<'a> Piece<'a> {
         self.slice(from, self.text.len())
     }
 
-    /// What stands before and behind the first `separator`.
+    /// The text before and after the first `separator`.
     pub(super) fn split_once(&self, separator: char) -> Option<(Piece<'a>, Piece<'a>)> {
         let at = self.text.find(separator)?;
         Some((self.slice(0, at), self.from(at + separator.len_utf8())))

@@ -17,6 +17,15 @@ impl<'a> Cursor<'a> {
         self.data.get(self.pos..).unwrap_or_default()
     }
 
+    fn advance(&mut self, len: usize) {
+        self.pos = self.pos.saturating_add(len);
+    }
+
+    /// Number of bytes between the position of `before` and this one.
+    pub(super) fn len_since(&self, before: &Cursor<'_>) -> usize {
+        self.pos.saturating_sub(before.pos)
+    }
+
     pub(super) fn at_end(&self) -> bool {
         self.rest().is_empty()
     }
@@ -24,7 +33,7 @@ impl<'a> Cursor<'a> {
     pub(super) fn eat(&mut self, text: &[u8]) -> bool {
         let found = self.rest().starts_with(text);
         if found {
-            self.pos += text.len();
+            self.advance(text.len());
         }
         found
     }
@@ -36,44 +45,45 @@ impl<'a> Cursor<'a> {
     /// The bytes up to the next newline, which is consumed.
     pub(super) fn line(&mut self) -> Result<&'a [u8], TableError> {
         let rest = self.rest();
-        let end = memchr::memchr(b'\n', rest).ok_or_else(|| self.error("the end of the line"))?;
-        self.pos += end + 1;
-        Ok(&rest[..end])
+        let line = memchr::memchr(b'\n', rest).and_then(|end| rest.get(..end));
+        let line = line.ok_or_else(|| self.error("the end of the line"))?;
+        self.advance(line.len().saturating_add(1));
+        Ok(line)
     }
 
     pub(super) fn take(&mut self, len: usize) -> Option<&'a [u8]> {
         let taken = self.rest().get(..len)?;
-        self.pos += len;
+        self.advance(len);
         Some(taken)
     }
 
     pub(super) fn skip_blanks(&mut self) {
         let blanks = self.rest().iter().take_while(|&&b| b == b' ').count();
-        self.pos += blanks;
+        self.advance(blanks);
     }
 
     /// A number with blanks before it.
     pub(super) fn number(&mut self, radix: u32) -> Result<u64, TableError> {
         self.skip_blanks();
-        let digits = self.rest().iter().take_while(|&&b| char::from(b).is_digit(radix)).count();
-        let text = std::str::from_utf8(&self.rest()[..digits]).unwrap_or_default();
+        let digits = self.rest().split(|&b| !char::from(b).is_digit(radix)).next().unwrap_or_default();
+        let text = std::str::from_utf8(digits).unwrap_or_default();
         let value = u64::from_str_radix(text, radix).map_err(|_| self.error("a number"))?;
-        self.pos += digits;
+        self.advance(digits.len());
         Ok(value)
     }
 
-    /// Where the first of `ends` stands, which all begin with the same byte, at or after byte `from` of what is left. It
+    /// Position of the first of `ends`, which all begin with the same byte, at or after byte `from` of the rest. It
     /// looks no further than that: an end that never comes must not cost the rest of the file for each entry.
     pub(super) fn find(&self, from: usize, ends: &[Vec<u8>]) -> Option<usize> {
         let tail = self.rest().get(from..)?;
         let first = *ends.first()?.first()?;
         let begins = |at: &usize| tail.get(*at..).is_some_and(|rest| ends.iter().any(|end| rest.starts_with(end)));
-        memchr::memchr_iter(first, tail).find(begins).map(|at| at + from)
+        memchr::memchr_iter(first, tail).find(begins).map(|at| at.saturating_add(from))
     }
 
     pub(super) fn error(&self, expected: impl Into<String>) -> TableError {
         let before = self.data.get(..self.pos).unwrap_or(self.data);
-        let line = memchr::memchr_iter(b'\n', before).count() + 1;
+        let line = memchr::memchr_iter(b'\n', before).count().saturating_add(1);
         let found = self.rest().split(|&b| b == b'\n').next().unwrap_or_default();
         let found: String = String::from_utf8_lossy(found).chars().take(80).collect();
         TableError { line, expected: expected.into(), found }

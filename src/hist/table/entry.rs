@@ -4,14 +4,14 @@ use super::cursor::Cursor;
 use super::{Column, ColumnValue, Entry, Key, KeyValue, Saved, TableError, Tracked};
 use crate::hist::spec::{Arg, Do, Expr, HistSpec, Modifier};
 
-/// What the entries of a table look like.
+/// The columns of a table's entries.
 pub(super) struct Columns {
     /// Name and modifier of each key.
     keys: Vec<(String, Option<Modifier>)>,
     /// Name and modifier of each printed value but hitcount.
     values: Vec<(String, Option<Modifier>)>,
     hitcount: bool,
-    /// What save() keeps.
+    /// Fields that save() keeps.
     saved: Vec<String>,
 }
 
@@ -129,12 +129,11 @@ impl Columns {
         Ok(Key { name: (*name).to_owned(), value })
     }
 
-    /// A number of at least ten columns, directly behind which the key ends.
+    /// A number of at least ten columns, directly after which the key ends.
     fn plain_number(&self, cursor: &mut Cursor<'_>, at: usize) -> Option<u64> {
         let mut ahead = cursor.clone();
-        let before = ahead.rest().len();
         let number = ahead.number(10).ok()?;
-        let width = before - ahead.rest().len();
+        let width = ahead.len_since(cursor);
         let ended = self.ends(at).iter().any(|end| ahead.rest().starts_with(end));
         (width >= 10 && ended).then(|| {
             *cursor = ahead;
@@ -156,10 +155,10 @@ impl Columns {
         Ok(String::from_utf8_lossy(trim_end(text, width)).into_owned())
     }
 
-    /// What may stand behind key number `at`.
+    /// Texts that may follow key number `at`.
     fn ends(&self, at: usize) -> Vec<Vec<u8>> {
         let stack_before = self.keys.iter().any(|(name, modifier)| is_stack(name, *modifier));
-        match self.keys.get(at + 1) {
+        match self.keys.get(at.saturating_add(1)) {
             Some((name, modifier)) if is_stack(name, *modifier) => {
                 [", common_stacktrace:\n", ", stacktrace:\n", &format!(", {name}.stacktrace")].map(|s| s.into()).into()
             }
@@ -193,13 +192,12 @@ impl Columns {
             if !cursor.eat(format!("  {name}: ").as_bytes()) {
                 return Err(cursor.error(format!("saved field `{name}`")));
             }
-            let ends = match self.saved.get(at + 1) {
+            let ends = match self.saved.get(at.saturating_add(1)) {
                 Some(next) => vec![format!("  {next}: ").into_bytes()],
                 None => ["\n{ ", "\n\n", "\n\t"].map(|s| s.into()).into(),
             };
             let mut ahead = cursor.clone();
-            let before = ahead.rest().len();
-            let number = ahead.number(10).ok().filter(|_| before - ahead.rest().len() >= 10);
+            let number = ahead.number(10).ok().filter(|_| ahead.len_since(cursor) >= 10);
             let number = number.filter(|_| ends.iter().any(|end| ahead.rest().starts_with(end)));
             let value = if let Some(number) = number {
                 *cursor = ahead;
@@ -243,9 +241,9 @@ fn bracketed(cursor: &mut Cursor<'_>, width: usize, digits: usize) -> Result<(St
     let end = cursor.find(width, &[b"[".to_vec()]).ok_or_else(|| cursor.error("`[`"))?;
     let text = cursor.take(end).unwrap_or_default();
     cursor.expect("[")?;
-    let before = cursor.rest().len();
+    let before = cursor.clone();
     let number = cursor.number(10)?;
-    if before - cursor.rest().len() < digits {
+    if cursor.len_since(&before) < digits {
         return Err(cursor.error("a wider number"));
     }
     cursor.expect("]")?;
@@ -257,8 +255,8 @@ fn trim_end(text: &[u8], width: usize) -> &[u8] {
     if text.len() > width {
         return text;
     }
-    let blanks = text.iter().rev().take_while(|&&b| b == b' ').count();
-    &text[..text.len() - blanks]
+    let end = text.iter().rposition(|&b| b != b' ').map_or(0, |last| last.saturating_add(1));
+    text.get(..end).unwrap_or(text)
 }
 
 fn value(cursor: &mut Cursor<'_>, name: &str, modifier: Option<Modifier>) -> Result<ColumnValue, TableError> {
@@ -280,7 +278,7 @@ fn value(cursor: &mut Cursor<'_>, name: &str, modifier: Option<Modifier>) -> Res
         Some(Modifier::Graph) => {
             let bar = cursor.take(20).ok_or_else(|| cursor.error("a bar of 20 characters"))?;
             let length = bar.iter().take_while(|&&b| b == b'#').count();
-            if bar[length..].iter().any(|&b| b != b' ') {
+            if bar.iter().skip(length).any(|&b| b != b' ') {
                 return Err(cursor.error("a bar of 20 characters"));
             }
             ColumnValue::Bar(length as u8)

@@ -6,8 +6,8 @@
 pub struct TableError {
     /// Line within the text, from 1.
     pub line: usize,
-    /// What should have been there.
+    /// The text that was expected.
     pub expected: String,
-    /// What was there, cut to 80 characters.
+    /// The text that was found, cut to 80 characters.
     pub found: String,
 }

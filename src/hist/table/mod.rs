@@ -18,6 +18,8 @@
 //! `hist_trigger_entry_print` in `trace_events_hist.c`). What a column means is not in the text, so each block is read
 //! with the help of its own trigger line. Texts in it are chosen by users and may hold anything but NUL.
 
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
 mod cursor;
 mod entry;
 mod error;

@@ -9,7 +9,7 @@ pub struct HistTable {
     pub trigger: String,
     /// The trigger in its normal form.
     pub spec: HistSpec,
-    /// Whether it counts.
+    /// True if it counts.
     pub state: State,
     /// The entries, sorted as the trigger says.
     pub entries: Vec<Entry>,
@@ -28,13 +28,13 @@ pub struct HistTable {
 /// `{ KEYS } hitcount: N  VALUE: N`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Entry {
-    /// What makes the entry, in the trigger's order.
+    /// The keys of the entry, in the trigger's order.
     pub keys: Vec<Key>,
     /// Number of events; `None` with `nohitcount`.
     pub hitcount: Option<u64>,
     /// The other values, in the trigger's order.
     pub values: Vec<Column>,
-    /// What onmax() and onchange() kept.
+    /// Values that onmax() and onchange() kept.
     pub tracked: Vec<Tracked>,
 }
 
@@ -58,9 +58,9 @@ pub enum KeyValue {
     Symbol {
         /// The address.
         address: u64,
-        /// What the kernel calls it; the number again where it knows no symbol.
+        /// The kernel's name of it; the number again where it knows no symbol.
         name: String,
-        /// Whether it stands in the wider column of `.sym-offset`.
+        /// True if it stands in the wider column of `.sym-offset`.
         offset: bool,
     },
     /// `common_pid: sh              [       154]` (`.execname`)
@@ -92,7 +92,7 @@ pub enum KeyValue {
     Stack {
         /// The frames.
         frames: Vec<String>,
-        /// Whether the stack is a field of the event (`NAME.stacktrace`, printed without `:` and newline).
+        /// True if the stack is a field of the event (`NAME.stacktrace`, printed without `:` and newline).
         field: bool,
     },
 }
@@ -106,7 +106,7 @@ pub struct Column {
     pub value: ColumnValue,
 }
 
-/// What a value column shows.
+/// The contents of a value column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnValue {
     /// ` bytes_req:      28672`: the sum.
@@ -126,7 +126,7 @@ pub struct Tracked {
     pub change: bool,
     /// The variable's value.
     pub value: u64,
-    /// What save() kept, as it was then.
+    /// Fields that save() kept, as they were then.
     pub saved: Vec<(String, Saved)>,
 }
 
@@ -142,7 +142,7 @@ pub enum Saved {
 /// `Snapshot taken (see tracing/snapshot).  Details:`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// What it reacted to: `onmax($lat)`.
+    /// The handler that caused it: `onmax($lat)`.
     pub handler: String,
     /// The variable's value.
     pub value: u64,
@@ -157,7 +157,7 @@ impl KeyValue {
             KeyValue::Number(n) | KeyValue::Hex(n) => Some((n, n)),
             KeyValue::Log2(0) => Some((0, 1)),
             KeyValue::Log2(n) => Some((
-                1u64.checked_shl(n - 1).unwrap_or(u64::MAX).saturating_add(1),
+                1u64.checked_shl(n.saturating_sub(1)).unwrap_or(u64::MAX).saturating_add(1),
                 1u64.checked_shl(n).unwrap_or(u64::MAX),
             )),
             KeyValue::Bucket { low, high } => Some((low, high)),

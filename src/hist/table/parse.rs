@@ -48,7 +48,7 @@ fn table(cursor: &mut Cursor<'_>) -> Result<HistTable, TableError> {
         table.snapshot = Some(snapshot(cursor, &columns)?);
     }
     cursor.expect("\nTotals:\n")?;
-    let mut seen = 0;
+    let mut seen = 0usize;
     while cursor.eat(b"    ") {
         let line = cursor.clone();
         let text = String::from_utf8_lossy(cursor.line()?).into_owned();
@@ -60,7 +60,7 @@ fn table(cursor: &mut Cursor<'_>) -> Result<HistTable, TableError> {
             Some((name, n)) => table.more.push((name.to_owned(), n)),
             None => return Err(line.error("a total")),
         }
-        seen += 1;
+        seen = seen.saturating_add(1);
     }
     if seen < 3 {
         return Err(cursor.error("the totals Hits, Entries and Dropped"));

@@ -1,25 +1,11 @@
 //! One stream on its way into segments.
 
 use super::segment::SegmentStream;
-use crate::ring_buffer::{PageError, PageLayout};
+use super::unpacked::Unpacked;
+use crate::ring_buffer::{PageError, PageLayout, PageOrder};
 use crate::trace_dat::{Batch, Codec, CpuStream, Mark, Outline, Packed, PageCursor};
 use std::collections::VecDeque;
-use std::ops::Deref;
 use std::sync::Arc;
-
-/// A chunk's bytes, and what they hold.
-pub(super) struct Unpacked {
-    pub(super) bytes: Vec<u8>,
-    pub(super) outline: Outline,
-}
-
-impl Deref for Unpacked {
-    type Target = Vec<u8>;
-
-    fn deref(&self) -> &Vec<u8> {
-        &self.bytes
-    }
-}
 
 /// A chunk that is unpacked.
 struct Chunk {
@@ -35,7 +21,7 @@ struct Chunk {
 struct Asked {
     mark: Mark,
     size: usize,
-    /// What came back: `None` if it could not be unpacked.
+    /// The unpacked chunk; `None` if it could not be unpacked.
     got: Option<Option<Unpacked>>,
 }
 
@@ -48,9 +34,11 @@ pub(super) struct Feed {
     /// In the first ready chunk.
     cursor: PageCursor,
     first_page: u64,
+    /// The order of the sub-buffers that are or were in memory.
+    order: PageOrder,
     /// No chunk can be asked for any more: the end, or damage.
     closed: bool,
-    /// What is behind the ready chunks must be read in order.
+    /// The data after the ready chunks must be read in order.
     damaged: bool,
 }
 
@@ -64,6 +52,7 @@ impl Feed {
             first_asked: 0,
             cursor,
             first_page: 0,
+            order: PageOrder::default(),
             closed: false,
             damaged: false,
         }
@@ -82,17 +71,17 @@ impl Feed {
         self.ready.iter().map(|c| c.data.len()).sum::<usize>() + self.asked.iter().map(|a| a.size).sum::<usize>()
     }
 
-    /// How many chunks are in memory or will be.
+    /// Number of chunks that are in memory or will be.
     pub(super) fn chunks(&self) -> usize {
         self.ready.len() + self.asked.len()
     }
 
-    /// Whether chunks are being unpacked.
+    /// True if chunks are being unpacked.
     pub(super) fn is_waiting(&self) -> bool {
         !self.asked.is_empty()
     }
 
-    /// Whether there may be chunks to ask for.
+    /// True if there may be chunks to ask for.
     pub(super) fn is_open(&self) -> bool {
         !self.closed
     }
@@ -132,14 +121,14 @@ impl Feed {
         while let Some(Asked { got: Some(_), .. }) = self.asked.front() {
             let Some(Asked { mark, size, got: Some(got) }) = self.asked.pop_front() else { break };
             self.first_asked += 1;
-            let sound = got.filter(|d| d.len() == size).and_then(|data| {
+            let sound = got.filter(|d| d.len() == size && d.outline.is_in_order(&mut self.order)).and_then(|data| {
                 let (start, last_page) = self.span(&data.outline)?;
                 Some((data, start, last_page))
             });
             match sound {
                 Some((data, start, last_page)) => self.add(Chunk { mark, data: Arc::new(data), start, last_page }),
                 None => {
-                    // All that was asked for behind it is given up: it will be read again, in order.
+                    // All that was asked for after it is given up: it will be read again, in order.
                     self.first_asked += self.asked.len() as u64;
                     self.asked.clear();
                     self.closed = true;
@@ -150,7 +139,7 @@ impl Feed {
         }
     }
 
-    /// When the first and the last page of the next chunk begin, corrected; `None` if a page begins before the one before
+    /// Times of the first and the last page of the next chunk, corrected; `None` if a page begins before the one before
     /// it: a page of zeros, or a clock that went back, is nothing to cut a trace by.
     fn span(&self, outline: &Outline) -> Option<(u64, u64)> {
         let mut starts = outline.starts(0).map(|start| self.stream.correction().apply(start));
@@ -169,8 +158,7 @@ impl Feed {
     }
 
     fn resume_at(&mut self, mark: Mark) {
-        // `mark` was taken from this very stream, and nothing is read, so that going there cannot fail.
-        drop(self.stream.go_to(mark, self.cursor, false));
+        self.stream.go_to(mark, self.cursor, false);
     }
 
     /// The time up to which everything is in memory: `None` if that is all there is.
@@ -181,16 +169,17 @@ impl Feed {
         Some(self.ready.back().map_or(0, |last| last.last_page))
     }
 
-    /// Whether what follows the horizon must be read in order.
+    /// True if what follows the horizon must be read in order.
     pub(super) fn is_damaged(&self) -> bool {
         self.damaged && self.asked.is_empty()
     }
 
-    /// Cuts off what lies before `until` (`None`: everything). `None` if nothing is in memory.
+    /// Cuts off what lies before `until` (`None`: everything), to be merged with the other ones of `among` streams. `None`
+    /// if nothing is in memory.
     ///
     /// # Errors
     /// [`PageError`] if a page on the way to the cut is damaged; nothing is cut off then.
-    pub(super) fn split(&mut self, until: Option<u64>) -> Result<Option<SegmentStream>, PageError> {
+    pub(super) fn split(&mut self, until: Option<u64>, among: usize) -> Result<Option<SegmentStream>, PageError> {
         if self.ready.is_empty() {
             return Ok(None);
         }
@@ -206,7 +195,7 @@ impl Feed {
             end: None,
             until: until.unwrap_or(u64::MAX),
             chunk: 0,
-            batch: Batch::default(),
+            batch: Batch::among(among),
             sieve: self.stream.sieve(),
             first_page: self.first_page,
         };
@@ -245,30 +234,29 @@ impl Feed {
         Ok(Some(segment))
     }
 
-    /// Where segments end.
-    pub(super) fn place(&self) -> Place {
+    /// The place at which segments end.
+    pub(super) fn place(&self) -> FeedPlace {
         let mark = match (self.ready.front(), self.asked.front()) {
             (Some(first), _) => first.mark,
             (None, Some(first)) => first.mark,
             (None, None) => self.stream.mark(),
         };
-        Place { mark, cursor: self.cursor, inside: !self.ready.is_empty() }
+        FeedPlace { mark, cursor: self.cursor, inside: !self.ready.is_empty() }
     }
 
     /// The stream, to be read in order from `place` on.
-    pub(super) fn into_stream(self, place: Place) -> CpuStream {
+    pub(super) fn into_stream(self, place: FeedPlace) -> CpuStream {
         let mut stream = self.stream;
-        // What could be read and unpacked once can be again; and if not, reading on tells what is wrong.
-        drop(stream.go_to(place.mark, place.cursor, place.inside));
+        stream.go_to(place.mark, place.cursor, place.inside);
         stream
     }
 }
 
 /// A position in a stream.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct FeedPlace {
     mark: Mark,
     cursor: PageCursor,
-    /// Whether the cursor lies in the chunk at `mark`, rather than before it.
+    /// True if the cursor lies in the chunk at `mark`, rather than before it.
     inside: bool,
 }

@@ -4,18 +4,22 @@
 //! chunks that were unpacked by whichever thread was free; any thread can merge and print it. What comes out is
 //! taken in the order of the segments.
 //!
-//! What an event prints may depend on earlier events (a task's name that was learnt, say). A segment is printed
+//! The text of an event may depend on earlier events (a task's name that was learnt, say). A segment is printed
 //! speculatively, with what is known when it is handed out; when its turn comes, [`Work::commit`] compares that with what
 //! is known by then and corrects its output. If that is impossible, this segment and all later ones are printed in order.
 //! So any number of threads gives the same bytes, and nothing is printed twice.
 //!
-//! Damage ends all this: from the last sound place on, the streams are merged on one thread, which tells of the damage.
+//! Damage ends all this: from the last sound place on, the streams are merged on one thread, which reports the damage.
 
 mod driver;
 mod feed;
 mod segment;
 mod shared;
+mod steps;
 mod unordered;
+mod unpacked;
+mod work;
 
-pub use driver::{Commit, Effort, Sink, Work, run};
+pub use driver::run;
 pub use unordered::{Tally, tally};
+pub use work::{Commit, Effort, Following, Sink, Work};

@@ -1,9 +1,9 @@
 //! One stream's records between two times.
 
-use super::feed::Unpacked;
+use super::unpacked::Unpacked;
 use crate::merge::Source;
 use crate::ring_buffer::{Item, PageError};
-use crate::trace_dat::{Batch, Correction, FileError, Head, PageCursor, Sieve};
+use crate::trace_dat::{Batch, Correction, EventIdSet, FileError, Head, PageCursor};
 use crate::units::CpuId;
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ pub(super) struct SegmentStream {
     pub(super) correction: Correction,
     pub(super) chunks: Vec<Arc<Unpacked>>,
     pub(super) cursor: PageCursor,
-    /// Where the first record of the last chunk lies that is not part of it; `None`: the chunk is part of it to its end.
+    /// Place of the first record of the last chunk that is not part of it; `None`: the chunk is part of it to its end.
     pub(super) end: Option<usize>,
     /// All records must be earlier. A damaged page may hold others: then the segment fails, and is read in order.
     pub(super) until: u64,
     pub(super) chunk: usize,
-    /// What the cursor has passed and nobody has asked for yet.
+    /// Records that the cursor has passed and that are not consumed yet.
     pub(super) batch: Batch,
-    pub(super) sieve: Option<Arc<Sieve>>,
+    pub(super) sieve: Option<Arc<EventIdSet>>,
     /// The current chunk's first page.
     pub(super) first_page: u64,
 }

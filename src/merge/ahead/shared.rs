@@ -1,10 +1,12 @@
-//! What the threads share: whoever is free takes the lock, hands in what is done, and takes what is next.
+//! The state that the threads share: a free worker takes the lock, hands in its result and takes its next task.
 //!
 //! There is no dispatcher thread: it would oversubscribe the cores and cost one wake-up per hand-off. Workers schedule
 //! themselves under the lock. Under it only small compressed chunks are read; nothing is unpacked, committed or written.
 
-use super::driver::{Commit, Effort, Segment, Sink, Work, work_on};
-use super::feed::{Feed, Place, Unpacked};
+use super::feed::{Feed, FeedPlace};
+use super::steps::{Segment, work_on};
+use super::unpacked::Unpacked;
+use super::work::{Commit, Effort, Sink, Work};
 use crate::ring_buffer::PageLayout;
 use crate::trace_dat::{Codec, CpuStream, Outline, Packed, Unpackers};
 use std::cmp::Reverse;
@@ -14,20 +16,20 @@ use std::iter::Peekable;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 
-/// How many segments may be ahead of the slowest one, so that nobody waits for a thread that lost its core for a while.
+/// Limit of the segments ahead of the slowest one, so that no worker waits for a thread that lost its core for a while.
 fn most_segments(threads: usize) -> usize {
     2 * threads + 2
 }
 
-/// How many bytes of each stream a segment should hold, so that handling the streams does not cost more than the records.
-const LEAST_PER_STREAM: usize = 4 << 10;
-/// How many bytes of sub-buffers may be held, beyond which no stream gets a second chunk that the others can do without.
+/// Least size of a segment per stream, in bytes, so that handling the streams does not cost more than the records.
+const LEAST_PER_STREAM: usize = 2 << 10;
+/// Limit of the sub-buffers held, in bytes, beyond which no stream gets a second chunk that the others can do without.
 const MOST_HELD: usize = 48 << 20;
 
 pub(super) struct Shared<'w, W: Work> {
     work: &'w W,
     scheduler: Mutex<Scheduler<W::State>>,
-    /// What the committed segments left. Never locked together with `scheduler`.
+    /// The state after the committed segments. Never locked together with `scheduler`.
     known: Mutex<&'w mut W::State>,
     /// There may be something to do, or nothing any more.
     work_available: Condvar,
@@ -41,12 +43,12 @@ struct Scheduler<T> {
     effort: Effort,
     pending: VecDeque<Pending<T>>,
     first_pending: u64,
-    /// Whether a thread is committing the segment before the first pending one.
+    /// True if a thread is committing the segment before the first pending one.
     committing: bool,
     /// Committed output, and which thread's buffer that is.
     ready: VecDeque<(Vec<u8>, usize)>,
     writing: bool,
-    /// How many threads wait for `work_available`.
+    /// Number of threads that wait for `work_available`.
     waiting: usize,
     /// Per thread: what it worked with before, in its own core's cache.
     spare_outputs: Vec<Vec<Vec<u8>>>,
@@ -54,17 +56,19 @@ struct Scheduler<T> {
     chunks: Vec<Vec<u8>>,
     /// The time up to which segments have been cut.
     cut: u64,
+    /// The horizon before which there was too little for a segment.
+    too_early: Option<u64>,
     /// No segment will be cut any more.
     finished: bool,
-    /// How it ended: where the rest is to be read in order.
-    end: Option<io::Result<Vec<Place>>>,
+    /// The end: the places from which the rest is to be read in order.
+    end: Option<io::Result<Vec<FeedPlace>>>,
 }
 
 /// A segment that was handed out.
 struct Pending<T> {
     segment: Arc<Segment>,
-    /// Where each stream was before it.
-    places: Vec<Place>,
+    /// The place of each stream before it.
+    places: Vec<FeedPlace>,
     done: Option<Done<T>>,
 }
 
@@ -121,6 +125,7 @@ impl<'w, W: Work> Shared<'w, W> {
             spare_states: (0..effort.threads).map(|_| Vec::new()).collect(),
             chunks: Vec::new(),
             cut: 0,
+            too_early: None,
             finished: false,
             end: None,
         };
@@ -174,7 +179,7 @@ impl<'w, W: Work> Shared<'w, W> {
         }
     }
 
-    /// What `thread` is to do next; `None`: nothing any more.
+    /// The next task of `thread`; `None`: there are no more.
     fn next<'s>(&'s self, mut scheduler: MutexGuard<'s, Scheduler<W::State>>, thread: usize) -> Option<Task<W::State>> {
         loop {
             if let Some((pending, done)) = scheduler.next_finished() {
@@ -266,7 +271,7 @@ impl<T> Scheduler<T> {
         }
     }
 
-    /// Whether a segment can be committed.
+    /// True if a segment can be committed.
     fn has_finished(&self) -> bool {
         let first_is_done = self.pending.front().is_some_and(|p| p.done.is_some());
         first_is_done && !self.committing && self.end.is_none()
@@ -290,7 +295,7 @@ impl<T> Scheduler<T> {
         self.chunks.extend(chunks.filter_map(Arc::into_inner).map(|chunk| chunk.bytes));
     }
 
-    /// Whether nothing can be done any more; then it notes so.
+    /// True if nothing can be done any more; then it notes so.
     fn check_end(&mut self) -> bool {
         let idle = self.pending.is_empty() && !self.committing;
         let over = idle && (self.finished || !self.feeds.iter().any(Feed::is_waiting));
@@ -341,7 +346,7 @@ impl<T> Scheduler<T> {
         }
     }
 
-    /// Where to end the next segment, so that it has the size wanted, if there is that much before `horizon`; `Err` if
+    /// The end of the next segment, so that it has the size wanted, if there is that much before `horizon`; `Err` if
     /// there is less. Segments end where a chunk begins, unless that makes them twice as large.
     fn cut_before(&self, horizon: Option<u64>) -> Result<u64, Option<u64>> {
         let wanted = self.effort.segment.max(self.feeds.len() * LEAST_PER_STREAM);
@@ -383,16 +388,22 @@ impl<T> Scheduler<T> {
             self.finished |= stuck || !waiting;
             return None;
         }
+        if waiting && horizon.is_some() && horizon == self.too_early {
+            return None;
+        }
         let until = match self.cut_before(horizon) {
             Ok(cut) => Some(cut),
-            Err(Some(_)) if waiting => return None,
+            Err(Some(_)) if waiting => {
+                self.too_early = horizon;
+                return None;
+            }
             Err(horizon) => horizon,
         };
-        let places: Vec<Place> = self.feeds.iter().map(Feed::place).collect();
+        let places: Vec<FeedPlace> = self.feeds.iter().map(Feed::place).collect();
         let mut streams = Vec::with_capacity(self.feeds.len());
-        let mut broken = false;
+        let (mut broken, among) = (false, self.feeds.len());
         for (feed, &buffer) in self.feeds.iter_mut().zip(&self.buffers) {
-            match feed.split(until) {
+            match feed.split(until, among) {
                 Ok(Some(stream)) => streams.push((stream, buffer)),
                 Ok(None) => {}
                 Err(_) => {
@@ -403,6 +414,7 @@ impl<T> Scheduler<T> {
         }
         self.finished = broken || until.is_none();
         self.cut = until.unwrap_or(u64::MAX);
+        self.too_early = None;
         let segment = Arc::new(Segment { streams });
         let number = self.first_pending + self.pending.len() as u64;
         // If a page on the way to the cut is damaged, the segment is given up, and reading goes on before it.

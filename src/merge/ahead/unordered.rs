@@ -1,16 +1,16 @@
 //! All records of all streams, in whatever order is quickest.
 
 use crate::merge::MergeError;
-use crate::ring_buffer::Item;
+use crate::ring_buffer::{Item, PageOrder};
 use crate::trace_dat::{Batch, Codec, CpuStream, Mark, Packed, PageCursor, Unpackers};
 use std::panic::resume_unwind;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// What is done with records whose order does not matter.
+/// Work on records whose order does not matter.
 pub trait Tally: Sync {
-    /// What is found out.
+    /// The findings.
     type State: Send;
 
     /// Nothing found out yet.
@@ -23,13 +23,13 @@ pub trait Tally: Sync {
     fn add(&self, known: &mut Self::State, more: Self::State);
 }
 
-/// Has `work` done on all records of `streams` (each with the number of its buffer), on so many threads. Damage goes to
-/// `damage`, and work goes on behind it.
+/// Has `work` done on all records of `streams` (each with the number of its buffer), on this many threads. Damage goes to
+/// `damage`, and work goes on after it.
 pub fn tally<T: Tally>(
     work: &T,
     mut streams: Vec<(CpuStream, usize)>,
     threads: usize,
-    damage: &mut dyn FnMut(&MergeError),
+    damage: &mut dyn FnMut(MergeError),
 ) -> T::State {
     let start: Vec<(Mark, PageCursor)> = streams.iter().map(|(stream, _)| (stream.mark(), stream.cursor())).collect();
     if threads > 1
@@ -40,40 +40,47 @@ pub fn tally<T: Tally>(
     let mut state = work.nothing();
     let mut spare = Vec::new();
     for ((mut stream, buffer), (mark, cursor)) in streams.into_iter().zip(start) {
-        // A mark that was taken from this stream, with nothing to be read there, is reached without fail.
-        drop(stream.go_to(mark, cursor, false));
+        stream.go_to(mark, cursor, false);
         loop {
             match stream.next_batch(&mut spare) {
                 Ok(Some((items, data))) => work.records(&mut state, buffer, items, data),
                 Ok(None) => break,
-                Err(error) => damage(&MergeError { buffer, error }),
+                Err(error) => damage(MergeError { buffer, error }),
             }
         }
     }
     state
 }
 
-/// Where the next chunk comes from.
+/// The source of the next chunk.
 struct Chunks<'s> {
     streams: &'s mut [(CpuStream, usize)],
     first: usize,
+    given: usize,
 }
 
 /// A chunk to be unpacked and gone through.
-struct Task {
+struct ChunkTask {
     packed: Packed,
     codec: Codec,
     buffer: usize,
     cursor: PageCursor,
+    place: ChunkNumber,
 }
+
+/// Index of the stream, and the number of the chunk among all.
+type ChunkNumber = (usize, usize);
 
 impl Chunks<'_> {
     /// `Err` at damage.
-    fn next(&mut self) -> Result<Option<Task>, ()> {
+    fn next(&mut self) -> Result<Option<ChunkTask>, ()> {
         while let Some((stream, buffer)) = self.streams.get_mut(self.first) {
             match stream.next_packed() {
                 Some(packed) => {
-                    return Ok(Some(Task { packed, codec: stream.codec(), buffer: *buffer, cursor: stream.cursor() }));
+                    let place = (self.first, self.given);
+                    self.given += 1;
+                    let (codec, cursor) = (stream.codec(), stream.cursor());
+                    return Ok(Some(ChunkTask { packed, codec, buffer: *buffer, cursor, place }));
                 }
                 None if stream.is_done() => self.first += 1,
                 None => return Err(()),
@@ -83,51 +90,66 @@ impl Chunks<'_> {
     }
 }
 
-/// `None` if anything is damaged: then it is to be done in order, which tells where.
+/// `None` if anything is damaged: then it is to be done in order, which reports where.
 fn by_chunks<T: Tally>(work: &T, streams: &mut [(CpuStream, usize)], threads: usize) -> Option<T::State> {
-    let chunks = Mutex::new(Chunks { streams, first: 0 });
+    let chunks = Mutex::new(Chunks { streams, first: 0, given: 0 });
     let damaged = AtomicBool::new(false);
     let states = thread::scope(|scope| {
         let spawn = |_| scope.spawn(|| worker(work, &chunks, &damaged));
         let workers: Vec<_> = (0..threads).map(spawn).collect();
-        let join = |w: thread::ScopedJoinHandle<'_, T::State>| w.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let join = |w: thread::ScopedJoinHandle<'_, Worked<T>>| w.join().unwrap_or_else(|panic| resume_unwind(panic));
         workers.into_iter().map(join).collect::<Vec<_>>()
     });
     if damaged.into_inner() {
         return None;
     }
     let mut all = work.nothing();
-    states.into_iter().for_each(|state| work.add(&mut all, state));
-    Some(all)
+    let mut orders = Vec::new();
+    for (state, part) in states {
+        work.add(&mut all, state);
+        orders.extend(part);
+    }
+    orders.sort_unstable_by_key(|chunk| chunk.0);
+    let in_order = |pair: &[(ChunkNumber, PageOrder)]| match pair {
+        [(a, before), (b, after)] => a.0 != b.0 || before.precedes(after),
+        _ => true,
+    };
+    orders.windows(2).all(in_order).then_some(all)
 }
 
-fn worker<T: Tally>(work: &T, chunks: &Mutex<Chunks<'_>>, damaged: &AtomicBool) -> T::State {
+/// The findings of one thread, and the order of the sub-buffers of each chunk that it went through.
+type Worked<T> = (<T as Tally>::State, Vec<(ChunkNumber, PageOrder)>);
+
+fn worker<T: Tally>(work: &T, chunks: &Mutex<Chunks<'_>>, damaged: &AtomicBool) -> Worked<T> {
     let mut state = work.nothing();
+    let mut orders = Vec::new();
     let mut unpackers = Unpackers::default();
     let (mut data, mut batch) = (Vec::new(), Batch::default());
     while !damaged.load(Ordering::Relaxed) {
         let next = chunks.lock().map_err(drop).and_then(|mut chunks| chunks.next());
         let sound = match next {
             Ok(None) => break,
-            Ok(Some(task)) => one(work, task, &mut unpackers, &mut data, &mut batch, &mut state),
+            Ok(Some(task)) => {
+                one(work, task, &mut unpackers, &mut data, &mut batch, &mut state).map(|order| orders.push(order))
+            }
             Err(()) => None,
         };
         if sound.is_none() {
             damaged.store(true, Ordering::Relaxed);
         }
     }
-    state
+    (state, orders)
 }
 
 /// Goes through one chunk; `None` if it is damaged.
 fn one<T: Tally>(
     work: &T,
-    Task { packed, codec, buffer, mut cursor }: Task,
+    ChunkTask { packed, codec, buffer, mut cursor, place }: ChunkTask,
     unpackers: &mut Unpackers,
     data: &mut Vec<u8>,
     batch: &mut Batch,
     state: &mut T::State,
-) -> Option<()> {
+) -> Option<(ChunkNumber, PageOrder)> {
     if !packed.load(codec, unpackers, data) {
         return None;
     }
@@ -138,5 +160,6 @@ fn one<T: Tally>(
             return None;
         }
     }
-    Some(())
+    let order = *cursor.order();
+    (!order.is_open()).then_some((place, order))
 }

@@ -13,8 +13,8 @@ use crate::print_fmt::spec::{Count, Piece, Spec, pieces};
 use crate::print_fmt::text::Text;
 use crate::print_fmt::{PrintFmtError, Program, Semantics};
 use crate::symbols::Symbols;
-use crate::text::num::{Flags, Radix};
-use crate::text::put::Literal;
+use crate::text::literal::Literal;
+use crate::text::printf::{Flags, Radix};
 
 /// Compiles an event's print format. `symbols` resolve names of kernel variables among its arguments.
 ///
@@ -66,9 +66,9 @@ impl Builder<'_> {
     }
 
     fn argument(&mut self) -> Result<Expr, PrintFmtError> {
-        let arg = self.args.get(self.next).cloned().ok_or(PrintFmtError::MissingArgument(self.next + 1))?;
-        self.next += 1;
-        Ok(arg)
+        let arg = self.args.get(self.next);
+        self.next = self.next.saturating_add(1);
+        arg.cloned().ok_or(PrintFmtError::MissingArgument(self.next))
     }
 
     fn number(&mut self, expr: &Expr) -> Result<Ex, PrintFmtError> {
@@ -114,15 +114,15 @@ impl Builder<'_> {
         }
         self.step(op);
         if spec.conversion == b'p' {
-            // The kernel passes over all letters and digits behind the `p`.
+            // The kernel passes over all letters and digits after the `p`.
             let parsed = Pointer::parse(&spec.extension, self.compiler.semantics).1;
             let used = if self.compiler.kernel() { spec.extension.len() } else { parsed };
-            self.literal.extend_from_slice(&spec.extension[used.min(spec.extension.len())..]);
+            self.literal.extend_from_slice(spec.extension.get(used..).unwrap_or_default());
         }
         Ok(())
     }
 
-    /// Where the scalar field lies that `arg` is nothing but, casts aside.
+    /// Offset of the scalar field that `arg` consists of, casts aside.
     fn plain_field(&self, arg: &Expr) -> Option<u32> {
         match arg {
             Expr::Cast(_, inner) => self.plain_field(inner),

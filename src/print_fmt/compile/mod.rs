@@ -19,7 +19,7 @@ use crate::symbols::Symbols;
 /// No kernel's print format needs more nodes than this; names bound in nested statement expressions could ask for 2^n.
 const BUDGET: usize = 20_000;
 
-/// What is known while one event's print format is compiled.
+/// State of the compiler while it compiles one event's print format.
 struct Compiler<'a> {
     event: &'a EventFormat,
     abi: Abi,
@@ -32,7 +32,7 @@ struct Compiler<'a> {
     spent: usize,
 }
 
-/// How many names were bound before a statement expression.
+/// Number of names bound before a statement expression.
 #[derive(Clone, Copy)]
 struct Depth {
     scope: usize,

@@ -74,7 +74,7 @@ impl Compiler<'_> {
                 return Ok(None);
             };
             let (ex, ctype) = if ctype.is_some() { self.cast(*ctype, value) } else { value };
-            self.scope.push((name.clone(), ex, ctype, self.spent - before));
+            self.scope.push((name.clone(), ex, ctype, self.spent.saturating_sub(before)));
         }
         Ok(Some(depth))
     }
@@ -140,9 +140,9 @@ impl Compiler<'_> {
         Ok(Some(match (place.bytes, index.constant()) {
             // a fixed element of a fixed array is a plain number of the record
             (crate::print_fmt::bytes::Bytes::Fixed { offset, len }, Some(i))
-                if i.checked_mul(u64::from(size)).is_some_and(|o| o + u64::from(size) <= u64::from(len)) =>
+                if i < u64::from(len.checked_div(size.into()).unwrap_or_default()) =>
             {
-                let offset = offset.saturating_add(i as u32 * u32::from(size));
+                let offset = offset.saturating_add((i as u32).saturating_mul(size.into()));
                 (Ex::Load(Load { offset, size, signed }), ctype)
             }
             (bytes, _) => (Ex::Element { bytes, size, signed, index: Box::new(index) }, ctype),
@@ -213,11 +213,12 @@ impl Compiler<'_> {
         let (pa, pb) = (a.1.pointee, b.1.pointee);
         let (mut left, mut right) = (scale(a, pb), scale(b, pa));
         if shift {
-            // What is more than the width C leaves open; x86 and arm64 take it modulo the width.
+            let most = u64::from(ctype.size).saturating_mul(8).wrapping_sub(1);
+            // Shifts by more than the width C leaves open; x86 and arm64 take it modulo the width.
             right = match right.constant() {
-                Some(by) => Ex::Const(by & (u64::from(ctype.size) * 8 - 1)),
+                Some(by) => Ex::Const(by & most),
                 None if ctype.size >= 8 => right,
-                None => Ex::Bin(Bin::BitAnd, Box::new([right, Ex::Const(u64::from(ctype.size) * 8 - 1)])),
+                None => Ex::Bin(Bin::BitAnd, Box::new([right, Ex::Const(most)])),
             };
         } else {
             left = left.fitted(ctype.size, ctype.signed);
@@ -245,7 +246,7 @@ impl Compiler<'_> {
             "sizeof" => {
                 let size = match args {
                     [Expr::Field(field)] => self.field(field)?.size,
-                    // a type that only the kernel's source tells of: as large as another field of it
+                    // a type that only the kernel's source has: as large as another field of it
                     [Expr::Name(name)] => {
                         let of_type = |f: &&Field| f.shape == Shape::Scalar && f.type_name == *name;
                         self.event.fields.iter().find(of_type).ok_or_else(bad)?.size
@@ -297,7 +298,9 @@ impl Compiler<'_> {
                 let Some((ex, _)) = self.number(first)? else { return Ok(None) };
                 let value = ex.constant().ok_or_else(bad)?;
                 let bits = match function {
-                    Function::LeadingZeros(size) => value.leading_zeros().saturating_sub(64 - 8 * u32::from(size)),
+                    Function::LeadingZeros(size) => value
+                        .leading_zeros()
+                        .saturating_sub(u64::BITS.saturating_sub(u32::from(size).saturating_mul(8))),
                     Function::Log2 { up: true } => value.max(1).next_power_of_two().trailing_zeros(),
                     _ => value.max(1).ilog2(),
                 };

@@ -8,23 +8,26 @@ use crate::print_fmt::bytes::Bytes;
 
 /// A stretch of the record and what its elements are like.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct ArrayPlace {
     pub(super) bytes: Bytes,
     /// Bytes per element; 0 if that is not known.
     pub(super) element: u8,
     pub(super) signed: bool,
 }
 
-impl Place {
-    /// What is left of an array of fixed size from an element on.
-    fn from(self, index: u64) -> Option<Place> {
+impl ArrayPlace {
+    /// The rest of an array of fixed size from an element on.
+    fn from(self, index: u64) -> Option<ArrayPlace> {
         let Bytes::Fixed { offset, len } = self.bytes else { return None };
-        let skipped = u32::try_from(index).ok()?.checked_mul(self.element.into()).filter(|skipped| *skipped <= len)?;
-        Some(Place { bytes: Bytes::Fixed { offset: offset.checked_add(skipped)?, len: len - skipped }, ..self })
+        let skipped = u32::try_from(index).ok()?.checked_mul(self.element.into())?;
+        Some(ArrayPlace {
+            bytes: Bytes::Fixed { offset: offset.checked_add(skipped)?, len: len.checked_sub(skipped)? },
+            ..self
+        })
     }
 }
 
-pub(super) fn of_field(field: &Field) -> Place {
+pub(super) fn of_field(field: &Field) -> ArrayPlace {
     let at = u32::try_from(field.offset).unwrap_or(u32::MAX);
     let size = u32::try_from(field.size).unwrap_or(u32::MAX);
     let (bytes, element) = match field.shape {
@@ -36,7 +39,7 @@ pub(super) fn of_field(field: &Field) -> Place {
         Shape::RelLoc { elem_size } => (Bytes::RelLoc { at }, elem_size),
     };
     let element = if field.is_string() { 1 } else { u8::try_from(element).unwrap_or(0) };
-    Place { bytes, element, signed: field.is_signed() }
+    ArrayPlace { bytes, element, signed: field.is_signed() }
 }
 
 impl Compiler<'_> {
@@ -45,7 +48,7 @@ impl Compiler<'_> {
     }
 
     /// The stretch that `expr` stands for; `None` if it is no array. With `scalars`, a number's own bytes count too.
-    pub(super) fn place(&self, expr: &Expr, scalars: bool) -> Result<Option<Place>, PrintFmtError> {
+    pub(super) fn place(&self, expr: &Expr, scalars: bool) -> Result<Option<ArrayPlace>, PrintFmtError> {
         match expr {
             Expr::Field(name) => {
                 let field = self.field(name)?;
@@ -59,7 +62,7 @@ impl Compiler<'_> {
             Expr::Cast(ctype, inner) => {
                 let place = self.place(inner, scalars)?;
                 Ok(place.map(|p| match ctype.and_then(|t| t.pointee.map(|e| (e, t))) {
-                    Some((element, ctype)) => Place { element, signed: ctype.signed, ..p },
+                    Some((element, ctype)) => ArrayPlace { element, signed: ctype.signed, ..p },
                     None => p,
                 }))
             }

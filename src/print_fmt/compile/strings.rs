@@ -198,7 +198,7 @@ impl Compiler<'_> {
         Ok(Table::new(&table))
     }
 
-    /// Whether a constant's value depends on an enum constant that is not known.
+    /// True if a constant's value depends on an enum constant that is not known.
     fn unknown_name(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Name(name) => self.named(name).is_none(),
@@ -210,7 +210,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Whether an expression is C's null pointer: `0` or `((void *)0)`.
+/// True if an expression is C's null pointer: `0` or `((void *)0)`.
 fn is_null(expr: &Expr) -> bool {
     match expr {
         Expr::Number(0, _) => true,

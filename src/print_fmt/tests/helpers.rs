@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// include/trace/stages/stage3_trace_output.h: what lies at `__rel_loc` words counts from behind them.
+/// include/trace/stages/stage3_trace_output.h: what lies at `__rel_loc` words counts from after them.
 #[test]
 fn arrays_at_places_relative_to_their_field() {
     let bits =
@@ -80,7 +80,7 @@ fn stacks_in_fields() {
     assert_eq!(shown, "\n=> one+0x4\n=> two+0x0");
 }
 
-/// What compilers leave of likely() and of constants.
+/// The remains of likely() and of constants after compilers.
 #[test]
 fn hints_for_the_compiler() {
     assert_eq!(both("u32 a:4", r#""%d", __builtin_expect(!!(REC->a == 7), 1)"#, &[7, 0, 0, 0]), "1");

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::record::{Budget, Compression};
+use crate::ring_buffer::Lost;
 use crate::trace_dat::{ChunkIndex, ChunkScan, Trace};
 use nix::sys::eventfd::EventFd;
 use std::fs;
@@ -17,6 +18,7 @@ const DRAIN: Drain = Drain {
     ring: 0,
     priority: None,
     poll_every: None,
+    lost_before: Lost::None,
 };
 
 fn page(n: u32) -> Vec<u8> {

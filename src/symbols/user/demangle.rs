@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 const LONGEST: usize = 1024;
 
 /// The name of a function as it stands in a symbol table, as one reads it: Rust without hash, C++ without parameters
-/// and result, without the version behind `@`, and without control characters.
+/// and result, without the version after `@`, and without control characters.
 pub(super) fn readable(raw: &[u8]) -> String {
     let raw = String::from_utf8_lossy(raw);
     // `memcpy@@GLIBC_2.14` in static tables
@@ -36,7 +36,7 @@ struct Cut(String);
 
 impl Write for Cut {
     fn write_str(&mut self, s: &str) -> fmt::Result {
-        if self.0.len() + s.len() > LONGEST {
+        if self.0.len().saturating_add(s.len()) > LONGEST {
             return Err(fmt::Error);
         }
         self.0.push_str(s);

@@ -1,4 +1,4 @@
-//! What an ELF file tells of itself: how it lies in memory and which functions it has.
+//! An ELF file's own facts: its layout in memory and its functions.
 
 use super::demangle::readable;
 use object::{Architecture, Object, ObjectSegment, ObjectSymbol, SymbolKind};
@@ -7,14 +7,14 @@ use std::sync::OnceLock;
 
 /// The parts of an ELF file that names are taken from. Addresses are the file's own.
 pub(super) struct Image {
-    /// Where its first loaded part lies.
+    /// Address of its first loaded part.
     start: u64,
-    /// Where the last part ends that comes from the file.
+    /// End of the last part that comes from the file.
     end: u64,
     code: Code,
     /// By rising address, one for each.
     functions: Vec<Function>,
-    /// Whether it is made for 64-bit processes.
+    /// True if it is made for 64-bit processes.
     pub(super) wide: bool,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Function {
 const SMALLEST_PAGE: u64 = 4 << 10;
 /// Pages are no larger, on any machine that Linux runs on.
 const LARGEST_PAGE: u64 = 64 << 10;
-/// How many functions that start before an address are looked at for one that reaches up to it.
+/// Limit of the functions before an address that are looked at for one that reaches up to it.
 const NESTED: usize = 16;
 /// So many times its size the names of a file's functions may take: linkers let names share bytes.
 const SHARED: usize = 4;
@@ -70,7 +70,7 @@ impl Image {
         functions.sort_by(|(a, rank), (b, other)| (a.start, rank, &a.raw).cmp(&(b.start, other, &b.raw)));
         functions.dedup_by_key(|(function, _)| function.start);
         let functions = functions.into_iter().map(|(function, _)| function).collect();
-        Some(Image { start: start - start % SMALLEST_PAGE, end, code, functions, wide: elf.is_64() })
+        Some(Image { start: start & !(SMALLEST_PAGE - 1), end, code, functions, wide: elf.is_64() })
     }
 
     /// From an address in memory to one of the file, if the file's first part is mapped at `mapped`.
@@ -78,17 +78,22 @@ impl Image {
         address.wrapping_sub(mapped).wrapping_add(self.start)
     }
 
-    /// How much of memory it can take, in bytes.
+    /// Memory that its file takes, in bytes.
+    fn size(&self) -> u64 {
+        self.end.saturating_sub(self.start)
+    }
+
+    /// Memory that it can take, in bytes.
     pub(super) fn extent(&self) -> u64 {
-        (self.end - self.start).checked_next_multiple_of(LARGEST_PAGE).unwrap_or(u64::MAX)
+        self.size().checked_next_multiple_of(LARGEST_PAGE).unwrap_or(u64::MAX)
     }
 
-    /// Whether what was mapped over so many bytes can have been this file.
+    /// True if what was mapped over this many bytes can have been this file.
     pub(super) fn fits(&self, mapped: u64) -> bool {
-        (self.end - self.start..=self.extent()).contains(&mapped) && mapped.is_multiple_of(SMALLEST_PAGE)
+        (self.size()..=self.extent()).contains(&mapped) && mapped.is_multiple_of(SMALLEST_PAGE)
     }
 
-    /// Whether there is code at one of its addresses.
+    /// True if there is code at one of its addresses.
     pub(super) fn is_code(&self, address: u64) -> bool {
         self.code.holds(address)
     }
@@ -98,7 +103,7 @@ impl Image {
         let behind = self.functions.partition_point(|f| f.start <= address);
         let before = self.functions.get(..behind)?;
         let mut near = before.iter().rev().take(NESTED);
-        let reaches = |f: &&Function| address - f.start < f.size;
+        let reaches = |f: &&Function| address.saturating_sub(f.start) < f.size;
         // a function written in assembler may not say where it ends: then it is at the next one
         near.find(reaches).or_else(|| before.last().filter(|f| f.size == 0))
     }
@@ -132,8 +137,8 @@ impl Code {
     }
 }
 
-/// How good a name is, the best first: what is known to be a function and how long, then as the library means it to be
-/// called (`read`, not `__read`).
+/// Quality of a name, the best first: known to be a function and how long, then as the library means it to be called
+/// (`read`, not `__read`).
 type Rank = (bool, bool, usize, bool);
 
 /// Adds the functions of a table of symbols to `to`, as long as their names take no more than a file of `size` bytes

@@ -1,7 +1,7 @@
 //! Names for addresses of user space: which file a process has mapped there, and which function of that file it is.
 //!
-//! A recording tells what was mapped where ([`ProcessMap`](crate::trace_dat::ProcessMap)), not what the files hold. Those
-//! come from whoever asks, as bytes ([`ObjectFiles`]), and each is read when the first address in it is met.
+//! A recording says what was mapped where ([`ProcessMap`](crate::trace_dat::ProcessMap)), not what the files hold. Those
+//! come from the caller, as bytes ([`ObjectFiles`]), and each is read when the first address in it is met.
 
 mod demangle;
 mod image;

@@ -1,4 +1,4 @@
-//! Where one process has which files.
+//! Mapped files of one process.
 
 use super::image::Image;
 use crate::trace_dat::ProcessMap;
@@ -15,7 +15,7 @@ pub(super) struct Process {
 
 /// A file that a process has mapped.
 pub(super) struct Placed {
-    /// Which.
+    /// Index of the file.
     pub(super) file: usize,
     /// Its mappings, by rising address.
     ranges: Vec<Range<u64>>,
@@ -25,7 +25,7 @@ pub(super) struct Placed {
 /// A file may be loaded more than once (`dlmopen()`), or be mapped as data besides.
 struct Copy {
     range: Range<u64>,
-    /// Whether it is as large as the file that is there now.
+    /// True if it is as large as the file that is there now.
     sound: bool,
 }
 
@@ -40,8 +40,9 @@ impl Process {
             let file = file(&mapping.path);
             let range = mapping.start..mapping.end;
             let index = *known.entry(file).or_insert_with(|| {
+                let index = process.placed.len();
                 process.placed.push(Placed { file, ranges: Vec::new(), copies: OnceLock::new() });
-                process.placed.len() - 1
+                index
             });
             if let Some(placed) = process.placed.get_mut(index) {
                 placed.ranges.push(range.clone());
@@ -51,7 +52,7 @@ impl Process {
         process
     }
 
-    /// What is mapped at an address, and where that mapping starts.
+    /// The mapping at an address, and its start.
     pub(super) fn at(&self, address: u64) -> Option<(u64, &Placed)> {
         let behind = self.ranges.partition_point(|(range, _)| range.start <= address);
         let (range, placed) = self.ranges.get(behind.checked_sub(1)?)?;
@@ -61,7 +62,7 @@ impl Process {
 }
 
 impl Placed {
-    /// Where the copy of the file starts that an address lies in; `None` if what is mapped there is not this file.
+    /// Start of the copy of the file that an address lies in; `None` if what is mapped there is not this file.
     pub(super) fn start(&self, address: u64, image: &Image) -> Option<u64> {
         let copies = self.copies.get_or_init(|| copies(&self.ranges, image));
         let copy = copies.iter().find(|copy| copy.range.contains(&address))?;
@@ -73,12 +74,12 @@ fn copies(ranges: &[Range<u64>], image: &Image) -> Vec<Copy> {
     let mut copies: Vec<Copy> = Vec::new();
     for range in ranges {
         match copies.last_mut() {
-            Some(copy) if range.end - copy.range.start <= image.extent() => {
+            Some(copy) if range.end.saturating_sub(copy.range.start) <= image.extent() => {
                 copy.range.end = copy.range.end.max(range.end);
             }
             _ => copies.push(Copy { range: range.clone(), sound: false }),
         }
     }
-    copies.iter_mut().for_each(|copy| copy.sound = image.fits(copy.range.end - copy.range.start));
+    copies.iter_mut().for_each(|copy| copy.sound = image.fits(copy.range.end.saturating_sub(copy.range.start)));
     copies
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::{fmt, io};
 
-/// Where the bytes of mapped files come from.
+/// The source of mapped files' bytes.
 pub trait ObjectFiles: Send + Sync {
     /// The file that was mapped from `path`; `[vdso]` is the kernel's own.
     ///
@@ -22,14 +22,14 @@ pub trait ObjectFiles: Send + Sync {
     fn debug(&self, build_id: &[u8]) -> Option<Vec<u8>>;
 }
 
-/// What lies at an address of a process.
+/// The function or mapping at an address of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserSymbol<'a> {
     /// The file that is mapped there, or a name as `[vdso]`.
     pub path: &'a str,
     /// The function, demangled.
     pub name: Option<&'a str>,
-    /// How far behind the function's start; without a function, behind that of the mapping, as the kernel tells it with
+    /// Distance from the function's start; without a function, from that of the mapping, as the kernel reports it with
     /// `sym-userobj`. In bytes.
     pub offset: u64,
 }
@@ -68,23 +68,23 @@ pub struct UserSymbols {
     /// Of processes without a map: those with one that bear the same name.
     namesakes: HashMap<i32, Arc<[i32]>>,
     objects: Vec<MappedFile>,
-    /// How many addresses were in no mapping that is known, by process.
+    /// Number of addresses in no known mapping, by process.
     unmapped: Mutex<BTreeMap<i32, u64>>,
 }
 
 struct MappedFile {
     path: String,
     image: OnceLock<Result<Image, String>>,
-    /// Whether what was mapped is another file.
+    /// True if what was mapped is another file.
     foreign: AtomicBool,
 }
 
-/// What had no name, and why.
+/// Addresses without a name, and the reasons.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unnamed {
     /// Processes whose mappings are not known, and how many addresses of theirs were met.
     pub strangers: Vec<(Pid, u64)>,
-    /// How many addresses of other processes lie in no mapping that is known.
+    /// Number of addresses of other processes in no known mapping.
     pub addresses: u64,
     /// Files that could not be used, each with the reason.
     pub files: Vec<(String, String)>,
@@ -99,7 +99,7 @@ impl fmt::Debug for UserSymbols {
 impl UserSymbols {
     /// Of these processes. Of several maps of one process the last counts.
     ///
-    /// What a process forks has its mappings and its name until it becomes another program, which lies elsewhere. So a
+    /// A forked process has its parent's mappings and name until it becomes another program, which lies elsewhere. So a
     /// process without a map is looked up in that of one with the same name in `comms`.
     pub fn new(maps: &[ProcessMap], comms: &Comms, source: Box<dyn ObjectFiles>) -> Self {
         let mut objects: Vec<MappedFile> = Vec::new();
@@ -109,8 +109,9 @@ impl UserSymbols {
             let process = Process::new(map, |path| {
                 *known.entry(path.to_owned()).or_insert_with(|| {
                     let (image, foreign) = (OnceLock::new(), AtomicBool::new(false));
+                    let index = objects.len();
                     objects.push(MappedFile { path: path.to_owned(), image, foreign });
-                    objects.len() - 1
+                    index
                 })
             });
             processes.insert(map.pid.0, process);
@@ -127,13 +128,14 @@ impl UserSymbols {
         UserSymbols { source, processes, namesakes, objects, unmapped: Mutex::default() }
     }
 
-    /// What lies at an address of a process; `None` if nothing is known of it. `returns`: it is where a call returns to,
-    /// which may be behind the function that called.
+    /// The function or mapping at an address of a process; `None` if it is unknown. `returns`: it is a return address,
+    /// which may be after the function that called.
     pub fn find(&self, process: Pid, address: u64, returns: bool) -> Option<UserSymbol<'_>> {
         let code = address.wrapping_sub(u64::from(returns));
         let Some((start, placed)) = self.mapped(process, code) else {
             let mut unmapped = self.unmapped.lock().unwrap_or_else(PoisonError::into_inner);
-            *unmapped.entry(process.0).or_default() += 1;
+            let count = unmapped.entry(process.0).or_default();
+            *count = count.saturating_add(1);
             return None;
         };
         let object = self.objects.get(placed.file)?;
@@ -157,7 +159,7 @@ impl UserSymbols {
         Some(UserSymbol { name: Some(function.name()), offset, ..symbol })
     }
 
-    /// What a process has mapped at an address, and where that mapping starts.
+    /// The mapping at an address of a process, and its start.
     fn mapped(&self, process: Pid, address: u64) -> Option<(u64, &Placed)> {
         if let Some(process) = self.processes.get(&process.0) {
             return process.at(address);
@@ -168,12 +170,12 @@ impl UserSymbols {
         there.all(|(other, at)| other == start && at.file == placed.file).then_some((start, placed))
     }
 
-    /// What was left without a name so far.
+    /// Addresses left without a name so far.
     pub fn unnamed(&self) -> Unnamed {
         let mut unnamed = Unnamed::default();
         for (&pid, &count) in &*self.unmapped.lock().unwrap_or_else(PoisonError::into_inner) {
             if self.processes.contains_key(&pid) {
-                unnamed.addresses += count;
+                unnamed.addresses = unnamed.addresses.saturating_add(count);
             } else {
                 unnamed.strangers.push((Pid(pid), count));
             }
@@ -189,5 +191,5 @@ impl UserSymbols {
     }
 }
 
-/// What the kernel maps into every process (vdso(7)).
+/// The kernel's mapping in every process (vdso(7)).
 const VDSO: &str = "[vdso]";

@@ -5,7 +5,7 @@ use crate::syntax::Spanned;
 /// `SELECT ... FROM ... [JOIN ... ON ...] [WHERE ...]`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// What is selected, in order.
+    /// The selected expressions, in order.
     pub select: Vec<Spanned<Selection>>,
     /// The event, or the start event.
     pub from: Item,
@@ -20,7 +20,7 @@ pub struct Query {
 pub struct Item {
     /// `event`, or `system.event`.
     pub name: Spanned<String>,
-    /// What it is called in the statement.
+    /// Its name in the statement.
     pub label: Option<Spanned<String>>,
 }
 
@@ -36,13 +36,13 @@ pub struct Join {
 /// `EXPR [AS label]`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selection {
-    /// What.
+    /// The expression.
     pub expr: SelectExpr,
-    /// What it is called.
+    /// Its label.
     pub label: Option<Spanned<String>>,
 }
 
-/// What can be selected.
+/// An expression of a selection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SelectExpr {
     /// `start.pid`
@@ -55,7 +55,7 @@ pub enum SelectExpr {
     Cast(Spanned<String>, Spanned<String>),
 }
 
-/// What must hold.
+/// A condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// `start.prio < 100`

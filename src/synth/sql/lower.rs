@@ -5,12 +5,12 @@ use crate::filter::Filter;
 use crate::format::EventFormat;
 use crate::hist::spec::{Expr, HistSpec, Modifier};
 use crate::syntax::{Diagnostic, Spanned, did_you_mean};
-use crate::synth::{Builder, Calc, SynthError, TIMESTAMP, TIMESTAMP_USECS};
+use crate::synth::{Arithmetic, Builder, SynthError, TIMESTAMP, TIMESTAMP_USECS};
 
 /// Modifiers that CAST knows.
 const CASTS: [&str; 9] = ["hex", "sym", "sym-offset", "syscall", "execname", "comm", "log", "log2", "_COUNTER_"];
 
-/// What a statement means.
+/// The meaning of a statement.
 #[derive(Clone, Debug)]
 pub enum Lowered {
     /// Without JOIN: a histogram of an event (system, name).
@@ -50,7 +50,7 @@ struct Source {
     names: Vec<String>,
 }
 
-/// Which event a field is of.
+/// The event that a field belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Start,
@@ -72,7 +72,7 @@ impl Lower<'_> {
         }
     }
 
-    /// What is wrong with the filter that a condition became, at the condition.
+    /// The error in the filter that a condition became, at the condition.
     fn filter_error(&self, place: &Spanned<impl Sized>, wrong: &Diagnostic) -> Diagnostic {
         self.error(place, wrong.message.clone()).hint_opt(wrong.hints().first().cloned())
     }
@@ -238,7 +238,7 @@ impl Lower<'_> {
                 if let Some((unit, usecs)) = delta(&field.value) {
                     let name = label(&selection.value, if usecs { "delta_usecs" } else { "delta" });
                     return builder
-                        .compare(unit, unit, Calc::DeltaEnd, &name)
+                        .compare(unit, unit, Arithmetic::DeltaEnd, &name)
                         .map(drop)
                         .map_err(|e| self.synth_error(selection, e));
                 }
@@ -271,9 +271,9 @@ impl Lower<'_> {
                 let (start, end) =
                     if left_side == Side::Start { (left_name, right_name) } else { (right_name, left_name) };
                 let calc = match (&selection.value.expr, left_side) {
-                    (SelectExpr::Plus(..), _) => Calc::Add,
-                    (_, Side::End) => Calc::DeltaEnd,
-                    (_, Side::Start) => Calc::DeltaStart,
+                    (SelectExpr::Plus(..), _) => Arithmetic::Add,
+                    (_, Side::End) => Arithmetic::DeltaEnd,
+                    (_, Side::Start) => Arithmetic::DeltaStart,
                 };
                 builder.compare(&start, &end, calc, name)
             }
@@ -284,7 +284,7 @@ impl Lower<'_> {
         done.map(drop).map_err(|e| self.synth_error(selection, e))
     }
 
-    /// Which event a field is of, and its name there.
+    /// The event that a field belongs to, and the field's name there.
     fn side(&self, sources: &[Source; 2], field: &Spanned<String>) -> Result<(Side, String)> {
         let [start, end] = sources;
         let text = &field.value;
@@ -335,7 +335,7 @@ impl Lower<'_> {
     }
 }
 
-/// What the statement calls an event.
+/// The statement's name of an event.
 fn shown(source: &Source) -> &str {
     source.names.last().map_or("", String::as_str)
 }

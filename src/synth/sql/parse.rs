@@ -154,7 +154,7 @@ impl Parser<'_> {
         Ok(Spanned::new(condition, start.to(self.before())))
     }
 
-    /// What stands in parentheses: `&&` before `||`.
+    /// A condition in parentheses: `&&` before `||`.
     fn group(&mut self) -> Result<Spanned<Condition>> {
         let mut left = self.both()?;
         while self.eat_sign("||") {
@@ -200,12 +200,12 @@ impl Parser<'_> {
         self.tokens.get(self.next).map(|t| &t.value)
     }
 
-    /// Where the next token stands.
+    /// Place of the next token.
     fn here(&self) -> Span {
         self.tokens.get(self.next).map_or(Span::at(self.text.len()), |t| t.span)
     }
 
-    /// Where the last token stood.
+    /// Place of the last token.
     fn before(&self) -> Span {
         self.next.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(Span::default(), |t| t.span)
     }

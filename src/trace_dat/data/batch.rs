@@ -10,26 +10,47 @@ pub struct Head {
     pub item: Item,
     /// Events that the kernel dropped just before.
     pub lost: Lost,
-    /// Which of the CPU's sub-buffers holds it, from 0.
+    /// Index of its sub-buffer among those of the CPU.
     pub page: u64,
 }
 
 /// Records of one sub-buffer, found in one go: walking a page item by item, with its state in registers, takes half as
 /// long as coming back to it for each record.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Batch {
     pub(in crate::trace_dat) items: Vec<Item>,
     next: usize,
     /// The sub-buffer they are in, from 0.
     page: u64,
-    /// What is wrong behind them.
+    /// The error after them.
     pub(in crate::trace_dat) error: Option<PageError>,
+    most: usize,
+}
+
+/// Limit of the records in a batch of few streams.
+const MOST: usize = 128;
+/// The same of very many streams.
+const LEAST: usize = 32;
+/// Limit of the records in the batches of all merged streams, unless these are very many: they stay in a core's cache.
+const MOST_IN_ALL: usize = 4096;
+
+impl Default for Batch {
+    fn default() -> Self {
+        Batch { items: Vec::new(), next: 0, page: 0, error: None, most: MOST }
+    }
 }
 
 impl Batch {
-    /// How many records a batch holds at most: whoever merges many streams should not need more memory for these than
-    /// for the data.
-    pub(in crate::trace_dat) const MOST: usize = 128;
+    /// An empty batch for one of `streams` that are merged.
+    pub(crate) fn among(streams: usize) -> Self {
+        let most = MOST_IN_ALL.checked_div(streams).unwrap_or(MOST).clamp(LEAST, MOST);
+        Batch { most, ..Batch::default() }
+    }
+
+    /// Limit of its records.
+    pub(in crate::trace_dat) fn most(&self) -> usize {
+        self.most
+    }
 
     /// Forgets what it holds.
     pub(crate) fn clear(&mut self) {
@@ -42,7 +63,7 @@ impl Batch {
     #[inline(always)]
     pub(crate) fn next(&mut self) -> Option<Head> {
         let item = *self.items.get(self.next)?;
-        self.next += 1;
+        self.next = self.next.wrapping_add(1); // at most the number of items
         Some(Head { item, lost: Lost::None, page: self.page })
     }
 
@@ -53,11 +74,11 @@ impl Batch {
         if item.timestamp >= limit {
             return None;
         }
-        self.next += 1;
+        self.next = self.next.wrapping_add(1); // at most the number of items
         Some(Head { item, lost: Lost::None, page: self.page })
     }
 
-    /// The record given last and those behind it.
+    /// The record given last and those after it.
     #[inline]
     pub(crate) fn rest(&self) -> &[Item] {
         self.next.checked_sub(1).and_then(|last| self.items.get(last..)).unwrap_or_default()
@@ -66,12 +87,12 @@ impl Batch {
     /// Gives up to `count` records at once; the last of them, if there were that many.
     #[inline]
     pub(crate) fn give(&mut self, count: usize) -> Option<Head> {
-        let item = *self.items.get((self.next + count).checked_sub(1)?)?;
-        self.next += count;
+        let item = *self.items.get(self.next.checked_add(count)?.checked_sub(1)?)?;
+        self.next = self.next.saturating_add(count);
         Some(Head { item, lost: Lost::None, page: self.page })
     }
 
-    /// Whether it holds no record, given or not.
+    /// True if it holds no record, given or not.
     pub(crate) fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
@@ -88,22 +109,21 @@ impl Batch {
         self.page = page;
     }
 
-    /// Cuts off the records from the first on for which `is_end` holds, with the error behind them, and gives that
+    /// Cuts off the records from the first on for which `is_end` holds, with the error after them, and gives that
     /// record.
     pub(crate) fn cut(&mut self, is_end: impl Fn(&Item) -> bool) -> Option<Item> {
-        let end = self.items.iter().position(is_end)?;
-        let item = self.items[end];
+        let (end, item) = self.items.iter().copied().enumerate().find(|(_, item)| is_end(item))?;
         self.items.truncate(end);
         self.error = None;
         Some(item)
     }
 
-    /// Notes what is wrong behind its records.
+    /// Notes what is wrong after its records.
     pub(crate) fn end_with(&mut self, error: PageError) {
         self.error = Some(error);
     }
 
-    /// Takes what is wrong behind its records.
+    /// Takes what is wrong after its records.
     pub(crate) fn take_error(&mut self) -> Option<PageError> {
         self.error.take()
     }

@@ -1,31 +1,39 @@
 //! A CPU's stored data, chunk by chunk, into a buffer that is used again and again.
 
-use super::read_ahead::{Packed, Window};
+mod limits;
+mod list;
+mod packed;
+mod resync;
+
+use super::read_ahead::Window;
 use crate::trace_dat::codec::{Unpacker, unpack_start};
 use crate::trace_dat::read_at::read_full;
 use crate::trace_dat::{ChunkError, Codec, CpuData, DataLayout, ReadAt};
-use memchr::memmem;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The most that one chunk may unpack to, in bytes: a damaged size must not cost memory.
-const MAX_CHUNK: u32 = crate::trace_dat::MAX_CHUNK as u32;
-/// How much uncompressed data is read at once, in bytes, if sub-buffers are not larger.
-const READ_UNIT: u64 = 128 << 10;
-/// What the readers of many CPUs read at once altogether, and each of them at least, in bytes.
-const ALL_UNITS: u64 = 8 << 20;
-const LEAST_UNIT: u64 = 16 << 10;
-const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// Growth of a chunk that does not shrink, beside a 32nd, in bytes.
+const STORED_HEADERS: u32 = 4096;
+/// Sizes of the chunk count before the first chunk, and of a chunk's header, in bytes.
+pub(super) const COUNT: u64 = 4;
+pub(super) const HEADER: u64 = 8;
 
 /// A chunk's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// Where its header starts in the file (uncompressed data: where its pages start).
+    /// Offset of its header in the file (uncompressed data: of its pages).
     pub offset: u64,
     /// Bytes stored, without the header.
     pub stored: u32,
     /// Bytes it unpacks to.
     pub size: u32,
+}
+
+impl Chunk {
+    /// The first byte after it, if its data comes after a header.
+    pub(in crate::trace_dat) fn end(&self) -> u64 {
+        self.offset.saturating_add(HEADER).saturating_add(self.stored.into())
+    }
 }
 
 /// A place in a [`ChunkReader`]'s data, between two chunks.
@@ -52,18 +60,22 @@ pub(in crate::trace_dat) struct ChunkReader {
     unpacker: Unpacker,
     endian: crate::abi::Abi,
     page_size: u64,
-    /// How much uncompressed data is one chunk, in bytes: whole sub-buffers.
+    /// Size of a chunk of uncompressed data, in bytes: whole sub-buffers.
     unit: u64,
+    /// The most that a chunk may unpack to, in bytes.
+    most: u32,
     pos: u64,
     end: u64,
     number: u64,
     declared: Option<u32>,
     whole: bool,
-    /// What is passed over, by rising offset.
+    /// Ranges to be passed over, by rising offset.
     skips: Arc<[Range<u64>]>,
     window: Window,
-    /// The end of the file within a chunk, to be told after what could be had of the chunk.
+    /// The end of the file within a chunk, to be reported after the readable part of the chunk.
     torn: Option<Damaged>,
+    /// Remaining budget of searches for chunks, for places that turn out not to be one, in bytes to read and to unpack.
+    search_budget: u64,
 }
 
 impl ChunkReader {
@@ -83,7 +95,8 @@ impl ChunkReader {
             unpacker: Unpacker::new(codec),
             endian: abi,
             page_size: page_size as u64,
-            unit: READ_UNIT.next_multiple_of(page_size as u64),
+            unit: limits::READ_UNIT.next_multiple_of(page_size as u64),
+            most: limits::MAX_CHUNK,
             pos: data.offset,
             end,
             number: 0,
@@ -92,13 +105,15 @@ impl ChunkReader {
             skips: Arc::default(),
             window: Window::default(),
             torn: None,
+            search_budget: resync::budget(data.size),
         }
     }
 
-    /// Takes less uncompressed data for one chunk if there are many readers, whose chunks are all in memory together.
+    /// Takes less uncompressed data for one chunk, and no very large chunks, if there are many readers, whose chunks are all
+    /// in memory together.
     pub(super) fn among(mut self, readers: usize) -> Self {
-        let share = (ALL_UNITS / readers.max(1) as u64).clamp(LEAST_UNIT, READ_UNIT);
-        self.unit = share.next_multiple_of(self.page_size);
+        self.unit = limits::unit(readers, self.page_size);
+        self.most = limits::most_of_chunk(readers, self.page_size);
         self
     }
 
@@ -128,7 +143,7 @@ impl ChunkReader {
         }
     }
 
-    /// The next chunk, unpacked into `to`; `false` at the end. After an error it goes on behind the damage.
+    /// The next chunk, unpacked into `to`; `false` at the end. After an error it goes on after the damage.
     pub(in crate::trace_dat) fn next(&mut self, to: &mut Vec<u8>) -> Result<bool, Damaged> {
         match self.data.layout {
             DataLayout::Pages => self.next_pages(to),
@@ -137,14 +152,13 @@ impl ChunkReader {
     }
 
     fn next_pages(&mut self, to: &mut Vec<u8>) -> Result<bool, Damaged> {
-        let len = self.unit.min(self.end.saturating_sub(self.pos));
+        let len = self.unit.min(self.remain());
         if len == 0 {
             return Ok(false);
         }
         to.resize(len as usize, 0);
         let at = self.pos;
-        self.pos += len;
-        self.number += 1;
+        self.advance_to(at.saturating_add(len));
         let got = read_full(&*self.io, to, at).map_err(|e| self.damaged(at, ChunkError::Read(e)))?;
         to.truncate(got);
         if (got as u64) < len {
@@ -160,75 +174,117 @@ impl ChunkReader {
         if let Some(torn) = self.torn.take() {
             return Err(torn);
         }
-        if self.pos == self.data.offset && self.end > self.pos {
-            let mut count = [0; 4];
-            if self.end - self.pos < 4 {
-                return self.cut(4);
-            }
-            self.read(&mut count, self.pos)?;
-            if self.data.layout == DataLayout::Chunks && self.whole {
-                self.declared = Some(self.endian.u32(count));
-            }
-            self.pos += 4;
-        }
+        self.start()?;
         self.pass_over();
-        let remain = self.end - self.pos;
-        if remain == 0 {
-            return match self.declared.take() {
-                Some(declared) if u64::from(declared) != self.number => {
-                    Err(self.damaged(self.pos, ChunkError::Count { declared, found: self.number }))
-                }
-                _ => Ok(false),
-            };
+        if self.remain() == 0 {
+            return self.counted().map(|()| false);
         }
-        let Some(chunk) = self.header()? else { return self.cut(8) };
-        let last = !self.whole || self.declared == u32::try_from(self.number + 1).ok();
+        let Some(chunk) = self.header()? else { return self.cut(HEADER) };
+        let last = self.is_last();
         self.allow_short_size(&chunk, last);
         if !self.plausible(&chunk, self.pos) {
-            if self.data.layout == DataLayout::Spool {
+            let resume = self.resync();
+            let is_last = resume >= self.end;
+            if self.data.layout == DataLayout::Spool && is_last && self.is_torn_end() {
                 return Ok(self.finish());
             }
-            if chunk.size > 0 && chunk.size <= MAX_CHUNK && u64::from(chunk.stored) + 8 > remain && !self.has_more() {
+            let is_cut = self.is_size(&chunk) && chunk.end() > self.end;
+            if self.data.layout == DataLayout::Chunks && is_last && is_cut {
                 return self.torn_chunk(&chunk, to);
             }
-            let resume = self.resync();
             let what = ChunkError::Header { stored: chunk.stored, size: chunk.size, resume };
             return Err(self.skip(resume, what));
         }
         self.load(chunk, to)
     }
 
+    /// Reads the number of chunks that stands before the first, if it stands there.
+    fn start(&mut self) -> Result<(), Damaged> {
+        if self.pos != self.data.offset || self.end <= self.pos {
+            return Ok(());
+        }
+        let mut count = [0; 4];
+        if self.remain() < COUNT {
+            return self.cut(COUNT).map(drop);
+        }
+        self.read(&mut count, self.pos)?;
+        if self.data.layout == DataLayout::Chunks && self.whole {
+            self.declared = Some(self.endian.u32(count));
+        }
+        self.pos = self.pos.saturating_add(COUNT);
+        Ok(())
+    }
+
+    /// Ends the data: as many chunks must have been found as are declared.
+    fn counted(&mut self) -> Result<(), Damaged> {
+        match self.declared.take() {
+            Some(declared) if u64::from(declared) != self.number => {
+                Err(self.damaged(self.pos, ChunkError::Count { declared, found: self.number }))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Reads and unpacks the sound-looking chunk at `pos`.
     fn load(&mut self, chunk: Chunk, to: &mut Vec<u8>) -> Result<bool, Damaged> {
         let stored = chunk.stored as usize;
-        let next = self.pos + 8 + stored as u64;
-        // The header of the next chunk comes along in the same read.
-        let with_next = stored + (self.end - next).min(8) as usize;
-        let read = self.window.fetch(&*self.io, self.pos + 8, with_next, self.end);
-        let span = read.map_err(|e| self.damaged(self.pos, ChunkError::Read(e)))?;
-        if span.len() < with_next {
-            return self.cut(8 + with_next as u64);
-        }
-        let packed = &self.window[span][..stored];
+        let (next, with_next) = (chunk.end(), self.with_next_header(&chunk));
+        let read = self.window.fetch(&*self.io, self.pos.saturating_add(HEADER), with_next, self.end);
+        let span = match read {
+            Ok(span) => span,
+            Err(e) => return Err(self.skip(next, ChunkError::Read(e))),
+        };
+        let Some(packed) = self.window.slice(span, with_next).and_then(|read| read.get(..stored)) else {
+            return self.cut(HEADER.saturating_add(with_next as u64));
+        };
         let what = match self.unpacker.unpack(packed, chunk.size as usize, to) {
             Ok(()) if to.len() == chunk.size as usize => {
-                self.pos = next;
-                self.number += 1;
+                self.advance_to(next);
                 return Ok(true);
             }
             Ok(()) => ChunkError::Size { declared: chunk.size, found: to.len() },
             Err(source) => ChunkError::Codec { stored: chunk.stored, source },
         };
         to.clear();
-        if self.data.layout == DataLayout::Spool && next == self.end {
-            self.finish(); // torn: its bytes were allocated but not all written
-            return Ok(false);
+        let is_spool = self.data.layout == DataLayout::Spool;
+        let resume = if self.codec == Codec::None { next } else { self.resync() };
+        if is_spool && resume >= self.end && self.is_torn_end() {
+            return Ok(self.finish()); // its bytes were allocated but not all written
         }
-        let resume = if self.codec == Codec::Zstd { self.resync() } else { next };
         Err(self.skip(resume, what))
     }
 
-    /// Where it is, to come back to.
+    /// The stored size of `chunk` together with the header of the next one, which comes along in the same read.
+    fn with_next_header(&self, chunk: &Chunk) -> usize {
+        let header = self.end.saturating_sub(chunk.end()).min(HEADER);
+        (chunk.stored as usize).saturating_add(header as usize)
+    }
+
+    fn advance_to(&mut self, next: u64) {
+        self.pos = next;
+        self.number = self.number.saturating_add(1);
+    }
+
+    /// End of all of the data, whatever part of it is read.
+    fn data_end(&self) -> u64 {
+        self.data.offset.saturating_add(self.data.size)
+    }
+
+    /// Offset in the file.
+    pub(in crate::trace_dat) fn position(&self) -> u64 {
+        self.pos
+    }
+
+    fn remain(&self) -> u64 {
+        self.end.saturating_sub(self.pos)
+    }
+
+    /// True if the chunk at `pos` is the last one, as far as that is known.
+    fn is_last(&self) -> bool {
+        !self.whole || self.declared.map(u64::from) == self.number.checked_add(1)
+    }
+
+    /// A mark to come back to.
     pub(in crate::trace_dat) fn mark(&self) -> Mark {
         Mark { pos: self.pos, end: self.end, number: self.number, declared: self.declared }
     }
@@ -238,61 +294,13 @@ impl ChunkReader {
         Mark { pos: self.pos, end: self.end, number: self.number, declared: self.declared } = mark;
     }
 
-    /// The bytes of the next chunk, as they are stored; `None` if they look damaged, or the data ends: then
-    /// [`ChunkReader::next`], from the same place, tells what is wrong.
-    pub(in crate::trace_dat) fn next_packed(&mut self) -> Option<Packed> {
-        let mark = self.mark();
-        let packed = self.sound_packed();
-        if packed.is_none() {
-            self.go_to(mark);
-        }
-        packed
-    }
-
-    /// Whether all chunks have been given, as many as there should be.
+    /// True if all chunks have been given, as many as there should be.
     pub(in crate::trace_dat) fn is_done(&self) -> bool {
         let counted = self.declared.is_none_or(|declared| u64::from(declared) == self.number);
         self.pos >= self.end && (counted || self.data.layout == DataLayout::Pages)
     }
 
-    fn sound_packed(&mut self) -> Option<Packed> {
-        if self.data.layout == DataLayout::Pages {
-            let (at, remain) = (self.pos, self.end.saturating_sub(self.pos));
-            let len = self.unit.min(remain);
-            if len == 0 || !remain.is_multiple_of(self.page_size) {
-                return None;
-            }
-            self.pos += len;
-            self.number += 1;
-            return Some(Packed::unread(self.io.clone(), at, len as usize));
-        }
-        if self.pos == self.data.offset {
-            let mut count = [0; 4];
-            self.read(&mut count, self.pos).ok()?;
-            if self.data.layout == DataLayout::Chunks && self.whole {
-                self.declared = Some(self.endian.u32(count));
-            }
-            self.pos += 4;
-        }
-        self.pass_over();
-        let chunk = self.header().ok()??;
-        let last = !self.whole || self.declared == u32::try_from(self.number + 1).ok();
-        self.allow_short_size(&chunk, last);
-        // A torn spool is for `next`.
-        if !self.plausible(&chunk, self.pos) {
-            return None;
-        }
-        let next = self.pos + 8 + u64::from(chunk.stored);
-        let with_next = chunk.stored as usize + (self.end - next).min(8) as usize;
-        let read = self.window.fetch(&*self.io, self.pos + 8, with_next, self.end);
-        let span = read.ok().filter(|span| span.len() == with_next)?;
-        self.pos = next;
-        self.number += 1;
-        let span = span.start..span.start + chunk.stored as usize;
-        Some(Packed::new(self.window.share(), span, chunk.size as usize))
-    }
-
-    /// How the chunks are packed.
+    /// The codec of the chunks.
     pub(in crate::trace_dat) fn codec(&self) -> Codec {
         if self.data.layout == DataLayout::Pages { Codec::None } else { self.codec }
     }
@@ -302,7 +310,7 @@ impl ChunkReader {
         let mut bytes = [0; 8];
         match self.window.get(self.pos, 8) {
             Some(known) => bytes.copy_from_slice(known),
-            None if self.end.saturating_sub(self.pos) < 8 => return Ok(None),
+            None if self.remain() < HEADER => return Ok(None),
             None => self.read(&mut bytes, self.pos)?,
         }
         Ok(Some(self.parse(bytes, self.pos)))
@@ -313,51 +321,23 @@ impl ChunkReader {
         Chunk { offset, stored: self.endian.u32([a, b, c, d]), size: self.endian.u32([e, f, g, h]) }
     }
 
-    /// trace-cmd 3.1's sizes do not count the count word: its last chunk ends 4 bytes behind the declared end.
+    /// trace-cmd 3.1's sizes do not count the count word: its last chunk ends 4 bytes after the declared end.
     fn allow_short_size(&mut self, chunk: &Chunk, last: bool) {
-        let end = chunk.offset + 8 + u64::from(chunk.stored);
-        if end == self.end + 4 && self.data.layout == DataLayout::Chunks && last {
+        let end = chunk.end();
+        if self.end.checked_add(COUNT) == Some(end) && self.data.layout == DataLayout::Chunks && last {
             self.end = end;
         }
     }
 
     fn plausible(&self, chunk: &Chunk, at: u64) -> bool {
-        let room = self.end.saturating_sub(at + 8);
-        chunk.stored > 0 && u64::from(chunk.stored) <= room && chunk.size > 0 && chunk.size <= MAX_CHUNK
+        let room = self.end.saturating_sub(at.saturating_add(HEADER));
+        chunk.stored > 0 && u64::from(chunk.stored) <= room && self.is_size(chunk)
     }
 
-    /// Whether a sound chunk follows anywhere behind `pos`.
-    fn has_more(&mut self) -> bool {
-        self.resync() < self.end
-    }
-
-    /// Where the next sound-looking chunk behind `pos` starts: a zstd frame with a plausible header before it.
-    fn resync(&self) -> u64 {
-        if self.codec != Codec::Zstd {
-            return self.end;
-        }
-        let mut window = vec![0; 256 << 10];
-        let mut at = self.pos + 1;
-        while at < self.end {
-            let len = (self.end - at).min(window.len() as u64) as usize;
-            let Ok(got) = read_full(&*self.io, &mut window[..len], at) else { return self.end };
-            for hit in memmem::find_iter(&window[..got], &ZSTD_MAGIC) {
-                let Some(bytes) = hit.checked_sub(8).and_then(|h| window[h..].first_chunk::<8>()) else { continue };
-                let offset = at + hit as u64 - 8;
-                let chunk = self.parse(*bytes, offset);
-                if self.plausible(&chunk, offset) && u64::from(chunk.size) % self.page_size == 0 {
-                    return offset;
-                }
-            }
-            if got < len || got < 16 {
-                break;
-            }
-            at += got as u64 - 11; // a header and a magic may lie across
-            if self.end - at <= 11 {
-                break;
-            }
-        }
-        self.end
+    /// True if a chunk can have these sizes: data that does not shrink grows by little.
+    fn is_size(&self, chunk: &Chunk) -> bool {
+        let most_stored = chunk.size.saturating_add(chunk.size / 32).saturating_add(STORED_HEADERS);
+        chunk.size > 0 && chunk.size <= self.most && chunk.stored <= most_stored
     }
 
     fn read(&mut self, to: &mut [u8], at: u64) -> Result<(), Damaged> {
@@ -376,7 +356,7 @@ impl ChunkReader {
 
     /// The data ends within a chunk: an error, but in a spool.
     fn cut(&mut self, wanted: u64) -> Result<bool, Damaged> {
-        let (at, remain) = (self.pos, self.end - self.pos);
+        let (at, remain) = (self.pos, self.remain());
         self.finish();
         if self.data.layout == DataLayout::Spool {
             return Ok(false);
@@ -386,13 +366,15 @@ impl ChunkReader {
 
     /// The file ends within `chunk`: what its start unpacks to, as far as it is whole sub-buffers, comes before the error.
     fn torn_chunk(&mut self, chunk: &Chunk, to: &mut Vec<u8>) -> Result<bool, Damaged> {
-        let from = self.pos + 8;
+        let from = self.pos.saturating_add(HEADER);
         let remain = self.end.saturating_sub(from).min(u64::from(chunk.stored));
         let mut packed = vec![0; remain as usize];
         let got = read_full(&*self.io, &mut packed, from).unwrap_or(0);
-        unpack_start(self.codec, &packed[..got], chunk.size as usize, to);
-        to.truncate(to.len() - to.len() % self.page_size as usize);
-        match self.cut(u64::from(chunk.stored) + 8) {
+        packed.truncate(got);
+        unpack_start(self.codec, &packed, chunk.size as usize, to);
+        let torn_page = to.len().checked_rem(self.page_size as usize).unwrap_or_default();
+        to.truncate(to.len().saturating_sub(torn_page));
+        match self.cut(HEADER.saturating_add(chunk.stored.into())) {
             Err(torn) if !to.is_empty() => {
                 self.torn = Some(torn);
                 Ok(true)
@@ -403,8 +385,7 @@ impl ChunkReader {
 
     fn skip(&mut self, resume: u64, what: ChunkError) -> Damaged {
         let damaged = self.damaged(self.pos, what);
-        self.number += 1;
-        self.pos = resume;
+        self.advance_to(resume);
         self.declared = None; // one message is enough
         damaged
     }
@@ -418,32 +399,6 @@ impl ChunkReader {
     fn damaged(&self, offset: u64, what: ChunkError) -> Damaged {
         Damaged { chunk: self.number, offset, what }
     }
-
-    /// All chunks from here on, by hopping from header to header; stops at the first that is not sound.
-    pub(in crate::trace_dat) fn list(&mut self) -> Result<Vec<Chunk>, Damaged> {
-        let mut chunks = Vec::new();
-        if self.data.layout == DataLayout::Pages {
-            let unit = self.unit;
-            while self.pos < self.end {
-                let size = unit.min(self.end - self.pos) as u32;
-                chunks.push(Chunk { offset: self.pos, stored: size, size });
-                self.pos += u64::from(size);
-            }
-            return Ok(chunks);
-        }
-        if self.pos == self.data.offset {
-            self.pos = (self.pos + 4).min(self.end);
-        }
-        while let Some(chunk) = self.header()? {
-            self.allow_short_size(&chunk, true);
-            if !self.plausible(&chunk, self.pos) {
-                break;
-            }
-            self.pos += 8 + u64::from(chunk.stored);
-            chunks.push(chunk);
-        }
-        Ok(chunks)
-    }
 }
 
 #[cfg(test)]
@@ -452,7 +407,7 @@ mod tests {
     use crate::abi::Abi;
     use crate::units::CpuId;
 
-    /// The size that trace-cmd 3.1 declares is 4 bytes short. Both ways of reading must see the last chunk, or whoever
+    /// The size that trace-cmd 3.1 declares is 4 bytes short. Both ways of reading must see the last chunk, or a reader that
     /// unpacks on several threads would think the data damaged there.
     #[test]
     fn a_size_that_is_short_hides_no_chunk() {

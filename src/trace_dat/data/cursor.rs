@@ -4,7 +4,8 @@ use super::batch::Batch;
 use super::page_headers::{Outline, Page};
 use crate::ring_buffer::Lost;
 use crate::ring_buffer::{PageError, PageLayout, Walker};
-use crate::trace_dat::{Head, Sieve};
+use crate::ring_buffer::{PageMark, PageOrder};
+use crate::trace_dat::{EventIdSet, Head};
 
 /// A position in a chunk of sub-buffers. It holds no bytes: each step is given the chunk, so that a position can be
 /// copied, kept, and gone on from by another reader of the same chunk.
@@ -17,11 +18,20 @@ pub(crate) struct PageCursor {
     page: u64,
     first_page: u64,
     lost: Lost,
+    order: PageOrder,
 }
 
 impl PageCursor {
     pub(crate) fn new(layout: PageLayout) -> Self {
-        PageCursor { layout, walker: Walker::empty(layout.abi), next_page: 0, page: 0, first_page: 0, lost: Lost::None }
+        PageCursor {
+            layout,
+            walker: Walker::empty(layout.abi),
+            next_page: 0,
+            page: 0,
+            first_page: 0,
+            lost: Lost::None,
+            order: PageOrder::default(),
+        }
     }
 
     /// Goes to the start of the next chunk, which has `len` bytes.
@@ -29,12 +39,30 @@ impl PageCursor {
         self.next_page = 0;
         self.walker = Walker::empty(self.layout.abi);
         self.page = self.first_page;
-        self.first_page += len.div_ceil(self.layout.size) as u64;
+        self.first_page = self.first_page.saturating_add(self.layout.pages_in(len) as u64);
     }
 
     /// The sub-buffer being walked, from 0.
     pub(crate) fn page(&self) -> u64 {
         self.page
+    }
+
+    /// The sub-buffer that `error`, just returned, is about.
+    pub(crate) fn page_of(&self, error: &PageError) -> u64 {
+        if let PageError::Hole { .. } = error { self.order.hole() } else { self.page }
+    }
+
+    /// The order of the sub-buffers so far.
+    pub(crate) fn order(&self) -> &PageOrder {
+        &self.order
+    }
+
+    /// Ends the data.
+    ///
+    /// # Errors
+    /// [`PageError::Hole`] if its last sub-buffers have no header.
+    pub(crate) fn end(&mut self) -> Result<(), PageError> {
+        self.order.end()
     }
 
     /// The next record in `chunk`, its time stamp uncorrected; `None` at the chunk's end.
@@ -57,20 +85,20 @@ impl PageCursor {
     pub(crate) fn fill(
         &mut self,
         chunk: &[u8],
-        sieve: Option<&Sieve>,
+        sieve: Option<&EventIdSet>,
         batch: &mut Batch,
     ) -> Result<Option<Head>, PageError> {
         batch.clear();
         loop {
-            let (lost, items) = (&mut self.lost, &mut batch.items);
-            items.reserve(Batch::MOST);
+            let (lost, most, items) = (&mut self.lost, batch.most(), &mut batch.items);
+            items.reserve(most);
             let walked = match sieve {
-                None => self.walker.walk(chunk, Batch::MOST, |item| items.push(item)),
-                Some(sieve) => self.walker.walk(chunk, Batch::MOST, |item| {
-                    if sieve.passes(chunk.get(item.start..item.start + item.len)) {
+                None => self.walker.walk(chunk, most, |item| items.push(item)),
+                Some(sieve) => self.walker.walk(chunk, most, |item| {
+                    if sieve.passes(item.bytes(chunk)) {
                         items.push(item);
                     } else if items.is_empty() {
-                        *lost = Lost::None; // told with the record that is dropped
+                        *lost = Lost::None; // reported with the record that is dropped
                     }
                 }),
             };
@@ -95,25 +123,25 @@ impl PageCursor {
         outline: &Outline,
         mut earlier: impl FnMut(u64) -> bool,
     ) -> Result<(), PageError> {
-        let rest = outline.from(self.next_page / self.layout.size);
+        let rest = outline.from(self.next_page());
         let count = rest.iter().take_while(|page| earlier(page.timestamp)).count();
         if count == 0 {
             return Ok(());
         }
         self.leave_page(chunk)?;
-        self.pass(&rest[..count - 1]);
+        self.pass(rest.get(..count.saturating_sub(1)).unwrap_or_default());
         self.turn_page(chunk)
     }
 
     /// Skips all that is left of `chunk`.
     pub(crate) fn skip_chunk(&mut self, chunk: &[u8], outline: &Outline) -> Result<(), PageError> {
         self.leave_page(chunk)?;
-        self.pass(outline.from(self.next_page / self.layout.size));
+        self.pass(outline.from(self.next_page()));
         self.walker = Walker::empty(self.layout.abi);
         Ok(())
     }
 
-    /// Losses are told with the next record: one that is skipped takes them along.
+    /// Losses are reported with the next record: one that is skipped takes them along.
     fn leave_page(&mut self, chunk: &[u8]) -> Result<(), PageError> {
         if self.walker.step(chunk)?.is_some() {
             self.lost = Lost::None;
@@ -125,23 +153,25 @@ impl PageCursor {
     fn pass(&mut self, pages: &[Page]) {
         for page in pages {
             self.count_page();
-            self.lost = if page.empty { add(self.lost, page.lost) } else { Lost::None };
+            // They are in order, or the outline would not be used.
+            let _ = self.order.add(page.mark, self.page);
+            self.lost = if page.empty { self.lost.plus(page.lost) } else { Lost::None };
         }
     }
 
     fn count_page(&mut self) {
         if self.next_page > 0 {
-            self.page += 1;
+            self.page = self.page.saturating_add(1);
         }
         self.next_page = self.next_page.saturating_add(self.layout.size);
     }
 
-    /// Which of the chunk's sub-buffers follows the one being walked.
+    /// Index of the chunk's sub-buffer that follows the one being walked.
     pub(crate) fn next_page(&self) -> usize {
-        self.next_page / self.layout.size.max(1)
+        self.next_page.checked_div(self.layout.size).unwrap_or_default()
     }
 
-    /// How the sub-buffers are laid out.
+    /// Layout of the sub-buffers.
     pub(crate) fn layout(&self) -> PageLayout {
         self.layout
     }
@@ -151,25 +181,17 @@ impl PageCursor {
         let base = self.next_page;
         self.count_page();
         let cut = PageError::Cut { len: 0, wanted: self.layout.size };
-        match chunk.get(base..).ok_or(cut).and_then(|data| self.layout.page(data)) {
-            Ok(page) => {
+        let page = chunk.get(base..).ok_or(cut).and_then(|data| Ok((self.layout.page(data)?, data)));
+        match page {
+            Ok((page, data)) => {
                 self.walker = Walker::new(self.layout.abi, base, &page);
-                self.lost = add(self.lost, page.lost);
-                Ok(())
+                self.lost = self.lost.plus(page.lost);
+                self.order.add(PageMark::new(&page, data), self.page)
             }
             Err(source) => {
                 self.walker = Walker::empty(self.layout.abi);
                 Err(source)
             }
         }
-    }
-}
-
-/// Losses before pages that held no record add up.
-fn add(a: Lost, b: Lost) -> Lost {
-    match (a, b) {
-        (Lost::None, other) | (other, Lost::None) => other,
-        (Lost::Count(a), Lost::Count(b)) => Lost::Count(a.saturating_add(b)),
-        _ => Lost::Unknown,
     }
 }

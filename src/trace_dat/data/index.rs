@@ -1,5 +1,5 @@
-//! What is in each chunk of a CPU's data, so that whoever looks for some tasks need not unpack the others' chunks. The
-//! recorder notes it before it packs a chunk; our files keep it in an option of their own for each CPU of each buffer.
+//! Index of a CPU's chunks, so that a search for some tasks need not unpack the others' chunks. The recorder notes it
+//! before it packs a chunk; our files keep it in an option of their own for each CPU of each buffer.
 
 use crate::abi::Abi;
 use crate::format::HeaderPage;
@@ -10,53 +10,55 @@ use crate::trace_dat::{Buffer, DataLayout, FileError, OptionId, RawOption, Trace
 use crate::units::{CpuId, Pid};
 use std::ops::Range;
 
-/// Some tasks, as few bits: a set that may hold tasks that nobody put in.
+/// A 256-bit Bloom filter of PIDs (hash: pid mod 256). False positives are possible, false negatives are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TaskBits([u64; 4]);
+pub struct PidBloom([u64; 4]);
 
-impl TaskBits {
+impl PidBloom {
     /// All tasks that there may be.
-    pub const ALL: Self = TaskBits([u64::MAX; 4]);
+    pub const ALL: Self = PidBloom([u64::MAX; 4]);
 
     /// Puts a task in.
     #[inline(always)]
     pub fn add(&mut self, pid: Pid) {
         let bit = pid.0 as u32 & 255;
-        self.0[(bit >> 6) as usize] |= 1 << (bit & 63);
+        if let Some(word) = self.0.get_mut((bit >> 6) as usize) {
+            *word |= 1 << (bit & 63);
+        }
     }
 
-    /// Whether there may be a task that is in both.
-    pub fn meets(&self, other: &TaskBits) -> bool {
+    /// True if there may be a task that is in both.
+    pub fn may_intersect(&self, other: &PidBloom) -> bool {
         self.0.iter().zip(other.0).any(|(a, b)| a & b != 0)
     }
 
-    fn join(&mut self, other: &TaskBits) {
+    fn join(&mut self, other: &PidBloom) {
         self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a |= b);
     }
 }
 
-/// What is in a chunk, or in a few that follow each other.
+/// Contents of a chunk, or of a few that follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkFacts {
     /// Bytes that it takes in the file, its header included.
     pub stored: u64,
     /// The time stamp that its first sub-buffer begins with, uncorrected.
     pub first: u64,
-    /// How many events are in it. Files of earlier versions lack it for chunks made while the ring was filling up.
+    /// Number of its events. Files of earlier versions lack it for chunks made while the ring was filling up.
     pub events: Option<u64>,
     /// Events that the kernel lost before or within it; where the kernel did not say how many, one.
     pub lost: u64,
     /// The tasks in whose context these events happened.
-    pub tasks: TaskBits,
+    pub tasks: PidBloom,
 }
 
 impl ChunkFacts {
-    const NOTHING: Self = ChunkFacts { stored: 0, first: 0, events: Some(0), lost: 0, tasks: TaskBits([0; 4]) };
+    const NOTHING: Self = ChunkFacts { stored: 0, first: 0, events: Some(0), lost: 0, tasks: PidBloom([0; 4]) };
 
     fn join(&mut self, next: &ChunkFacts) {
-        self.stored += next.stored;
-        self.events = self.events.zip(next.events).map(|(a, b)| a + b);
-        self.lost += next.lost;
+        self.stored = self.stored.saturating_add(next.stored);
+        self.events = self.events.zip(next.events).map(|(a, b)| a.saturating_add(b));
+        self.lost = self.lost.saturating_add(next.lost);
         self.tasks.join(&next.tasks);
     }
 }
@@ -78,11 +80,17 @@ impl ChunkScan {
         ChunkScan { layout, looked: 0, facts: Some(ChunkFacts::NOTHING) }
     }
 
+    /// Layout of the sub-buffers.
+    pub fn layout(&self) -> &PageLayout {
+        &self.layout
+    }
+
     /// Looks at the whole sub-buffers of `chunk` that were not looked at yet.
     pub fn look(&mut self, chunk: &[u8]) {
         let (size, first) = (self.layout.size, self.looked == 0);
-        let new = chunk.get(self.looked..chunk.len() / size * size).unwrap_or_default();
-        self.looked += new.len();
+        let new =
+            chunk.get(self.looked..size.saturating_mul(self.layout.whole_pages_in(chunk.len()))).unwrap_or_default();
+        self.looked = self.looked.saturating_add(new.len());
         self.facts = self.facts.and_then(|facts| self.join(facts, first, new));
     }
 
@@ -93,15 +101,15 @@ impl ChunkScan {
             if first && number == 0 {
                 facts.first = page.timestamp;
             }
-            facts.lost += match page.lost {
+            facts.lost = facts.lost.saturating_add(match page.lost {
                 Lost::None => 0,
                 Lost::Unknown => 1,
                 Lost::Count(n) => n,
-            };
+            });
         }
         let items = pages().flatten().filter_map(|(page, data)| data.get(page.start..page.end));
         let events = survey(items, |pid| facts.tasks.add(Pid(pid)))?;
-        facts.events = facts.events.map(|before| before + events);
+        facts.events = facts.events.map(|before| before.saturating_add(events));
         Some(facts)
     }
 
@@ -110,7 +118,7 @@ impl ChunkScan {
         self.facts.and_then(|facts| facts.events)
     }
 
-    /// What is in the chunk, which takes `stored` bytes; the next one is begun.
+    /// The entry of the chunk, which takes `stored` bytes; the next one is begun.
     pub fn take(&mut self, stored: u64) -> Option<ChunkFacts> {
         self.looked = 0;
         self.facts.replace(ChunkFacts::NOTHING).map(|facts| ChunkFacts { stored, ..facts })
@@ -141,12 +149,12 @@ impl ChunkIndex {
         self.incomplete |= facts.is_none();
         let Some(facts) = facts.filter(|_| !self.incomplete) else { return };
         if self.entries.len() >= MOST {
-            let pairs = self.entries.chunks(2).map(|pair| {
-                let mut first = pair[0];
-                pair[1..].iter().for_each(|next| first.join(next));
-                first
+            let halves = self.entries.chunks(2).filter_map(<[ChunkFacts]>::split_first).map(|(first, next)| {
+                let mut joined = *first;
+                next.iter().for_each(|next| joined.join(next));
+                joined
             });
-            self.entries = pairs.collect();
+            self.entries = halves.collect();
         }
         self.entries.push(facts);
     }
@@ -157,7 +165,7 @@ impl ChunkIndex {
         next.entries.into_iter().for_each(|facts| self.push(Some(facts)));
     }
 
-    /// What each stretch of chunks holds.
+    /// Contents of each stretch of chunks.
     pub fn entries(&self) -> &[ChunkFacts] {
         if self.incomplete { &[] } else { &self.entries }
     }
@@ -197,7 +205,7 @@ impl ChunkIndex {
             let mut number = || scan.u64().map_err(cut);
             let (stored, first, events, lost) = (number()?, number()?, number()?, number()?);
             let events = Some(events).filter(|events| *events != UNKNOWN);
-            let tasks = TaskBits([number()?, number()?, number()?, number()?]);
+            let tasks = PidBloom([number()?, number()?, number()?, number()?]);
             index.entries.push(ChunkFacts { stored, first, events, lost, tasks });
         }
         Ok(Some(index))
@@ -208,8 +216,8 @@ impl ChunkIndex {
 const COUNT: u64 = 4;
 
 impl Trace {
-    /// What the file says of the chunks of the CPU that is number `cpu` of `buffer.cpus`; `None` if it does not, or says
-    /// it of other chunks than these.
+    /// The file's index of the chunks of the CPU that is number `cpu` of `buffer.cpus`; `None` if it has none, or one
+    /// of other chunks than these.
     pub fn index(&self, buffer: &Buffer, cpu: usize) -> Option<ChunkIndex> {
         let data = buffer.cpus.get(cpu)?;
         let read = |option| ChunkIndex::read(option, self.abi, &buffer.name, data.cpu).ok().flatten();
@@ -219,15 +227,15 @@ impl Trace {
     }
 
     /// The parts of the file that a reader of the CPU's chunks may pass over if it looks for `tasks` only, by rising
-    /// offset. Where events were lost nothing is passed over, so that they are told.
-    pub fn without_tasks(&self, buffer: &Buffer, cpu: usize, tasks: &TaskBits) -> Vec<Range<u64>> {
+    /// offset. Where events were lost nothing is passed over, so that they are reported.
+    pub fn without_tasks(&self, buffer: &Buffer, cpu: usize, tasks: &PidBloom) -> Vec<Range<u64>> {
         let (Some(index), Some(data)) = (self.index(buffer, cpu), buffer.cpus.get(cpu)) else { return Vec::new() };
         let mut ranges: Vec<Range<u64>> = Vec::new();
         // a damaged file may tell of data beyond the end of all files
         let mut at = data.offset.saturating_add(COUNT);
         for facts in index.entries() {
             let end = at.saturating_add(facts.stored);
-            if facts.lost == 0 && !facts.tasks.meets(tasks) {
+            if facts.lost == 0 && !facts.tasks.may_intersect(tasks) {
                 match ranges.last_mut() {
                     Some(last) if last.end == at => last.end = end,
                     _ => ranges.push(at..end),
@@ -242,10 +250,10 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace_dat::Place;
+    use crate::trace_dat::FilePart;
 
     fn facts(pid: i32, lost: u64) -> ChunkFacts {
-        let mut tasks = TaskBits::default();
+        let mut tasks = PidBloom::default();
         tasks.add(Pid(pid));
         ChunkFacts { stored: 100, first: 5, events: Some(7), lost, tasks }
     }
@@ -255,7 +263,7 @@ mod tests {
         let mut index = ChunkIndex::default();
         (0..5).for_each(|pid| index.push(Some(facts(pid, 0))));
         let data = index.write(Abi::HOST, "one", CpuId(3)).unwrap();
-        let option = RawOption { id: OptionId::RTRACE_INDEX, data, offset: 0, place: Place::Prefix };
+        let option = RawOption { id: OptionId::RTRACE_INDEX, data, offset: 0, place: FilePart::Prefix };
         let read = |buffer, cpu| ChunkIndex::read(&option, Abi::HOST, buffer, CpuId(cpu)).unwrap();
         assert_eq!(read("one", 3), Some(index));
         assert_eq!((read("one", 2), read("", 3)), (None, None), "of another CPU, of another buffer");
@@ -277,9 +285,9 @@ mod tests {
     #[test]
     fn a_task_that_is_in_is_met() {
         for pid in [0, 1, 255, 256, 4_194_303, -1] {
-            let (mut wanted, other) = (TaskBits::default(), facts(pid ^ 1, 0).tasks);
+            let (mut wanted, other) = (PidBloom::default(), facts(pid ^ 1, 0).tasks);
             wanted.add(Pid(pid));
-            assert!(facts(pid, 0).tasks.meets(&wanted) && !other.meets(&wanted));
+            assert!(facts(pid, 0).tasks.may_intersect(&wanted) && !other.may_intersect(&wanted));
         }
     }
 }

@@ -1,7 +1,8 @@
-//! What the headers of a chunk's sub-buffers say, taken down while they are in the cache of whoever unpacked them.
+//! Page headers of a chunk, parsed by the thread that unpacked it, while cache-hot.
 
 use crate::ring_buffer::Lost;
 use crate::ring_buffer::{PageError, PageLayout, Walker};
+use crate::ring_buffer::{PageMark, PageOrder};
 
 /// A chunk's sub-buffers, one after the other.
 pub(crate) struct Outline(Vec<Page>);
@@ -11,10 +12,12 @@ pub(crate) struct Outline(Vec<Page>);
 pub(in crate::trace_dat) struct Page {
     /// The time stamp it begins at, uncorrected.
     pub(in crate::trace_dat) timestamp: u64,
-    /// What was lost before it.
+    /// Events lost before it.
     pub(in crate::trace_dat) lost: Lost,
-    /// Whether it holds no record.
+    /// True if it holds no record.
     pub(in crate::trace_dat) empty: bool,
+    /// The mark that distinguishes it from its neighbours.
+    pub(in crate::trace_dat) mark: PageMark,
 }
 
 impl Outline {
@@ -24,16 +27,23 @@ impl Outline {
     /// [`PageError`] if the start of a sub-buffer is damaged.
     pub(crate) fn of(layout: &PageLayout, chunk: &[u8]) -> Result<Self, PageError> {
         let page = |base: usize| {
-            let head = layout.page(&chunk[base..])?;
+            let data = chunk.get(base..).unwrap_or_default();
+            let head = layout.page(data)?;
+            let mark = PageMark::new(&head, data);
             let first = Walker::new(layout.abi, base, &head).step(chunk)?;
-            Ok(Page { timestamp: head.timestamp, lost: head.lost, empty: first.is_none() })
+            Ok(Page { timestamp: head.timestamp, lost: head.lost, empty: first.is_none(), mark })
         };
         (0..chunk.len()).step_by(layout.size.max(1)).map(page).collect::<Result<_, _>>().map(Outline)
     }
 
-    /// When the sub-buffers from number `first` on begin, uncorrected.
+    /// Times of the sub-buffers from number `first` on, uncorrected.
     pub(crate) fn starts(&self, first: usize) -> impl Iterator<Item = u64> {
         self.from(first).iter().map(|page| page.timestamp)
+    }
+
+    /// Adds the sub-buffers to `order`; `false` if they do not follow those before them, or one has no header.
+    pub(crate) fn is_in_order(&self, order: &mut PageOrder) -> bool {
+        self.0.iter().all(|page| order.add(page.mark, 0).is_ok()) && !order.is_open()
     }
 
     /// The sub-buffers from number `first` on.

@@ -1,4 +1,4 @@
-//! Bytes of a file that were read at once, for whoever needs a few of them at a time.
+//! Bytes of a file that were read at once, for readers of a few of them at a time.
 
 use crate::trace_dat::read_at::read_full;
 use crate::trace_dat::{Codec, ReadAt, Unpackers};
@@ -6,7 +6,7 @@ use std::io;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-/// How much is read at once if much less is asked for, in bytes: chunks of trace-cmd are some 4 KiB.
+/// Least size of one read, in bytes: chunks of trace-cmd are some 4 KiB.
 const WINDOW: usize = 64 << 10;
 
 /// The bytes that were read last, and where they lie in the file.
@@ -25,10 +25,10 @@ impl Window {
 
     /// The `len` bytes from `at` of the file, if they are here.
     pub(in crate::trace_dat) fn get(&self, at: u64, len: usize) -> Option<&[u8]> {
-        self.span(at, len).map(|span| &self.bytes[span])
+        self.span(at, len).and_then(|span| self.bytes.get(span))
     }
 
-    /// Where the `len` bytes from `at` of the file lie in the window, which is read if need be, up to `end` of the file at
+    /// Range in the window of the `len` bytes from `at` of the file; reads them if need be, up to `end` of the file at
     /// most; fewer where the file ends.
     pub(in crate::trace_dat) fn fetch(
         &mut self,
@@ -50,6 +50,11 @@ impl Window {
         Ok(0..got.min(len))
     }
 
+    /// The bytes at `span`, as [`Window::fetch`] gave it, if it has `len` bytes.
+    pub(in crate::trace_dat) fn slice(&self, span: Range<usize>, len: usize) -> Option<&[u8]> {
+        self.bytes.get(span).filter(|bytes| bytes.len() == len)
+    }
+
     /// The same bytes, to be kept: the next [`Window::fetch`] reads to others.
     pub(in crate::trace_dat) fn share(&self) -> Arc<Vec<u8>> {
         self.bytes.clone()
@@ -68,9 +73,9 @@ impl Deref for Window {
 pub(crate) struct Packed {
     window: Arc<Vec<u8>>,
     span: Range<usize>,
-    /// Where the bytes are to be read, if they are stored uncompressed.
+    /// The place of the bytes, if they are stored uncompressed.
     unread: Option<(Arc<dyn ReadAt>, u64)>,
-    /// How many bytes it unpacks to.
+    /// Unpacked size, in bytes.
     pub(crate) size: usize,
 }
 
@@ -87,7 +92,7 @@ impl Packed {
 
     /// The stored bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.window[self.span.clone()]
+        self.window.get(self.span.clone()).unwrap_or_default()
     }
 
     /// Replaces `to` by the chunk, unpacked or read; `false` if it is not whole.

@@ -6,7 +6,7 @@
 //! chunk begins with is known from the first few bytes of its decompression. A file of 10 GB takes some twenty such
 //! probes per CPU, and nothing has to be kept.
 
-use super::chunks::Chunk;
+use super::chunks::{COUNT, Chunk, HEADER};
 use crate::abi::Abi;
 use crate::ring_buffer::PageLayout;
 use crate::trace_dat::read_at::read_full;
@@ -18,12 +18,16 @@ use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How much is searched at once for a chunk's header, in bytes.
+/// Size of one step of the search for a chunk's header, in bytes.
 const WINDOW: usize = 64 << 10;
 /// A stretch of at most this many bytes is walked from header to header.
 const WALK: u64 = 1 << 20;
 /// The most that a compressor emits before the first sub-buffer's header can be unpacked, in bytes.
 const FIRST_BLOCK: u64 = 160 << 10;
+/// The first bytes of a chunk's data, by which its codec is known.
+const FRAME: usize = 4;
+/// Size of a chunk's header and those bytes.
+const START: usize = HEADER as usize + FRAME;
 /// The sizes that trace-cmd 3.1 states do not count the 4 bytes of the chunk count.
 const SLACK: u64 = 4;
 
@@ -41,69 +45,19 @@ impl Trace {
     /// A search through the data of the CPU that is number `cpu` of `buffer.cpus`, by corrected time stamps.
     ///
     /// # Errors
-    /// [`FileError::Option`] if an option that corrects time stamps is malformed.
+    /// [`FileError`] if the CPU's data cannot be opened.
     pub fn seek(&self, buffer: &Buffer, cpu: usize, time: &TimeOptions) -> Result<Seek, FileError> {
-        let data = buffer.cpus[cpu];
+        let (data, io) = self.cpu_data(buffer, cpu);
         Ok(Seek {
-            io: self.sources[data.source].clone(),
+            io,
             data,
             codec: self.prefix.codec,
             abi: self.abi,
             page: self.page_layout(buffer),
-            correction: self.correction(data.cpu, time)?,
+            correction: self.correction(data.cpu, time),
         })
     }
-
-    /// The times of the first and the last record of a CPU; `None` if it has none that can be read.
-    ///
-    /// # Errors
-    /// As [`Trace::stream`].
-    pub fn span(
-        &self,
-        buffer: &Buffer,
-        cpu: usize,
-        time: &TimeOptions,
-    ) -> Result<Option<(Timestamp, Timestamp)>, FileError> {
-        let seek = self.seek(buffer, cpu, time)?;
-        let mut spare = Vec::new();
-        let mut first = None;
-        let mut stream = self.stream(buffer, cpu, time)?;
-        // Damage is told when the events are read.
-        for _ in 0..ATTEMPTS {
-            if let Ok(head) = stream.next(&mut spare) {
-                first = head.map(|h| Timestamp(h.item.timestamp));
-                break;
-            }
-        }
-        let Some(first) = first else { return Ok(None) };
-        let mut back = WALK;
-        loop {
-            let from = seek.end().saturating_sub(back).max(seek.start());
-            for chunk in seek.walk(from, seek.end()).iter().rev() {
-                let mut stream = self.stream_of_chunks(buffer, cpu, time, chunk.offset..seek.end())?;
-                let mut last = None;
-                let mut failures = 0;
-                while failures < ATTEMPTS {
-                    match stream.next(&mut spare) {
-                        Ok(Some(head)) => last = Some(Timestamp(head.item.timestamp)),
-                        Ok(None) => break,
-                        Err(_) => failures += 1,
-                    }
-                }
-                if let Some(last) = last {
-                    return Ok(Some((first, last)));
-                }
-            }
-            if from == seek.start() {
-                return Ok(Some((first, first)));
-            }
-            back = back.saturating_mul(8);
-        }
-    }
 }
-
-/// How many damaged places are passed over in search of a record.
-const ATTEMPTS: usize = 100;
 
 impl Seek {
     /// The part of the file that holds all chunks with records from `since` to `until`, both included: what
@@ -126,13 +80,13 @@ impl Seek {
     /// there is none whose time can be read.
     pub fn time_near_end(&self, bytes: u64) -> Option<Timestamp> {
         let from = self.end().checked_sub(bytes).filter(|from| *from > self.start())?;
-        let chunks = self.walk(from, self.end().min(from + WALK));
+        let chunks = self.walk(from, self.end().min(from.saturating_add(WALK)));
         chunks.iter().find_map(|c| self.first_time(c)).map(Timestamp)
     }
 
-    /// Where the first chunk starts.
+    /// Offset of the first chunk.
     fn start(&self) -> u64 {
-        self.data.offset + if self.data.layout == DataLayout::Pages { 0 } else { 4 }
+        self.data.offset.saturating_add(if self.data.layout == DataLayout::Pages { 0 } else { COUNT })
     }
 
     fn end(&self) -> u64 {
@@ -144,14 +98,14 @@ impl Seek {
     fn partition(&self, before: impl Fn(u64) -> bool, unknown: bool) -> (u64, u64) {
         let holds = |chunk: &Chunk| self.first_time(chunk).map_or(unknown, &before);
         let (mut low, mut high) = (self.start(), self.end());
-        while high - low > WALK {
-            let middle = low + (high - low) / 2;
+        while high.saturating_sub(low) > WALK {
+            let middle = low.midpoint(high);
             match self.chunk_at(middle, high) {
                 Some(chunk) if holds(&chunk) => low = chunk.offset,
                 _ => high = middle,
             }
         }
-        // What starts at or behind `high` is known not to hold, or not to be there.
+        // Chunks that start at or after `high` are known not to hold it, or not to be there.
         let chunks = self.walk(low, high);
         let count = chunks.partition_point(holds);
         let last = count.checked_sub(1).and_then(|i| chunks.get(i)).map_or(low, |c| c.offset);
@@ -175,8 +129,10 @@ impl Seek {
     }
 
     fn behind(&self, chunk: &Chunk) -> u64 {
-        let header = if self.data.layout == DataLayout::Pages { 0 } else { 8 };
-        chunk.offset + header + u64::from(chunk.stored)
+        match self.data.layout {
+            DataLayout::Pages => chunk.offset.saturating_add(chunk.stored.into()),
+            _ => chunk.end(),
+        }
     }
 
     /// The first chunk that starts in `from..to`.
@@ -184,7 +140,8 @@ impl Seek {
         let mut at = from.max(self.start());
         if self.data.layout == DataLayout::Pages {
             let size = self.page.size as u64;
-            let offset = self.data.offset + (at - self.data.offset).next_multiple_of(size);
+            let pages = at.saturating_sub(self.data.offset).checked_next_multiple_of(size)?;
+            let offset = self.data.offset.checked_add(pages)?;
             let stored = size.min(self.end().saturating_sub(offset)) as u32;
             return (offset < to && stored > 0).then_some(Chunk { offset, stored, size: stored });
         }
@@ -194,27 +151,25 @@ impl Seek {
             return Some(chunk);
         }
         let mut window = vec![0; WINDOW];
-        // The frame's first bytes stand behind the header of 8.
         while at < to {
             let got = read_full(&*self.io, &mut window, at).ok()?;
-            for hit in 0..got.saturating_sub(11) {
-                let offset = at + hit as u64;
-                if offset >= to {
-                    return None;
-                }
-                if self.codec.is_frame(&window[hit + 8..]) && self.is_chunk(offset) {
+            let starts = window.get(..got)?.windows(START);
+            let next = at.saturating_add(starts.len() as u64);
+            for (start, offset) in starts.zip(at..to) {
+                let frame = start.last_chunk::<FRAME>().is_some_and(|frame| self.codec.is_frame(frame));
+                if frame && self.is_chunk(offset) {
                     return self.header(offset);
                 }
             }
             if got < window.len() {
                 return None;
             }
-            at += (got - 11) as u64;
+            at = next;
         }
         None
     }
 
-    /// Whether a chunk starts at `offset`: its header is sound, and so is what follows it.
+    /// True if a chunk starts at `offset`: its header is sound, and so is what follows it.
     fn is_chunk(&self, offset: u64) -> bool {
         let mut at = offset;
         for _ in 0..3 {
@@ -223,8 +178,10 @@ impl Seek {
             if at >= self.end() {
                 return true;
             }
-            let mut frame = [0; 4];
-            if !matches!(read_full(&*self.io, &mut frame, at + 8), Ok(4)) || !self.codec.is_frame(&frame) {
+            let mut frame = [0; FRAME];
+            if !matches!(read_full(&*self.io, &mut frame, at.saturating_add(HEADER)), Ok(FRAME))
+                || !self.codec.is_frame(&frame)
+            {
                 return self.data.layout == DataLayout::Spool; // torn, or room not yet written
             }
         }
@@ -241,19 +198,17 @@ impl Seek {
             return None;
         }
         let (stored, size) = (self.abi.uint(&bytes, 0, 4)? as u32, self.abi.uint(&bytes, 4, 4)? as u32);
-        let fits = offset + 8 + u64::from(stored) <= self.end() + SLACK;
+        let chunk = Chunk { offset, stored, size };
+        let fits = chunk.end() <= self.end().saturating_add(SLACK);
         let whole_pages = (size as usize).is_multiple_of(self.page.size);
-        (stored > 0 && (1..=MAX_CHUNK as u32).contains(&size) && whole_pages && fits).then_some(Chunk {
-            offset,
-            stored,
-            size,
-        })
+        (stored > 0 && (1..=MAX_CHUNK as u32).contains(&size) && whole_pages && fits).then_some(chunk)
     }
 
     /// The time that the chunk begins with; `None` if it cannot be read or the first sub-buffer is empty.
     fn first_time(&self, chunk: &Chunk) -> Option<u64> {
         let mut first = [0; 16];
-        let body = if self.data.layout == DataLayout::Pages { chunk.offset } else { chunk.offset + 8 };
+        let body =
+            if self.data.layout == DataLayout::Pages { chunk.offset } else { chunk.offset.saturating_add(HEADER) };
         match (self.data.layout, self.codec) {
             (DataLayout::Pages, _) | (_, Codec::None) => {
                 read_full(&*self.io, &mut first, body).ok().filter(|n| *n == 16)?;

@@ -5,7 +5,9 @@ use super::chunks::{Chunk, ChunkReader, Damaged, Mark};
 use super::cursor::PageCursor;
 use super::read_ahead::Packed;
 use crate::ring_buffer::{Item, PageError};
-use crate::trace_dat::{Buffer, Codec, Correction, FileError, Sieve, TimeOptions, Trace};
+use crate::trace_dat::{
+    Buffer, Codec, Correction, CpuData, DataLayout, EventIdSet, FileError, ReadAt, TimeOptions, Trace,
+};
 use crate::units::CpuId;
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,63 +17,38 @@ pub struct CpuStream {
     name: String,
     cpu: CpuId,
     cursor: PageCursor,
-    /// What the cursor has passed and nobody has asked for yet.
+    /// Records that the cursor has passed and that are not consumed yet.
     batch: Batch,
-    sieve: Option<Arc<Sieve>>,
+    sieve: Option<Arc<EventIdSet>>,
     correction: Correction,
     chunks: ChunkReader,
     chunk: Vec<u8>,
     swapped: bool,
+    /// Damage that [`CpuStream::go_to`] met, for the next call to report.
+    met: Option<FileError>,
 }
 
 /// Records, and the data that they lie in.
 pub(crate) type Found<'d> = (&'d [Item], &'d [u8]);
 
-/// A CPU's sub-buffers, for those who copy them.
-pub struct RawPages {
-    name: String,
-    cpu: CpuId,
-    chunks: ChunkReader,
-}
-
-impl RawPages {
-    /// How its chunks are packed.
-    pub(in crate::trace_dat) fn codec(&self) -> Codec {
-        self.chunks.codec()
-    }
-
-    /// The next chunk as it is stored; `None` at the end and at damage, of which [`RawPages::next`] will tell.
-    pub(in crate::trace_dat) fn next_packed(&mut self) -> Option<Packed> {
-        // There is nothing to be gained by copying what is not packed.
-        if self.codec() == Codec::None { None } else { self.chunks.next_packed() }
-    }
-
-    /// Replaces `to` by the sub-buffers of the next chunk; `false` at the end.
-    ///
-    /// # Errors
-    /// [`FileError::Chunk`]; it goes on behind the damage when called again.
-    pub fn next(&mut self, to: &mut Vec<u8>) -> Result<bool, FileError> {
-        self.chunks.next(to).map_err(|d| chunk_error(&self.name, self.cpu, d))
-    }
-}
-
 impl Trace {
     /// The records of the CPU that is number `cpu` of `buffer.cpus`.
     ///
     /// # Errors
-    /// [`FileError::Option`] if an option that corrects time stamps is malformed.
+    /// [`FileError`] if the CPU's data cannot be opened.
     pub fn stream(&self, buffer: &Buffer, cpu: usize, time: &TimeOptions) -> Result<CpuStream, FileError> {
-        let data = buffer.cpus[cpu];
+        let (data, _) = self.cpu_data(buffer, cpu);
         Ok(CpuStream {
             name: buffer.name.clone(),
             cpu: data.cpu,
             cursor: PageCursor::new(self.page_layout(buffer)),
             batch: Batch::default(),
             sieve: None,
-            correction: self.correction(data.cpu, time)?,
+            correction: self.correction(data.cpu, time),
             chunks: self.chunk_reader(buffer, cpu),
             chunk: Vec::new(),
             swapped: false,
+            met: None,
         })
     }
 
@@ -92,37 +69,61 @@ impl Trace {
         Ok(stream)
     }
 
-    /// Where the chunks of a CPU lie, up to the first damaged header.
-    ///
-    /// # Errors
-    /// [`FileError::Chunk`] if the file cannot be read.
-    pub fn chunks(&self, buffer: &Buffer, cpu: usize) -> Result<Vec<Chunk>, FileError> {
-        let data = buffer.cpus[cpu];
-        self.chunk_reader(buffer, cpu).list().map_err(|d| chunk_error(&buffer.name, data.cpu, d))
+    /// Places of a CPU's chunks, up to the first damaged header, which goes to `damaged`, as does a count of chunks
+    /// that is not theirs.
+    pub fn chunks(&self, buffer: &Buffer, cpu: usize, damaged: &mut dyn FnMut(FileError)) -> Vec<Chunk> {
+        let (chunks, defect) = self.chunk_reader(buffer, cpu).list();
+        let id = self.cpu_data(buffer, cpu).0.cpu;
+        defect.into_iter().for_each(|defect| damaged(chunk_error(&buffer.name, id, defect)));
+        chunks
     }
 
-    /// Whether a chunk of a CPU can be read and unpacked.
+    /// True if a chunk of a CPU can be read and unpacked.
     pub(in crate::trace_dat) fn unpacks(&self, buffer: &Buffer, cpu: usize, chunk: &Chunk) -> bool {
         let mut reader = self.chunk_reader(buffer, cpu);
-        reader.restrict(chunk.offset..chunk.offset + 8 + u64::from(chunk.stored));
+        reader.restrict(chunk.offset..chunk.end());
         let mut unpacked = Vec::new();
         matches!(reader.next(&mut unpacked), Ok(true)) && unpacked.len() == chunk.size as usize
     }
 
-    /// A CPU's sub-buffers as they are, some at a time.
-    pub fn raw_pages(&self, buffer: &Buffer, cpu: usize) -> RawPages {
-        RawPages { name: buffer.name.clone(), cpu: buffer.cpus[cpu].cpu, chunks: self.chunk_reader(buffer, cpu) }
+    /// The part of a CPU's data from `from`, the end of a chunk, that comes before a torn end: its end, and the number
+    /// of its sound chunks.
+    pub(in crate::trace_dat) fn sound_after(&self, buffer: &Buffer, cpu: usize, from: u64) -> (u64, u32) {
+        let mut reader = self.chunk_reader(buffer, cpu);
+        reader.restrict(from..u64::MAX);
+        let (mut end, mut chunks, mut unpacked) = (from, 0u32, Vec::new());
+        loop {
+            match reader.next(&mut unpacked) {
+                Ok(true) => chunks = chunks.saturating_add(1),
+                Ok(false) => return (end, chunks),
+                Err(_damage) => {} // it is reported when the finished file is read
+            }
+            end = reader.position();
+        }
     }
 
-    fn chunk_reader(&self, buffer: &Buffer, cpu: usize) -> ChunkReader {
-        let data = buffer.cpus[cpu];
-        let io = self.sources[data.source].clone();
+    /// The stored data of the CPU that is number `cpu` of `buffer.cpus`, and its file; nothing if there is no such CPU.
+    pub(super) fn cpu_data(&self, buffer: &Buffer, cpu: usize) -> (CpuData, Arc<dyn ReadAt>) {
+        let found = buffer.cpus.get(cpu).and_then(|data| Some((*data, self.sources.get(data.source)?.clone())));
+        found.unwrap_or_else(|| {
+            let cpu = CpuId(u32::try_from(cpu).unwrap_or(u32::MAX));
+            (CpuData { cpu, source: 0, offset: 0, size: 0, layout: DataLayout::Pages }, Arc::new(Vec::<u8>::new()))
+        })
+    }
+
+    pub(super) fn chunk_reader(&self, buffer: &Buffer, cpu: usize) -> ChunkReader {
+        let (data, io) = self.cpu_data(buffer, cpu);
         let cpus = self.buffers.iter().map(|buffer| buffer.cpus.len()).sum();
         ChunkReader::new(io, data, self.prefix.codec, self.abi, buffer.page_size).among(cpus)
     }
 }
 
 impl CpuStream {
+    /// Prepares for a merge of `streams`, before the first record is taken.
+    pub(crate) fn merge_among(&mut self, streams: usize) {
+        self.batch = Batch::among(streams);
+    }
+
     /// The CPU.
     pub fn cpu(&self) -> CpuId {
         self.cpu
@@ -130,11 +131,11 @@ impl CpuStream {
 
     /// The next record; `None` at the end. Its bytes are what [`CpuStream::bytes`] gives for it.
     ///
-    /// When a new chunk is needed it is unpacked into `spare`, which then changes places with the stream's buffer:
-    /// [`CpuStream::swapped`] tells, and the bytes of the record before are in `spare` from then on, at the same place.
+    /// A new chunk is unpacked into `spare`, which then changes places with the stream's buffer:
+    /// [`CpuStream::swapped`] is true then, and the bytes of the record before are in `spare` from then on, at the same place.
     ///
     /// # Errors
-    /// [`FileError::Page`] and [`FileError::Chunk`]. The stream goes on behind the damage when called again.
+    /// [`FileError::Page`] and [`FileError::Chunk`]. The stream goes on after the damage when called again.
     #[inline(always)]
     pub fn next(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
         match self.batch.next() {
@@ -152,7 +153,7 @@ impl CpuStream {
         self.batch.next_before(limit)
     }
 
-    /// The record given last and those behind it that have been found already, with the data they lie in.
+    /// The record given last and those after it that have been found already, with the data they lie in.
     #[inline]
     pub(crate) fn found(&self) -> Found<'_> {
         (self.batch.rest(), &self.chunk)
@@ -167,6 +168,9 @@ impl CpuStream {
     #[inline(never)]
     fn refill(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
         self.swapped = false;
+        if let Some(error) = self.met.take() {
+            return Err(error);
+        }
         loop {
             if let Some(source) = self.batch.take_error() {
                 return Err(self.page_error(source));
@@ -179,7 +183,7 @@ impl CpuStream {
                 }
                 Ok(None) => {
                     if !self.next_chunk(spare)? {
-                        return Ok(None);
+                        return self.cursor.end().map(|()| None).map_err(|source| self.page_error(source));
                     }
                 }
                 Err(source) => return Err(self.page_error(source)),
@@ -202,16 +206,16 @@ impl CpuStream {
     }
 
     /// Leaves out the records that do not pass.
-    pub fn sift(&mut self, sieve: Option<Arc<Sieve>>) {
+    pub fn sift(&mut self, sieve: Option<Arc<EventIdSet>>) {
         self.sieve = sieve;
     }
 
-    /// What records have to pass.
-    pub(crate) fn sieve(&self) -> Option<Arc<Sieve>> {
+    /// The event ids that records must have.
+    pub(crate) fn sieve(&self) -> Option<Arc<EventIdSet>> {
         self.sieve.clone()
     }
 
-    /// Whether the last [`CpuStream::next`] changed buffers with `spare`.
+    /// True if the last [`CpuStream::next`] changed buffers with `spare`.
     #[inline]
     pub fn swapped(&self) -> bool {
         self.swapped
@@ -220,12 +224,12 @@ impl CpuStream {
     /// The bytes of the record that [`CpuStream::next`] gave last.
     #[inline]
     pub fn bytes(&self, head: &Head) -> &[u8] {
-        &self.chunk[head.item.start..head.item.start + head.item.len]
+        head.item.bytes(&self.chunk).unwrap_or_default()
     }
 
     #[cold]
     fn page_error(&self, source: PageError) -> FileError {
-        FileError::Page { buffer: self.name.clone(), cpu: self.cpu, page: self.cursor.page(), source }
+        FileError::Page { buffer: self.name.clone(), cpu: self.cpu, page: self.cursor.page_of(&source), source }
     }
 
     /// The bytes of the next chunk as they are stored, for those who unpack them elsewhere; `None` at the end and at
@@ -234,17 +238,17 @@ impl CpuStream {
         self.chunks.next_packed()
     }
 
-    /// Whether [`CpuStream::next_packed`] has come to the end, rather than to damage.
+    /// True if [`CpuStream::next_packed`] has come to the end, rather than to damage.
     pub(crate) fn is_done(&self) -> bool {
         self.chunks.is_done()
     }
 
-    /// How its chunks are packed.
+    /// The codec of its chunks.
     pub(crate) fn codec(&self) -> Codec {
         self.chunks.codec()
     }
 
-    /// Where the next chunk lies.
+    /// Place of the next chunk.
     pub(crate) fn mark(&self) -> Mark {
         self.chunks.mark()
     }
@@ -254,23 +258,29 @@ impl CpuStream {
         self.cursor
     }
 
-    /// What its time stamps go through.
+    /// The correction of its time stamps.
     pub(crate) fn correction(&self) -> &Correction {
         &self.correction
     }
 
-    /// Goes on from `cursor`: a position `inside` the chunk at `mark`, or before that chunk.
-    pub(crate) fn go_to(&mut self, mark: Mark, cursor: PageCursor, inside: bool) -> Result<(), FileError> {
+    /// Goes on from `cursor`: a position `inside` the chunk at `mark`, or before that chunk. A chunk that cannot be read
+    /// again, because the file was changed meanwhile, is damage that the next call reports.
+    pub(crate) fn go_to(&mut self, mark: Mark, cursor: PageCursor, inside: bool) {
         self.chunks.go_to(mark);
         self.chunk.clear();
         self.batch.clear();
         self.cursor = cursor;
-        if inside {
-            let mut chunk = Vec::new();
-            self.chunks.next(&mut chunk).map_err(|d| chunk_error(&self.name, self.cpu, d))?;
-            self.chunk = chunk;
+        if !inside {
+            return;
         }
-        Ok(())
+        let mut chunk = Vec::new();
+        match self.chunks.next(&mut chunk) {
+            Ok(_) => self.chunk = chunk,
+            Err(damaged) => {
+                self.cursor.enter(0);
+                self.met = Some(chunk_error(&self.name, self.cpu, damaged));
+            }
+        }
     }
 
     #[inline(never)]
@@ -289,7 +299,7 @@ impl CpuStream {
     }
 }
 
-fn chunk_error(buffer: &str, cpu: CpuId, damaged: Damaged) -> FileError {
+pub(super) fn chunk_error(buffer: &str, cpu: CpuId, damaged: Damaged) -> FileError {
     let Damaged { chunk, offset, what } = damaged;
     FileError::Chunk { buffer: buffer.to_owned(), cpu, chunk, offset, what }
 }

@@ -13,19 +13,15 @@ impl Trace {
         };
         let Some(table) = self.spools.clone() else { return };
         for entry in &table.entries {
-            let buffer = match self.buffers.iter().position(|b| b.name == entry.buffer) {
-                Some(found) => found,
-                None => {
-                    self.buffers.push(Buffer {
-                        name: entry.buffer.clone(),
-                        clock: entry.clock.clone(),
-                        page_size: entry.page_size as usize,
-                        cpus: Vec::new(),
-                        text: None,
-                    });
-                    self.buffers.len() - 1
-                }
-            };
+            if self.buffers.iter().all(|b| b.name != entry.buffer) {
+                self.buffers.push(Buffer {
+                    name: entry.buffer.clone(),
+                    clock: entry.clock.clone(),
+                    page_size: entry.page_size as usize,
+                    cpus: Vec::new(),
+                    text: None,
+                });
+            }
             let name = siblings.spool_name(&entry.buffer, entry.cpu);
             let opened = siblings.open_spool(&entry.buffer, entry.cpu, false);
             let (spool, size) = match opened.and_then(|spool| spool.map(|s| Ok((s.size()?, s))).transpose()) {
@@ -40,11 +36,13 @@ impl Trace {
                     continue;
                 }
             };
+            let source = self.sources.len();
             self.sources.push(Arc::new(spool));
-            let cpus = &mut self.buffers[buffer].cpus;
-            cpus.retain(|c| c.cpu != entry.cpu);
-            cpus.push(CpuData { cpu: entry.cpu, source: self.sources.len() - 1, offset: 0, size, layout });
-            cpus.sort_by_key(|c| c.cpu);
+            for buffer in self.buffers.iter_mut().filter(|b| b.name == entry.buffer).take(1) {
+                buffer.cpus.retain(|c| c.cpu != entry.cpu);
+                buffer.cpus.push(CpuData { cpu: entry.cpu, source, offset: 0, size, layout });
+                buffer.cpus.sort_by_key(|c| c.cpu);
+            }
         }
         self.buffers.sort_by_key(|b| !b.name.is_empty());
         match siblings.comms() {

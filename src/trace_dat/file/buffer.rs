@@ -20,22 +20,22 @@ pub struct Buffer {
     pub text: Option<Vec<u8>>,
 }
 
-/// Where a CPU's ring-buffer data lies.
+/// Place of a CPU's ring-buffer data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuData {
     /// The CPU.
     pub cpu: CpuId,
-    /// Which of the trace's files holds it: 0 is the trace file itself, the others are spools of an unfinished one.
+    /// Index of the file that holds it: 0 is the trace file itself, the others are spools of an unfinished one.
     pub source: usize,
-    /// Where it starts in the file.
+    /// Offset in the file.
     pub offset: u64,
-    /// How many bytes are stored.
+    /// Number of bytes stored.
     pub size: u64,
-    /// What the bytes are.
+    /// The layout of the bytes.
     pub layout: DataLayout,
 }
 
-/// How a CPU's data is stored.
+/// Layout of a CPU's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataLayout {
     /// Sub-buffers, one after the other.
@@ -49,7 +49,7 @@ pub enum DataLayout {
 /// A BUFFER option's content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferOption {
-    /// Where its section starts (version 6: the `flyrecord` block).
+    /// Offset of its section (version 6: the `flyrecord` block).
     pub section: u64,
     /// The instance's name; empty for the top buffer.
     pub name: String,
@@ -121,7 +121,7 @@ impl RawOption {
     }
 }
 
-/// Whether sub-buffers can have this size: the kernel makes them of 2^n memory pages.
+/// True if sub-buffers can have this size: the kernel makes them of 2^n memory pages.
 pub(in crate::trace_dat) fn is_page_size(size: u32) -> bool {
     size.is_power_of_two() && (64..=1 << 30).contains(&size)
 }

@@ -1,31 +1,56 @@
-//! Which bytes of the file belong to which CPU: nothing between them may be left over, nothing may belong to two.
+//! The file's bytes by CPU: none between them may be left over, none may belong to two.
 //!
 //! The places of CPUs' data stand in tables without a checksum. The data lies back to back, each CPU's at the next
 //! multiple of the sub-buffer size, up to the end of its section. A wrong offset, size or number of CPUs leaves a gap
 //! or an overlap.
 
 use super::Trace;
+use super::scan::Scan;
 use crate::trace_dat::FileError;
 use crate::units::CpuId;
 use std::ops::Range;
 
-/// trace-cmd 3.1 declares sizes that do not count the 4 bytes of the chunk count.
+/// trace-cmd 3.1 declares sizes of compressed data that do not count the 4 bytes of the chunk count.
 const SHORT: u64 = 4;
 
-/// The first bytes of `whole` that belong to none of `parts` or to two of them. Up to `align` bytes before each part may
-/// be unused.
-pub(super) fn misfit(mut parts: Vec<Range<u64>>, whole: &Range<u64>, align: u64) -> Option<Range<u64>> {
+/// The first bytes of `whole` that belong to two of `parts`, or to none without being padding: zeros, fewer than `align`.
+/// Of compressed data the end may be [`SHORT`] of what it should be.
+pub(super) fn misfit(
+    scan: &mut Scan<'_>,
+    mut parts: Vec<Range<u64>>,
+    whole: &Range<u64>,
+    align: u64,
+    compressed: bool,
+) -> Option<Range<u64>> {
+    let short = if compressed { SHORT } else { 0 };
     parts.retain(|part| part.start != part.end);
     parts.sort_by_key(|part| part.start);
-    let mut at = whole.start;
+    let (mut at, mut before) = (whole.start, 0);
     for part in parts {
-        let gap = part.start.checked_sub(at);
-        if part.end < part.start || gap.is_none_or(|gap| gap >= align.saturating_add(SHORT)) {
+        if part.start < at || part.end < part.start {
             return Some(at.min(part.start)..part.start.max(at));
         }
-        at = part.end;
+        let gap = at..part.start;
+        if !is_padding(scan, &gap, align, before) {
+            return Some(gap);
+        }
+        (at, before) = (part.end, short);
     }
-    (at != whole.end && at.saturating_add(SHORT) != whole.end).then(|| at.min(whole.end)..at.max(whole.end))
+    let sound = at <= whole.end && is_padding(scan, &(at..whole.end), align, before);
+    (!sound).then(|| at.min(whole.end)..at.max(whole.end))
+}
+
+/// True if these bytes of the file, but for the first `short`, are zeros and fewer than `align`.
+fn is_padding(scan: &mut Scan<'_>, bytes: &Range<u64>, align: u64, short: u64) -> bool {
+    let len = bytes.end.saturating_sub(bytes.start).saturating_sub(short);
+    if len == 0 || len >= align {
+        return len == 0;
+    }
+    let before = scan.pos();
+    scan.seek(bytes.start.saturating_add(short));
+    let padding = scan.bytes(len).is_ok_and(|read| read.iter().all(|byte| *byte == 0));
+    scan.seek(before);
+    padding
 }
 
 impl Trace {
@@ -58,13 +83,21 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::Abi;
+    use crate::trace_dat::FilePart;
 
     #[test]
     #[expect(clippy::single_range_in_vec_init, reason = "a section of one CPU")]
     fn gaps_and_overlaps_are_found() {
-        let fits = |parts: &[Range<u64>], end: u64| misfit(parts.to_vec(), &(10..end), 100).is_none();
+        let mut file = vec![0u8; 400];
+        let mut fits = |parts: &[Range<u64>], end: u64| {
+            parts.iter().for_each(|part| file[part.start as usize..part.end as usize].fill(1));
+            let mut scan = Scan::new(&file, Abi::HOST, FilePart::Prefix, 0, 400);
+            misfit(&mut scan, parts.to_vec(), &(10..end), 100, true).is_none()
+        };
         assert!(fits(&[100..150, 200..250], 250) && fits(&[200..250, 100..150], 250));
         assert!(fits(&[100..150, 200..246], 250), "a size that is 4 bytes short");
+        assert!(!fits(&[100..145, 200..250], 250), "a size that is 5 bytes short");
         assert!(fits(&[], 10) && fits(&[100..100], 10));
         assert!(!fits(&[], 250), "data of nobody");
         assert!(!fits(&[200..250], 250), "the first CPU is missing");

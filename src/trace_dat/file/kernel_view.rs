@@ -1,5 +1,5 @@
-//! What the running kernel knew beside the events: it decides how its `trace` file shows them. Our files keep it in an
-//! option of their own, one for each buffer.
+//! Settings of the running kernel beside the events: they decide how its `trace` file shows them. Our files keep them
+//! in an option of their own, one for each buffer.
 
 use crate::trace_dat::{Buffer, OptionId, Trace};
 use crate::units::Pid;
@@ -21,7 +21,7 @@ pub struct KernelView {
     pub written: u64,
     /// The kernel's release, as `uname -r` prints it.
     pub release: String,
-    /// Whether the clock counts nanoseconds.
+    /// True if the clock counts nanoseconds.
     pub in_ns: bool,
     /// `saved_tgids`: thread and process, ascending.
     pub tgids: Vec<(Pid, Pid)>,
@@ -45,7 +45,7 @@ macro_rules! options {
         }
 
         impl KernelOptions {
-            /// Takes in one word of `trace_options`: an option's name, behind `no` if it is off. Options that change
+            /// Takes in one word of `trace_options`: an option's name, after `no` if it is off. Options that change
             /// no text are left out.
             pub fn set(&mut self, word: &str) {
                 let (name, on) = match word.strip_prefix("no") {
@@ -69,9 +69,9 @@ macro_rules! options {
 options! {
     /// Callers of functions.
     print_parent = "print-parent", true;
-    /// Offsets behind functions' names.
+    /// Offsets after functions' names.
     sym_offset = "sym-offset", false;
-    /// Addresses behind functions' names.
+    /// Addresses after functions' names.
     sym_addr = "sym-addr", false;
     /// Types of system calls' arguments; no heading.
     verbose = "verbose", false;
@@ -83,7 +83,7 @@ options! {
     sym_userobj = "sym-userobj", false;
     /// Messages without task, CPU and time.
     printk_msg_only = "printk-msg-only", false;
-    /// Whether the two kinds of message count as such.
+    /// True if the two kinds of message count as such.
     trace_printk = "trace_printk", true;
     /// Task, CPU, flags and time.
     context_info = "context-info", true;
@@ -109,7 +109,7 @@ options! {
     graph_abstime = "funcgraph-abstime", false;
     /// function_graph: functions called in interrupts.
     graph_irqs = "funcgraph-irqs", true;
-    /// function_graph: the function's name behind its closing brace.
+    /// function_graph: the function's name after its closing brace.
     graph_tail = "funcgraph-tail", false;
     /// function_graph: return values.
     graph_retval = "funcgraph-retval", false;
@@ -149,14 +149,15 @@ impl KernelView {
         Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
     }
 
-    /// Whether the kernel is known to be older than `major.minor`.
+    /// True if the kernel is known to be older than `major.minor`.
     pub fn is_before(&self, major: u32, minor: u32) -> bool {
         self.version().is_some_and(|version| version < (major, minor))
     }
 
     /// The process that a thread belongs to.
     pub fn tgid(&self, pid: Pid) -> Option<Pid> {
-        self.tgids.binary_search_by_key(&pid.0, |t| t.0.0).ok().map(|at| self.tgids[at].1)
+        let at = self.tgids.binary_search_by_key(&pid.0, |t| t.0.0).ok()?;
+        self.tgids.get(at).map(|task| task.1)
     }
 
     /// Takes in the text of a `trace_options` file.
@@ -239,7 +240,7 @@ impl KernelView {
 }
 
 impl Trace {
-    /// What the file says of the kernel's view of `buffer`; `None` if it does not.
+    /// The file's record of the kernel's view of `buffer`; `None` if it has none.
     pub fn kernel_view(&self, buffer: &Buffer) -> Option<KernelView> {
         let views = self.options(OptionId::RTRACE_VIEW).map(|option| KernelView::parse(&option.text()));
         views.filter(|(name, _)| *name == buffer.name).map(|(_, view)| view).last()

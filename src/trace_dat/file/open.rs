@@ -5,11 +5,11 @@ use super::scan::Scan;
 use super::{v6, v7};
 use crate::abi::Abi;
 use crate::format::HeaderPage;
-use crate::trace_dat::{FileError, LazyBytes, Place, Prefix, ReadAt, Trace};
+use crate::trace_dat::{FileError, FilePart, LazyBytes, Prefix, ReadAt, Trace};
 use std::sync::Arc;
 
 impl Trace {
-    /// Whether it begins as a trace.dat does; false if that cannot be read.
+    /// True if it begins as a trace.dat does; false if that cannot be read.
     pub fn is_one(io: &impl ReadAt) -> bool {
         let mut start = [0; MAGIC.len()];
         io.read_at(&mut start, 0).is_ok() && start == *MAGIC
@@ -36,7 +36,7 @@ impl Trace {
     pub fn open_lazily(io: impl ReadAt + 'static, ahead: bool) -> Result<Trace, FileError> {
         let io: Arc<dyn ReadAt> = Arc::new(io);
         let size = io.size().map_err(|source| FileError::Read { offset: 0, source })?;
-        let mut scan = Scan::new(&*io, Abi::HOST, Place::Prefix, 0, size);
+        let mut scan = Scan::new(&*io, Abi::HOST, FilePart::Prefix, 0, size);
         let prefix = Prefix::read(&mut scan)?;
         let header_page = HeaderPage {
             long_size: prefix.abi.long_size,
@@ -60,6 +60,7 @@ impl Trace {
             buffers: Vec::new(),
             spools: None,
             damage: Vec::new(),
+            times: Default::default(),
             sources: vec![io.clone()],
             size,
         };
@@ -69,6 +70,8 @@ impl Trace {
         }
         trace.drop_overlaps();
         trace.clamp();
+        trace.check_page_sizes();
+        trace.check_sums();
         Ok(trace)
     }
 

@@ -1,22 +1,27 @@
 //! Options: small facts about a recording, each with an id and a length, so that unknown ones can be skipped.
 
 use super::scan::Scan;
-use crate::trace_dat::{FileError, OptionId, Place};
+use crate::trace_dat::{FileError, FilePart, OptionId};
 
 /// An option as it lies in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawOption {
-    /// What it is about.
+    /// Its kind.
     pub id: OptionId,
-    /// What it says.
+    /// Its content.
     pub data: Vec<u8>,
-    /// Where it starts in the file.
+    /// Offset in the file.
     pub offset: u64,
     /// The section it stands in.
-    pub place: Place,
+    pub place: FilePart,
 }
 
 impl RawOption {
+    /// Offset of its data in the file.
+    pub(in crate::trace_dat) fn data_offset(&self) -> u64 {
+        self.offset.saturating_add(6) // after id and size
+    }
+
     /// Its data as text, without NULs and newlines at the end.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.data).trim_end_matches(['\0', '\n']).to_owned()
@@ -56,41 +61,51 @@ impl RawOption {
     }
 }
 
+/// The clock that is chosen in the text of a `trace_clock` file: the word in brackets.
+pub(in crate::trace_dat) fn chosen_clock(text: &str) -> String {
+    let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(clock, _)| clock);
+    chosen.unwrap_or_default().to_owned()
+}
+
 /// A section's header (version 7): 16 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::trace_dat) struct SectionHeader {
     pub(in crate::trace_dat) id: crate::trace_dat::SectionId,
     pub(in crate::trace_dat) flags: u16,
+    /// Offset of its name in the file's texts ([`Trace::strings`](crate::trace_dat::Trace::strings)), in bytes, or
+    /// [`SectionHeader::NO_NAME`].
+    pub(in crate::trace_dat) name: u32,
     /// Bytes that follow the header.
     pub(in crate::trace_dat) size: u64,
-    /// Where the header starts.
+    /// Offset of the header.
     pub(in crate::trace_dat) offset: u64,
 }
 
 impl SectionHeader {
     pub(in crate::trace_dat) const LEN: u64 = 16;
     pub(in crate::trace_dat) const COMPRESSED: u16 = 1;
+    /// Stands for the name's offset in files without names, as ours.
+    pub(in crate::trace_dat) const NO_NAME: u32 = u32::MAX;
 
     pub(in crate::trace_dat) fn read(scan: &mut Scan<'_>) -> Result<Self, FileError> {
         let offset = scan.pos();
-        let (id, flags, _string, size) =
-            (crate::trace_dat::SectionId(scan.u16()?), scan.u16()?, scan.u32()?, scan.u64()?);
-        Ok(SectionHeader { id, flags, size, offset })
+        let (id, flags, name, size) = (crate::trace_dat::SectionId(scan.u16()?), scan.u16()?, scan.u32()?, scan.u64()?);
+        Ok(SectionHeader { id, flags, name, size, offset })
     }
 
-    /// Where the next section starts.
+    /// Offset of the next section.
     pub(in crate::trace_dat) fn end(&self) -> u64 {
         self.data().end
     }
 
-    /// Where its data lies.
+    /// Range of its data.
     pub(in crate::trace_dat) fn data(&self) -> std::ops::Range<u64> {
         let start = self.offset.saturating_add(Self::LEN);
         start..start.saturating_add(self.size)
     }
 
-    pub(in crate::trace_dat) fn place(&self) -> Place {
-        Place::Section(self.id, self.offset)
+    pub(in crate::trace_dat) fn place(&self) -> FilePart {
+        FilePart::Section(self.id, self.offset)
     }
 
     pub(in crate::trace_dat) fn is_compressed(&self) -> bool {

@@ -3,7 +3,7 @@
 //! Names come from file contents and from directories that others may write to. A file is used only if it is regular,
 //! belongs to the expected user and has no second name, and it is removed only after it was opened and checked.
 
-use nix::dir::Dir;
+use crate::safe_file;
 use nix::fcntl::{AtFlags, OFlag, open, openat, renameat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
@@ -24,7 +24,7 @@ impl OwnedDir {
     /// Opens the directory `path` (the current one if empty); `owner` is a user id.
     ///
     /// # Errors
-    /// What open(2) says.
+    /// The error of open(2).
     pub(in crate::trace_dat) fn open(path: &Path, owner: u32) -> io::Result<Self> {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
         let fd = open(path, OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC, Mode::empty())?;
@@ -51,7 +51,7 @@ impl OwnedDir {
         Ok(file.into())
     }
 
-    /// Whether `name` is the file that is open as `file`.
+    /// True if `name` is the file that is open as `file`.
     pub(in crate::trace_dat) fn is_at(&self, name: &str, file: &File) -> io::Result<bool> {
         let (there, open) = (self.stat(name)?, fstat(file)?);
         Ok((there.st_dev, there.st_ino) == (open.st_dev, open.st_ino))
@@ -79,7 +79,7 @@ impl OwnedDir {
         Ok(renameat(&self.fd, from, &self.fd, to)?)
     }
 
-    /// Whether anything has this name.
+    /// True if anything has this name.
     pub(in crate::trace_dat) fn has(&self, name: &str) -> bool {
         self.stat(name).is_ok()
     }
@@ -87,15 +87,9 @@ impl OwnedDir {
     /// The names in the directory, without those that are not UTF-8.
     ///
     /// # Errors
-    /// What open(2) and readdir(3) say.
+    /// The error of open(2) or readdir(3).
     pub(in crate::trace_dat) fn names(&self) -> io::Result<Vec<String>> {
-        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-        let mut dir = Dir::openat(&self.fd, ".", flags, Mode::empty())?;
-        let mut names = Vec::new();
-        for entry in dir.iter() {
-            names.extend(entry?.file_name().to_str().ok().map(str::to_owned));
-        }
-        Ok(names)
+        safe_file::names(&self.fd)
     }
 
     fn stat(&self, name: &str) -> io::Result<FileStat> {

@@ -20,16 +20,16 @@ pub struct Prefix {
     pub abi: Abi,
     /// Size of the top buffer's sub-buffers, in bytes.
     pub page_size: u32,
-    /// How the file is compressed.
+    /// The codec of the file.
     pub codec: Codec,
-    /// What the recorder says of its codec's version.
+    /// The recorder's text about its codec's version.
     pub codec_version: String,
     /// Version 7: where the offset of the first options section stands, and what it is.
     pub options: Option<(u64, u64)>,
 }
 
 impl Prefix {
-    /// Reads it; `scan` stands behind it afterwards.
+    /// Reads it; `scan` stands after it afterwards.
     pub(in crate::trace_dat) fn read(scan: &mut Scan<'_>) -> Result<Self, FileError> {
         if scan.remain() < MAGIC.len() as u64 || scan.bytes(MAGIC.len() as u64)? != MAGIC {
             return Err(FileError::NotTraceDat);
@@ -40,27 +40,31 @@ impl Prefix {
             other => return Err(FileError::Version(other.chars().take(20).collect())),
         };
         let bad = |offset, what, value| FileError::Prefix { offset, what, value };
+        let mut at = scan.pos();
         let endian = match scan.u8()? {
             0 => Endian::Little,
             1 => Endian::Big,
-            n => return Err(bad(scan.pos() - 1, "the byte order (0 or 1)", n.into())),
+            n => return Err(bad(at, "the byte order (0 or 1)", n.into())),
         };
+        at = scan.pos();
         let long_size = match scan.u8()? {
             n @ (4 | 8) => n,
-            n => return Err(bad(scan.pos() - 1, "the size of a long (4 or 8)", n.into())),
+            n => return Err(bad(at, "the size of a long (4 or 8)", n.into())),
         };
         let abi = Abi { endian, long_size };
         scan.set_abi(abi);
+        at = scan.pos();
         let page_size = scan.u32()?;
         if !super::buffer::is_page_size(page_size) {
-            return Err(bad(scan.pos() - 4, "the size of a sub-buffer", page_size.into()));
+            return Err(bad(at, "the size of a sub-buffer", page_size.into()));
         }
         let (mut codec, mut codec_version, mut options) = (Codec::None, String::new(), None);
         if version == 7 {
+            let offset = scan.pos();
             let name = scan.cstr()?;
-            codec = Codec::from_name(&name).ok_or(FileError::Compression(name))?;
+            codec = Codec::from_name(&name).ok_or(FileError::Compression { offset, name })?;
             codec_version = scan.cstr()?;
-            let at = scan.pos();
+            at = scan.pos();
             options = Some((at, scan.u64()?));
         }
         Ok(Prefix { version, abi, page_size, codec, codec_version, options })

@@ -15,7 +15,7 @@ use crate::trace_dat::{FileError, OptionId, RawOption};
 
 /// Says that options follow.
 const MAGIC: &[u8; 8] = b"rtrace+\0";
-/// About so many bytes ride on one option: less than is read of one.
+/// About this many bytes ride on one option: less than is read of one.
 const MOST: usize = 64 << 20;
 /// Size of an option's id and length, in bytes.
 const HEAD: u64 = 6;
@@ -38,7 +38,7 @@ fn put_parts<D: AsRef<[u8]>>(out: &mut Put, abi: Abi, options: &[(OptionId, D)],
     let mut parts: Vec<Put> = Vec::new();
     for (id, data) in options.iter().filter(|option| rides(option.0)) {
         let data = data.as_ref();
-        if parts.last().is_none_or(|part| part.bytes.len() + data.len() > most) {
+        if parts.last().is_none_or(|part| part.bytes.len().saturating_add(data.len()) > most) {
             parts.push(Put::new(abi));
         }
         parts.iter_mut().last().into_iter().for_each(|part| put_one(part, *id, data));
@@ -62,15 +62,15 @@ pub(in crate::trace_dat) fn take(
     to: &mut Vec<RawOption>,
     damage: &mut Vec<FileError>,
 ) {
-    let Some(start) = riders(&option) else { return to.push(option) };
+    let Some((text, riders)) = split(&option) else { return to.push(option) };
     let mut scan = Scan::unpacked(&option.data, abi, option.place);
-    scan.seek(start as u64);
+    scan.seek(riders as u64);
     let mut found = Vec::new();
     let end = loop {
         if scan.remain() == 0 {
             break None;
         }
-        let offset = option.offset + HEAD + scan.pos();
+        let offset = option.offset.saturating_add(HEAD).saturating_add(scan.pos());
         let mut one = || Ok::<_, FileError>((OptionId(scan.u16()?), scan.u32()?));
         let Ok((id, len)) = one() else { break Some("an option in it is cut off") };
         if !rides(id) {
@@ -80,7 +80,7 @@ pub(in crate::trace_dat) fn take(
         found.push(RawOption { id, data, offset, place: option.place });
     };
     damage.extend(end.map(|what| option.error(what)));
-    option.data.truncate(start - MAGIC.len());
+    option.data.truncate(text);
     // Files that do not tell their version have an empty one for others to ride on.
     if option.data.len() > 1 {
         to.push(option);
@@ -88,17 +88,18 @@ pub(in crate::trace_dat) fn take(
     to.append(&mut found);
 }
 
-/// Where the options begin that ride on `option`.
-fn riders(option: &RawOption) -> Option<usize> {
-    let text = memchr::memchr(0, &option.data).filter(|_| option.id == OptionId::VERSION)? + 1;
-    option.data[text..].starts_with(MAGIC).then_some(text + MAGIC.len())
+/// Of a VERSION option that carries others: the size of its text with the NUL, and the offset of the first of those.
+fn split(option: &RawOption) -> Option<(usize, usize)> {
+    let nul = memchr::memchr(0, &option.data).filter(|_| option.id == OptionId::VERSION)?;
+    let text = nul.checked_add(1)?;
+    option.data.get(text..)?.starts_with(MAGIC).then_some((text, text.checked_add(MAGIC.len())?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::abi::Endian;
-    use crate::trace_dat::Place;
+    use crate::trace_dat::FilePart;
 
     const VIEW: (OptionId, &[u8]) = (OptionId::RTRACE_VIEW, b"some settings");
     const INDEX: (OptionId, &[u8]) = (OptionId::RTRACE_INDEX, b"");
@@ -118,7 +119,7 @@ mod tests {
 
     /// The options as they stand in the file.
     fn outer(abi: Abi, bytes: &Vec<u8>) -> Vec<RawOption> {
-        let mut scan = Scan::unpacked(bytes, abi, Place::Prefix);
+        let mut scan = Scan::unpacked(bytes, abi, FilePart::Prefix);
         let mut found = Vec::new();
         while let Ok(option) = RawOption::read(&mut scan, 6).unwrap() {
             found.push(option);
@@ -146,7 +147,7 @@ mod tests {
             let (found, damage) = read(abi, &bytes);
             assert!(damage.is_empty());
             assert_eq!(contents(&found), [VERSION, VIEW, INDEX, UNAME]);
-            // Where an option is said to lie, it lies.
+            // An option that is listed exists.
             for option in &found {
                 let head = Put::new(abi).u16(option.id.0).bytes.clone();
                 assert_eq!(bytes[option.offset as usize..][..2], head);

@@ -12,12 +12,12 @@ pub struct ProcessMap {
     pub mappings: Vec<Mapping>,
 }
 
-/// What lies at a range of addresses.
+/// The file at a range of addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
     /// The first address.
     pub start: u64,
-    /// The first address behind.
+    /// The first address after.
     pub end: u64,
     /// The file, or a name as `[vdso]`.
     pub path: String,
@@ -33,9 +33,9 @@ impl Trace {
     }
 }
 
-/// `PID COUNT PROGRAM`, then so many lines `START END PATH`; all numbers are hexadecimal (trace-cmd 3.4,
+/// `PID COUNT PROGRAM`, then this many lines `START END PATH`; all numbers are hexadecimal (trace-cmd 3.4,
 /// `trace-record.c`; the man page of the format does not say so).
-fn parse(option: &RawOption) -> Result<ProcessMap, FileError> {
+pub(super) fn parse(option: &RawOption) -> Result<ProcessMap, FileError> {
     let text = option.text();
     let mut lines = text.lines();
     let number = |hex: &str| u64::from_str_radix(hex, 16).ok();
@@ -62,11 +62,11 @@ fn parse(option: &RawOption) -> Result<ProcessMap, FileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace_dat::Place;
+    use crate::trace_dat::FilePart;
 
     fn parsed(text: &str) -> Result<ProcessMap, FileError> {
         let (id, data) = (OptionId::PROCMAPS, text.as_bytes().to_vec());
-        parse(&RawOption { id, data, offset: 0, place: Place::Prefix })
+        parse(&RawOption { id, data, offset: 0, place: FilePart::Prefix })
     }
 
     #[test]

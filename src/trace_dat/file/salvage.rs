@@ -1,19 +1,19 @@
-//! BUFFER sections that no option speaks of any more: trace-cmd writes a buffer's option behind its data, so a file
+//! BUFFER sections that no option speaks of any more: trace-cmd writes a buffer's option after its data, so a file
 //! that was cut has lost it.
 //!
-//! The data itself tells most: each CPU's starts at a multiple of the sub-buffer size. Compressed, it begins with the
+//! The data itself says most: each CPU's starts at a multiple of the sub-buffer size. Compressed, it begins with the
 //! number of its chunks, so its end is known too; bare sub-buffers are of the next CPU where time goes back. Which CPUs
-//! they are is not told: they are numbered in order, which is right where every CPU had something to say.
+//! they are is not stored: they are numbered in order, which is right where every CPU had something to say.
 
 use super::options::SectionHeader;
 use super::scan::Scan;
 use crate::ring_buffer::PageLayout;
-use crate::trace_dat::{Buffer, BufferOption, Codec, CpuData, DataLayout, FileError, MAX_CHUNK, Place, Trace};
+use crate::trace_dat::{Buffer, BufferOption, Codec, CpuData, DataLayout, FileError, FilePart, MAX_CHUNK, Trace};
 use crate::units::CpuId;
 use std::ops::Range;
 
-/// What the data of the section tells of itself. `like` is the buffer as far as its option can be read: its CPUs are taken
-/// if they are as many as there are here.
+/// Facts that the section's data shows by itself. `like` is the buffer as far as its option can be read: its CPUs are
+/// taken if they are as many as there are here.
 pub(super) fn buffer(
     trace: &Trace,
     scan: &mut Scan<'_>,
@@ -35,7 +35,7 @@ pub(super) fn buffer(
     };
     let aligned = |at: u64| at.checked_next_multiple_of(page_size).unwrap_or(end);
     let mut at = aligned(start);
-    scan.set_place(Place::Section(header.id, header.offset));
+    scan.set_place(FilePart::Section(header.id, header.offset));
     for cpu in (0..most).map(CpuId) {
         if at >= end {
             break;
@@ -53,14 +53,14 @@ pub(super) fn buffer(
     Ok(buffer)
 }
 
-/// Whether a chunk's frame stands where a CPU's first one would.
+/// True if a chunk's frame stands where a CPU's first one would.
 pub(super) fn starts_with_frame(scan: &mut Scan<'_>, codec: Codec, first: u64) -> bool {
     const HEADERS: u64 = 4 + 8;
     scan.seek(first.saturating_add(HEADERS));
     scan.bytes(4).is_ok_and(|bytes| codec.is_frame(&bytes))
 }
 
-/// Where the chunks end whose number stands at `at`; where the data ends if there are not as many.
+/// End of the chunks whose number stands at `at`; the end of the data if there are not as many.
 fn run_of_chunks(scan: &mut Scan<'_>, at: u64, end: u64) -> Result<u64, FileError> {
     scan.seek(at);
     if end.saturating_sub(at) < 4 {
@@ -80,7 +80,7 @@ fn run_of_chunks(scan: &mut Scan<'_>, at: u64, end: u64) -> Result<u64, FileErro
     Ok(scan.pos())
 }
 
-/// Where the first sub-buffer behind `at` starts that is older than the one before it.
+/// Offset of the first sub-buffer after `at` that is older than the one before it.
 fn run_of_pages(trace: &Trace, scan: &mut Scan<'_>, mut at: u64, end: u64) -> Result<u64, FileError> {
     let size = trace.prefix.page_size as usize;
     let layout = PageLayout::new(&trace.header_page, trace.abi, size);

@@ -2,7 +2,7 @@
 
 use crate::abi::Abi;
 use crate::trace_dat::read_at::{ReadAt, read_full};
-use crate::trace_dat::{FileError, Place};
+use crate::trace_dat::{FileError, FilePart};
 use std::borrow::Cow;
 
 /// The largest single item (a section, a kallsyms text) that is read into memory, in bytes.
@@ -13,8 +13,8 @@ const WINDOW: usize = 16 << 10;
 pub(in crate::trace_dat) struct Scan<'a> {
     io: &'a dyn ReadAt,
     abi: Abi,
-    place: Place,
-    /// What is scanned, if it is in memory.
+    place: FilePart,
+    /// The scanned data, if it is in memory.
     memory: Option<&'a [u8]>,
     unpacked: bool,
     pos: u64,
@@ -25,13 +25,13 @@ pub(in crate::trace_dat) struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     /// From `pos` of `io`, which has `end` bytes.
-    pub(in crate::trace_dat) fn new(io: &'a dyn ReadAt, abi: Abi, place: Place, pos: u64, end: u64) -> Self {
+    pub(in crate::trace_dat) fn new(io: &'a dyn ReadAt, abi: Abi, place: FilePart, pos: u64, end: u64) -> Self {
         Scan { io, abi, place, memory: None, unpacked: false, pos, end, window: Vec::new(), window_at: 0 }
     }
 
     /// From the start of a section's decompressed data.
     #[expect(clippy::ptr_arg, reason = "only a sized type turns into `dyn ReadAt`")]
-    pub(in crate::trace_dat) fn unpacked(data: &'a Vec<u8>, abi: Abi, place: Place) -> Self {
+    pub(in crate::trace_dat) fn unpacked(data: &'a Vec<u8>, abi: Abi, place: FilePart) -> Self {
         Scan { unpacked: true, memory: Some(data), ..Scan::new(data, abi, place, 0, data.len() as u64) }
     }
 
@@ -47,7 +47,7 @@ impl<'a> Scan<'a> {
         self.pos = pos;
     }
 
-    /// Makes the data end at `end`, if that is not behind its end; gives what was the end.
+    /// Makes the data end at `end`, if that is not after its end; gives what was the end.
     pub(in crate::trace_dat) fn limit(&mut self, end: u64) -> u64 {
         let end = end.min(self.end);
         std::mem::replace(&mut self.end, end)
@@ -58,15 +58,15 @@ impl<'a> Scan<'a> {
         self.end = end;
     }
 
-    pub(in crate::trace_dat) fn set_place(&mut self, place: Place) {
+    pub(in crate::trace_dat) fn set_place(&mut self, place: FilePart) {
         self.place = place;
     }
 
-    pub(in crate::trace_dat) fn place(&self) -> Place {
+    pub(in crate::trace_dat) fn place(&self) -> FilePart {
         self.place
     }
 
-    /// Whether positions count decompressed bytes.
+    /// True if positions count decompressed bytes.
     pub(in crate::trace_dat) fn is_unpacked(&self) -> bool {
         self.unpacked
     }

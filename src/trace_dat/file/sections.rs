@@ -6,19 +6,19 @@ use super::options::SectionHeader;
 use super::scan::{MAX_ITEM, Scan};
 use super::{Prefix, Trace};
 use crate::trace_dat::codec::Unpacker;
-use crate::trace_dat::{FileError, Place, SectionId};
+use crate::trace_dat::{FileError, FilePart, SectionId};
 use std::ops::Range;
 
 /// Section of a version 7 file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// What it holds.
+    /// Its kind.
     pub id: SectionId,
-    /// Where its header starts.
+    /// Offset of its header.
     pub offset: u64,
     /// Bytes after the header.
     pub size: u64,
-    /// Whether they are compressed.
+    /// True if they are compressed.
     pub compressed: bool,
 }
 
@@ -39,27 +39,32 @@ impl Trace {
     /// section of texts count on from the one before.
     ///
     /// # Errors
-    /// [`FileError`] if such a section cannot be read.
+    /// [`FileError`] if such a section cannot be read, and [`FileError::Missing`] if a section's name is none of the
+    /// texts: then some of them are lost.
     pub fn strings(&self) -> Result<Vec<(u64, String)>, FileError> {
         let Some(mut scan) = self.scan_of_sections() else { return Ok(Vec::new()) };
         let headers = walk(&mut scan).headers;
         let (mut found, mut offset) = (Vec::new(), 0u64);
-        for header in headers.into_iter().filter(|header| header.id == SectionId::STRINGS) {
+        for header in headers.iter().filter(|header| header.id == SectionId::STRINGS) {
             read_header(&mut scan, header.id, header.offset)?;
-            let data = unpack(&mut scan, &self.prefix, header)?;
+            let data = unpack(&mut scan, &self.prefix, *header)?;
             for text in data.split_inclusive(|byte| *byte == 0) {
                 let bare = text.strip_suffix(b"\0").unwrap_or(text);
                 found.push((offset, String::from_utf8_lossy(bare).into_owned()));
                 offset = offset.saturating_add(text.len() as u64);
             }
         }
-        Ok(found)
+        let is_text = |name: u32| found.binary_search_by_key(&u64::from(name), |(offset, _)| *offset).is_ok();
+        match headers.iter().find(|header| header.name != SectionHeader::NO_NAME && !is_text(header.name)) {
+            Some(header) => Err(FileError::Missing { place: header.place(), what: "name" }),
+            None => Ok(found),
+        }
     }
 
     /// A scan that stands at the first section.
     fn scan_of_sections(&self) -> Option<Scan<'_>> {
         let first = self.prefix.options?.0.checked_add(8)?;
-        Some(Scan::new(&**self.sources.first()?, self.prefix.abi, Place::Prefix, first, self.size))
+        Some(Scan::new(&**self.sources.first()?, self.prefix.abi, FilePart::Prefix, first, self.size))
     }
 }
 
@@ -69,14 +74,14 @@ pub(super) struct Walk {
     pub(super) gaps: Vec<Range<u64>>,
 }
 
-/// How many bytes of a gap are searched for the next section. Without a limit, a damaged file of gigabytes would be read
-/// twice.
+/// Limit of the search in a gap for the next section, in bytes. Without a limit, a damaged file of gigabytes would be
+/// read twice.
 const SEARCHED: u64 = 16 << 20;
 
 /// Walks from section to section. Where there is none, searches for the next one.
 pub(super) fn walk(scan: &mut Scan<'_>) -> Walk {
     let mut found = Walk { headers: Vec::new(), gaps: Vec::new() };
-    scan.set_place(Place::Prefix);
+    scan.set_place(FilePart::Prefix);
     while scan.remain() > 0 {
         let (at, end) = (scan.pos(), scan.pos().saturating_add(scan.remain()));
         if let Some(header) = sound_header(scan, at) {
@@ -91,7 +96,7 @@ pub(super) fn walk(scan: &mut Scan<'_>) -> Walk {
     found
 }
 
-/// Where the first section starts in `at..end`.
+/// Offset of the first section in `at..end`.
 fn search(scan: &mut Scan<'_>, mut at: u64, end: u64) -> Option<u64> {
     const PIECE: u64 = 16 << 10;
     while at < end {
@@ -118,7 +123,7 @@ fn sound_header(scan: &mut Scan<'_>, at: u64) -> Option<SectionHeader> {
     (known && (header.id != SectionId::OPTIONS || header.size > 0)).then_some(header)
 }
 
-/// Whether a section starts at `at`, as far as it and the next one can tell.
+/// True if a section starts at `at`, as far as it and the next one can tell.
 fn is_section(scan: &mut Scan<'_>, at: u64) -> bool {
     let Some(header) = sound_header(scan, at).filter(|header| header.size > 0) else { return false };
     match header.size.checked_sub(scan.remain()) {
@@ -130,7 +135,7 @@ fn is_section(scan: &mut Scan<'_>, at: u64) -> bool {
 
 /// The header of the section at `at`, which must be of kind `id`; `scan` stands after it.
 pub(super) fn read_header(scan: &mut Scan<'_>, id: SectionId, at: u64) -> Result<SectionHeader, FileError> {
-    scan.set_place(Place::Section(id, at));
+    scan.set_place(FilePart::Section(id, at));
     scan.seek(at);
     let header = SectionHeader::read(scan)?;
     if header.id != id {

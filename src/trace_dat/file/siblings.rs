@@ -26,7 +26,7 @@ impl Siblings {
     /// Those of the recording at `path`, which is open as `recording`. Only files of the recording's owner are used.
     ///
     /// # Errors
-    /// What the file system says; [`io::ErrorKind::PermissionDenied`] if `path` is another file by now.
+    /// The file system's error; [`io::ErrorKind::PermissionDenied`] if `path` is another file by now.
     pub fn of(path: &Path, recording: &File) -> io::Result<Self> {
         let path = path.canonicalize()?;
         let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
@@ -49,7 +49,7 @@ impl Siblings {
         spool_name(&self.name, buffer, cpu)
     }
 
-    /// Where the spool of `cpu` should lie.
+    /// Expected path of the spool of `cpu`.
     pub(in crate::trace_dat) fn spool_path(&self, buffer: &str, cpu: CpuId) -> PathBuf {
         self.dir.path_of(&self.spool_name(buffer, cpu))
     }
@@ -76,7 +76,8 @@ impl Siblings {
         if let Some(file) = if_there(self.dir.open_file(&self.comms_name(), false))? {
             file.take(MOST_COMMS).read_to_end(&mut learnt)?;
         }
-        learnt.truncate(learnt.iter().rposition(|&b| b == b'\n').map_or(0, |end| end + 1));
+        let unfinished = learnt.rsplit(|&b| b == b'\n').next().map_or(0, <[u8]>::len);
+        learnt.truncate(learnt.len().saturating_sub(unfinished));
         Ok(learnt)
     }
 
@@ -118,7 +119,7 @@ impl Siblings {
     /// True if there are spools, and none of them holds data.
     ///
     /// # Errors
-    /// What the file system says.
+    /// The file system's error.
     pub(in crate::trace_dat) fn spools_are_empty(&self) -> io::Result<bool> {
         let mut found = false;
         for name in self.dir.names()? {
@@ -131,6 +132,21 @@ impl Siblings {
             }
         }
         Ok(found)
+    }
+
+    /// True if a spool of the recording holds data.
+    ///
+    /// # Errors
+    /// The file system's error.
+    pub(in crate::trace_dat) fn any_data(&self) -> io::Result<bool> {
+        let own = |name: &String| self.buffer_of(name).is_some_and(|buffer| !self.is_of_another(buffer));
+        for name in self.dir.names()?.into_iter().filter(own) {
+            // One that is not the owner's is none of the recording's.
+            if self.dir.open_file(&name, false).and_then(|file| file.metadata()).is_ok_and(|file| file.len() > COUNT) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Removes the recording itself, which is open as `recording`.
@@ -149,7 +165,7 @@ impl Siblings {
         if buffer.is_empty() { Some(buffer) } else { buffer.strip_prefix('.') }
     }
 
-    /// Whether spools of `buffer` have the names of another recording's: beside `trace.dat` with an instance `web`
+    /// True if spools of `buffer` have the names of another recording's: beside `trace.dat` with an instance `web`
     /// there may be a recording `trace.dat.web`.
     fn is_of_another(&self, buffer: &str) -> bool {
         let buffer = buffer.replace('/', "_");
@@ -176,7 +192,7 @@ fn if_there(opened: io::Result<File>) -> io::Result<Option<File>> {
     }
 }
 
-/// Whether `path`, itself no link, is the file that is open as `file`.
+/// True if `path`, itself no link, is the file that is open as `file`.
 fn same_file(path: &Path, file: &File) -> io::Result<bool> {
     let (there, open) = (path.symlink_metadata()?, file.metadata()?);
     Ok((there.dev(), there.ino()) == (open.dev(), open.ino()))

@@ -1,4 +1,4 @@
-//! Where the data of an unfinished recording lies: the content of our RTRACE_SPOOLS option.
+//! Places of an unfinished recording's data: the content of our RTRACE_SPOOLS option.
 
 use crate::abi::Abi;
 use crate::trace_dat::put::Put;
@@ -8,8 +8,8 @@ use crate::units::CpuId;
 /// All spools of an unfinished recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpoolTable {
-    /// Whether the file's BUFFER options are final and the spools are being moved into the file. Then what is left of
-    /// a spool is the front of the CPU's data that the file does not yet hold.
+    /// True if the file's BUFFER options are final and the spools are being moved into the file. Then the rest of a
+    /// spool is the front of the CPU's data that the file does not yet hold.
     pub finishing: bool,
     /// While finishing: where in the file the link to this table's options section stands. Zeroing it ends the job.
     pub link: u64,
@@ -31,7 +31,7 @@ pub struct SpoolEntry {
     pub page_size: u32,
     /// The CPU.
     pub cpu: CpuId,
-    /// The spool's file name when it was recorded. Spools are looked for by the file's present name:
+    /// The spool's file name when it was recorded. Spools are searched for by the file's present name:
     /// [`Siblings`](super::Siblings).
     pub file: String,
     /// While finishing: where its data goes in the trace file, and how many bytes it had.
@@ -41,7 +41,7 @@ pub struct SpoolEntry {
 const VERSION: u32 = 1;
 /// The longest name of a file, in bytes (`NAME_MAX`).
 const MAX_NAME: usize = 255;
-/// What follows the recording's name in [`SpoolTable::comms`].
+/// The suffix of the recording's name in [`SpoolTable::comms`].
 const COMMS: &str = ".comms.spool";
 
 impl SpoolEntry {
@@ -91,7 +91,7 @@ impl SpoolTable {
         comms.into_iter().chain(self.entries.iter().filter_map(SpoolEntry::recorded_as)).next()
     }
 
-    /// Whether all names are those that a recording of one name gives its files.
+    /// True if all names are those that a recording of one name gives its files.
     fn has_names_of_one_recording(&self) -> bool {
         let base = self.recorded_as();
         let is_base = |name: Option<&str>| name.is_some() && name == base;
@@ -115,11 +115,11 @@ impl SpoolTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace_dat::{OptionId, Place};
+    use crate::trace_dat::{FilePart, OptionId};
 
     fn read(data: Vec<u8>) -> Result<SpoolTable, FileError> {
         let abi = Abi::HOST;
-        SpoolTable::read(&RawOption { id: OptionId::RTRACE_SPOOLS, data, offset: 0, place: Place::Prefix }, abi)
+        SpoolTable::read(&RawOption { id: OptionId::RTRACE_SPOOLS, data, offset: 0, place: FilePart::Prefix }, abi)
     }
 
     /// Found by fuzzing: bytes that are not UTF-8 grow threefold as text, which could not be read back.

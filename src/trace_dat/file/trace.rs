@@ -1,12 +1,16 @@
 //! A trace file, opened: everything but the events.
 
+use super::option_checks;
+use super::times::Times;
 use crate::abi::Abi;
 use crate::format::{EventFormat, HeaderPage};
 use crate::ring_buffer::PageLayout;
-use crate::trace_dat::{Buffer, FileError, LazyBytes, OptionId, Place, Prefix, RawOption, ReadAt, SpoolTable};
+use crate::trace_dat::{
+    Buffer, FileError, FilePart, LazyBytes, OptionId, Prefix, RawOption, ReadAt, SpoolTable, UnsavedEvents,
+};
 use std::sync::Arc;
 
-/// What a trace.dat file says about a recording, read once; the events are read through its
+/// Facts of a trace.dat file about a recording, read once; the events are read through its
 /// [streams](crate::trace_dat::CpuStream), any number of them at a time, from any thread.
 pub struct Trace {
     /// The file's first bytes.
@@ -33,14 +37,15 @@ pub struct Trace {
     pub btf: LazyBytes<FileError>,
     /// All options in file order, known and unknown.
     pub options: Vec<RawOption>,
-    /// How many CPUs the machine had.
+    /// Number of the machine's CPUs.
     pub cpu_count: u32,
     /// The buffers: the top one first, then the instances in file order.
     pub buffers: Vec<Buffer>,
     /// Of an unfinished recording: where its data is. [`Trace::attach_spools`] makes it readable.
     pub spools: Option<SpoolTable>,
-    /// What was found damaged while opening, and worked around.
+    /// Damage that was found while opening, and worked around.
     pub damage: Vec<FileError>,
+    pub(in crate::trace_dat) times: Times,
     pub(in crate::trace_dat) sources: Vec<Arc<dyn ReadAt>>,
     pub(in crate::trace_dat) size: u64,
 }
@@ -56,7 +61,7 @@ impl Trace {
         self.options.iter().filter(move |o| o.id == id)
     }
 
-    /// How the sub-buffers of `buffer` are laid out.
+    /// Layout of the sub-buffers of `buffer`.
     pub fn page_layout(&self, buffer: &Buffer) -> PageLayout {
         PageLayout::new(&self.header_page, self.abi, buffer.page_size)
     }
@@ -67,7 +72,7 @@ impl Trace {
     }
 
     /// Takes the kernel's ABI from the text of `header_page`.
-    pub(in crate::trace_dat) fn set_header_page(&mut self, place: Place, page: Vec<u8>, event: Vec<u8>) {
+    pub(in crate::trace_dat) fn set_header_page(&mut self, place: FilePart, page: Vec<u8>, event: Vec<u8>) {
         match HeaderPage::parse(&String::from_utf8_lossy(&page)) {
             Ok(header) => {
                 self.abi = header.abi(self.prefix.abi.endian);
@@ -80,27 +85,32 @@ impl Trace {
         self.header_texts = (page, event);
     }
 
-    /// What the options say about the whole recording.
+    /// Applies the options about the whole recording.
     pub(in crate::trace_dat) fn apply_options(&mut self) {
         let mut damage = Vec::new();
         if let Some(option) = self.option(OptionId::CPUCOUNT) {
-            match option.scan(self.abi).u32() {
-                Ok(count @ 1..=65536) => self.cpu_count = count,
-                _ => damage.push(option.error("it is not a number of CPUs")),
+            let count = option.scan(self.abi).u32().ok().filter(|_| option.data.len() == size_of::<u32>());
+            let count = count.filter(|count| (1..=65536).contains(count));
+            match (count, option_checks::cpus_with_statistics(&self.options)) {
+                (None, _) => damage.push(option.error("it is not a number of CPUs")),
+                (Some(count), Some(other)) if count != other => {
+                    damage.push(option.error("there are statistics of another number of CPUs"));
+                }
+                _ => {}
             }
+            self.cpu_count = count.unwrap_or(self.cpu_count);
         }
+        option_checks::check(&self.options, self.abi, &mut damage);
         if let Some(option) = self.option(OptionId::RTRACE_SPOOLS) {
             match SpoolTable::read(option, self.abi) {
                 Ok(table) => self.spools = Some(table),
                 Err(e) => damage.push(e),
             }
         }
+        for option in self.options(OptionId::RTRACE_UNSAVED) {
+            damage.push(UnsavedEvents::read(option, self.abi).map_or_else(|e| e, FileError::from));
+        }
+        self.times = Times::read(&self.options, self.abi, &mut damage);
         self.damage.append(&mut damage);
-    }
-
-    /// The clock that is chosen in the text of a `trace_clock` file: the word in brackets.
-    pub(in crate::trace_dat) fn chosen_clock(text: &str) -> String {
-        let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(clock, _)| clock);
-        chosen.unwrap_or_default().to_owned()
     }
 }

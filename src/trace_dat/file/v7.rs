@@ -5,11 +5,11 @@ use super::extents::misfit;
 use super::options::SectionHeader;
 use super::scan::{MAX_ITEM, Scan};
 use super::sections::{Walk, read_header, unpack, walk};
+use super::sums::LAZY;
 use super::{Buffer, CpuData, DataLayout, Prefix, RawOption, Trace, meta, private_options, salvage};
 use crate::trace_dat::codec::Unpacker;
-use crate::trace_dat::{Codec, FileError, LazyBytes, OptionId, Place, SectionId};
+use crate::trace_dat::{Codec, FileError, FilePart, LazyBytes, OptionId, SectionId};
 use std::collections::HashSet;
-use std::ops::Range;
 
 /// Sections that hold one text or table, in the order they are best read: formats need nothing but `header_page`.
 const META: [SectionId; 6] = [
@@ -20,9 +20,6 @@ const META: [SectionId; 6] = [
     SectionId::CMDLINES,
     SectionId::MODULES_FILE,
 ];
-
-/// Sections of megabytes, which are read when they are needed.
-const LAZY: [SectionId; 3] = [SectionId::KALLSYMS, SectionId::BTF_FILE, SectionId::RTRACE_BTF];
 
 /// Reads all options and what they point to. Where the chain of options is broken, what the sections themselves say is
 /// taken.
@@ -52,13 +49,16 @@ pub(in crate::trace_dat) fn read(
             },
         }
     };
+    let sums = trace.sums().map(|(_, sums)| sums);
     for id in LAZY {
         let Some(offset) = place(trace, id) else { continue };
+        let sums = sums.clone();
         let Some(io) = trace.sources.first().cloned() else { continue };
         let (prefix, size) = (trace.prefix.clone(), trace.size);
         let lazy = LazyBytes::new(move || {
-            let mut scan = Scan::new(&*io, prefix.abi, Place::Prefix, 0, size);
+            let mut scan = Scan::new(&*io, prefix.abi, FilePart::Prefix, 0, size);
             let (header, data) = fetch(&mut scan, &prefix, id, offset)?;
+            sums.map_or(Ok(()), |sums| sums.check_symbols(&mut scan, &header))?;
             if id == SectionId::KALLSYMS { sized(&prefix, header, data) } else { Ok(data) }
         });
         match id {
@@ -77,6 +77,11 @@ pub(in crate::trace_dat) fn read(
     if trace.options.is_empty() && trace.header_texts.0.is_empty() && !trace.damage.is_empty() {
         return Err(trace.damage.remove(0));
     }
+    // No event needs these texts: they are read to know that they are whole.
+    for header in found.headers.iter().filter(|header| header.id == SectionId::STRINGS) {
+        let read = fetch(scan, &trace.prefix, header.id, header.offset);
+        trace.damage.extend(read.err());
+    }
     trace.apply_options();
     if trace.spools.is_none() {
         let gap = |gap: &std::ops::Range<u64>| FileError::Gap { start: gap.start, end: gap.end };
@@ -88,12 +93,23 @@ pub(in crate::trace_dat) fn read(
         let highest = trace.buffers.iter().flat_map(|b| &b.cpus).map(|c| c.cpu.0).max();
         trace.cpu_count = highest.map_or(0, |c| c.saturating_add(1));
     }
-    let none = |what| FileError::Missing { place: Place::Prefix, what };
+    let none = |what| FileError::Missing { place: FilePart::Prefix, what };
     if trace.header_texts == Default::default() && !found.headers.iter().any(|h| h.id == SectionId::HEADER_INFO) {
         trace.damage.push(none("header_page"));
     }
     if trace.buffers.is_empty() && trace.spools.is_none() {
         trace.damage.push(none("ring buffer"));
+    }
+    // Where the file was cut within data or texts, those that they belong to are told.
+    let is_cut = |data: &CpuData| data.offset.saturating_add(data.size) > trace.size;
+    let is_told = !trace.damage.is_empty() || trace.buffers.iter().flat_map(|buffer| &buffer.cpus).any(is_cut);
+    if trace.spools.is_none()
+        && !is_told
+        && let Some(last) = found.headers.last().filter(|header| header.end() > trace.size)
+    {
+        let offset = last.data().start;
+        let remain = trace.size.saturating_sub(offset);
+        trace.damage.push(FileError::Short { place: last.place(), offset, unpacked: false, wanted: last.size, remain });
     }
     Ok(())
 }
@@ -106,7 +122,7 @@ fn read_options(trace: &mut Trace, scan: &mut Scan<'_>, (link, first): (u64, u64
         at => read_chain(trace, scan, at, &mut seen),
     };
     trace.damage.extend(chain.err());
-    // What follows the table of spools was begun to finish the recording, and does not count yet.
+    // Options after the table of spools were begun to finish the recording, and do not count yet.
     if let Some(table) = trace.options.iter().rfind(|option| option.id == OptionId::RTRACE_SPOOLS) {
         found.headers.retain(|header| header.offset < table.offset);
     }
@@ -115,11 +131,14 @@ fn read_options(trace: &mut Trace, scan: &mut Scan<'_>, (link, first): (u64, u64
         let (mut options, mut damage) = (Vec::new(), Vec::new());
         let end = options_section(trace, scan, header.offset, &mut options, &mut damage);
         // The options of a recording that was not finished yet stay in the file.
-        if options.iter().any(|option: &RawOption| option.id == OptionId::RTRACE_SPOOLS) {
+        let is_former = options.iter().any(|option: &RawOption| option.id == OptionId::RTRACE_SPOOLS);
+        if !is_former {
+            trace.damage.push(FileError::LostSection { place: header.place() });
+        }
+        trace.damage.extend(damage.into_iter().chain(end.err()));
+        if is_former {
             continue;
         }
-        trace.damage.push(FileError::LostSection { place: header.place() });
-        trace.damage.extend(damage.into_iter().chain(end.err()));
         let known: HashSet<u16> = trace.options.iter().take(reached).map(|option| option.id.0).collect();
         let is_new = |option: &RawOption| option.id == OptionId::BUFFER || !known.contains(&option.id.0);
         trace.options.extend(options.into_iter().filter(is_new));
@@ -205,7 +224,10 @@ fn sized(prefix: &Prefix, header: SectionHeader, mut data: Vec<u8>) -> Result<Ve
     left_over(&scan)?;
     data.truncate(text.end);
     data.drain(..text.start);
-    Ok(data)
+    match meta::zeros(&data, header.place(), text.start as u64, true) {
+        Some(damaged) => Err(damaged),
+        None => Ok(data),
+    }
 }
 
 /// Takes over what a section says.
@@ -213,16 +235,17 @@ fn take_meta(trace: &mut Trace, header: SectionHeader, data: Vec<u8>) -> Result<
     let mut inner = Scan::unpacked(&data, trace.prefix.abi, header.place());
     match header.id {
         SectionId::HEADER_INFO => {
-            let (page, event) = meta::header_info(&mut inner)?;
+            let (page, event) = meta::header_info(&mut inner, &mut trace.damage)?;
             trace.set_header_page(header.place(), page, event);
         }
         SectionId::FTRACE_EVENTS => {
             meta::formats(&mut inner, "ftrace", &mut trace.ftrace_formats, &mut trace.damage)?;
         }
         SectionId::EVENT_FORMATS => meta::systems(&mut inner, &mut trace.event_formats, &mut trace.damage)?,
-        SectionId::PRINTK => trace.printk_formats = meta::sized32(&mut inner)?,
-        SectionId::CMDLINES => trace.saved_cmdlines = meta::sized64(&mut inner)?,
+        SectionId::PRINTK => trace.printk_formats = meta::sized32(&mut inner, &mut trace.damage)?,
+        SectionId::CMDLINES => trace.saved_cmdlines = meta::sized64(&mut inner, &mut trace.damage)?,
         _ => {
+            trace.damage.extend(meta::zeros(&data, header.place(), 0, true));
             trace.modules = data;
             return Ok(());
         }
@@ -270,15 +293,6 @@ fn read_buffers(trace: &mut Trace, scan: &mut Scan<'_>, sections: &[SectionHeade
     }
 }
 
-/// Whether these bytes of the file are zeros, fewer than `align`.
-fn is_padding(scan: &mut Scan<'_>, bytes: &Range<u64>, align: u64) -> bool {
-    let (len, before) = (bytes.end.saturating_sub(bytes.start), scan.pos());
-    scan.seek(bytes.start);
-    let padding = len < align && scan.bytes(len).is_ok_and(|read| read.iter().all(|byte| *byte == 0));
-    scan.seek(before);
-    padding
-}
-
 fn read_buffer(
     trace: &mut Trace,
     scan: &mut Scan<'_>,
@@ -288,6 +302,13 @@ fn read_buffer(
     let (found, defect) = BufferOption::read(option, trace.abi, false)?;
     if !told.insert(found.section) {
         return Err(option.error("another option speaks of the same buffer"));
+    }
+    if trace.buffers.iter().any(|buffer| buffer.name == found.name) {
+        trace.damage.push(option.error("another buffer has the same name"));
+    }
+    // Without a CPUCOUNT option the number is not known yet.
+    if trace.cpu_count > 0 && found.cpus.iter().any(|cpu| cpu.0.0 >= trace.cpu_count) {
+        trace.damage.push(option.error("it names a CPU that the machine did not have"));
     }
     let data: Vec<_> = found.cpus.iter().map(|c| c.1..c.1.saturating_add(c.2)).collect();
     let first = data.iter().filter(|data| !data.is_empty()).map(|data| data.start).min();
@@ -299,11 +320,9 @@ fn read_buffer(
         Err(e) => trace.damage.push(e),
         Ok(header) => {
             let align = u64::from(trace.prefix.page_size.max(found.page_size));
-            let misfit = if damaged { None } else { misfit(data, &header.data(), align) };
-            // A section may end with the padding in front of the data of a last CPU that has none.
-            let at_end = |bytes: &Range<u64>| bytes.end == header.data().end;
-            let misfit = misfit.filter(|bytes| !(at_end(bytes) && is_padding(scan, bytes, align)));
             layout_found = layout(trace, scan, header, first.unwrap_or(header.data().start));
+            let compressed = layout_found == DataLayout::Chunks;
+            let misfit = if damaged { None } else { misfit(scan, data, &header.data(), align, compressed) };
             if let Some(bytes) = &misfit {
                 let place = header.place();
                 trace.damage.push(FileError::Misfit { place, start: bytes.start, end: bytes.end });
@@ -318,8 +337,8 @@ fn read_buffer(
     Ok(Buffer { name: found.name, clock: found.clock, page_size: found.page_size as usize, cpus, text: None })
 }
 
-/// How the data of a buffer is stored that starts at `first`: as its section's flag says, if the file is compressed at
-/// all. A flag that says otherwise than the data is damage.
+/// Layout of the data of a buffer that starts at `first`: as its section's flag says, if the file is compressed at all.
+/// A flag that says otherwise than the data is damage.
 fn layout(trace: &mut Trace, scan: &mut Scan<'_>, header: SectionHeader, first: u64) -> DataLayout {
     let (marked, codec) = (header.is_compressed(), trace.prefix.codec);
     let compressed = match (codec, marked) {
@@ -363,6 +382,11 @@ fn text_buffer(trace: &Trace, name: String, text: Vec<u8>) -> Buffer {
 fn text_at(trace: &Trace, scan: &mut Scan<'_>, at: u64, room: &mut u64) -> Result<Vec<u8>, FileError> {
     let header = read_header(scan, SectionId::BUFFER_TEXT, at)?;
     if !header.is_compressed() {
+        let codec = trace.prefix.codec;
+        if codec != Codec::None && salvage::starts_with_frame(scan, codec, header.data().start) {
+            return Err(FileError::Mark { place: header.place(), marked: false, codec: codec.name() });
+        }
+        scan.seek(header.data().start);
         take_room(scan, room, header.size)?;
         return scan.bytes(header.size);
     }

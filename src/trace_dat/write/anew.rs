@@ -51,7 +51,7 @@ impl NewFile {
         Ok(NewFile { out: Out::V7(Version7::after(writer)?) })
     }
 
-    /// How its events are compressed.
+    /// The codec of its events.
     pub fn codec(&self) -> Codec {
         match &self.out {
             Out::V6(_) => Codec::None,
@@ -140,7 +140,7 @@ impl NewFile {
     pub fn finish(self) -> Result<u64, WriteError> {
         match self.out {
             Out::V6(out) => Ok(out.finish()),
-            Out::V7(out) => Ok(out.finish()),
+            Out::V7(out) => out.finish(),
         }
     }
 }

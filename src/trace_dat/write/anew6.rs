@@ -1,6 +1,7 @@
 //! Version 6: everything in a fixed order, sub-buffers uncompressed, one size of sub-buffers for all.
 
 use super::from_file::{is_fact, loaded, systems};
+use super::parts::page_start;
 use super::{WriteError, parts};
 use crate::abi::{Abi, Endian};
 use crate::trace_dat::file::prefix::MAGIC;
@@ -18,20 +19,33 @@ pub(super) struct Version6 {
     page_size: usize,
     cpus: u32,
     has_clock: bool,
-    /// Where each instance's option has the place of its block.
+    /// Offset of the place of each instance's block, in its option.
     instances: Vec<u64>,
-    /// Where the present buffer's table of CPUs stands.
+    /// Offset of the present buffer's table of CPUs.
     table: u64,
     cpu: Option<(CpuId, u64)>,
 }
 
 const DATA: &str = "a buffer's data";
+/// Limit of the CPUs in a buffer's table: eight times what the kernel can be built for (`CONFIG_NR_CPUS`).
+const MAX_CPUS: u32 = 1 << 16;
+/// Size of a CPU's entry in a buffer's table, in bytes: where its data lies, and how much of it.
+const ENTRY: usize = 16;
 
 impl Version6 {
     pub(super) fn create(file: File, from: &Trace, names: &[&str]) -> Result<Self, WriteError> {
         let abi = from.prefix.abi;
-        let cpus =
-            from.buffers.iter().flat_map(|b| &b.cpus).map(|c| c.cpu.0 + 1).max().unwrap_or(0).max(from.cpu_count);
+        let cpus = from
+            .buffers
+            .iter()
+            .flat_map(|b| &b.cpus)
+            .map(|c| c.cpu.0.saturating_add(1))
+            .max()
+            .unwrap_or(0)
+            .max(from.cpu_count);
+        if cpus > MAX_CPUS {
+            return Err(WriteError::Version6("a CPU with a number beyond 65,535, which no machine has"));
+        }
         let mut out = Put::new(abi);
         out.raw(MAGIC).cstr("6").raw(&[u8::from(abi.endian == Endian::Big), abi.long_size]).u32(from.prefix.page_size);
         parts::header_info(&mut out, &from.header_texts.0, &from.header_texts.1);
@@ -49,9 +63,11 @@ impl Version6 {
         private_options::put(&mut out, abi, &facts.map(|o| (o.id, &o.data)).collect::<Vec<_>>());
         let mut instances = Vec::new();
         for name in names.iter().filter(|name| !name.is_empty()) {
-            out.u16(OptionId::BUFFER.0).u32(8 + name.len() as u32 + 1);
+            let mut option = Put::new(abi);
+            option.u64(0).cstr(name);
+            out.u16(OptionId::BUFFER.0).u32(option.bytes.len() as u32);
             instances.push(out.bytes.len() as u64);
-            out.u64(0).cstr(name);
+            out.raw(&option.bytes);
         }
         out.u16(0);
         let mut new = Version6 {
@@ -83,10 +99,11 @@ impl Version6 {
         }
         self.put(DATA, b"flyrecord\0")?;
         self.table = self.pos;
-        self.put(DATA, &vec![0; 16 * self.cpus as usize])?;
+        self.put(DATA, &vec![[0; ENTRY]; self.cpus as usize].concat())?;
         if self.has_clock {
             let mut out = Put::new(self.abi);
-            out.u64(clock.len() as u64 + 2).raw(format!("[{clock}]").as_bytes());
+            let clock = format!("[{clock}]");
+            out.u64(clock.len() as u64).raw(clock.as_bytes());
             self.put(DATA, &out.bytes)?;
         }
         Ok(())
@@ -101,7 +118,7 @@ impl Version6 {
     }
 
     pub(super) fn begin_cpu(&mut self, cpu: CpuId) -> Result<(), WriteError> {
-        self.pos = self.pos.next_multiple_of((self.page_size as u64).max(1));
+        self.pos = page_start(self.pos, self.page_size);
         self.cpu = Some((cpu, self.pos));
         Ok(())
     }
@@ -113,8 +130,8 @@ impl Version6 {
     pub(super) fn end_cpu(&mut self) -> Result<(), WriteError> {
         let Some((cpu, start)) = self.cpu.take() else { return Ok(()) };
         let mut entry = Put::new(self.abi);
-        entry.u64(start).u64(self.pos - start);
-        self.write_at(DATA, &entry.bytes, self.table + 16 * u64::from(cpu.0))
+        entry.u64(start).u64(self.pos.saturating_sub(start));
+        self.write_at(DATA, &entry.bytes, self.table.saturating_add((ENTRY as u64).saturating_mul(cpu.0.into())))
     }
 
     pub(super) fn finish(self) -> u64 {
@@ -123,7 +140,7 @@ impl Version6 {
 
     fn put(&mut self, what: &'static str, bytes: &[u8]) -> Result<(), WriteError> {
         self.write_at(what, bytes, self.pos)?;
-        self.pos += bytes.len() as u64;
+        self.pos = self.pos.saturating_add(bytes.len() as u64);
         Ok(())
     }
 

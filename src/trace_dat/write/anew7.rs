@@ -1,6 +1,7 @@
 //! Version 7, written front to back: each buffer's section is followed by the options that name it.
 
 use super::from_file::{is_fact, loaded, systems};
+use super::parts::page_start;
 use super::{WriteError, Writer};
 use crate::trace_dat::put::Put;
 use crate::trace_dat::{BufferOption, Codec, OptionId, SectionId, Trace};
@@ -12,8 +13,10 @@ const HEADER: u64 = 16;
 
 pub(super) struct Version7 {
     writer: Writer,
-    /// Where the link to the next options section stands.
+    /// Offset of the link to the next options section.
     link: u64,
+    /// Offset of the checksums.
+    sums: Option<u64>,
     buffer: BufferOption,
     cpu: Option<Cpu>,
 }
@@ -26,7 +29,7 @@ struct Cpu {
 
 impl Version7 {
     pub(super) fn create(file: File, from: &Trace, codec: Codec) -> Result<Self, WriteError> {
-        // What follows is in the byte order of the recording, for others cannot read two in one file.
+        // The rest is in the byte order of the recording, for others cannot read two in one file.
         let mut writer = Writer::create(file, from.prefix.abi, from.prefix.page_size, codec)?;
         writer.header_info(&from.header_texts.0, &from.header_texts.1)?;
         let ftrace: Vec<String> = from.ftrace_formats.iter().map(ToString::to_string).collect();
@@ -54,12 +57,14 @@ impl Version7 {
     /// Goes on where `writer` has all but the buffers.
     pub(super) fn after(mut writer: Writer) -> Result<Self, WriteError> {
         let at = writer.pos;
+        writer.reserve_sums()?;
         let options = std::mem::take(&mut writer.options);
+        let sums = writer.place_of_sums(&options, at);
         let link = writer.put_options(&options, 0)?;
         writer.start_options_at(at)?;
         let buffer =
             BufferOption { section: 0, name: String::new(), clock: String::new(), page_size: 0, cpus: Vec::new() };
-        Ok(Version7 { writer, link, buffer, cpu: None })
+        Ok(Version7 { writer, link, sums, buffer, cpu: None })
     }
 
     pub(super) fn codec(&self) -> Codec {
@@ -86,7 +91,7 @@ impl Version7 {
     }
 
     pub(super) fn begin_cpu(&mut self, id: CpuId) -> Result<(), WriteError> {
-        self.writer.pos = self.writer.pos.next_multiple_of(u64::from(self.buffer.page_size).max(1));
+        self.writer.pos = page_start(self.writer.pos, self.buffer.page_size as usize);
         self.cpu = Some(Cpu { id, start: self.writer.pos, chunks: 0 });
         if self.writer.codec == Codec::None { Ok(()) } else { self.writer.put(DATA, &[0; 4]) }
     }
@@ -100,7 +105,7 @@ impl Version7 {
             self.writer.put(DATA, &out.bytes)?;
         }
         if let Some(cpu) = &mut self.cpu {
-            cpu.chunks += 1;
+            cpu.chunks = cpu.chunks.saturating_add(1);
         }
         Ok(())
     }
@@ -125,12 +130,14 @@ impl Version7 {
             let failed = |source| WriteError::Write { what: DATA, source };
             self.writer.file.write_all_at(&count.bytes, cpu.start).map_err(failed)?;
         }
-        self.buffer.cpus.push((cpu.id, cpu.start, self.writer.pos - cpu.start));
+        let size = self.writer.pos.saturating_sub(cpu.start);
+        self.buffer.cpus.push((cpu.id, cpu.start, size));
         Ok(())
     }
 
     pub(super) fn end_buffer(&mut self) -> Result<(), WriteError> {
-        self.writer.patch(DATA, self.buffer.section + 8, self.writer.pos - self.buffer.section - HEADER)?;
+        let body = self.buffer.section.saturating_add(HEADER);
+        self.writer.patch(DATA, self.buffer.section.saturating_add(8), self.writer.pos.saturating_sub(body))?;
         let option = self.buffer.write(self.writer.abi);
         self.add_options(&[(OptionId::BUFFER, option)])
     }
@@ -141,8 +148,9 @@ impl Version7 {
         Ok(())
     }
 
-    pub(super) fn finish(self) -> u64 {
-        self.writer.pos
+    pub(super) fn finish(mut self) -> Result<u64, WriteError> {
+        self.writer.put_sums(self.sums, &[])?;
+        Ok(self.writer.pos)
     }
 }
 

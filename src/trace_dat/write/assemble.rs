@@ -1,7 +1,9 @@
 //! Finishing a recording: the spools become the file's BUFFER sections.
 
+use super::parts::page_start;
 use super::{WriteError, Writer};
 use crate::trace_dat::file::owned_dir::OwnedDir;
+use crate::trace_dat::file::siblings::COUNT;
 use crate::trace_dat::{BufferOption, ChunkIndex, Codec, OptionId, SectionId, SpoolEntry, SpoolTable};
 use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit};
@@ -11,21 +13,21 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// How much is moved at once, and so at most on the disk twice, in bytes.
-const PIECE: u64 = 1 << 20;
+/// Size of one move, and so at most on the disk twice, in bytes.
+const PIECE: u64 = 1 << 20; // a power of two
 
 /// A spool nobody appends to any more.
 #[derive(Clone, Debug)]
 pub struct FinishedSpool {
-    /// What it holds; `target` is ignored.
+    /// Its entry; `target` is ignored.
     pub entry: SpoolEntry,
-    /// Where it is: in the directory of the trace file, and of the same owner.
+    /// Its path: in the directory of the trace file, and of the same owner.
     pub path: PathBuf,
-    /// How many of its bytes count, the count word included: up to the end of the last whole chunk or sub-buffer.
+    /// Number of its bytes that count, the count word included: up to the end of the last whole chunk or sub-buffer.
     pub size: u64,
-    /// How many chunks these are; without compression this says nothing.
+    /// Number of its chunks; meaningless without compression.
     pub chunks: u32,
-    /// What the chunks hold, as far as that is known.
+    /// Index of the chunks, as far as it is known.
     pub index: ChunkIndex,
 }
 
@@ -35,12 +37,12 @@ impl FinishedSpool {
     }
 }
 
-/// What became of a recording.
+/// The result of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
     /// Size of the trace file, in bytes.
     pub file_size: u64,
-    /// How many of them are the CPUs' data as stored.
+    /// Number of bytes that are the CPUs' data as stored.
     pub data_size: u64,
 }
 
@@ -73,7 +75,7 @@ impl Writer {
         };
         let full = |spool: &&FinishedSpool| match self.codec {
             Codec::None => spool.size > 0,
-            _ => spool.chunks > 0,
+            _ => spool.size > COUNT, // chunks, or damage only
         };
         let with_data: Vec<&FinishedSpool> = spools.iter().filter(full).collect();
         // Before the first step, so that recovery need not find the ends again.
@@ -86,13 +88,14 @@ impl Writer {
                 self.option(OptionId::RTRACE_INDEX, data);
             }
         }
+        self.reserve_sums()?;
         self.check_room(&with_data)?;
         let (table, end) = self.lay_out(buffers, &with_data)?;
         let mut data_size = 0;
         for (spool, entry) in with_data.iter().zip(&table.entries) {
             let failed = |source| WriteError::Spool { path: spool.path.clone(), source };
             move_into(&self.file, entry.target, &open(spool)?).map_err(failed)?;
-            data_size += entry.target.1;
+            data_size = entry.target.1.saturating_add(data_size);
         }
         finish_move(&self, &table, end)?;
         for spool in spools {
@@ -107,12 +110,12 @@ impl Writer {
     fn check_room(&self, spools: &[&FinishedSpool]) -> Result<(), WriteError> {
         // Headers, tables, and what the last blocks of files do not use.
         const MORE: u64 = 64 << 10;
-        let options: u64 = self.options.iter().map(|(_, data)| data.len() as u64 + 6).sum();
+        let options = sum(self.options.iter().map(|(_, data)| (data.len() as u64).saturating_add(6)));
         let piece = spools.iter().map(|spool| spool.size.min(PIECE)).max().unwrap_or(0);
-        let needed = options + piece + MORE;
-        let data: u64 = spools.iter().map(|spool| spool.size + u64::from(spool.entry.page_size)).sum();
+        let needed = sum([options, piece, MORE]);
+        let data = sum(spools.iter().map(|spool| spool.size.saturating_add(spool.entry.page_size.into())));
         let failed = |errno: Errno| WriteError::Write { what: "the end of the recording", source: errno.into() };
-        if getrlimit(Resource::RLIMIT_FSIZE).is_ok_and(|(most, _)| self.pos + options + data + MORE > most) {
+        if getrlimit(Resource::RLIMIT_FSIZE).is_ok_and(|(most, _)| sum([self.pos, options, data, MORE]) > most) {
             return Err(failed(Errno::EFBIG));
         }
         match fstatvfs(&self.file) {
@@ -142,33 +145,39 @@ impl Writer {
         buffers: &[(String, String, u32)],
         spools: &[&FinishedSpool],
     ) -> Result<(SpoolTable, u64), WriteError> {
-        let cpus_of = |name: &str| spools.iter().filter(|s| s.entry.buffer == name).count() as u64;
         // Everything before the data has a known size, so the places of the data are known before it is written.
         let mut table = SpoolTable { finishing: true, ..SpoolTable::default() };
         table.entries = spools.iter().map(|s| s.entry.clone()).collect();
         let start = self.pos;
-        let mut pos = start + HEADER + self.options_section(&self.options, 0).len() as u64;
-        for (name, clock, _) in buffers {
-            pos += HEADER + 6 + (8 + name.len() as u64 + 1 + clock.len() as u64 + 1 + 8 + 20 * cpus_of(name)) + 14;
+        let mut pos = sum([start, HEADER, self.options_section(&self.options, 0).len() as u64]);
+        let one_option = |size: u64| sum([HEADER, 6, size, 14]); // with the DONE option that ends its section
+        for (name, clock, page_size) in buffers {
+            // Places and sizes have the same number of bytes whatever they are.
+            let cpus = spools.iter().filter(|s| s.entry.buffer == *name).map(|s| (s.entry.cpu, 0, 0)).collect();
+            let (name, clock) = (name.clone(), clock.clone());
+            let option = BufferOption { section: 0, name, clock, page_size: *page_size, cpus }.write(self.abi);
+            pos = pos.saturating_add(one_option(option.len() as u64));
         }
-        pos += HEADER + 6 + table.write(self.abi).len() as u64 + 14;
+        pos = pos.saturating_add(one_option(table.write(self.abi).len() as u64));
         let mut found = Vec::new();
         let mut headers = Vec::new();
         for (name, clock, page_size) in buffers {
             let section = pos;
-            pos += HEADER;
+            let body = section.saturating_add(HEADER);
+            pos = body;
             let mut cpus = Vec::new();
             for (spool, entry) in spools.iter().zip(&mut table.entries).filter(|(s, _)| s.entry.buffer == *name) {
-                pos = pos.next_multiple_of(u64::from(*page_size).max(1));
+                pos = page_start(pos, *page_size as usize);
                 entry.target = (pos, spool.size);
                 cpus.push((entry.cpu, pos, spool.size));
-                pos += spool.size;
+                pos = pos.saturating_add(spool.size);
             }
-            headers.push((section, pos - section - HEADER));
+            headers.push((section, pos.saturating_sub(body)));
             let (name, clock) = (name.clone(), clock.clone());
             found.push(BufferOption { section, name, clock, page_size: *page_size, cpus });
         }
         let options = std::mem::take(&mut self.options);
+        let sums = self.place_of_sums(&options, start);
         let mut link = self.put_options(&options, 0)?;
         for buffer in &found {
             self.patch("options", link, self.pos)?;
@@ -185,9 +194,16 @@ impl Writer {
                 .write_all_at(&header, at)
                 .map_err(|source| WriteError::Write { what: "a buffer's section", source })?;
         }
+        // As the file will be when the table of spools is cut off.
+        self.put_sums(sums, &[(self.first_options, start), (table.link, 0)])?;
         self.start_options_at(start)?;
         Ok((table, pos))
     }
+}
+
+/// The sum of sizes in bytes.
+fn sum(sizes: impl IntoIterator<Item = u64>) -> u64 {
+    sizes.into_iter().fold(0, u64::saturating_add)
 }
 
 /// Size of a section's header, in bytes.
@@ -205,8 +221,9 @@ pub(super) fn move_into(file: &File, target: (u64, u64), spool: &File) -> io::Re
     let mut left = spool.metadata()?.len().min(target.1);
     let mut piece = Vec::new();
     while left > 0 {
-        let from = (left - 1) / PIECE * PIECE;
-        copy(spool, from, file, target.0 + from, left - from, &mut piece)?;
+        let from = left.saturating_sub(1) & !(PIECE - 1);
+        let to = target.0.checked_add(from).ok_or(io::ErrorKind::FileTooLarge)?;
+        copy(spool, from, file, to, left.saturating_sub(from), &mut piece)?;
         spool.set_len(from)?;
         left = from;
     }
@@ -215,10 +232,11 @@ pub(super) fn move_into(file: &File, target: (u64, u64), spool: &File) -> io::Re
 
 /// Copies `len` bytes within the kernel, or through `piece` where the filesystem cannot.
 pub(super) fn copy(from: &File, at: u64, to: &File, to_at: u64, len: u64, piece: &mut Vec<u8>) -> io::Result<()> {
-    let (mut source, mut target) = (at as i64, to_at as i64);
-    let end = source + len as i64;
+    let offset = |at: Option<u64>| at.and_then(|at| i64::try_from(at).ok()).ok_or(io::ErrorKind::FileTooLarge);
+    let (mut source, mut target) = (offset(Some(at))?, offset(Some(to_at))?);
+    let end = offset(at.checked_add(len))?;
     while source < end {
-        let left = (end - source) as usize;
+        let left = end.saturating_sub(source) as usize;
         match nix::fcntl::copy_file_range(from, Some(&mut source), to, Some(&mut target), left) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(_) => {}

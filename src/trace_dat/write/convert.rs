@@ -1,11 +1,13 @@
 //! A whole file in another version or compression.
 
+use super::parts::whole_pages;
 use super::{NewFile, Version, WriteError};
 use crate::trace_dat::{FileError, Trace};
 use std::fs::File;
 
 /// Writes what `from` holds to `file`, which is empty. Chunks that are compressed as the new file is are copied as they
-/// are. What is damaged goes to `damaged` and is left out. Gives the new file's size in bytes.
+/// are, after a look at what they unpack to, which takes so many `threads`. What is damaged goes to `damaged` and is left out.
+/// Gives the new file's size in bytes.
 ///
 /// # Errors
 /// [`WriteError::Write`]; [`WriteError::Version6`].
@@ -13,6 +15,7 @@ pub fn convert(
     from: &Trace,
     file: File,
     version: Version,
+    threads: usize,
     damaged: &mut dyn FnMut(FileError),
 ) -> Result<u64, WriteError> {
     let names: Vec<&str> = from.buffers.iter().map(|buffer| buffer.name.as_str()).collect();
@@ -26,20 +29,17 @@ pub fn convert(
         new.begin_buffer(&buffer.name, &buffer.clock, buffer.page_size)?;
         for (index, data) in buffer.cpus.iter().enumerate() {
             new.begin_cpu(data.cpu)?;
-            let mut pages = from.raw_pages(buffer, index);
+            let mut pages = from.raw_pages(buffer, index).on_threads(threads);
             loop {
-                if pages.codec() == new.codec()
-                    && let Some(packed) = pages.next_packed()
-                {
-                    new.packed(packed.bytes(), packed.size)?;
-                    continue;
-                }
-                match pages.next(&mut chunk) {
-                    Ok(true) => {
-                        chunk.truncate(chunk.len() / buffer.page_size * buffer.page_size);
+                match pages.next_stored(&mut chunk) {
+                    Ok(Some(Some(packed))) if pages.codec() == new.codec() => {
+                        new.packed(packed.bytes(), packed.size)?;
+                    }
+                    Ok(Some(_)) => {
+                        chunk.truncate(whole_pages(chunk.len(), buffer.page_size));
                         new.pages(&chunk)?;
                     }
-                    Ok(false) => break,
+                    Ok(None) => break,
                     Err(error) => damaged(error),
                 }
             }

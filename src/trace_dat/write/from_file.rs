@@ -1,13 +1,14 @@
-//! What of a file is copied to another.
+//! The part of a file that is copied to another.
 
 use super::WriteError;
 use crate::trace_dat::{FileError, LazyBytes, OptionId, Trace};
 
-/// Whether an option is about the recording rather than about where something lies in the file.
+/// True if an option is about the recording rather than about where something lies in the file.
 pub(super) fn is_fact(id: OptionId) -> bool {
     const HEADER_INFO: u16 = OptionId::HEADER_INFO.0;
     let pointer = matches!(id.0, HEADER_INFO..=22 | 23 | 25) || id == OptionId::STRINGS;
-    let layout = matches!(id, OptionId::RTRACE_SPOOLS | OptionId::RTRACE_BTF | OptionId::RTRACE_INDEX);
+    let layout =
+        matches!(id, OptionId::RTRACE_SPOOLS | OptionId::RTRACE_BTF | OptionId::RTRACE_INDEX | OptionId::RTRACE_SUMS);
     !pointer && !layout && id != OptionId::BUFFER && id != OptionId::DONE
 }
 

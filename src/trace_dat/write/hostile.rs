@@ -34,11 +34,11 @@ fn unfinished(path: &Path, table: &SpoolTable) {
     writer.publish(table).unwrap();
 }
 
-struct Place(tempfile::TempDir);
+struct TestDir(tempfile::TempDir);
 
-impl Place {
+impl TestDir {
     fn new() -> Self {
-        Place(tempfile::tempdir().unwrap())
+        TestDir(tempfile::tempdir().unwrap())
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -56,7 +56,7 @@ impl Place {
     }
 }
 
-/// How many pages a reader finds beside the recording, and what it says is wrong.
+/// Number of pages that a reader finds beside the recording, and its messages.
 fn read(path: &Path) -> (u64, Vec<String>) {
     let mut trace = Trace::open(File::open(path).unwrap()).unwrap();
     trace.attach_spools(&Siblings::of(path, &File::open(path).unwrap()).unwrap());
@@ -67,7 +67,7 @@ fn read(path: &Path) -> (u64, Vec<String>) {
 
 #[test]
 fn names_in_the_file_name_nothing() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.put("victim");
     place.put("other.dat.cpu0.spool");
     place.put("x.comms.spool");
@@ -88,7 +88,7 @@ fn names_in_the_file_name_nothing() {
     ] {
         unfinished(&path, &wrong);
         let before = fs::read(&path).unwrap();
-        assert!(matches!(recover(&path), Err(WriteError::Read(_))), "{wrong:?}");
+        assert!(matches!(recover(&path), Err(WriteError::SpoolTable(_))), "{wrong:?}");
         assert_eq!(fs::read(&path).unwrap(), before);
         let (pages, damage) = read(&path);
         assert!(pages == 0 && damage[0].contains("not this recording's"), "{wrong:?} {damage:?}");
@@ -98,12 +98,12 @@ fn names_in_the_file_name_nothing() {
 
 #[test]
 fn what_has_a_spools_name_must_be_the_owners_only_file() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.put("victim");
     let path = place.at("x.dat");
     let spool = place.at("x.dat.cpu0.spool");
     let comms = SpoolTable { comms: "x.dat.comms.spool".to_owned(), ..table(vec![entry("x.dat", "", 0)]) };
-    type Plant = fn(&Place, &Path);
+    type Plant = fn(&TestDir, &Path);
     let plants: [(&str, Plant); 5] = [
         ("not a regular file", |place, at| symlink(place.at("victim"), at).unwrap()),
         ("not a regular file", |_, at| nix::unistd::mkfifo(at, nix::sys::stat::Mode::S_IRWXU).unwrap()),
@@ -144,7 +144,7 @@ fn what_has_a_spools_name_must_be_the_owners_only_file() {
 
 #[test]
 fn pieces_of_a_flight_recorder_are_held_to_the_same() {
-    let place = Place::new();
+    let place = TestDir::new();
     place.put("victim");
     place.put("x.dat.cpu0.spool");
     let path = place.at("x.dat");
@@ -156,7 +156,7 @@ fn pieces_of_a_flight_recorder_are_held_to_the_same() {
 
 #[test]
 fn another_recordings_spools_are_not_consumed() {
-    let place = Place::new();
+    let place = TestDir::new();
     // An instance `web` of x.dat has spools of the names that recording x.dat.web gives its own.
     let other = place.at("x.dat.web");
     unfinished(&other, &table(vec![entry("x.dat.web", "", 0)]));
@@ -172,7 +172,7 @@ fn another_recordings_spools_are_not_consumed() {
 
 #[test]
 fn leftovers_are_removed_and_nothing_else() {
-    let place = Place::new();
+    let place = TestDir::new();
     let path = place.at("x.dat");
     unfinished(&path, &SpoolTable::default());
     let gone = ["x.dat.cpu0.spool", "x.dat.web.cpu12.spool", "x.dat.comms.spool"];
@@ -194,7 +194,7 @@ fn leftovers_are_removed_and_nothing_else() {
 
 #[test]
 fn a_renamed_recording_names_what_it_misses() {
-    let place = Place::new();
+    let place = TestDir::new();
     let path = place.at("x.dat");
     let entries = table(vec![entry("x.dat", "", 0), entry("x.dat", "web", 1)]);
     unfinished(&path, &entries);
@@ -230,7 +230,7 @@ fn a_renamed_recording_names_what_it_misses() {
 
 #[test]
 fn a_missing_spool_is_said() {
-    let place = Place::new();
+    let place = TestDir::new();
     let path = place.at("x.dat");
     unfinished(&path, &table(vec![entry("x.dat", "", 0), entry("x.dat", "", 1)]));
     place.put("x.dat.cpu1.spool");
@@ -240,11 +240,44 @@ fn a_missing_spool_is_said() {
         }
         other => panic!("{other:?}"),
     }
+    // Also later, by the file alone.
+    let (pages, damage) = read(&path);
+    assert!(pages == 1 && damage[0].starts_with("cpu 0: events that the recorder had taken"), "{damage:?}");
+}
+
+#[test]
+fn a_damaged_table_costs_no_spool() {
+    let place = TestDir::new();
+    let path = place.at("x.dat");
+    unfinished(&path, &table(vec![entry("x.dat", "", 0), entry("x.dat", "", 1)]));
+    place.put("x.dat.cpu0.spool");
+    place.put("x.dat.cpu1.spool");
+    let whole = fs::read(&path).unwrap();
+    let header = crate::trace_dat::OptionId::RTRACE_SPOOLS.0.to_ne_bytes();
+    let at = whole.windows(2).rposition(|bytes| bytes == header).unwrap();
+    let ways = [
+        (at + 6, 9, "its version"),
+        (at + 6 + 16, b'/', "the name of task names"),
+        (at, 1, "its id"),
+        (at + 2, 0xff, "its length"),
+    ];
+    for (offset, byte, what) in ways {
+        let mut damaged = whole.clone();
+        damaged[offset] = byte;
+        fs::write(&path, &damaged).unwrap();
+        let refused = recover(&path);
+        let named = matches!(refused, Err(WriteError::SpoolTable(_) | WriteError::NoSpoolTable));
+        assert!(named, "{what}: {refused:?}");
+        assert!(place.is_whole("x.dat.cpu0.spool") && place.is_whole("x.dat.cpu1.spool"), "{what}");
+        assert!(fs::read(&path).unwrap() == damaged, "{what}");
+    }
+    fs::write(&path, &whole).unwrap();
+    assert!(matches!(recover(&path), Ok(Recovered::Finished { unsaved, .. }) if unsaved.is_empty()));
 }
 
 #[test]
 fn a_place_in_the_file_is_checked() {
-    let place = Place::new();
+    let place = TestDir::new();
     let path = place.at("x.dat");
     for target in [(0, 4096), (u64::MAX, 4096), (1 << 20, u64::MAX), (i64::MAX as u64, 1)] {
         let ours = SpoolEntry { target, ..entry("x.dat", "", 0) };

@@ -38,11 +38,12 @@ mod restore;
 mod sections;
 mod segments;
 mod split;
+mod sums;
 
 pub use anew::{NewFile, Version};
 pub use assemble::{FinishedSpool, Written};
 pub use convert::convert;
-pub use recover::{Recovered, SoundSpool, Unfinished, recover, recover_with};
+pub use recover::{Added, Recovered, SoundSpool, Unfinished, recover, recover_with};
 pub use restore::{BareBuffer, Restored, restore};
 pub use sections::{FileLock, WriteError, Writer};
 pub use segments::{join_segments, segment_path};

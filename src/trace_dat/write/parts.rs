@@ -1,6 +1,16 @@
-//! What both versions of the file hold in the same form.
+//! Parts that both versions of the file hold in the same form.
 
 use crate::trace_dat::put::Put;
+
+/// The first place from `pos` on where a sub-buffer of a CPU may start: they lie at multiples of their size.
+pub(super) fn page_start(pos: u64, page_size: usize) -> u64 {
+    pos.checked_next_multiple_of(page_size as u64).unwrap_or(pos)
+}
+
+/// Number of whole sub-buffers in `len` bytes.
+pub(super) fn whole_pages(len: usize, page_size: usize) -> usize {
+    len.saturating_sub(len.checked_rem(page_size).unwrap_or_default())
+}
 
 pub(super) fn header_info(out: &mut Put, page: &[u8], event: &[u8]) {
     out.raw(b"header_page\0").u64(page.len() as u64).raw(page);

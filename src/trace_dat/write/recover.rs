@@ -1,4 +1,4 @@
-//! What a killed recorder left behind, turned into a trace file.
+//! The remains of a killed recorder, turned into a trace file.
 
 use super::assemble::{finish_move, move_into};
 use super::sections::FileLock;
@@ -6,12 +6,15 @@ use super::segments::join_segments_in;
 use super::{FinishedSpool, WriteError, Writer, Written};
 use crate::trace_dat::file::prefix::MAGIC;
 use crate::trace_dat::file::siblings::COUNT;
-use crate::trace_dat::{ChunkIndex, Codec, DataLayout, FileError, OptionId, Siblings, SpoolEntry, SpoolTable, Trace};
+use crate::trace_dat::{
+    Chunk, ChunkIndex, Codec, DataLayout, FileError, OptionId, RawOption, Siblings, SpoolEntry, SpoolTable, Trace,
+    UnsavedEvents,
+};
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// What [`recover`] did.
+/// The result of [`recover`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recovered {
     /// Nothing: the recording was finished.
@@ -26,28 +29,41 @@ pub enum Recovered {
         dropped: u64,
         /// Names of spools that were not there.
         missing: Vec<String>,
+        /// Events that are not in the file although the recorder had them; the file says so too.
+        unsaved: Vec<UnsavedEvents>,
     },
+}
+
+/// Facts that a caller of [`recover_with`] knows beside the spools.
+#[derive(Debug, Default)]
+pub struct Added {
+    /// Lines of saved_cmdlines for pids that the recording has no name for.
+    pub comms: Vec<u8>,
+    /// Events that were taken out of the rings and that no spool has.
+    pub unsaved: Vec<UnsavedEvents>,
 }
 
 /// An unfinished recording, for a caller that has more to add.
 pub struct Unfinished<'a> {
     /// The trace file, open for reading and writing.
     pub file: &'a File,
-    /// What it says.
+    /// Its contents.
     pub trace: &'a Trace,
-    /// The spools that are there, each cut to its sound prefix.
+    /// The spools that are there, each without its torn end.
     pub spools: Vec<SoundSpool>,
 }
 
-/// A spool that holds whole chunks or sub-buffers only.
+/// A spool that ends with a whole chunk or sub-buffer, or with damage.
 #[derive(Debug)]
 pub struct SoundSpool {
-    /// What it holds.
+    /// Its entry.
     pub entry: SpoolEntry,
     /// The spool, open for writing; what is appended to it goes into the recording.
     pub file: File,
     /// Its bytes, the count word included.
     pub size: u64,
+    /// True if its oldest data is not there any more, as with a flight recorder.
+    pub lacks_oldest: bool,
 }
 
 /// Finishes the unfinished recording at `path`, whose spools lie beside it: regular files of the same owner, named after
@@ -57,15 +73,14 @@ pub struct SoundSpool {
 /// [`WriteError::Busy`] if its recorder lives; [`WriteError::Renamed`] if spools are missing because the recording has
 /// another name now. After any [`WriteError`] it can be called again.
 pub fn recover(path: &Path) -> Result<Recovered, WriteError> {
-    recover_with(path, |_| Vec::new())
+    recover_with(path, |_| Added::default())
 }
 
-/// [`recover`], after `add` has appended to the spools what is not in them yet. `add` returns lines of saved_cmdlines for
-/// pids that the recording has no name for.
+/// [`recover`], after `add` has appended to the spools what is not in them yet.
 ///
 /// # Errors
 /// As [`recover`].
-pub fn recover_with(path: &Path, add: impl FnOnce(Unfinished<'_>) -> Vec<u8>) -> Result<Recovered, WriteError> {
+pub fn recover_with(path: &Path, add: impl FnOnce(Unfinished<'_>) -> Added) -> Result<Recovered, WriteError> {
     let opened = |source| WriteError::Write { what: "the recording", source };
     let file = File::options().read(true).write(true).open(path).map_err(WriteError::Open)?;
     let held = FileLock::take(&file)?;
@@ -83,30 +98,49 @@ pub fn recover_with(path: &Path, add: impl FnOnce(Unfinished<'_>) -> Vec<u8>) ->
     };
     let Some(table) = trace.spools.clone() else {
         if let Some(option) = trace.option(OptionId::RTRACE_SPOOLS) {
-            SpoolTable::read(option, trace.abi)?;
+            SpoolTable::read(option, trace.abi).map_err(WriteError::SpoolTable)?;
+        }
+        if beside.any_data().map_err(opened)? {
+            return Err(WriteError::NoSpoolTable);
         }
         beside.remove_leftovers();
         return Ok(Recovered::WasComplete);
     };
     let recording = file.try_clone().map_err(opened)?;
-    let writer = Writer::resume(file, held, &trace)?;
+    let mut writer = Writer::resume(file, held, &trace)?;
     if table.finishing {
-        let finished = resume_finishing(&writer, &table, &beside)?;
+        let finished = resume_finishing(&writer, &table, &beside, marks_of(&trace))?;
         beside.remove_leftovers();
         return Ok(finished);
     }
     let count = if trace.prefix.codec == Codec::None { 0 } else { COUNT };
+    let mut lacking_oldest = Vec::new();
     for entry in &table.entries {
         let joined = join_segments_in(&beside.dir, &beside.spool_name(&entry.buffer, entry.cpu), count);
-        joined.map_err(|source| spool_error(&beside, entry, source))?;
+        if joined.map_err(|source| spool_error(&beside, entry, source))? {
+            lacking_oldest.push(entry.clone());
+        }
     }
     let missing = missing(&beside, &table)?;
     trace.attach_spools(&beside);
-    let (sound, dropped) = cut_to_sound_prefix(&mut trace, &table, &beside)?;
-    let mut names = add(Unfinished { file: &recording, trace: &trace, spools: sound });
+    let Ends { spools: mut sound, torn, unsaved } = find_torn_ends(&mut trace, &table, &beside)?;
+    let mut marks = marks_of(&trace);
+    add_marks(&mut marks, unsaved);
+    if torn > 0 {
+        // First, or the next call after a kill would see neither the ends nor that there were any.
+        writer.publish_with(&marks, &table)?;
+    }
+    for spool in &mut sound {
+        let cut = spool.file.set_len(spool.size);
+        cut.map_err(|source| spool_error(&beside, &spool.entry, source))?;
+        spool.lacks_oldest = lacking_oldest.contains(&spool.entry);
+    }
+    let added = add(Unfinished { file: &recording, trace: &trace, spools: sound });
+    add_marks(&mut marks, added.unsaved);
+    let mut names = added.comms;
     names.extend_from_slice(&trace.saved_cmdlines);
     let spools = finished_spools(&mut trace, &table, &beside)?;
-    // What a finish may have begun without getting to the point where it counts.
+    // Cuts off a finish that was begun and does not count.
     writer.file.set_len(writer.pos).map_err(opened)?;
     let mut buffers: Vec<(String, String, u32)> = Vec::new();
     for entry in &table.entries {
@@ -118,35 +152,55 @@ pub fn recover_with(path: &Path, add: impl FnOnce(Unfinished<'_>) -> Vec<u8>) ->
         buffers.push((String::new(), String::new(), trace.prefix.page_size));
     }
     buffers.sort_by_key(|b| !b.0.is_empty());
-    let mut writer = writer;
+    writer.put_marks(&marks);
     writer.saved_cmdlines(&names)?;
     let written = writer.finish_in(&beside.dir, &buffers, &spools)?;
     beside.remove_comms();
-    Ok(Recovered::Finished { written, dropped, missing })
+    Ok(Recovered::Finished { written, dropped: torn, missing, unsaved: marks })
 }
 
-/// Cuts each spool off after its last whole chunk; returns the spools and how many bytes were cut off.
-fn cut_to_sound_prefix(
-    trace: &mut Trace,
-    table: &SpoolTable,
-    beside: &Siblings,
-) -> Result<(Vec<SoundSpool>, u64), WriteError> {
-    let (mut spools, mut dropped) = (Vec::new(), 0);
+/// Spools, and where to cut them.
+struct Ends {
+    spools: Vec<SoundSpool>,
+    /// Bytes that are to be cut off.
+    torn: u64,
+    /// The CPUs whose spool has a torn end, or is not there.
+    unsaved: Vec<UnsavedEvents>,
+}
+
+/// Finds the torn ends of the spools. Changes no file.
+fn find_torn_ends(trace: &mut Trace, table: &SpoolTable, beside: &Siblings) -> Result<Ends, WriteError> {
+    let mut ends = Ends { spools: Vec::new(), torn: 0, unsaved: Vec::new() };
     for entry in &table.entries {
         let failed = |source| spool_error(beside, entry, source);
-        let Some((buffer, cpu)) = place_of(trace, entry) else { continue };
-        let (size, _) = trace.sound_prefix(&trace.buffers[buffer], cpu)?;
+        let torn = UnsavedEvents { buffer: entry.buffer.clone(), cpu: entry.cpu, events: None };
+        let Some((buffer, cpu)) = place_of(trace, entry) else {
+            ends.unsaved.push(torn);
+            continue;
+        };
+        let Some((size, _)) = trace.without_torn_end(buffer, cpu)? else { continue };
         let Some(file) = beside.open_spool(&entry.buffer, entry.cpu, true).map_err(failed)? else { continue };
         let there = file.metadata().map_err(failed)?.len();
         if size < there {
-            file.set_len(size).map_err(failed)?;
-            dropped += there - size;
+            ends.torn = there.saturating_sub(size).saturating_add(ends.torn);
+            ends.unsaved.push(torn);
         }
         let size = size.min(there);
-        trace.buffers[buffer].cpus[cpu].size = size;
-        spools.push(SoundSpool { entry: entry.clone(), file, size });
+        trace.set_size(buffer, cpu, size);
+        ends.spools.push(SoundSpool { entry: entry.clone(), file, size, lacks_oldest: false });
     }
-    Ok((spools, dropped))
+    Ok(ends)
+}
+
+/// The marks of lost events that the file has already. One that cannot be read is among [`Trace::damage`].
+fn marks_of(trace: &Trace) -> Vec<UnsavedEvents> {
+    trace.options(OptionId::RTRACE_UNSAVED).filter_map(|mark| UnsavedEvents::read(mark, trace.abi).ok()).collect()
+}
+
+/// Adds those of `more` to `marks`, instead of marks of the same CPU.
+fn add_marks(marks: &mut Vec<UnsavedEvents>, more: Vec<UnsavedEvents>) {
+    marks.retain(|mark| !more.iter().any(|known| (&known.buffer, known.cpu) == (&mark.buffer, mark.cpu)));
+    marks.extend(more);
 }
 
 /// The spools as they are now, with the number of their chunks.
@@ -156,15 +210,15 @@ fn finished_spools(trace: &mut Trace, table: &SpoolTable, beside: &Siblings) -> 
         let failed = |source| spool_error(beside, entry, source);
         let Some((buffer, cpu)) = place_of(trace, entry) else { continue };
         let Some(file) = beside.open_spool(&entry.buffer, entry.cpu, false).map_err(failed)? else { continue };
-        trace.buffers[buffer].cpus[cpu].size = file.metadata().map_err(failed)?.len();
-        let (size, chunks) = trace.sound_prefix(&trace.buffers[buffer], cpu)?;
+        trace.set_size(buffer, cpu, file.metadata().map_err(failed)?.len());
+        let Some((size, chunks)) = trace.without_torn_end(buffer, cpu)? else { continue };
         let path = beside.spool_path(&entry.buffer, entry.cpu);
         spools.push(FinishedSpool { entry: entry.clone(), path, size, chunks, index: ChunkIndex::default() });
     }
     Ok(spools)
 }
 
-/// Where the data of a spool is in `trace`, as buffer and CPU.
+/// Place of a spool's data in `trace`, as buffer and CPU.
 fn place_of(trace: &Trace, entry: &SpoolEntry) -> Option<(usize, usize)> {
     let buffer = trace.buffers.iter().position(|buffer| buffer.name == entry.buffer)?;
     let cpu = trace.buffers.get(buffer)?.cpus.iter().position(|cpu| cpu.cpu == entry.cpu)?;
@@ -174,8 +228,8 @@ fn place_of(trace: &Trace, entry: &SpoolEntry) -> Option<(usize, usize)> {
 /// More bytes than a file has that ends with its header.
 const LONGEST_HEADER: u64 = 64;
 
-/// Whether `file`, which cannot be read, is what a recorder leaves that was killed before it had written what describes the
-/// events: nothing, or the start of a header, with spools beside it that hold no data.
+/// True if `file`, which cannot be read, is what a recorder leaves that was killed before it had written what describes
+/// the events: nothing, or the start of a header, with spools beside it that hold no data.
 fn never_began(file: &File, beside: &Siblings) -> io::Result<bool> {
     let mut start = Vec::new();
     let mut file = file;
@@ -205,7 +259,12 @@ fn spool_error(beside: &Siblings, entry: &SpoolEntry, source: io::Error) -> Writ
 }
 
 /// The second half of [`Writer::finish`], from wherever it was when its process was killed.
-fn resume_finishing(writer: &Writer, table: &SpoolTable, beside: &Siblings) -> Result<Recovered, WriteError> {
+fn resume_finishing(
+    writer: &Writer,
+    table: &SpoolTable,
+    beside: &Siblings,
+    unsaved: Vec<UnsavedEvents>,
+) -> Result<Recovered, WriteError> {
     let missing = missing(beside, table)?;
     let len = writer.file.metadata().map_err(|source| WriteError::Write { what: "the recording", source })?.len();
     let mut end = writer.pos.max(len);
@@ -228,31 +287,62 @@ fn resume_finishing(writer: &Writer, table: &SpoolTable, beside: &Siblings) -> R
             let _ = beside.dir.remove(&name, &spool); // empty by now
         }
     }
-    Ok(Recovered::Finished { written: Written { file_size: end, data_size }, dropped: 0, missing })
+    let written = Written { file_size: end, data_size };
+    Ok(Recovered::Finished { written, dropped: 0, missing, unsaved })
 }
 
 impl Writer {
-    /// Goes on with an unfinished file: new sections go behind the table of spools, which is the last thing that counts.
+    /// Goes on with an unfinished file: new sections go after the table of spools, which is the last thing that counts.
     fn resume(file: File, lock: FileLock, trace: &Trace) -> Result<Writer, WriteError> {
         const TABLE_TO_END: u64 = 6 + 6 + 8; // its header, and the DONE option that ends the section
         let table = trace.option(OptionId::RTRACE_SPOOLS);
-        let pos = table.map_or(0, |o| o.offset + o.data.len() as u64 + TABLE_TO_END);
-        let keep = |id: OptionId| !matches!(id, OptionId::BUFFER | OptionId::RTRACE_SPOOLS);
-        let options = trace.options.iter().filter(|o| keep(o.id)).map(|o| (o.id, o.data.clone())).collect();
+        let pos = table.map_or(0, |o| o.offset.saturating_add(o.data.len() as u64).saturating_add(TABLE_TO_END));
+        let keep = |option: &&RawOption| match option.id {
+            OptionId::BUFFER | OptionId::RTRACE_SPOOLS | OptionId::RTRACE_SUMS => false,
+            OptionId::RTRACE_UNSAVED => UnsavedEvents::read(option, trace.abi).is_err(), // else `marks_of` has it
+            _ => true,
+        };
+        let options = trace.options.iter().filter(keep).map(|o| (o.id, o.data.clone())).collect();
         let first_options = trace.prefix.options.map(|o| o.0).ok_or(FileError::Version("6".to_owned()))?;
         Ok(Writer { file, abi: trace.prefix.abi, codec: trace.prefix.codec, pos, first_options, options, _lock: lock })
+    }
+
+    fn put_marks(&mut self, marks: &[UnsavedEvents]) {
+        for mark in marks {
+            let data = mark.write(self.abi);
+            self.option(OptionId::RTRACE_UNSAVED, data);
+        }
+    }
+
+    /// [`Writer::publish`] with marks that no later options have.
+    fn publish_with(&mut self, marks: &[UnsavedEvents], table: &SpoolTable) -> Result<(), WriteError> {
+        let without = self.options.len();
+        self.put_marks(marks);
+        let published = self.publish(table);
+        self.options.truncate(without);
+        published
     }
 }
 
 impl Trace {
-    /// How many bytes of a CPU's data are whole chunks (with the count word) or sub-buffers, and how many chunks.
-    fn sound_prefix(&self, buffer: &crate::trace_dat::Buffer, cpu: usize) -> Result<(u64, u32), FileError> {
-        let data = &buffer.cpus[cpu];
-        if data.layout == DataLayout::Pages || self.prefix.codec == Codec::None {
-            let page = buffer.page_size as u64;
-            return Ok((data.size / page * page, 0));
+    /// Sets how much is stored of a CPU of a buffer, both by their numbers.
+    fn set_size(&mut self, buffer: usize, cpu: usize, size: u64) {
+        if let Some(data) = self.buffers.get_mut(buffer).and_then(|buffer| buffer.cpus.get_mut(cpu)) {
+            data.size = size;
         }
-        let mut chunks = self.chunks(buffer, cpu)?;
+    }
+
+    /// Number of bytes of a CPU's data before a torn end, and number of its sound chunks; `None` if there is no such
+    /// buffer or CPU. A torn end is the sub-buffer or the chunk that was being written: damage before it is among those
+    /// bytes.
+    fn without_torn_end(&self, buffer: usize, cpu: usize) -> Result<Option<(u64, u32)>, FileError> {
+        let Some(buffer) = self.buffers.get(buffer) else { return Ok(None) };
+        let Some(data) = buffer.cpus.get(cpu) else { return Ok(None) };
+        if data.layout == DataLayout::Pages || self.prefix.codec == Codec::None {
+            let torn = data.size.checked_rem(buffer.page_size as u64).unwrap_or_default();
+            return Ok(Some((data.size.saturating_sub(torn), 0)));
+        }
+        let mut chunks = self.chunks(buffer, cpu, &mut |_| {}); // recovering reports it
         // All bytes of the last one may be allocated, but not written.
         while let Some(last) = chunks.last() {
             if self.unpacks(buffer, cpu, last) {
@@ -260,7 +350,8 @@ impl Trace {
             }
             chunks.pop();
         }
-        let end = chunks.last().map_or(4, |c| c.offset + 8 + u64::from(c.stored));
-        Ok((end, chunks.len() as u32))
+        let end = chunks.last().map_or(COUNT, Chunk::end).min(data.size);
+        let (end, more) = self.sound_after(buffer, cpu, end);
+        Ok(Some((end, more.saturating_add(chunks.len() as u32))))
     }
 }

@@ -1,22 +1,24 @@
 //! A file from what `trace-cmd record` leaves beside it when it is killed: the sub-buffers of each CPU in a file of their own.
 
+use super::parts::whole_pages;
 use super::{NewFile, Version, WriteError};
+use crate::trace_dat::file::options::chosen_clock;
 use crate::trace_dat::{OptionId, Trace};
 use crate::units::CpuId;
 use std::fs::File;
 use std::io::{self, Read};
 
-/// About so many bytes make a chunk.
+/// About this many bytes make a chunk.
 const CHUNK: usize = 1 << 20;
 
-/// What was written.
+/// The written file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Restored {
     /// Size of the new file, in bytes.
     pub size: u64,
     /// Bytes of sub-buffers in it, unpacked.
     pub data: u64,
-    /// Bytes behind the last whole sub-buffers, which were left out.
+    /// Bytes after the last whole sub-buffers, which were left out.
     pub dropped: u64,
 }
 
@@ -40,11 +42,11 @@ pub fn restore<R: Read>(
     };
     let clock = match header.buffers.first() {
         Some(buffer) => buffer.clock.clone(),
-        None => header.option(OptionId::TRACECLOCK).map(|o| Trace::chosen_clock(&o.text())).unwrap_or_default(),
+        None => header.option(OptionId::TRACECLOCK).map(|o| chosen_clock(&o.text())).unwrap_or_default(),
     };
     let names: Vec<&str> = buffers.iter().map(|(name, _)| name.as_str()).collect();
     let mut new = NewFile::create(file, header, version, &names)?;
-    let (mut data, mut dropped) = (0, 0);
+    let (mut data, mut dropped) = (0u64, 0u64);
     let mut chunk = Vec::new();
     for (name, cpus) in buffers {
         new.begin_buffer(&name, &clock, page)?;
@@ -52,13 +54,14 @@ pub fn restore<R: Read>(
             new.begin_cpu(cpu)?;
             loop {
                 chunk.clear();
-                let most = (CHUNK / page).max(1) * page;
+                let most = whole_pages(CHUNK, page).max(page);
                 let failed = |source: io::Error| WriteError::Write { what: "a CPU's sub-buffers", source };
                 let len = (&mut source).take(most as u64).read_to_end(&mut chunk).map_err(failed)?;
-                let whole = len / page * page;
-                new.pages(&chunk[..whole])?;
-                data += whole as u64;
-                dropped += (len - whole) as u64;
+                let whole = whole_pages(len, page);
+                chunk.truncate(whole);
+                new.pages(&chunk)?;
+                data = data.saturating_add(whole as u64);
+                dropped = dropped.saturating_add(len.saturating_sub(whole) as u64);
                 if len < most {
                     break;
                 }

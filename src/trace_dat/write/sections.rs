@@ -2,6 +2,7 @@
 
 use super::parts;
 use crate::abi::{Abi, Endian};
+use crate::trace_dat::file::options::SectionHeader;
 use crate::trace_dat::file::prefix::MAGIC;
 use crate::trace_dat::file::private_options;
 use crate::trace_dat::put::Put;
@@ -21,7 +22,7 @@ pub enum WriteError {
     /// The trace file.
     #[error("failed to write {what}")]
     Write {
-        /// Which part.
+        /// The part.
         what: &'static str,
         /// Why.
         source: io::Error,
@@ -48,17 +49,23 @@ pub enum WriteError {
     /// More than the format has room for.
     #[error("{what} has {len} bytes, more than a trace file can hold")]
     TooLong {
-        /// Which part.
+        /// The part.
         what: &'static str,
         /// Its size, in bytes.
         len: usize,
     },
-    /// What version 6 has no room for.
+    /// A fact that version 6 has no room for.
     #[error("a file of version 6 has no room for {0}")]
     Version6(&'static str),
     /// The file is being recorded to.
     #[error("a recorder is writing it")]
     Busy,
+    /// The table of spools is damaged: nothing in the file says what the spools hold.
+    #[error("its table of spools is damaged; the spools stay as they are")]
+    SpoolTable(#[source] crate::trace_dat::FileError),
+    /// Spools with data lie beside a file that names none.
+    #[error("spools with data lie beside it, but it names none: its options are damaged, or they are another file's")]
+    NoSpoolTable,
     /// The file to be recovered cannot be read.
     #[error(transparent)]
     Read(#[from] crate::trace_dat::FileError),
@@ -78,9 +85,9 @@ pub struct Writer {
     pub(super) file: File,
     pub(super) abi: Abi,
     pub(super) codec: Codec,
-    /// Where the next section goes.
+    /// Offset of the next section.
     pub(super) pos: u64,
-    /// Where the offset of the first options section stands.
+    /// Offset of the place of the first options section's offset.
     pub(super) first_options: u64,
     pub(super) options: Vec<(OptionId, Vec<u8>)>,
     /// Held while the file is unfinished, so that nobody recovers a recording that lives.
@@ -235,7 +242,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Where the next section goes: bytes that the file has so far.
+    /// Offset of the next section: number of bytes that the file has so far.
     pub fn position(&self) -> u64 {
         self.pos
     }
@@ -276,10 +283,10 @@ impl Writer {
     pub(super) fn put_options(&mut self, options: &[(OptionId, Vec<u8>)], next: u64) -> Result<u64, WriteError> {
         let data = self.options_section(options, next);
         self.put_section("options", SectionId::OPTIONS, 0, &[&data])?;
-        Ok(self.pos - 8)
+        Ok(self.pos.saturating_sub(8))
     }
 
-    /// What follows the header of an options section.
+    /// The bytes after the header of an options section.
     pub(super) fn options_section(&self, options: &[(OptionId, Vec<u8>)], next: u64) -> Vec<u8> {
         let mut out = Put::new(self.abi);
         private_options::put(&mut out, self.abi, options);
@@ -293,15 +300,19 @@ impl Writer {
     }
 
     pub(super) fn patch(&self, what: &'static str, at: u64, value: u64) -> Result<(), WriteError> {
+        self.file.write_all_at(&self.word(value), at).map_err(|source| WriteError::Write { what, source })
+    }
+
+    /// A u64 in the file's byte order.
+    pub(super) fn word(&self, value: u64) -> Vec<u8> {
         let mut out = Put::new(self.abi);
         out.u64(value);
-        self.file.write_all_at(&out.bytes, at).map_err(|source| WriteError::Write { what, source })
+        out.bytes
     }
 
     pub(super) fn section_header(&self, id: SectionId, flags: u16, size: u64) -> Vec<u8> {
-        const NO_NAME: u32 = u32::MAX;
         let mut out = Put::new(self.abi);
-        out.u16(id.0).u16(flags).u32(NO_NAME).u64(size);
+        out.u16(id.0).u16(flags).u32(SectionHeader::NO_NAME).u64(size);
         out.bytes
     }
 
@@ -309,13 +320,13 @@ impl Writer {
         let header = self.section_header(id, flags, data.iter().map(|part| part.len() as u64).sum());
         let at = self.pos;
         let put = std::iter::once(&header[..]).chain(data.iter().copied()).try_for_each(|part| self.put(what, part));
-        // What could not be written as a whole is written over.
+        // A section that could not be written as a whole is written over.
         put.inspect_err(|_| self.pos = at)
     }
 
     pub(super) fn put(&mut self, what: &'static str, bytes: &[u8]) -> Result<(), WriteError> {
         self.file.write_all_at(bytes, self.pos).map_err(|source| WriteError::Write { what, source })?;
-        self.pos += bytes.len() as u64;
+        self.pos = self.pos.saturating_add(bytes.len() as u64);
         Ok(())
     }
 
@@ -329,7 +340,7 @@ impl Writer {
     }
 }
 
-/// The lock of a trace file that is being written. Whoever has it may write; dropping it gives it back.
+/// The lock of a trace file that is being written. Its holder may write; dropping it gives it back.
 ///
 /// A file system without locks (`ENOLCK`, `EOPNOTSUPP`) gives one that locks nothing.
 #[derive(Debug)]

@@ -26,17 +26,19 @@ pub fn segment_path(file: &Path, number: u64, size: u64) -> PathBuf {
 /// the shorter one of two with the same number.
 ///
 /// # Errors
-/// What the file system says.
+/// The file system's error.
 pub fn join_segments(path: &Path, header: u64) -> io::Result<()> {
     let owner = path.symlink_metadata().map_or_else(|_| geteuid().as_raw(), |newest| newest.uid());
     let dir = OwnedDir::open(path.parent().unwrap_or(Path::new("")), owner)?;
-    join_segments_in(&dir, &path.file_name().unwrap_or_default().to_string_lossy(), header)
+    join_segments_in(&dir, &path.file_name().unwrap_or_default().to_string_lossy(), header).map(drop)
 }
 
-/// [`join_segments`] of the spool `name` in `dir`.
-pub(super) fn join_segments_in(dir: &OwnedDir, name: &str, header: u64) -> io::Result<()> {
+/// [`join_segments`] of the spool `name` in `dir`. Returns whether the oldest pieces are gone: a flight recorder discarded
+/// them, or a former call joined them.
+pub(super) fn join_segments_in(dir: &OwnedDir, name: &str, header: u64) -> io::Result<bool> {
     let mut pieces = segments(dir, name)?.into_iter();
-    let Some(mut joined) = pieces.next() else { return Ok(()) };
+    let Some(mut joined) = pieces.next() else { return Ok(false) };
+    let lacks_oldest = joined.number > 0;
     for piece in pieces {
         if piece.number == joined.number {
             // Sorted by size within a number: this one holds all of the former.
@@ -55,7 +57,8 @@ pub(super) fn join_segments_in(dir: &OwnedDir, name: &str, header: u64) -> io::R
         Err(e) if e.kind() == io::ErrorKind::NotFound => joined.size,
         Err(e) => return Err(e),
     };
-    dir.rename(&joined.name, &joined.file, name)
+    dir.rename(&joined.name, &joined.file, name)?;
+    Ok(lacks_oldest)
 }
 
 struct Segment {
@@ -86,7 +89,7 @@ fn append(to: &Segment, piece: &File, size: u64, header: u64) -> io::Result<u64>
     to.file.set_len(to.size)?;
     let len = size.min(piece.metadata()?.len()).saturating_sub(header);
     copy(piece, header, &to.file, to.size, len, &mut Vec::new())?;
-    Ok(to.size + len)
+    Ok(to.size.saturating_add(len))
 }
 
 #[cfg(test)]

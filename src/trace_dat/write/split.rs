@@ -4,14 +4,14 @@
 //! and cut.
 
 use super::{NewFile, WriteError};
-use crate::ring_buffer::{PageLayout, Walker};
-use crate::trace_dat::{FileError, TimeOptions, Trace, Unpacker};
+use crate::ring_buffer::{Item, PageLayout, Walker};
+use crate::trace_dat::{FileError, TimeOptions, Trace};
 use std::ops::Range;
 
 /// A CPU of a buffer: their places in [`Trace::buffers`] and [`Buffer::cpus`](crate::trace_dat::Buffer::cpus).
 pub type Stream = (usize, usize);
 
-/// What of a recording a part gets.
+/// The part of a recording that a file gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Slice {
     /// The events of this time, corrected as reports show it.
@@ -24,11 +24,11 @@ pub enum Slice {
 
 /// A part being written.
 pub struct Part {
-    /// What it gets.
+    /// The slice.
     pub slice: Slice,
-    /// Where to.
+    /// The file.
     pub file: NewFile,
-    /// How many records it has got.
+    /// Number of records written.
     pub records: u64,
 }
 
@@ -40,7 +40,7 @@ impl Part {
 }
 
 /// Gives each of `parts` its slice of `streams`, which are in the file's order. `buffers` are the buffers to write with
-/// the names they get. What is damaged goes to `damaged` and is left out.
+/// the names they get. Chunks are unpacked on so many `threads`. What is damaged goes to `damaged` and is left out.
 ///
 /// # Errors
 /// [`WriteError`].
@@ -49,6 +49,7 @@ pub fn split(
     buffers: &[(usize, String)],
     streams: &[Stream],
     parts: &mut [Part],
+    threads: usize,
     damaged: &mut dyn FnMut(FileError),
 ) -> Result<(), WriteError> {
     for (index, name) in buffers {
@@ -63,7 +64,7 @@ pub fn split(
         for (number, (_, cpu)) in streams.iter().enumerate().filter(|(_, (of, _))| of == index) {
             let Some(data) = buffer.cpus.get(*cpu) else { continue };
             parts.iter_mut().try_for_each(|part| part.file.begin_cpu(data.cpu))?;
-            one_stream(from, (*index, *cpu), number, parts, damaged)?;
+            one_stream(from, (*index, *cpu), number, parts, threads, damaged)?;
             parts.iter_mut().try_for_each(|part| part.file.end_cpu())?;
         }
         parts.iter_mut().try_for_each(|part| part.file.end_buffer())?;
@@ -73,7 +74,7 @@ pub fn split(
 
 /// A sub-buffer within a chunk.
 struct Page {
-    /// Its first record's number in the stream, and the one behind its last.
+    /// Its first record's number in the stream, and the one after its last.
     records: Range<u64>,
     /// The corrected times of its records.
     times: Vec<u64>,
@@ -84,54 +85,42 @@ fn one_stream(
     (buffer, cpu): Stream,
     number: usize,
     parts: &mut [Part],
+    threads: usize,
     damaged: &mut dyn FnMut(FileError),
 ) -> Result<(), WriteError> {
-    let buffer = &from.buffers[buffer];
+    let Some(buffer) = from.buffers.get(buffer) else { return Ok(()) };
+    let Some(id) = buffer.cpus.get(cpu).map(|data| data.cpu) else { return Ok(()) };
     let layout = from.page_layout(buffer);
-    let correction = from.correction(buffer.cpus[cpu].cpu, &TimeOptions::default())?;
-    let mut pages = from.raw_pages(buffer, cpu);
-    let mut unpacker = Unpacker::new(pages.codec());
-    let (mut chunk, mut first_page, mut record) = (Vec::new(), 0, 0);
+    let correction = from.correction(id, &TimeOptions::default());
+    let mut pages = from.raw_pages(buffer, cpu).on_threads(threads);
+    let (mut chunk, mut first_page, mut record) = (Vec::new(), 0u64, 0u64);
     let mut found: Vec<Page> = Vec::new();
     loop {
-        let packed = pages.next_packed();
-        let unpacked = packed.as_ref().is_some_and(|packed| {
-            unpacker.unpack(packed.bytes(), packed.size, &mut chunk).is_ok() && chunk.len() == packed.size
-        });
-        let packed = packed.filter(|_| unpacked);
-        if !unpacked {
-            match pages.next(&mut chunk) {
-                Ok(true) => {}
-                Ok(false) => return Ok(()),
-                Err(error) => {
-                    damaged(error);
-                    continue;
-                }
+        let packed = match pages.next_stored(&mut chunk) {
+            Ok(Some(packed)) => packed,
+            Ok(None) => return Ok(()),
+            Err(error) => {
+                damaged(error);
+                continue;
             }
-        }
+        };
         found.clear();
-        for (index, page) in chunk.chunks_exact(layout.size).enumerate() {
+        for page in chunk.chunks_exact(layout.size) {
             let start = record;
             let mut times = Vec::new();
-            let walked = layout.page(page).and_then(|header| {
-                let mut walker = Walker::new(layout.abi, 0, &header);
-                while let Some(item) = walker.step(page)? {
-                    times.push(correction.apply(item.timestamp));
-                }
-                Ok(())
-            });
-            record += times.len() as u64;
-            if let Err(source) = walked {
-                let (name, cpu) = (buffer.name.clone(), buffer.cpus[cpu].cpu);
-                damaged(FileError::Page { buffer: name, cpu, page: first_page + index as u64, source });
+            // Damage is reported by `pages`.
+            if let Ok(header) = layout.page(page) {
+                let see = |item: Item| times.push(correction.apply(item.timestamp));
+                let _ = Walker::new(layout.abi, 0, &header).walk(page, usize::MAX, see);
             }
+            record = record.saturating_add(times.len() as u64);
             found.push(Page { records: start..record, times });
         }
         for part in parts.iter_mut() {
             let stored = packed.as_ref().filter(|_| part.file.codec() == from.prefix.codec);
             give(part, number, &layout, &chunk, first_page, &found, stored.map(|p| (p.bytes(), p.size)))?;
         }
-        first_page += found.len() as u64;
+        first_page = first_page.saturating_add(found.len() as u64);
     }
 }
 
@@ -145,12 +134,12 @@ fn give(
     pages: &[Page],
     stored: Option<(&[u8], usize)>,
 ) -> Result<(), WriteError> {
+    let count = |range: &Range<u64>| range.end.saturating_sub(range.start);
     let wanted: Vec<Range<u64>> =
         pages.iter().zip(first_page..).map(|(page, at)| wanted(&part.slice, stream, page, at)).collect();
-    part.records += wanted.iter().map(|range| range.end - range.start).sum::<u64>();
-    let whole = |(page, wanted): (&Page, &Range<u64>)| {
-        page.times.is_empty() || wanted.end - wanted.start == page.times.len() as u64
-    };
+    part.records = wanted.iter().map(count).fold(part.records, u64::saturating_add);
+    let whole =
+        |(page, wanted): (&Page, &Range<u64>)| page.times.is_empty() || count(wanted) == page.times.len() as u64;
     if wanted.iter().all(Range::is_empty) {
         return Ok(());
     }
@@ -173,18 +162,19 @@ fn give(
     part.file.pages(&out)
 }
 
-/// Which of a sub-buffer's records a slice wants, counted from the sub-buffer's first.
+/// Records of a sub-buffer that a slice wants, counted from the sub-buffer's first.
 fn wanted(slice: &Slice, stream: usize, page: &Page, at: u64) -> Range<u64> {
     let count = page.times.len() as u64;
     match slice {
         Slice::Time(time) => {
             let first = page.times.iter().position(|t| time.contains(t)).map_or(count, |at| at as u64);
-            let end = page.times.iter().rposition(|t| time.contains(t)).map_or(first, |at| at as u64 + 1);
+            let end =
+                page.times.iter().rposition(|t| time.contains(t)).map_or(first, |at| (at as u64).saturating_add(1));
             first..end
         }
         Slice::Records(of_streams) => {
             let range = of_streams.get(stream).cloned().unwrap_or(0..0);
-            let within = |n: u64| n.clamp(page.records.start, page.records.end) - page.records.start;
+            let within = |n: u64| n.clamp(page.records.start, page.records.end).saturating_sub(page.records.start);
             within(range.start)..within(range.end)
         }
         Slice::Pages(range) => {

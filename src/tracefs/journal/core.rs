@@ -108,7 +108,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Whether this journal created `instance`, so that nothing in it needs an undo of its own.
+    /// True if this journal created `instance`, so that nothing in it needs an undo of its own.
     pub fn created(&self, instance: &Instance) -> bool {
         instance.name().is_some_and(|name| self.created.iter().any(|created| created == name))
     }
@@ -203,7 +203,7 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        // Whoever wants to hear of failures calls `undo`.
+        // The destructor reports no failures; `undo` does.
         let _ = self.undo_now();
     }
 }

@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Where journals lie by default: a file system that, like tracefs, starts empty at boot.
+/// Default directory of the journals: a file system that, like tracefs, starts empty at boot.
 pub const DIR: &str = "/run/rtrace";
 
 const SUFFIX: &str = ".journal";
@@ -137,8 +137,8 @@ pub(super) fn read_abandoned(dir: &PrivateDir, name: &str) -> Result<Option<Aban
     }
     let mut entries: Vec<Undo> = Vec::new();
     let mut recording = None;
-    for (number, line) in lines.enumerate() {
-        let undo = serde_json::from_str(line).ok().filter(Undo::stays_inside).ok_or_else(|| bad(number + 2))?;
+    for (number, line) in (2..).zip(lines) {
+        let undo = serde_json::from_str(line).ok().filter(Undo::stays_inside).ok_or_else(|| bad(number))?;
         match undo {
             Undo::NotMade { name } => entries.retain(|noted| *noted != Undo::Instance { name: name.clone() }),
             Undo::Recording(noted) => recording = Some(noted),
@@ -148,7 +148,7 @@ pub(super) fn read_abandoned(dir: &PrivateDir, name: &str) -> Result<Option<Aban
     Ok(Some(Abandoned { header, entries, recording, lock: file }))
 }
 
-/// The names of the journals in `dir`, whoever they belong to, sorted.
+/// The names of the journals in `dir`, regardless of their owner, sorted.
 pub(super) fn all(dir: &PrivateDir) -> Result<Vec<String>, Error> {
     let failed = |cause| Error::Journal { action: "read", path: dir.path_of(""), cause };
     let mut names = dir.names().map_err(failed)?;

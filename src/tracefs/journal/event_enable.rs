@@ -35,12 +35,17 @@ impl Journal {
         let mut uniform_everywhere = !changing.is_empty();
         let mut whole_everywhere = systems().count() == existing.chunk_by(|a, b| a.system == b.system).count();
         for names in systems() {
-            let system = names[0].system.as_str();
+            let Some(system) = names.first().map(|event| event.system.as_str()) else { continue };
             let first = existing.partition_point(|event| event.system.as_str() < system);
-            let of_system = existing[first..].split(|event| event.system != system).next().unwrap_or_default();
-            // Those of the system that are in the wanted state already, whoever put them there.
+            let of_system = existing
+                .get(first..)
+                .unwrap_or_default()
+                .split(|event| event.system != system)
+                .next()
+                .unwrap_or_default();
+            // Those of the system that are in the wanted state already, regardless of who put them there.
             let already = of_system.iter().filter(|event| is_enabled(event) == on).count();
-            let all = names.len() + already == of_system.len();
+            let all = names.len().saturating_add(already) == of_system.len();
             let whole = all && names.len() > 1;
             let each = || names.iter().map(|event| event.file("enable"));
             let system_file = || format!("events/{system}/enable");

@@ -231,7 +231,7 @@ impl Fake {
     }
 }
 
-/// Which instance, and the file in it.
+/// The instance, and the file in it.
 fn place(path: &Path) -> (String, String) {
     let file = path.strip_prefix("/fake").unwrap().to_str().unwrap();
     match file.strip_prefix("instances/") {

@@ -1,4 +1,4 @@
-//! Which functions are traced, and by whom they are called.
+//! The traced functions, and their callers.
 
 use super::core::Journal;
 use super::restore::value_to_write;

@@ -128,8 +128,8 @@ impl Journal {
     }
 }
 
-/// Whether an option is a tracer's: there is one of it for all instances (`struct tracer_flags`), so that it does not go
-/// with an instance.
+/// True if an option is a tracer's: there is one of it for all instances (`struct tracer_flags`), so that it does not
+/// go with an instance.
 fn is_of_tracer(file: &str) -> bool {
     const PREFIXES: [&str; 4] = ["func", "blk_", "sleep-time", "graph-time"];
     let option = file.strip_prefix("options/");

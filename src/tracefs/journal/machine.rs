@@ -22,7 +22,7 @@ impl Tracefs {
 }
 
 impl Journal {
-    /// How deep function_graph follows calls (`max_graph_depth`); 0 for no limit.
+    /// Depth of calls that function_graph follows (`max_graph_depth`); 0 for no limit.
     ///
     /// # Errors
     /// As [`Journal::set`].
@@ -31,7 +31,7 @@ impl Journal {
         self.set(&top, "max_graph_depth", &depth.to_string()).map(drop)
     }
 
-    /// How many tasks' names the kernel keeps (`saved_cmdlines_size`). Those it has are forgotten.
+    /// Number of task names that the kernel keeps (`saved_cmdlines_size`). Those it has are forgotten.
     ///
     /// # Errors
     /// As [`Journal::set`].

@@ -5,7 +5,7 @@
 //! not clear a ring buffer by "restoring" a trace clock that never changed.
 //!
 //! The file lies in [`JOURNAL_DIR`], one per live [`Journal`], locked with flock(2) as long as its process lives. A file
-//! that nobody holds is an [`Orphan`]: what a `kill -9` left behind, to be undone by the next comer. It is not
+//! without a process is an [`Orphan`]: what a `kill -9` left behind, to be undone by the next command. It is not
 //! synced to disk: tracefs itself does not outlive a reboot, and a file's name and content outlive a process without that.
 //!
 //! Journals say what is written as root, so only those are read that the effective user alone can have written, and what
@@ -13,6 +13,8 @@
 //!
 //! Nothing written inside an instance that the journal itself created is undone one by one: the instance goes as a
 //! whole, only its triggers first, which may refer to each other and keep it busy.
+
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 mod core;
 mod disk;

@@ -1,4 +1,4 @@
-//! What a killed process left behind.
+//! The remains of a killed process.
 
 use super::disk::{self, Abandoned, Header};
 use super::private_dir::PrivateDir;
@@ -25,17 +25,17 @@ pub struct Orphan {
     _lock: Flock<File>,
 }
 
-/// What is in a directory of journals.
+/// The contents of a directory of journals.
 #[derive(Debug, Default)]
 pub struct Orphans {
-    /// What killed processes left behind, never of one that lives.
+    /// The remains of killed processes, never of one that lives.
     pub orphans: Vec<Orphan>,
     /// Journals that cannot be used, and why: damaged, not this user's own, or writable by others.
     pub unusable: Vec<Error>,
 }
 
 /// The orphans in `dir` (normally [`JOURNAL_DIR`](super::JOURNAL_DIR)). A directory that is not there holds none, nor does
-/// another user's, unless the caller is root, who is told of it.
+/// another user's, unless the caller is root, who is warned about it.
 pub fn find_orphans(dir: &Path) -> Orphans {
     let mut found = Orphans::default();
     let opened = match PrivateDir::open(dir) {
@@ -75,7 +75,7 @@ impl Orphan {
         self.header.pid
     }
 
-    /// What that process was asked to do.
+    /// The command line of that process.
     pub fn command(&self) -> &str {
         &self.header.command
     }
@@ -101,12 +101,12 @@ impl Orphan {
             .collect()
     }
 
-    /// How many writes there are to undo.
+    /// Number of writes to undo.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is nothing to undo.
+    /// True if there is nothing to undo.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

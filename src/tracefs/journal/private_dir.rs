@@ -3,7 +3,7 @@
 //! The directory and each file in it belong to the effective user and are not writable by others. Files are regular and
 //! opened below the directory's descriptor, never through a link and never waiting.
 
-use nix::dir::Dir;
+use crate::safe_file;
 use nix::fcntl::{AtFlags, OFlag, open, openat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstat, fstatat};
 use nix::unistd::{LinkatFlags, UnlinkatFlags, geteuid, linkat, unlinkat};
@@ -22,7 +22,7 @@ impl PrivateDir {
     /// Opens the directory.
     ///
     /// # Errors
-    /// What open(2) says; that it belongs to another user, or is writable by others.
+    /// The error of open(2); or it belongs to another user, or is writable by others.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let fd = open(path, flags, Mode::empty())?;
@@ -42,7 +42,7 @@ impl PrivateDir {
     /// Opens a file for reading.
     ///
     /// # Errors
-    /// What openat(2) says; that it is not a regular file, belongs to another user, or is writable by others.
+    /// The error of openat(2); or it is not a regular file, belongs to another user, or is writable by others.
     pub(super) fn open_file(&self, name: &str) -> io::Result<File> {
         // Looked at before it is opened: opening a device may have effects.
         is_private_file(&fstatat(&self.fd, name, AtFlags::AT_SYMLINK_NOFOLLOW)?)?;
@@ -55,7 +55,7 @@ impl PrivateDir {
     /// Makes a file, for writing.
     ///
     /// # Errors
-    /// What openat(2) says: [`io::ErrorKind::AlreadyExists`] whatever has that name.
+    /// The error of openat(2): [`io::ErrorKind::AlreadyExists`] whatever has that name.
     pub(super) fn create(&self, name: &str) -> io::Result<File> {
         let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         Ok(openat(&self.fd, name, flags, Mode::S_IRUSR | Mode::S_IWUSR)?.into())
@@ -77,13 +77,7 @@ impl PrivateDir {
 
     /// The names in it, without those that are not UTF-8.
     pub(super) fn names(&self) -> io::Result<Vec<String>> {
-        let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
-        let mut dir = Dir::openat(&self.fd, ".", flags, Mode::empty())?;
-        let mut names = Vec::new();
-        for entry in dir.iter() {
-            names.extend(entry?.file_name().to_str().ok().map(str::to_owned));
-        }
-        Ok(names)
+        safe_file::names(&self.fd)
     }
 }
 

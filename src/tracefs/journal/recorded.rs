@@ -1,6 +1,7 @@
 //! The recording that a journal belongs to, so that `recover` finds the rings of a killed recorder.
 
 use crate::tracefs::Instance;
+use crate::units::CpuId;
 use serde::{Deserialize, Serialize};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -26,15 +27,26 @@ pub struct RecordedBuffer {
     pub name: String,
     /// The instance it is recorded from; `None` for the top level.
     pub instance: Option<String>,
+    /// By CPU, how many events had been read out of its ring before the recording (`read events` of its `stats`). CPUs that
+    /// are not named had none.
+    #[serde(default)]
+    pub read_before: Vec<(u32, u64)>,
+}
+
+impl RecordedBuffer {
+    /// Number of events of `cpu` that had been read before the recording.
+    pub fn read_before(&self, cpu: CpuId) -> u64 {
+        self.read_before.iter().find(|(number, _)| *number == cpu.0).map_or(0, |(_, read)| *read)
+    }
 }
 
 impl Recording {
-    /// Whether `file` is the file that was recorded to.
+    /// True if `file` is the file that was recorded to.
     pub fn is_of(&self, file: &Metadata) -> bool {
         (self.device, self.inode) == (file.dev(), file.ino())
     }
 
-    /// Whether the file still has its path.
+    /// True if the file still has its path.
     pub fn is_in_place(&self) -> bool {
         Path::new(&self.path).symlink_metadata().is_ok_and(|file| self.is_of(&file))
     }

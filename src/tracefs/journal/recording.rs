@@ -1,4 +1,4 @@
-//! What a recorder sets on an instance, by name.
+//! A recorder's settings of an instance, by name.
 
 use super::core::Journal;
 use super::undo::Undo;
@@ -23,7 +23,7 @@ impl Journal {
         self.act(instance, "tracing_on", "0", WriteMode::Truncate)
     }
 
-    /// Will put back whether recording is on (`tracing_on`), whoever changes it from now on: to be called before a trigger
+    /// Will put back whether recording is on (`tracing_on`), regardless of who changes it from now on: to be called before a trigger
     /// is set that may, since what is noted first is put back last.
     ///
     /// # Errors
@@ -37,8 +37,8 @@ impl Journal {
         self.note(Undo::Restore { file: instance.relative("tracing_on"), said, write })
     }
 
-    /// How full a ring is when its readers are woken, in per cent (`buffer_percent`, since Linux 5.0). Gives false where
-    /// the kernel has no such knob and wakes at the first event.
+    /// Fill level of a ring at which its readers are woken, in per cent (`buffer_percent`, since Linux 5.0). Gives
+    /// false where the kernel has no such knob and wakes at the first event.
     ///
     /// # Errors
     /// As [`Journal::set`].

@@ -1,4 +1,4 @@
-//! Putting an instance into the state after boot, whoever changed it. Not to be undone.
+//! Putting an instance into the state after boot, regardless of who changed it. Not to be undone.
 
 use super::core::Journal;
 use super::restore::may_hide_a_list;
@@ -7,7 +7,7 @@ use crate::tracefs::defaults;
 use crate::tracefs::status::{LISTS, is_partial, list, page_kib, unusual_options};
 use crate::tracefs::{BufferSize, Error, Instance, WriteMode};
 
-/// What [`Journal::reset`] leaves alone.
+/// Settings that [`Journal::reset`] leaves alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResetPlan {
     /// Size of the ring buffer to set, in KiB per CPU; else it gets the size after boot.
@@ -107,7 +107,7 @@ impl Reset<'_> {
         // `schedule:traceoff:unlimited` is a command on a function, which truncating does not remove.
         for command in entries.iter().filter(|entry| entry.contains(':')) {
             let command = command.trim_end_matches(":unlimited");
-            // What counts is another command to the kernel than what does not (`ftrace_trace_onoff_callback()`).
+            // A command with a count is another one to the kernel than one without (`ftrace_trace_onoff_callback()`).
             let removal = match command.split_once(":count=") {
                 Some((counted, _)) => format!("!{counted}:0"),
                 None => format!("!{command}"),
@@ -143,7 +143,7 @@ impl Reset<'_> {
         let cpus = self.instance.cpus().unwrap_or_default();
         let mask = self.instance.read("tracing_cpumask").unwrap_or_default();
         if !mask.trim().is_empty() && is_partial(mask.trim(), cpus.len()) {
-            let count = cpus.last().map_or(1, |cpu| cpu.0 as usize + 1);
+            let count = cpus.last().map_or(1, |cpu| (cpu.0 as usize).saturating_add(1));
             self.write("tracing_cpumask", &full_mask(count), WriteMode::Truncate);
         }
     }
@@ -155,7 +155,7 @@ impl Reset<'_> {
         let wanted = kib.unwrap_or(defaults::BUFFER_KIB);
         match self.instance.buffer_size() {
             // The kernel rounds up to whole sub-buffers.
-            Ok(BufferSize::Kib(now)) if (wanted..wanted + 2 * page_kib()).contains(&now) => {}
+            Ok(BufferSize::Kib(now)) if now.checked_sub(wanted).is_some_and(|more| more / 2 < page_kib()) => {}
             Ok(BufferSize::Unexpanded { .. }) if kib.is_none() => {}
             _ => self.write("buffer_size_kb", &wanted.to_string(), WriteMode::Truncate),
         }
@@ -177,7 +177,7 @@ fn full_mask(cpus: usize) -> String {
     let (words, rest) = (cpus / 32, cpus % 32);
     let mut parts = Vec::new();
     if rest > 0 {
-        parts.push(format!("{:x}", (1u64 << rest) - 1));
+        parts.push(format!("{:x}", !(u64::MAX << rest)));
     }
     parts.extend(std::iter::repeat_n("ffffffff".to_owned(), words));
     parts.join(",")

@@ -1,4 +1,4 @@
-//! How each knob is put back: what it says is not always what it takes.
+//! The way each knob is put back: its text is not always what it takes.
 
 use crate::tracefs::{BufferSize, TraceClock};
 
@@ -36,22 +36,22 @@ fn functions(text: &str) -> String {
     names.filter(|name| !name.contains(':')).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether what `file` says now is what it said then, apart from marks that do not belong to the knob.
+/// True if what `file` says now is what it said then, apart from marks that do not belong to the knob.
 pub(super) fn says_the_same(file: &str, said: &str, says: &str) -> bool {
     let is_enable = file.ends_with("/enable");
     let bare = |text: &str| if is_enable { text.trim().trim_end_matches('*').to_owned() } else { text.to_owned() };
     (said == says && !may_hide_a_list(file, says)) || (is_enable && bare(said) == bare(says))
 }
 
-/// Whether `file`, which says `says`, may hold a list all the same. The kernel takes tasks that end out of a list of pids
-/// (with `event-fork`); of an empty list nothing is shown, but it is in force, and lets no event through. Only opening the
-/// file with `O_TRUNC` takes it away.
+/// True if `file`, which says `says`, may hold a list all the same. The kernel takes tasks that end out of a list of
+/// pids (with `event-fork`); of an empty list nothing is shown, but it is in force, and lets no event through. Only
+/// opening the file with `O_TRUNC` takes it away.
 pub(super) fn may_hide_a_list(file: &str, says: &str) -> bool {
     let name = file.rsplit('/').next().unwrap_or(file);
     says.is_empty() && matches!(name, "set_event_pid" | "set_event_notrace_pid")
 }
 
-/// Whether `file` refused its value when it was set, and will do so again.
+/// True if `file` refused its value when it was set, and will do so again.
 pub(super) fn was_refused(file: &str, said: &str) -> bool {
     file.ends_with("/filter") && (said.contains("\n^") || said.contains("parse_error:"))
 }

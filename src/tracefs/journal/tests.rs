@@ -263,7 +263,7 @@ fn journals_that_are_not_ours_to_undo() {
     assert_eq!((orphans[0].len(), orphans[0].instances()), (1, vec!["a"]));
     drop(orphans);
 
-    // What cannot be used is named, and the others are found all the same.
+    // A line that cannot be used is named, and the others are found all the same.
     let with = |line: &str| header(boot.trim()) + line + "\n";
     for (text, line) in [
         ("{\"rtrace_journal\":99}\n".to_owned(), 1),
@@ -354,7 +354,7 @@ fn only_tracefs_is_put_back() {
     let error = orphans_in(dir.path()).remove(0).undo(&other, None).unwrap_err();
     assert!(matches!(error.failures[..], [Error::NotOnTracefs { .. }]), "{error}");
     assert_eq!(std::fs::read_to_string(tree.path().join("tracing_on")).unwrap(), "1\n");
-    // Where the caller named it himself it is.
+    // The directory that the caller named is used.
     let named = crate::tracefs::Tracefs::at(tree.path()).unwrap();
     orphans_in(dir.path()).remove(0).undo(&named, None).unwrap();
     assert_eq!(std::fs::read_to_string(tree.path().join("tracing_on")).unwrap(), "0\n");

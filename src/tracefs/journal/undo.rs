@@ -13,7 +13,7 @@ use std::path::{Component, Path};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How to take back one write. Each may be done twice, and done although the write never happened.
+/// The undo of one write. Each may be done twice, and done although the write never happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Undo {
@@ -60,7 +60,7 @@ impl Undo {
         }
     }
 
-    /// Whether it is about files below the tracing directory.
+    /// True if it is about files below the tracing directory.
     pub(super) fn stays_inside(&self) -> bool {
         let is_below = |file: &str| {
             let path = Path::new(file);
@@ -143,7 +143,7 @@ fn settable(line: &str) -> String {
     }
 }
 
-/// What could not be taken back. The rest was.
+/// Writes that could not be undone. The rest was.
 #[derive(Debug)]
 pub struct UndoError {
     /// Each failed step.

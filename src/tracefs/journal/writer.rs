@@ -61,7 +61,7 @@ impl Writer {
         sink(&line());
     }
 
-    /// What the kernel says about a refused write: in the instance's own log, else in the top level's.
+    /// The kernel's complaint about a refused write: in the instance's own log, else in the top level's.
     fn complaint(&self, file: &str, text: &str) -> Option<LogEntry> {
         let own = file.strip_prefix("instances/").and_then(|f| f.split_once('/')).map(|(name, _)| name);
         let logs = own.map(|name| format!("instances/{name}/error_log")).into_iter().chain(["error_log".to_owned()]);

@@ -9,7 +9,7 @@ pub(super) const FILE: &str = "\u{1b}[2J\u{9b}2J\u{202e}.dat";
 /// The same, cut off.
 pub(super) const CUT: &str = "cut\u{1b}]0;x\u{7}.dat";
 
-/// What stands in the recordings, and is replaced by an attack of the same length: names of events, systems, fields,
+/// The texts in the recordings that are replaced by an attack of the same length: names of events, systems, fields,
 /// tasks, buffers, symbols, strings, print formats, statistics and versions.
 const WORDS: [(&str, &[&str]); 3] = [
     (

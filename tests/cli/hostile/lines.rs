@@ -1,4 +1,4 @@
-//! How each command is run: the names of their manual pages, and the words behind `rtrace`.
+//! The command lines: the names of their manual pages, and the words after `rtrace`.
 //!
 //! In front of the words: `!` if raw attacks are to reach a pipe, `?` if they may, nothing if they must not.
 //! FILE is the hostile recording, FILES each of them, CUT one that is damaged, ATTACK the name of the first.

@@ -5,7 +5,7 @@ use crate::common::environment::{Outcome, TestEnvironment};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Small recordings of the project's own, and of the corpus where it is at hand: several CPUs, instances, losses, other
+/// Small recordings of the project's own, and of the corpus where it is available: several CPUs, instances, losses, other
 /// machines, all layouts of the file.
 pub(crate) fn recordings() -> Vec<PathBuf> {
     let names = ["host/small-zlib", "i386/events-v6", "i386/kprobe", "s390x/inst", "vm-6.1/trig"];
@@ -23,7 +23,7 @@ pub(crate) fn run(file: &Path, options: &[&str]) -> Outcome {
     TestEnvironment::new().rtrace(&args)
 }
 
-/// What `report` prints; it must succeed, and say no more on stderr than which events it shows as raw fields only.
+/// The output of `report`; it must succeed, and say no more on stderr than which events it shows as raw fields only.
 pub(crate) fn report(file: &Path, options: &[&str]) -> String {
     let outcome = run(file, options);
     outcome.exits(0);

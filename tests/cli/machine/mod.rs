@@ -1,4 +1,4 @@
-//! What programs read: JSON lines, CSV and numbers, held to their schema, to each other and to other readers; and the
+//! Output for programs: JSON lines, CSV and numbers, held to their schema, to each other and to other readers; and the
 //! parts of a recording that can be asked for, held to the whole.
 
 mod files;

@@ -1,6 +1,6 @@
 //! jq, pandas and DuckDB read what we write.
 //!
-//! pandas and DuckDB are looked for in `target/readers`, a Python environment; with `CI` set it is made.
+//! pandas and DuckDB are searched for in `target/readers`, a Python environment; with `CI` set it is made.
 
 use super::files::{events, json, recordings, report};
 use crate::common::bounded::output;

@@ -1,11 +1,11 @@
 //! A host's recording and one of its guest, whose times are shifted to the host's clock. No guest is recorded here: the
-//! option that tells the shift is put into other files.
+//! option with the shift is put into other files.
 
 use super::same_lines;
 use crate::common::environment::TestEnvironment;
 use rtrace::abi::{Abi, Endian};
 use rtrace::trace_dat::write::{Version, convert};
-use rtrace::trace_dat::{Codec, OptionId, Place, RawOption, Trace};
+use rtrace::trace_dat::{Codec, FilePart, OptionId, RawOption, Trace};
 use std::fs::File;
 use std::path::Path;
 
@@ -56,9 +56,9 @@ pub(crate) fn open(file: &str) -> Trace {
 /// Writes `trace` with one more option to `path`.
 pub(crate) fn with_option(trace: &mut Trace, id: OptionId, data: Vec<u8>, path: &Path) {
     trace.options.retain(|option| option.id != id);
-    trace.options.push(RawOption { id, data, offset: 0, place: Place::Prefix });
+    trace.options.push(RawOption { id, data, offset: 0, place: FilePart::Prefix });
     let file = File::options().read(true).write(true).create(true).truncate(true).open(path).unwrap();
-    convert(trace, file, Version::V7(Codec::Zstd), &mut |damage| panic!("{damage}")).unwrap();
+    convert(trace, file, Version::V7(Codec::Zstd), 1, &mut |damage| panic!("{damage}")).unwrap();
 }
 
 /// Times of a report with nanoseconds: the first and the last.

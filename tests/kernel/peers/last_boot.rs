@@ -5,7 +5,7 @@ use super::same_lines;
 use crate::common::environment::TestEnvironment;
 use rtrace::trace_dat::OptionId;
 
-/// Lines that name a function. How far the address lies behind its start trace-cmd reckons from where it lies now.
+/// Lines that name a function. How far the address lies after its start trace-cmd reckons from where it lies now.
 fn named(report: &str) -> String {
     let offset = regex::Regex::new("/0x[0-9a-f]+").expect("a pattern");
     let lines = report.lines().filter(|line| line.contains(" function=") && !line.contains(" flags="));

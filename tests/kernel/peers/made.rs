@@ -167,7 +167,7 @@ pub(crate) fn made(from: &Trace, path: &Path, each: usize, seed: u64) {
     out.finish().unwrap();
 }
 
-/// What trace-cmd 3.4 prints otherwise, and why we do not; docs/trace-cmd.md has the kinds.
+/// Differences from trace-cmd 3.4, and their reasons; docs/trace-cmd.md has the kinds.
 const DIFFERENT: [(&str, &str); 20] = [
     ("raid56_read", "a - b + 1 is taken for a - (b + 1)"),
     ("raid56_write", "a - b + 1 is taken for a - (b + 1)"),

@@ -77,7 +77,7 @@ fn we_read_what_trace_cmd_records() {
             args.extend(record);
             args.extend(["-e", "sched", "-e", "irq", "ls", "-lR", "/etc/apt"]);
             // trace-cmd reads the kernel's list of names twice, first for its size. Where names come and go in between it
-            // gives up behind them, with status 0 and a file that it cannot read itself, or leaves the wrong size.
+            // gives up after them, with status 0 and a file that it cannot read itself, or leaves the wrong size.
             for _ in 0..50 {
                 env.run(&here, &args).exits(0);
                 let own = env.run(&recorder, &["report", "-i", "theirs.dat"]);

@@ -1,4 +1,4 @@
-//! What a killed trace-cmd leaves is bare sub-buffers: both make a recording of them, with a header that we make.
+//! A killed trace-cmd leaves bare sub-buffers: both make a recording of them, with a header that we make.
 
 use super::{all_read_the_same, fetched, installed, recording_here};
 use crate::common::environment::TestEnvironment;

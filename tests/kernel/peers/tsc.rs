@@ -1,4 +1,4 @@
-//! Times that a time stamp counter told, and what turns them into nanoseconds: that option is put into other files.
+//! Times of a time stamp counter, and their conversion to nanoseconds: that option is put into other files.
 
 use super::guests::{open, with_option};
 use super::same_lines;

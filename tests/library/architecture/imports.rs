@@ -1,4 +1,4 @@
-//! Which module of the sources uses which: the paths that begin with `crate`, `super` or a child's name, followed
+//! Uses between the modules of the sources: the paths that begin with `crate`, `super` or a child's name, followed
 //! through re-exports to the module that defines the item.
 
 use std::collections::{BTreeMap, BTreeSet};

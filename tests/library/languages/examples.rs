@@ -29,8 +29,8 @@ fn each_parses_to_what_is_printed() {
     }
 }
 
-/// Where the documents are at hand: every write that they show to `filter`, `trigger`, `set_event_pid` and, with a
-/// command, to `set_ftrace_filter` is a row of the table.
+/// The documents, if available: every write that they show to `filter`, `trigger`, `set_event_pid` and, with a command,
+/// to `set_ftrace_filter` is a row of the table.
 #[test]
 fn none_is_left_out() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/seeds");

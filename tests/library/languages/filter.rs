@@ -16,7 +16,7 @@ fn check(text: &str, format: &EventFormat) -> Result<(Filter, Vec<Diagnostic>), 
     Ok((filter, warnings))
 }
 
-/// What we say about every filter that was written to a 6.1 and a 6.12 kernel.
+/// Our verdict on every filter that was written to a 6.1 and a 6.12 kernel.
 #[test]
 fn the_kernels_verdicts_are_ours() {
     // Accepted by us on purpose: a bare word is printed with quotes; and what depends on the kernel's symbols.

@@ -5,7 +5,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use rtrace::filter::{CpuList, Expr, Filter, Modifier, Op, Predicate, Value};
-use rtrace::probe::{Arg, Fetch, KernelPlace, Kind, Probe};
+use rtrace::probe::{Arg, Fetch, KernelPlace, Probe, ProbeKind};
 use rtrace::syntax::{Span, Spanned};
 use rtrace::synth::sql::{Condition, Item, Join, Query, SelectExpr, Selection, Test, TestValue};
 use rtrace::synth::{FieldType, SynthDef, SynthField};
@@ -152,26 +152,26 @@ fn kernel_place() -> impl Strategy<Value = KernelPlace> {
 
 fn probe() -> impl Strategy<Value = Probe> {
     let kind = prop_oneof![
-        kernel_place().prop_map(Kind::Kprobe),
-        (option::of(1u32..=4096), kernel_place()).prop_map(|(max_active, at)| Kind::Kretprobe { max_active, at }),
+        kernel_place().prop_map(ProbeKind::Kprobe),
+        (option::of(1u32..=4096), kernel_place()).prop_map(|(max_active, at)| ProbeKind::Kretprobe { max_active, at }),
         ("(/[a-z.0-9]{1,6}){1,3}", any::<u64>(), option::of(any::<u64>()), any::<bool>())
-            .prop_map(|(path, offset, counter, returns)| Kind::Uprobe { path, offset, counter, returns }),
-        (name(), name()).prop_map(|(system, event)| Kind::Event { system, event }),
-        (name(), option::of(1u32..=4096)).prop_map(|(symbol, max_active)| Kind::Function {
+            .prop_map(|(path, offset, counter, returns)| ProbeKind::Uprobe { path, offset, counter, returns }),
+        (name(), name()).prop_map(|(system, event)| ProbeKind::Event { system, event }),
+        (name(), option::of(1u32..=4096)).prop_map(|(symbol, max_active)| ProbeKind::Function {
             symbol,
             returns: max_active.is_some(),
             max_active
         }),
-        name().prop_map(|symbol| Kind::Function { symbol, returns: true, max_active: None }),
-        name().prop_map(|name| Kind::Tracepoint { name }),
-        "(u32 [a-z]{1,4}(; char\\[20\\] [a-z]{1,4})?)?".prop_map(|fields| Kind::User { fields }),
+        name().prop_map(|symbol| ProbeKind::Function { symbol, returns: true, max_active: None }),
+        name().prop_map(|name| ProbeKind::Tracepoint { name }),
+        "(u32 [a-z]{1,4}(; char\\[20\\] [a-z]{1,4})?)?".prop_map(|fields| ProbeKind::User { fields }),
     ];
     kind.prop_flat_map(|kind| {
-        let user = matches!(kind, Kind::User { .. });
-        let of_event = matches!(kind, Kind::Event { .. });
+        let user = matches!(kind, ProbeKind::User { .. });
+        let of_event = matches!(kind, ProbeKind::Event { .. });
         let returns = match &kind {
-            Kind::Kretprobe { .. } => true,
-            Kind::Uprobe { returns, .. } | Kind::Function { returns, .. } => *returns,
+            ProbeKind::Kretprobe { .. } => true,
+            ProbeKind::Uprobe { returns, .. } | ProbeKind::Function { returns, .. } => *returns,
             _ => false,
         };
         let args = if user { Just(Vec::new()).boxed() } else { args(of_event, returns).boxed() };

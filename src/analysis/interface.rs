@@ -1,0 +1,34 @@
+//! The interface of analyses.
+
+use crate::event::Record;
+
+/// A question to many events. [`Query::analyse`](crate::recording::Query::analyse) drives it, with windows, selection and
+/// threads.
+///
+/// On several threads the recording is cut into segments of time. Each is looked at with a part of its own, made by
+/// [`Analysis::fork`]; parts are merged in the order of time. An analysis each of whose steps depends on all events before
+/// implements [`InOrder`](super::InOrder) instead.
+pub trait Analysis: Sync {
+    /// The findings of some of the events.
+    type Part: Send;
+
+    /// The answer.
+    type Finding;
+
+    /// The findings before the first event.
+    fn begin(&self) -> Self::Part;
+
+    /// The findings before the first event of a segment, while earlier ones are still being looked at. `used` is a part
+    /// that has been merged, whose memory may be used again.
+    fn fork(&self, used: Option<Self::Part>) -> Self::Part;
+
+    /// Takes the next record of a part, in the order of time.
+    fn record(&self, record: &Record<'_>, part: &mut Self::Part);
+
+    /// Adds what is known of later events to what is known of all before. Nothing of `later` is used after that but its
+    /// memory.
+    fn merge(&self, known: &mut Self::Part, later: &mut Self::Part);
+
+    /// The answer, of what is known of all events.
+    fn finish(self, known: Self::Part) -> Self::Finding;
+}

@@ -1,0 +1,47 @@
+//! Copies of records.
+
+use crate::event::Record;
+use crate::ring_buffer::Lost;
+use crate::units::{CpuId, Timestamp};
+
+/// Copies of records, in their order.
+#[derive(Clone, Debug, Default)]
+pub struct Log {
+    records: Vec<Kept>,
+    data: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    timestamp: Timestamp,
+    cpu: CpuId,
+    buffer: usize,
+    lost: Lost,
+    /// Offset of its bytes in the data.
+    start: usize,
+    len: usize,
+}
+
+impl Log {
+    /// Adds a copy of `record`.
+    #[inline]
+    pub fn push(&mut self, record: &Record<'_>) {
+        let Record { timestamp, cpu, buffer, lost, data } = *record;
+        self.records.push(Kept { timestamp, cpu, buffer, lost, start: self.data.len(), len: data.len() });
+        self.data.extend_from_slice(data);
+    }
+
+    /// The records.
+    pub fn records(&self) -> impl Iterator<Item = Record<'_>> {
+        self.records.iter().map(|&Kept { timestamp, cpu, buffer, lost, start, len }| {
+            let data = self.data.get(start..start + len).unwrap_or_default();
+            Record { timestamp, cpu, buffer, lost, data }
+        })
+    }
+
+    /// Forgets all records and keeps the memory.
+    pub fn clear(&mut self) {
+        self.records.clear();
+        self.data.clear();
+    }
+}

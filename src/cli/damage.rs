@@ -1,0 +1,87 @@
+//! Damage of recordings, reported on standard error.
+
+use super::exit::{Exit, Failure};
+use crate::cli::terminal::note;
+use rtrace::recording::{Notice, Recording};
+use rtrace::trace_dat::Trace;
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Damage of recordings: each place is a line on standard error, up to 100; the exit code says that there was some.
+#[derive(Default)]
+pub(crate) struct Damage {
+    count: AtomicU64,
+    /// Messages that were reported: damage may be met more than once.
+    told: Mutex<BTreeSet<String>>,
+}
+
+const MOST_LINES: u64 = 100;
+
+impl Damage {
+    /// With what was found when the file at `path` was opened.
+    pub(crate) fn of(path: &Path, trace: &Trace) -> Self {
+        let damage = Damage::default();
+        trace.damage.iter().for_each(|found| damage.note(path, found));
+        damage
+    }
+
+    /// Reports a damaged place of the file at `path`.
+    pub(crate) fn note(&self, path: &Path, found: &(dyn Error + 'static)) {
+        let chain: Vec<String> = anyhow::Chain::new(found).map(ToString::to_string).collect();
+        self.tell(format!("rtrace: {}: {}", path.display(), chain.join(": ")));
+    }
+
+    /// Reports what a query noticed; `path` gives the path of a recording by its number.
+    pub(crate) fn notice<'p>(&self, path: impl FnOnce(usize) -> &'p Path, notice: &Notice<'_>) {
+        match notice {
+            Notice::Damage { recording, error } => self.note(path(*recording), *error),
+            Notice::Backwards { recording, cpu, before, now } => {
+                let path = path(*recording).display();
+                self.tell(format!("rtrace: {path}: time goes backwards on cpu {cpu}: {} after {}", now.0, before.0));
+            }
+        }
+    }
+
+    /// Reports what went wrong when symbols and types were loaded, which is when they were first needed.
+    pub(crate) fn late(&self, path: &Path, recording: &Recording) {
+        for lazy in [&recording.trace.kallsyms, &recording.trace.btf] {
+            lazy.error().into_iter().for_each(|error| self.note(path, error));
+        }
+        if let Some(error) = recording.symbols.functions.error() {
+            self.note(path, &error);
+        }
+    }
+
+    /// Counts one more that was not reported before, and prints its line if there were not too many.
+    fn tell(&self, line: String) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.contains(&line) {
+            return;
+        }
+        if self.count.fetch_add(1, Ordering::Relaxed) < MOST_LINES {
+            note!("{line}");
+            told.insert(line);
+        }
+    }
+
+    /// The outcome of a command that came to `done`: [`Exit::Incomplete`] if there was damage, also where nothing was
+    /// found of what was asked for.
+    pub(crate) fn outcome(&self, done: Result<(), Failure>) -> Result<Exit, Failure> {
+        match (self.exit(), done) {
+            (exit, Ok(())) => Ok(exit),
+            (Exit::Success, Err(failure)) => Err(failure),
+            (_, Err(failure)) => Err(failure.of_damaged()),
+        }
+    }
+
+    fn exit(&self) -> Exit {
+        let count = self.count.load(Ordering::Relaxed);
+        if count > MOST_LINES {
+            note!("rtrace: damage in {count} places in all");
+        }
+        if count == 0 { Exit::Success } else { Exit::Incomplete }
+    }
+}

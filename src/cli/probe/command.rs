@@ -1,0 +1,262 @@
+//! `rtrace probe`: arguments, and what they do.
+
+use super::place;
+use crate::cli::args::{ListArgs, WriteArgs};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::holders::remove_event;
+use crate::cli::keywords::{PROBES, words};
+use crate::cli::language::invalid;
+use crate::cli::terminal::stdout;
+use rtrace::filter::Filter;
+use rtrace::format::EventFormat;
+use rtrace::probe::{Probe, ProbeKind};
+use rtrace::tracefs::{Error, EventName, Feature, Tracefs, WriteMode};
+use serde_json::json;
+use std::io::Write;
+
+/// Add, list and remove dynamic events: kprobe, uprobe, eprobe, fprobe, tprobe and user events
+///
+/// A probe makes an event out of any place in the kernel or in a program. It stays until it is removed, and is used like
+/// any other event. `rtrace help probe` describes the language.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace probe add kprobe vfs_read 'count=%dx:u64'
+  rtrace probe add kretprobe vfs_read 'ret=$retval:s64'
+  rtrace probe add uprobe libc:malloc 'size=%di:u64'
+  rtrace probe add uprobe /bin/bash:readline
+  rtrace probe add eprobe sched:sched_switch 'comm=$next_comm:string'
+  rtrace probe add 'p:mygroup/myread vfs_read $arg3'
+  rtrace record -e kprobes:vfs_read -- cat /etc/passwd
+  rtrace probe list
+  rtrace probe remove vfs_read
+  rtrace probe remove --all")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    Add(AddArgs),
+    /// List the dynamic events
+    List(ListArgs),
+    Remove(RemoveArgs),
+}
+
+/// Add a probe
+#[derive(clap::Args)]
+struct AddArgs {
+    /// kprobe, kretprobe, uprobe, uretprobe, eprobe, fprobe, fretprobe, tprobe or user; then what to probe and the
+    /// arguments to record. Or the whole line as the kernel takes it
+    #[arg(value_name = "KIND> <PLACE> [ARG", num_args = 1.., required = true, value_parser = words(PROBES), hide_possible_values = true)]
+    what: Vec<String>,
+    /// Name of the event: EVENT or SYSTEM/EVENT; without it, made from the place
+    #[arg(short, long)]
+    name: Option<String>,
+    /// Only print the line that would be written
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    write: WriteArgs,
+}
+
+/// Remove probes
+#[derive(clap::Args)]
+struct RemoveArgs {
+    /// Names of events: EVENT or SYSTEM/EVENT
+    #[arg(required_unless_present = "all")]
+    name: Vec<String>,
+    /// Every dynamic event but synthetic ones
+    #[arg(long, conflicts_with = "name")]
+    all: bool,
+    #[command(flatten)]
+    write: WriteArgs,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    match &args.command {
+        Command::Add(args) => add(args),
+        Command::List(args) => list(args),
+        Command::Remove(args) => remove(args),
+    }
+}
+
+/// The kernel feature that this probe needs.
+fn required(kind: &ProbeKind) -> Feature {
+    match kind {
+        ProbeKind::Kprobe(_) | ProbeKind::Kretprobe { .. } => Feature::Kprobes,
+        ProbeKind::Uprobe { .. } => Feature::Uprobes,
+        ProbeKind::Event { .. } => Feature::EventProbes,
+        ProbeKind::Function { .. } | ProbeKind::Tracepoint { .. } => Feature::Fprobes,
+        ProbeKind::User { .. } => Feature::UserEvents,
+    }
+}
+
+/// The file that probes are written to: all kinds in `dynamic_events`, which old or small kernels lack.
+fn file(tracefs: &Tracefs, kind: &ProbeKind) -> &'static str {
+    match kind {
+        _ if tracefs.top().has("dynamic_events") => "dynamic_events",
+        ProbeKind::Uprobe { .. } => "uprobe_events",
+        _ => "kprobe_events",
+    }
+}
+
+fn add(args: &AddArgs) -> Result<Exit, Failure> {
+    let tracefs = args.write.open()?;
+    let line = place::line(&args.what, args.name.as_deref())?;
+    let mut probe: Probe = line.parse().map_err(|e| invalid("probe", e))?;
+    tracefs.require(&required(&probe.kind))?;
+    if probe.event.is_none() {
+        probe.event = Some(place::suggested_name(&args.what, &probe));
+    }
+    let name = EventName::new(probe.group_or_default(), probe.event.clone().unwrap_or_default());
+    let exists = tracefs.top().has(&format!("events/{}/{}", name.system, name.name));
+    if exists {
+        let error = anyhow::anyhow!("failed to add the probe: there is an event {name} already");
+        return Err(Failure::new(Exit::Usage, error).hint("`--name EVENT` gives it another name"));
+    }
+    validate(&tracefs, &probe, &line)?;
+    let text = probe.to_string();
+    let mut out = stdout().lock();
+    if args.dry_run {
+        writeln!(out, "{text}")?;
+        return Ok(Exit::Success);
+    }
+    let mut journal = args.write.changes(&tracefs);
+    let removal = probe.removal().unwrap_or_default();
+    journal.append(&tracefs.top(), file(&tracefs, &probe.kind), &text, &removal).map_err(|e| {
+        match (&probe.kind, &e) {
+            // A kernel without event probes lists them in README all the same and writes nothing into the error_log.
+            (ProbeKind::Event { .. }, Error::File { kernel: None, .. }) => {
+                let failure = Failure::new(Exit::Unable, anyhow::anyhow!("this kernel takes no event probes"));
+                failure.hint("they need CONFIG_EPROBE_EVENTS, before Linux 6.17 CONFIG_PROBE_EVENTS")
+            }
+            _ => Failure::from(e),
+        }
+    })?;
+    journal.keep()?;
+    writeln!(out, "{name}")?;
+    Ok(Exit::Success)
+}
+
+/// Checks before the kernel is asked: the symbol, the file, the event and its fields.
+fn validate(tracefs: &Tracefs, probe: &Probe, line: &str) -> Result<(), Failure> {
+    match &probe.kind {
+        ProbeKind::Kprobe(at) | ProbeKind::Kretprobe { at, .. } => {
+            place::kernel_symbol(tracefs, &at.symbol, line, at.span)
+        }
+        ProbeKind::Uprobe { path, .. } => match std::fs::metadata(path) {
+            Ok(file) if file.is_file() => Ok(()),
+            Ok(_) => Err(Failure::new(Exit::Usage, anyhow::anyhow!("`{path}` is not a regular file"))),
+            Err(e) => Err(Failure::new(Exit::Usage, anyhow::anyhow!("failed to open `{path}`: {e}"))),
+        },
+        ProbeKind::Event { system, event } => {
+            let known = tracefs.top().events()?;
+            let name = EventName::new(system, event);
+            if !known.contains(&name) {
+                let names: Vec<String> = known.iter().map(ToString::to_string).collect();
+                let near = rtrace::syntax::did_you_mean(&name.to_string(), names.iter().map(String::as_str));
+                let failure = Failure::new(Exit::Usage, anyhow::anyhow!("there is no event {name}"));
+                return Err(near.into_iter().fold(failure, Failure::hint));
+            }
+            let text = tracefs.top().event_format(&name)?;
+            let format = EventFormat::parse(system, &text)
+                .map_err(|e| anyhow::anyhow!("failed to read the format of {name}: {e}"))?;
+            place::event_fields(probe, &format)?;
+            if let Some(text) = &probe.filter {
+                let filter = Filter::parse(text).map_err(|e| invalid("filter of the probe", e))?;
+                filter.check(&format).map_err(|e| invalid("filter of the probe", e))?;
+            }
+            Ok(())
+        }
+        ProbeKind::Function { .. } | ProbeKind::Tracepoint { .. } | ProbeKind::User { .. } => Ok(()),
+    }
+}
+
+/// The dynamic events that are no synthetic ones, as the kernel shows them.
+fn probes(tracefs: &Tracefs) -> Result<Vec<(Probe, String)>, Failure> {
+    let top = tracefs.top();
+    let files: &[&str] =
+        if top.has("dynamic_events") { &["dynamic_events"] } else { &["kprobe_events", "uprobe_events"] };
+    let mut found = Vec::new();
+    let mut read = false;
+    for file in files.iter().filter(|file| top.has(file)) {
+        read = true;
+        let text = top.read(file)?;
+        let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with("s:"));
+        found.extend(lines.filter_map(|line| Some((line.parse::<Probe>().ok()?, line.to_owned()))));
+    }
+    if !read {
+        tracefs.require(&Feature::Kprobes)?;
+    }
+    Ok(found)
+}
+
+fn full_name(probe: &Probe) -> String {
+    format!("{}:{}", probe.group_or_default(), probe.event.as_deref().unwrap_or(""))
+}
+
+fn list(args: &ListArgs) -> Result<Exit, Failure> {
+    let tracefs = args.open()?;
+    let probes = probes(&tracefs)?;
+    let mut out = stdout().lock();
+    if args.json {
+        let all: Vec<_> = probes.iter().map(|(p, line)| json!({"event": full_name(p), "probe": line})).collect();
+        writeln!(out, "{:#}", json!({"schema": "rtrace.probes", "version": 1, "probes": all}))?;
+        return Ok(Exit::Success);
+    }
+    let width = probes.iter().map(|(probe, _)| full_name(probe).len()).max().unwrap_or(0);
+    for (probe, line) in &probes {
+        writeln!(out, "{:width$}  {line}", full_name(probe))?;
+    }
+    Ok(Exit::Success)
+}
+
+fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
+    let tracefs = args.write.open()?;
+    let known = probes(&tracefs)?;
+    let mut doomed: Vec<&Probe> = Vec::new();
+    for name in &args.name {
+        let wanted = name.replace('/', ":");
+        let found: Vec<&Probe> = known
+            .iter()
+            .map(|(probe, _)| probe)
+            .filter(|p| full_name(p) == wanted || p.event.as_deref() == Some(name.as_str()))
+            .collect();
+        match found.as_slice() {
+            [one] => doomed.push(one),
+            [] => {
+                let names: Vec<String> = known.iter().map(|(probe, _)| full_name(probe)).collect();
+                let near = rtrace::syntax::did_you_mean(&wanted, names.iter().map(String::as_str));
+                let failure = Failure::new(Exit::Usage, anyhow::anyhow!("there is no dynamic event `{name}`"));
+                return Err(near.into_iter().fold(failure, Failure::hint));
+            }
+            several => {
+                let names: Vec<String> = several.iter().map(|probe| full_name(probe)).collect();
+                let failure = Failure::new(Exit::Usage, anyhow::anyhow!("several dynamic events are called `{name}`"));
+                return Err(failure.hint(format!("they are {}", names.join(", "))));
+            }
+        }
+    }
+    if args.all {
+        doomed = known.iter().map(|(probe, _)| probe).collect();
+        // One that another is attached to goes after it; newer ones stand later.
+        doomed.reverse();
+    }
+    let mut journal = args.write.changes(&tracefs);
+    for probe in &doomed {
+        let removal = probe.removal().unwrap_or_default();
+        let name = EventName::new(probe.group_or_default(), probe.event.clone().unwrap_or_default());
+        let users = || crate::cli::synth::users_of(&crate::cli::synth::instances(&tracefs).unwrap_or_default(), &name);
+        let file = file(&tracefs, &probe.kind);
+        remove_event(&name, users, || journal.act(&tracefs.top(), file, &removal, WriteMode::Append))?;
+    }
+    let left = probes(&tracefs)?;
+    if let Some(probe) = doomed.iter().find(|probe| left.iter().any(|(other, _)| full_name(other) == full_name(probe)))
+    {
+        return Err(anyhow::anyhow!("failed to remove {}: it is still there", full_name(probe)).into());
+    }
+    Ok(Exit::Success)
+}

@@ -1,0 +1,79 @@
+//! Errors of the recorder as failures of a command: exit codes, hints, and the reason of a refusal that the kernel does
+//! not give, as of all triggers but filters and hist.
+
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::{language, trigger};
+use rtrace::record::{CommandError, PlanError, RecordError};
+use rtrace::syntax::{Diagnostic, did_you_mean};
+use rtrace::tracefs::{Error, EventName, Tracefs};
+use rtrace::trigger::Trigger;
+
+/// A recording that failed, with its exit code and hints.
+pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure {
+    match error {
+        RecordError::Command(CommandError::NotFound(_)) => Failure::new(Exit::Command(127), error),
+        RecordError::Command(CommandError::NotRunnable(..)) => Failure::new(Exit::Command(126), error),
+        RecordError::Plan(PlanError::NoClock { .. } | PlanError::NoOption { .. } | PlanError::NoDevice { .. }) => {
+            setup_failure(error).with_exit(own)
+        }
+        RecordError::Plan(PlanError::NoEvents | PlanError::NotTsc { .. } | PlanError::PerCpuSize(_)) => {
+            Failure::new(Exit::Usage, error)
+        }
+        RecordError::Plan(PlanError::Language { .. }) => setup_failure(error),
+        RecordError::Version6 { .. } => Failure::new(Exit::Incomplete, error),
+        // By itself, so that its own exit code and hints are found.
+        RecordError::Tracefs(error) => Failure::from(error).with_exit(own),
+        RecordError::Unfinished { ref path, .. } => {
+            let hint = format!("`rtrace recover {}` completes it.", path.display());
+            Failure::from(error).with_exit(own).hint(hint)
+        }
+        RecordError::NotFinished { .. } => Failure::new(Exit::Incomplete, error),
+        error => Failure::from(error).with_exit(own),
+    }
+}
+
+/// An error of setting tracing up, with hints.
+pub(crate) fn setup_failure(error: RecordError) -> Failure {
+    match error {
+        RecordError::Command(CommandError::NotFound(_)) => Failure::new(Exit::Command(127), error),
+        RecordError::Command(CommandError::NotRunnable(..)) => Failure::new(Exit::Command(126), error),
+        RecordError::Tracefs(error) => Failure::from(error),
+        RecordError::Plan(PlanError::Language { what, error }) => language::invalid(&what, *error),
+        RecordError::Plan(PlanError::NoParents) => Failure::new(Exit::Usage, error),
+        RecordError::Plan(PlanError::NoClock { ref name, ref available })
+        | RecordError::Plan(PlanError::NoOption { ref name, ref available })
+        | RecordError::Plan(PlanError::NoDevice { ref name, ref available }) => {
+            let hint = did_you_mean(name, available.iter().map(String::as_str));
+            let failure = Failure::new(Exit::Failed, error);
+            match hint {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            }
+        }
+        error => Failure::from(error),
+    }
+}
+
+/// The failure in our words, if `error` is such a refusal and we know its reason.
+pub(crate) fn explain(tracefs: &Tracefs, error: &RecordError) -> Option<Failure> {
+    let RecordError::Tracefs(refused @ Error::File { file, value: Some(text), kernel: None, .. }) = error else {
+        return None;
+    };
+    let path = file.strip_suffix("/trigger")?.rsplit_once("events/")?.1;
+    let wrong = match text.parse::<Trigger>() {
+        Err(wrong) => wrong,
+        Ok(parsed) => match trigger::required(&parsed.action).map(|feature| tracefs.require(&feature)) {
+            Some(Err(lacking)) => return Some(lacking.into()),
+            _ => check(tracefs, &parsed, text, &EventName::parse(path)?)?,
+        },
+    };
+    let failure = Failure::from(anyhow::anyhow!("{refused}: {wrong}"));
+    Some(wrong.hints().iter().cloned().fold(failure, Failure::hint))
+}
+
+/// Findings of our own checker.
+fn check(tracefs: &Tracefs, parsed: &Trigger, text: &str, event: &EventName) -> Option<Diagnostic> {
+    let top = tracefs.top();
+    let known: Vec<String> = top.events().ok()?.iter().map(EventName::to_string).collect();
+    parsed.check(text, &language::format(&top, event).ok()?, &known).err()
+}

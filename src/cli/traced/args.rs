@@ -1,0 +1,174 @@
+//! The events and tasks that are traced, and the command that is run meanwhile.
+
+use super::in_order::InOrder;
+use super::tracers::MachineArgs;
+use crate::cli::args::TracefsArgs;
+use crate::cli::exit::Failure;
+use clap::error::ErrorKind;
+use rtrace::record::{BufferPlan, Compression, Machine, Plan, TargetBuffer, Tasks, User, UserError};
+use rtrace::tracefs::{Journal, Tracefs};
+use rtrace::units::{Pid, parse_duration};
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+
+/// The events, tasks and buffers to trace.
+#[derive(clap::Args, Clone)]
+pub(crate) struct Traced {
+    #[command(flatten)]
+    in_order: InOrder,
+    /// Only events of these processes; end with the last of them
+    #[arg(short = 'P', long = "pid", value_name = "PID", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(1..))]
+    pids: Vec<i32>,
+    /// Only events of CMD
+    #[arg(short = 'F', long)]
+    follow: bool,
+    /// With -F or -P: events of the tasks they fork as well
+    #[arg(short = 'c', long)]
+    children: bool,
+    /// Go on without the events that this kernel does not have
+    #[arg(short, long)]
+    ignore_unknown: bool,
+    /// Run CMD as this user, with its groups, HOME, USER and LOGNAME
+    #[arg(long, value_name = "NAME", requires = "command")]
+    user: Option<String>,
+    /// Show each write to tracefs as a line of shell
+    #[arg(long)]
+    verbose: bool,
+    #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+    /// Command to run meanwhile, and its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+impl Traced {
+    /// The ring buffers that are asked for; the main one, which lies at `main`, comes first.
+    pub(crate) fn buffers(&self, main: TargetBuffer) -> Result<Vec<BufferPlan>, clap::Error> {
+        self.check_command()?;
+        self.in_order.buffers(main)
+    }
+
+    /// An unknown option looks like a command to clap, since a command's own options are left to it.
+    fn check_command(&self) -> Result<(), clap::Error> {
+        match self.command.first().map(|word| word.to_string_lossy()) {
+            Some(word) if word.starts_with('-') => {
+                let text = match crate::cli::trace_cmd::later_option(&word) {
+                    Some(text) => text,
+                    None => {
+                        format!("unexpected argument `{word}`: unknown option (see --help)\n")
+                    }
+                };
+                Err(clap::Error::raw(ErrorKind::UnknownArgument, text))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// All that is said here, as a plan that ends by itself only with its tasks.
+    pub(crate) fn plan(&self, main: TargetBuffer) -> Result<Plan, clap::Error> {
+        self.check_command()?;
+        let (buffers, tsc2nsec) = self.in_order.buffers_and_tsc(main)?;
+        let user = self.user().map_err(|e| clap::Error::raw(ErrorKind::ValueValidation, format!("{e}\n")))?;
+        Ok(Plan {
+            buffers,
+            tsc2nsec,
+            allow_unknown_events: self.ignore_unknown,
+            all_formats: false,
+            tasks: Tasks { pids: self.pids(), command: self.follow, children: self.children },
+            command: (!self.command.is_empty()).then(|| self.command.clone()),
+            search_path: std::env::var_os("PATH"),
+            environment: if user.is_some() { std::env::vars_os().collect() } else { Vec::new() },
+            user,
+            machine: self.machine.machine(),
+            hooks: self.in_order.hooks(),
+            ..Plan::empty(Path::new(""), Compression::None)
+        })
+    }
+
+    /// As if `--profile` were said of each buffer.
+    pub(crate) fn profile_all(&self) -> Self {
+        Traced { in_order: self.in_order.clone().profile_all(), ..self.clone() }
+    }
+
+    /// Indices of the buffers of `--profile`.
+    pub(crate) fn profiled(&self) -> Vec<usize> {
+        self.in_order.profiled()
+    }
+
+    /// `-P`.
+    pub(crate) fn pids(&self) -> Vec<Pid> {
+        self.pids.iter().map(|&pid| Pid(pid)).collect()
+    }
+
+    /// `-F`.
+    pub(crate) fn follows(&self) -> bool {
+        self.follow
+    }
+
+    /// `-c`.
+    pub(crate) fn follows_children(&self) -> bool {
+        self.children
+    }
+
+    /// `-i`.
+    pub(crate) fn ignores_unknown(&self) -> bool {
+        self.ignore_unknown
+    }
+
+    /// Settings of the whole machine.
+    pub(crate) fn machine(&self) -> Machine {
+        self.machine.machine()
+    }
+
+    /// Whom the command runs as.
+    pub(crate) fn user(&self) -> Result<Option<User>, UserError> {
+        self.user.as_deref().map(User::find).transpose()
+    }
+
+    /// The command and its arguments; empty if there is none.
+    pub(crate) fn command(&self) -> &[OsString] {
+        &self.command
+    }
+
+    /// Opens the tracing directory.
+    pub(crate) fn open(&self) -> Result<Tracefs, Failure> {
+        self.tracefs.open()
+    }
+
+    /// A journal for what this command changes.
+    pub(crate) fn journal(&self, tracefs: &Tracefs) -> Journal {
+        self.tracefs.journal(tracefs, self.verbose)
+    }
+}
+
+/// Duration and target buffer, for commands that restore tracefs on exit.
+#[derive(clap::Args)]
+pub(crate) struct SessionArgs {
+    /// End after TIME (seconds, or with ms, m, h); CMD goes on and is waited for
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    duration: Option<Duration>,
+    /// End CMD after TIME and exit with 124
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    timeout: Option<Duration>,
+    /// Trace in the top-level buffer, where trace_printk() writes, instead of one of our own
+    #[arg(long)]
+    top: bool,
+    /// Events of rtrace's own threads too
+    #[arg(long = "self", alias = "no-filter")]
+    own_threads: bool,
+}
+
+impl SessionArgs {
+    /// The main ring buffer.
+    pub(crate) fn place(&self) -> TargetBuffer {
+        if self.top { TargetBuffer::Top } else { TargetBuffer::Private }
+    }
+
+    /// Adds it to a plan.
+    pub(crate) fn add_to(&self, plan: Plan) -> Plan {
+        Plan { duration: self.duration, timeout: self.timeout, own_threads: self.own_threads, ..plan }
+    }
+}

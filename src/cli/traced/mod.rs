@@ -1,0 +1,9 @@
+//! Options that record, stream, profile, start and set share: events, tracers, tasks, the command that is run.
+
+mod args;
+mod in_order;
+mod profile;
+mod tracers;
+
+pub(crate) use args::{SessionArgs, Traced};
+pub(crate) use profile::{ProfileArgs, WhatArgs, add as add_profile, parse_hook};

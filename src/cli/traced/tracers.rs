@@ -1,0 +1,139 @@
+//! The options about tracers that stand in order with `-e` and `-B`, and those that hold for the whole machine.
+
+use clap::{Arg, ArgAction};
+use rtrace::record::{Functions, Machine};
+use rtrace::trigger::FunctionTrigger;
+
+/// Adds the options that belong to an instance.
+pub(super) fn augment(command: clap::Command) -> clap::Command {
+    let each = |id: &'static str, value: &'static str| {
+        Arg::new(id).long(id).value_name(value).action(ArgAction::Append).help_heading("Tracers")
+    };
+    let flag = |id: &'static str| {
+        Arg::new(id).long(id).action(ArgAction::Append).num_args(0).default_missing_value("").help_heading("Tracers")
+    };
+    command
+        .arg(each("tracer", "TRACER").short('p').help("Run a tracer: function, function_graph, ... (rtrace list -t)"))
+        .arg(
+            each("function", "FUNC")
+                .short('l')
+                .help("Trace only these functions (name, glob, regular expression), or FUNC:COMMAND"),
+        )
+        .arg(
+            each("no-function", "FUNC")
+                .short('n')
+                .help("Do not trace these functions; function_graph: nor what they call"),
+        )
+        .arg(each("graph-function", "FUNC").short('g').help("function_graph: trace these functions and what they call"))
+        .arg(
+            each("module", "MODULE")
+                .help("The -l, -n and -g that follow mean functions of this module; alone: all of them"),
+        )
+        .arg(flag("func-stack").help("A stack trace with each function that -l names"))
+        .arg(each("option", "OPTION").short('O').help("Enable a trace option; `noOPTION` disables it"))
+        .arg(flag("stack-trace").short('T').help("A stack trace with each event (-O stacktrace)"))
+        .arg(
+            each("cpumask", "MASK")
+                .short('M')
+                .help("Only these CPUs: a hexadecimal mask, -1 for all")
+                .allow_hyphen_values(true),
+        )
+        .arg(each("subbuf-size", "SIZE").help("Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)"))
+}
+
+/// Settings that all instances share.
+#[derive(clap::Args, Clone)]
+#[command(next_help_heading = "Tracers")]
+pub(crate) struct MachineArgs {
+    /// function_graph: follow calls to this depth
+    #[arg(long, value_name = "N")]
+    max_graph_depth: Option<u32>,
+    /// Number of task names the kernel remembers
+    #[arg(long, value_name = "N")]
+    cmdlines_size: Option<u32>,
+    /// Only trace functions/latencies of at least this long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)
+    #[arg(long, value_name = "MICROSECONDS")]
+    threshold: Option<u64>,
+    /// Latency tracers: no functions on the way
+    #[arg(short = 'd', long = "no-function-trace")]
+    no_functions: bool,
+    /// No tracing of functions in the whole system (ftrace_enabled)
+    #[arg(short = 'D', long = "no-ftrace")]
+    no_ftrace: bool,
+}
+
+impl MachineArgs {
+    pub(crate) fn machine(&self) -> Machine {
+        Machine {
+            graph_depth: self.max_graph_depth,
+            saved_cmdlines: self.cmdlines_size,
+            threshold: self.threshold,
+            no_functions: self.no_functions,
+            no_ftrace: self.no_ftrace,
+        }
+    }
+}
+
+/// Adds one `-l`: a pattern, or a command on functions.
+pub(super) fn trace(functions: &mut Functions, text: &str, module: Option<&str>) -> Result<(), String> {
+    let is_pattern = !text.contains(':') || text.split(':').nth(1) == Some("mod");
+    if is_pattern {
+        functions.trace.push(of_module(text, module));
+        return Ok(());
+    }
+    functions.commands.push(text.parse::<FunctionTrigger>().map_err(|error| error.to_string())?);
+    Ok(())
+}
+
+/// A pattern restricted to a module.
+pub(super) fn of_module(pattern: &str, module: Option<&str>) -> String {
+    match module {
+        Some(module) if !pattern.contains(":mod:") => format!("{pattern}:mod:{module}"),
+        _ => pattern.to_owned(),
+    }
+}
+
+/// A mask as the kernel takes it: a comma every 8 digits. `-1` is all of `cpus`.
+pub(super) fn cpu_mask(text: &str, cpus: usize) -> Result<String, String> {
+    let digits: String = if text == "-1" {
+        let first = match cpus % 4 {
+            0 => String::new(),
+            rest => format!("{:x}", (1 << rest) - 1),
+        };
+        first + &"f".repeat(cpus / 4)
+    } else {
+        text.trim_start_matches("0x").chars().filter(|c| *c != ',').collect()
+    };
+    if digits.is_empty() || !digits.chars().all(|c| c.is_ascii_hexdigit()) {
+        return Err(format!("invalid CPU mask `{text}`: expected hexadecimal digits, or -1"));
+    }
+    let words: Vec<&[u8]> = digits.as_bytes().rchunks(8).rev().collect();
+    Ok(words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect::<Vec<_>>().join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks() {
+        assert_eq!(cpu_mask("3", 8).unwrap(), "3");
+        assert_eq!(cpu_mask("0x1ffffffff", 64).unwrap(), "1,ffffffff");
+        assert_eq!(cpu_mask("-1", 8).unwrap(), "ff");
+        assert_eq!(cpu_mask("-1", 6).unwrap(), "3f");
+        assert_eq!(cpu_mask("-1", 40).unwrap(), "ff,ffffffff");
+        assert!(cpu_mask("xyz", 8).is_err() && cpu_mask("", 8).is_err());
+    }
+
+    #[test]
+    fn patterns_and_commands() {
+        let mut functions = Functions::default();
+        for text in ["sched*", "*:mod:ext4", "schedule:traceoff:3"] {
+            trace(&mut functions, text, None).unwrap();
+        }
+        trace(&mut functions, "ext4_*", Some("ext4")).unwrap();
+        assert_eq!(functions.trace, ["sched*", "*:mod:ext4", "ext4_*:mod:ext4"]);
+        assert_eq!(functions.commands[0].to_string(), "schedule:traceoff:3");
+        assert!(trace(&mut functions, "schedule:nonsense", None).is_err());
+    }
+}

@@ -1,0 +1,72 @@
+//! The interface of output formats.
+
+use crate::event::{Consumed, Record};
+use crate::merge::ahead::{Commit, Following, Tally};
+use crate::symbols::Comms;
+
+/// An output format: events to bytes, text or binary. [`Query::export`](crate::recording::Query::export) drives it.
+///
+/// Events come in the order of time. On several threads the recording is cut into segments; each is written ahead of its
+/// turn with a fork of the state, and committed when all earlier ones are. A format whose events do not depend on each
+/// other keeps only caches in its state, forks by cloning and accepts every segment. A format that gathers events (rows
+/// of a column store, say) keeps them in its state: [`Exporter::commit`] adds those of a segment to what is known, and
+/// appends to `out` whatever is complete; [`Exporter::end`] writes the rest.
+pub trait Exporter: Sync {
+    /// The state that one event leaves for the next ones: caches, names that were learnt, numbers, unfinished batches.
+    type State: Send;
+
+    /// The record that `next` of [`Exporter::event`] gives.
+    const FOLLOWING: Following = Following::InBuffer;
+
+    /// The state before the first event.
+    fn state(&self) -> Self::State;
+
+    /// Appends what stands before all events.
+    fn begin(&self, _state: &mut Self::State, _out: &mut Vec<u8>) {}
+
+    /// Appends the output of an event. `next` gives the record that follows, for formats that cover two records in one;
+    /// it is not read unless it is called.
+    fn event<'n>(
+        &self,
+        record: &Record<'_>,
+        next: impl FnOnce() -> Option<Record<'n>>,
+        state: &mut Self::State,
+        out: &mut Vec<u8>,
+    ) -> Consumed;
+
+    /// Appends what stands after all events.
+    fn end(&self, _state: &mut Self::State, _out: &mut Vec<u8>) {}
+
+    /// The state to begin a segment with while earlier ones are still being written. `known` is what the committed ones
+    /// left; `used` is the state of a committed segment, whose caches may be used again.
+    fn fork(&self, known: &Self::State, used: Option<Self::State>) -> Self::State;
+
+    /// Commits a segment after all earlier ones: takes what it leaves over into `known`, and corrects `out`, all of its
+    /// output. With [`Commit::Serialize`], `known` must be left as it was: the segment and all later ones are written
+    /// again, in order.
+    fn commit(&self, known: &mut Self::State, done: &mut Self::State, out: &mut Vec<u8>) -> Commit;
+
+    /// True if every event depends on those before it, so that more threads than one are of no use.
+    fn is_serial(&self) -> bool {
+        false
+    }
+
+    /// True if the output of `record` depends on the record that follows it: a live reader waits for that one. A format
+    /// that never calls `next` keeps the default.
+    fn needs_next(&self, _record: &Record<'_>) -> bool {
+        false
+    }
+
+    /// Replaces the task names: a live reader learns them while it runs. A format without task names keeps the default.
+    fn set_comms(&self, _state: &mut Self::State, _comms: &Comms) {}
+
+    /// Itself as work on records in any order, which is quickest, if nothing but their number and bytes matters.
+    fn unordered(&self) -> Option<&dyn Tally<State = Self::State>> {
+        None
+    }
+
+    /// Number of events that were written as a list of their fields, as their print format could not be compiled.
+    fn undecoded(&self, _state: &Self::State) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,61 @@
+//! Number of events of each type, by CPU and by task.
+
+use super::counts::BufferCounts;
+use super::numbers::{Numbers, SummaryBuffer, no_counts};
+use super::{json, text};
+use crate::event::{Consumed, Record};
+use crate::export::Exporter;
+use crate::merge::ahead::Commit;
+
+/// Counts events by type, CPU and task, and writes the numbers at the end.
+#[derive(Clone, Debug)]
+pub struct Summary<'a> {
+    buffers: Vec<SummaryBuffer<'a>>,
+    top_tasks: usize,
+    json: bool,
+}
+
+impl<'a> Summary<'a> {
+    /// For records whose [`Record::buffer`] is an index into `buffers`. The numbers are tables of text, or one JSON
+    /// object; of the tasks, the `top_tasks` busiest are written.
+    pub fn new(buffers: Vec<SummaryBuffer<'a>>, top_tasks: usize, json: bool) -> Self {
+        Summary { buffers, top_tasks, json }
+    }
+}
+
+impl Exporter for Summary<'_> {
+    type State = Vec<BufferCounts>;
+
+    fn state(&self) -> Vec<BufferCounts> {
+        no_counts(&self.buffers)
+    }
+
+    #[inline]
+    fn event<'n>(
+        &self,
+        record: &Record<'_>,
+        _: impl FnOnce() -> Option<Record<'n>>,
+        counts: &mut Vec<BufferCounts>,
+        _: &mut Vec<u8>,
+    ) -> Consumed {
+        counts[record.buffer].add(record);
+        Consumed::One
+    }
+
+    fn end(&self, counts: &mut Vec<BufferCounts>, out: &mut Vec<u8>) {
+        let numbers = Numbers { buffers: &self.buffers, counts };
+        match self.json {
+            true => json::write(&numbers, self.top_tasks, out),
+            false => text::write(&numbers, self.top_tasks, out),
+        }
+    }
+
+    fn fork(&self, _: &Vec<BufferCounts>, _: Option<Vec<BufferCounts>>) -> Vec<BufferCounts> {
+        self.state()
+    }
+
+    fn commit(&self, known: &mut Vec<BufferCounts>, done: &mut Vec<BufferCounts>, _: &mut Vec<u8>) -> Commit {
+        known.iter_mut().zip(&*done).for_each(|(known, done)| known.add_later(done));
+        Commit::Accept
+    }
+}

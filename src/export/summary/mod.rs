@@ -1,0 +1,13 @@
+//! Numbers instead of events: how many of what kind, where, when and by whom.
+
+mod count;
+mod counts;
+mod exporter;
+mod json;
+mod numbers;
+mod text;
+
+pub use count::Count;
+pub use counts::{BufferCounts, CpuTally, Tally};
+pub use exporter::Summary;
+pub use numbers::SummaryBuffer;

@@ -1,0 +1,98 @@
+//! Counts of all buffers, added up.
+
+use super::{BufferCounts, Tally};
+use crate::abi::Abi;
+use crate::format::EventFormat;
+use crate::symbols::Comms;
+use crate::units::Pid;
+use std::collections::HashMap;
+
+/// One of the buffers whose records come.
+#[derive(Clone, Debug)]
+pub struct SummaryBuffer<'a> {
+    /// The number of the buffer's recording: buffers of one recording have formats and tasks in common.
+    pub recording: usize,
+    /// The recorded kernel's ABI.
+    pub abi: Abi,
+    /// The formats of the recording.
+    pub formats: Vec<&'a EventFormat>,
+    /// The task names of the recording.
+    pub comms: &'a Comms,
+    /// The name of the recording, if there are several.
+    pub source: Option<&'a str>,
+    /// The instance's name; `None` for the top buffer.
+    pub buffer: Option<&'a str>,
+    /// True if time stamps count something other than nanoseconds.
+    pub in_ticks: bool,
+}
+
+/// Counts of all buffers.
+pub(super) struct Numbers<'n> {
+    pub(super) buffers: &'n [SummaryBuffer<'n>],
+    /// As long as `buffers`.
+    pub(super) counts: &'n [BufferCounts],
+}
+
+impl<'n> Numbers<'n> {
+    /// Each buffer with its counts.
+    pub(super) fn each(&self) -> impl Iterator<Item = (&'n SummaryBuffer<'n>, &'n BufferCounts)> + use<'n> {
+        self.buffers.iter().zip(self.counts)
+    }
+
+    /// All events by name, the most frequent first.
+    pub(super) fn events(&self) -> Vec<(String, Tally)> {
+        let mut by_name: HashMap<String, Tally> = HashMap::new();
+        let mut names: HashMap<usize, HashMap<u16, String>> = HashMap::new();
+        for (buffer, counts) in self.each() {
+            let names = names.entry(buffer.recording).or_insert_with(|| {
+                buffer.formats.iter().map(|f| (f.id.0, format!("{}:{}", f.system, f.name))).collect()
+            });
+            for (id, tally) in counts.events() {
+                let name = names.get(&id).cloned().unwrap_or_else(|| format!("(unknown event {id})"));
+                *by_name.entry(name).or_default() += tally;
+            }
+        }
+        let mut events: Vec<_> = by_name.into_iter().collect();
+        events.sort_by(|a, b| b.1.count.cmp(&a.1.count).then_with(|| a.0.cmp(&b.0)));
+        events
+    }
+
+    /// All tasks, the busiest first, at most `top`, each with a buffer of its recording; and how many there are.
+    pub(super) fn tasks(&self, top: usize) -> (Vec<(&'n SummaryBuffer<'n>, Pid, Tally)>, usize) {
+        let mut by_task: HashMap<(usize, Pid), (&SummaryBuffer<'_>, Tally)> = HashMap::new();
+        for (buffer, counts) in self.each() {
+            for &(pid, tally) in counts.tasks() {
+                by_task.entry((buffer.recording, pid)).or_insert((buffer, Tally::default())).1 += tally;
+            }
+        }
+        let mut tasks: Vec<_> = by_task.into_iter().map(|((_, pid), (of, tally))| (of, pid, tally)).collect();
+        tasks.sort_by_key(|&(of, pid, tally)| (std::cmp::Reverse(tally.count), of.recording, pid));
+        let all = tasks.len();
+        tasks.truncate(top);
+        (tasks, all)
+    }
+
+    /// Everything counted.
+    pub(super) fn total(&self) -> Tally {
+        let mut total = Tally::default();
+        self.counts.iter().for_each(|counts| total += counts.total());
+        total
+    }
+
+    /// The time from the first to the last event, in seconds; `None` in ticks, or if it is no time at all.
+    pub(super) fn seconds(&self) -> Option<f64> {
+        let spans = || self.counts.iter().filter_map(BufferCounts::span);
+        let (first, last) = (spans().map(|s| s.0.0).min()?, spans().map(|s| s.1.0).max()?);
+        let in_ticks = self.buffers.iter().any(|buffer| buffer.in_ticks);
+        (!in_ticks && last > first).then(|| (last - first) as f64 / 1e9)
+    }
+}
+
+/// Counts of nothing for each of the buffers.
+pub(super) fn no_counts(buffers: &[SummaryBuffer<'_>]) -> Vec<BufferCounts> {
+    let pid_at = |buffer: &SummaryBuffer<'_>| {
+        let pid = buffer.formats.first().and_then(|f| f.common.iter().find(|f| f.name == "common_pid"));
+        pid.map_or(4, |field| field.offset)
+    };
+    buffers.iter().map(|buffer| BufferCounts::new(buffer.abi, pid_at(buffer))).collect()
+}

@@ -1,0 +1,60 @@
+//! The loop over records, of a whole merge or of one segment.
+
+use super::segment::SegmentStream;
+use super::work::{Following, Work};
+use crate::event::Consumed;
+use crate::merge::{Merge, Source};
+
+/// A segment of all streams, in their order.
+#[derive(Clone)]
+pub(super) struct Segment {
+    pub(super) streams: Vec<(SegmentStream, usize)>,
+}
+
+/// Works on the current record, and on the buffered ones after it of the same stream.
+#[inline(always)]
+pub(super) fn some<W: Work, S: Source>(work: &W, merge: &mut Merge<S>, state: &mut W::State, out: &mut Vec<u8>) {
+    one(work, merge, state, out);
+    let Some(series) = merge.series() else { return };
+    let (mut done, mut consumed) = (0, Consumed::One);
+    for [record, next] in series.pairs() {
+        consumed = match consumed {
+            Consumed::One => work.record(&record, || Some(next), state, out),
+            Consumed::Two => Consumed::One,
+        };
+        done += 1;
+    }
+    merge.pass(done + usize::from(consumed == Consumed::Two));
+}
+
+/// Works on the current record.
+#[inline(always)]
+pub(super) fn one<W: Work, S: Source>(work: &W, merge: &mut Merge<S>, state: &mut W::State, out: &mut Vec<u8>) {
+    match W::FOLLOWING {
+        Following::InBuffer => {
+            if work.record(&merge.record(), || merge.peek(), state, out) == Consumed::Two {
+                merge.skip_peeked();
+            }
+        }
+        Following::OnCpu => {
+            if work.record(&merge.record(), || merge.peek_same_cpu(), state, out) == Consumed::Two {
+                merge.skip_same_cpu();
+            }
+        }
+    }
+}
+
+/// True if the whole segment could be worked on.
+pub(super) fn work_on<W: Work>(work: &W, segment: &Segment, state: &mut W::State, out: &mut Vec<u8>) -> bool {
+    let mut merge = Merge::default();
+    for (stream, buffer) in &segment.streams {
+        merge.add(stream.clone(), *buffer);
+    }
+    loop {
+        match merge.advance() {
+            Ok(true) => some(work, &mut merge, state, out),
+            Ok(false) => return true,
+            Err(_) => return false,
+        }
+    }
+}

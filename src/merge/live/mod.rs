@@ -1,0 +1,6 @@
+//! Records of running rings in the order of time.
+
+mod ordered;
+mod queue;
+
+pub use ordered::LiveMerge;

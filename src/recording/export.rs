@@ -1,0 +1,202 @@
+//! A query's events through an exporter, on any number of threads.
+
+use super::resolved::Resolved;
+use super::selector::Seen;
+use super::{Outcome, Query, QueryError};
+use crate::event::{Consumed, Record};
+use crate::export::Exporter;
+use crate::merge::MergeError;
+use crate::merge::ahead::{self, Commit, Effort, Following, Tally, Work};
+use crate::ring_buffer::Item;
+use crate::trace_dat::FileError;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+
+/// Output gathered before it is written, in bytes.
+const GATHER: usize = 256 << 10;
+
+/// Why an export ended early.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// The query cannot be run.
+    #[error(transparent)]
+    Query(#[from] QueryError),
+    /// The output cannot be written.
+    #[error(transparent)]
+    Write(#[from] io::Error),
+}
+
+impl From<FileError> for ExportError {
+    fn from(error: FileError) -> Self {
+        ExportError::Query(error.into())
+    }
+}
+
+impl Query<'_> {
+    /// Writes the events with `exporter`, on as many threads as [`Query::threads`] says where their order allows it.
+    /// Gives the exporter's last state.
+    ///
+    /// # Errors
+    /// [`ExportError`]: as [`Query::resolve`], and whatever writing to `out` gives.
+    pub fn export<E: Exporter>(
+        &self,
+        exporter: &E,
+        out: &mut (impl Write + Send),
+    ) -> Result<(E::State, Outcome), ExportError> {
+        let mut resolved = self.resolve()?;
+        let (mut state, mut text) = (exporter.state(), Vec::new());
+        exporter.begin(&mut state, &mut text);
+        let (mut state, mut outcome) = if resolved.is_unlimited() {
+            out.write_all(&text)?;
+            resolved.on_threads(exporter, state, out)?
+        } else {
+            resolved.in_order(exporter, state, text, out)?
+        };
+        let mut end = Vec::new();
+        exporter.end(&mut state, &mut end);
+        out.write_all(&end)?;
+        outcome.undecoded = exporter.undecoded(&state);
+        Ok((state, outcome))
+    }
+}
+
+impl Resolved<'_> {
+    /// All events of the window, on threads.
+    pub(super) fn on_threads<E: Exporter>(
+        &mut self,
+        exporter: &E,
+        state: E::State,
+        out: &mut (impl Write + Send),
+    ) -> Result<(E::State, Outcome), ExportError> {
+        let query = self.query;
+        let streams = query.streams(&query.window, &self.selector)?;
+        let mut outcome = Outcome::default();
+        let damage = &mut |error: MergeError| Self::damage(query, &mut outcome, error);
+        if self.is_everything()
+            && let Some(tally) = exporter.unordered()
+        {
+            let (events, counted) = ahead::tally(&Counted(tally), streams, query.threads, damage);
+            let mut state = state;
+            tally.add(&mut state, counted);
+            outcome.events = events;
+            return Ok((state, outcome));
+        }
+        let effort = Effort::new(if exporter.is_serial() { 1 } else { query.threads });
+        let sink = &mut |text: &[u8]| out.write_all(text);
+        let mut known = Part { seen: self.seen.clone(), counts: Outcome::default(), state };
+        if self.is_everything() {
+            ahead::run(&Consumer::<E, true> { exporter, resolved: self }, streams, effort, &mut known, sink, damage)?;
+        } else {
+            ahead::run(&Consumer::<E, false> { exporter, resolved: self }, streams, effort, &mut known, sink, damage)?;
+        }
+        outcome.add(&known.counts);
+        Ok((known.state, outcome))
+    }
+
+    /// The events one after the other, on this thread.
+    fn in_order<E: Exporter>(
+        &mut self,
+        exporter: &E,
+        mut state: E::State,
+        mut gathered: Vec<u8>,
+        out: &mut impl Write,
+    ) -> Result<(E::State, Outcome), ExportError> {
+        gathered.reserve(GATHER + (64 << 10));
+        let outcome = self.walk(|current| {
+            current.export(exporter, &mut state, &mut gathered);
+            if gathered.len() >= GATHER {
+                out.write_all(&gathered)?;
+                gathered.clear();
+            }
+            Ok::<_, ExportError>(ControlFlow::Continue(()))
+        })?;
+        out.write_all(&gathered)?;
+        Ok((state, outcome))
+    }
+}
+
+/// An exporter as the consumer of a merge; `ALL`: it gets every event.
+struct Consumer<'a, 'q, E, const ALL: bool> {
+    exporter: &'a E,
+    resolved: &'a Resolved<'q>,
+}
+
+/// The state that the events of a segment leave.
+struct Part<S> {
+    seen: Seen,
+    /// Events and losses.
+    counts: Outcome,
+    state: S,
+}
+
+impl<E: Exporter, const ALL: bool> Work for Consumer<'_, '_, E, ALL> {
+    type State = Part<E::State>;
+
+    const FOLLOWING: Following = E::FOLLOWING;
+
+    fn fork(&self, known: &Part<E::State>, used: Option<Part<E::State>>) -> Part<E::State> {
+        let state = self.exporter.fork(&known.state, used.map(|used| used.state));
+        Part { seen: known.seen.fork(), counts: Outcome::default(), state }
+    }
+
+    #[inline(always)]
+    fn record<'n>(
+        &self,
+        record: &Record<'_>,
+        next: impl FnOnce() -> Option<Record<'n>>,
+        part: &mut Part<E::State>,
+        out: &mut Vec<u8>,
+    ) -> Consumed {
+        let Resolved { query, selector, .. } = self.resolved;
+        let outside = |time| query.window.is_before(time) || query.window.is_over(time);
+        if !ALL && (outside(record.timestamp) || !selector.accepts(&mut part.seen, record)) {
+            return Consumed::One;
+        }
+        part.counts.count(record.lost);
+        self.exporter.event(record, next, &mut part.state, out)
+    }
+
+    fn commit(&self, known: &mut Part<E::State>, done: &mut Part<E::State>, out: &mut Vec<u8>) -> Commit {
+        // Nothing may be taken over of a segment that is done again in order.
+        if done.seen.guessed() {
+            return Commit::Serialize;
+        }
+        let commit = self.exporter.commit(&mut known.state, &mut done.state, out);
+        if commit == Commit::Accept {
+            known.seen.join(&mut done.seen);
+            known.counts.add(&done.counts);
+        }
+        commit
+    }
+}
+
+/// A tally that counts its records.
+struct Counted<'t, S>(&'t dyn Tally<State = S>);
+
+impl<S: Send> Tally for Counted<'_, S> {
+    type State = (u64, S);
+
+    fn nothing(&self) -> (u64, S) {
+        (0, self.0.nothing())
+    }
+
+    fn records(&self, (events, state): &mut (u64, S), buffer: usize, items: &[Item], data: &[u8]) {
+        *events += items.len() as u64;
+        self.0.records(state, buffer, items, data);
+    }
+
+    fn add(&self, (events, known): &mut (u64, S), more: (u64, S)) {
+        *events += more.0;
+        self.0.add(known, more.1);
+    }
+}
+
+impl Outcome {
+    /// Adds the events and losses of `more`.
+    fn add(&mut self, more: &Outcome) {
+        self.events += more.events;
+        self.lost = self.lost.saturating_add(more.lost);
+        self.gaps += more.gaps;
+    }
+}

@@ -1,0 +1,177 @@
+//! A selection resolved for the recordings of a query: the decision about one record.
+
+use super::rules::Rules;
+use super::{Recording, Selection, Source, Surroundings};
+use crate::event::{Record, RecordHead};
+use crate::events::{NoEvent, glob_matches};
+use crate::filter::Subject;
+use crate::recording::QueryError;
+use crate::syntax::nearest;
+use crate::trace_dat::{EventIdSet, PidBloom};
+use crate::units::{EventId, Pid};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// `common_flags` of events in a hard and in a soft interrupt.
+const HARDIRQ: u8 = 0x08;
+const SOFTIRQ: u8 = 0x10;
+
+/// Decides which records a query hands out. Everything is resolved before the first one.
+pub(super) struct Selector<'a> {
+    sources: &'a [Source],
+    rules: Vec<Rules<'a>>,
+    /// Ascending.
+    pids: Vec<Pid>,
+    comms: &'a [String],
+    /// The bits of `common_flags` of which none may be set.
+    contexts: u8,
+    everything: bool,
+}
+
+/// State learnt from the records that were decided on.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    /// Per source and CPU: what became of the event before, which a stack follows.
+    before: Vec<Vec<Before>>,
+    /// The state of a CPU of which no event was seen.
+    unseen: Before,
+    /// True if a decision depended on that.
+    guessed: bool,
+    /// Per recording, verdicts on names by PID.
+    comms: Vec<HashMap<Pid, bool>>,
+}
+
+/// The fate of the event before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    Dropped,
+    Selected,
+    NotKnown,
+}
+
+impl Seen {
+    /// For events that come later, while the ones before them are not all decided on.
+    pub(super) fn fork(&self) -> Self {
+        let before = vec![Vec::new(); self.before.len()];
+        Seen { before, unseen: Before::NotKnown, guessed: false, comms: vec![HashMap::new(); self.comms.len()] }
+    }
+
+    /// True if a decision of this fork depended on earlier events.
+    pub(super) fn guessed(&self) -> bool {
+        self.guessed
+    }
+
+    /// Takes over what the fork `done` has seen, unless it guessed.
+    pub(super) fn join(&mut self, done: &mut Seen) {
+        for (known, done) in self.before.iter_mut().zip(std::mem::take(&mut done.before)) {
+            if known.len() < done.len() {
+                known.resize(done.len(), self.unseen);
+            }
+            for (known, done) in known.iter_mut().zip(done) {
+                if done != Before::NotKnown {
+                    *known = done;
+                }
+            }
+        }
+    }
+}
+
+impl<'a> Selector<'a> {
+    pub(super) fn new(
+        selection: &'a Selection,
+        recordings: &[&'a Recording],
+        sources: &'a [Source],
+        surroundings: Surroundings,
+    ) -> Result<Self, QueryError> {
+        let mut pids = selection.pids.clone();
+        pids.sort_unstable();
+        let rules = recordings.iter().enumerate();
+        let rules = rules.map(|(number, recording)| Rules::new(selection, recording, number, surroundings));
+        let rules = rules.collect::<Result<Vec<_>, _>>()?;
+        for filter in &selection.filters {
+            let formats = || recordings.iter().flat_map(|recording| recording.trace.formats());
+            if !formats().any(|format| filter.names(format)) {
+                let pattern = filter.events().to_owned();
+                let name = pattern.rsplit([':', '/']).next().unwrap_or_default();
+                let nearest = nearest(name, formats().map(|format| format.name.as_str()));
+                return Err(NoEvent { nearest: nearest.into_iter().map(str::to_owned).collect(), pattern }.into());
+            }
+        }
+        let context = |leave_out: bool, flag: u8| if leave_out { flag } else { 0 };
+        let contexts = context(selection.no_irq, HARDIRQ) | context(selection.no_softirq, SOFTIRQ);
+        let everything = selection.is_everything();
+        Ok(Selector { sources, rules, pids, comms: &selection.comms, contexts, everything })
+    }
+
+    /// True if it drops nothing.
+    pub(super) fn is_everything(&self) -> bool {
+        self.everything
+    }
+
+    /// The records of a recording that may be left out without a decision.
+    pub(super) fn sieve(&self, recording: usize) -> Option<Arc<EventIdSet>> {
+        self.rules.get(recording)?.sieve.clone()
+    }
+
+    /// The tasks of a recording that are asked for, if tasks are, and no output depends on the events of others.
+    pub(super) fn tasks(&self, recording: usize) -> Option<PidBloom> {
+        self.rules.get(recording)?.tasks
+    }
+
+    /// The state before the first record.
+    pub(super) fn nothing_seen(&self) -> Seen {
+        let comms = vec![HashMap::new(); self.rules.len()];
+        Seen { before: vec![Vec::new(); self.sources.len()], unseen: Before::Dropped, guessed: false, comms }
+    }
+
+    /// True if `record` is selected.
+    #[inline]
+    pub(super) fn accepts(&self, seen: &mut Seen, record: &Record<'_>) -> bool {
+        self.everything || self.decide(seen, record)
+    }
+
+    fn decide(&self, seen: &mut Seen, record: &Record<'_>) -> bool {
+        let number = self.sources[record.buffer].recording;
+        let rules = &self.rules[number];
+        let recording = rules.recording;
+        let RecordHead { id, pid, flags, .. } = rules.common.head(recording.trace.abi, record.data);
+        if flags & self.contexts != 0 || !rules.may_pass(id) {
+            return false;
+        }
+        if !self.pids.is_empty() && self.pids.binary_search(&pid).is_err() {
+            return false;
+        }
+        if rules.threads.as_ref().is_some_and(|threads| threads.binary_search(&pid).is_err()) {
+            return false;
+        }
+        if !self.comms.is_empty() && !self.has_comm(recording, pid, &mut seen.comms[number]) {
+            return false;
+        }
+        let comm = if rules.needs_comm { recording.symbols.comms.name(pid) } else { &[] };
+        let names = &recording.symbols.kallsyms;
+        let subject = Subject { data: record.data, cpu: record.cpu, comm, names };
+        if !rules.passes(id, &subject) {
+            return false;
+        }
+        let Some(filters) = &rules.report else { return true };
+        let cpu = record.cpu.0 as usize & 0xffff;
+        let before = &mut seen.before[record.buffer];
+        if before.len() <= cpu {
+            before.resize(cpu + 1, seen.unseen);
+        }
+        if before[cpu] != Before::Dropped && rules.stack_events.contains(&Some(EventId(id))) {
+            seen.guessed |= before[cpu] == Before::NotKnown;
+            return true;
+        }
+        let matches = filters.matches(EventId(id), &subject);
+        before[cpu] = if matches { Before::Selected } else { Before::Dropped };
+        matches
+    }
+
+    fn has_comm(&self, recording: &Recording, pid: Pid, verdicts: &mut HashMap<Pid, bool>) -> bool {
+        *verdicts.entry(pid).or_insert_with(|| {
+            let name = String::from_utf8_lossy(recording.symbols.comms.name(pid));
+            self.comms.iter().any(|glob| glob_matches(glob, &name))
+        })
+    }
+}

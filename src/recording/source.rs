@@ -1,0 +1,48 @@
+//! One buffer of one recording, as a query reads it.
+
+use super::Recording;
+use crate::trace_dat::{OptionId, TimeOptions};
+use crate::units::clock_counts_nanoseconds;
+
+/// One buffer of one recording. [`Record::buffer`](crate::event::Record::buffer) of a query's records is an index into
+/// [`Query::sources`](super::Query::sources).
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The recording: index into those of the query.
+    pub recording: usize,
+    /// The buffer: index into [`Trace::buffers`](crate::trace_dat::Trace::buffers).
+    pub buffer: usize,
+    /// The buffer's CPUs that are read: indices into [`Buffer::cpus`](crate::trace_dat::Buffer::cpus).
+    pub cpus: Vec<usize>,
+    /// True if time stamps count something other than nanoseconds.
+    pub in_ticks: bool,
+    /// Corrections of its time stamps.
+    pub time: TimeOptions,
+}
+
+impl Source {
+    /// All sources in the order that decides between equal time stamps: the top buffers of all recordings, then the rest.
+    pub(super) fn all(recordings: &[&Recording], time: &TimeOptions) -> Vec<Source> {
+        let mut sources = Vec::new();
+        for (number, recording) in recordings.iter().enumerate() {
+            for (buffer, of) in recording.trace.buffers.iter().enumerate() {
+                let cpus = (0..of.cpus.len()).collect();
+                let mut source = Source { recording: number, buffer, cpus, in_ticks: false, time: *time };
+                source.set_time(recordings, time);
+                sources.push(source);
+            }
+        }
+        sources.sort_by_key(|s| (!recordings[s.recording].trace.buffers[s.buffer].name.is_empty(), s.recording));
+        sources
+    }
+
+    /// Corrects its time stamps as `time` says.
+    pub(super) fn set_time(&mut self, recordings: &[&Recording], time: &TimeOptions) {
+        let trace = &recordings[self.recording].trace;
+        let clock = trace.buffers[self.buffer].clock.as_str();
+        let nanoseconds =
+            clock_counts_nanoseconds(clock) || clock == "tsc2nsec" || trace.option(OptionId::TSC2NSEC).is_some();
+        self.in_ticks = time.raw || (time.frequency.is_none() && !nanoseconds);
+        self.time = *time;
+    }
+}

@@ -1,0 +1,62 @@
+//! Analyses find the same on any number of threads, of windows and selections too.
+
+use crate::common::synthetic::fork_storm;
+use crate::common::trace_files::trace_files;
+use rtrace::analysis::{Analysis, CallChains, Grouped, MemoryUse, Profile, Wakeups};
+use rtrace::recording::{Query, Recording};
+use rtrace::trace_dat::Codec;
+use rtrace::trace_dat::write::Version;
+use rtrace::units::Timestamp;
+use std::fs::File;
+use std::path::PathBuf;
+
+/// The findings of all analyses, as text.
+fn findings(recording: &Recording, query: &Query<'_>) -> [String; 4] {
+    let (trace, symbols) = (&recording.trace, &recording.symbols);
+    fn of<A: Analysis>(query: &Query<'_>, each: impl Fn() -> A) -> Vec<A::Finding> {
+        let all = query.sources().iter().map(|_| each()).collect();
+        query.analyse(Grouped::by_buffer(all)).unwrap().0
+    }
+    let wakeups = of(query, || Wakeups::new(trace.formats(), trace.abi, symbols));
+    let memory = of(query, || MemoryUse::new(trace.formats(), trace.abi, symbols));
+    let chains = of(query, || CallChains::new(trace.formats(), trace.abi, symbols, false));
+    let profiles = of(query, || Profile::new(trace.formats(), trace.abi, false));
+    let latencies = wakeups.iter().map(|found| format!("{:?} {:?}", found.all, found.real_time)).collect();
+    let chain = |found: &CallChains<'_>| format!("{:?} {:?}", found.total(), found.tops().collect::<Vec<_>>());
+    let profile = |found: &Profile| {
+        let tasks = found.tasks(symbols, false);
+        let event = |event: &rtrace::analysis::ProfiledEvent<'_>| {
+            format!("{} {:?} {:?}", event.label(symbols), event.times(), event.stacks())
+        };
+        let task = |task: &rtrace::analysis::ProfiledTask<'_>| {
+            format!("{:?} {}", task.who, task.events.iter().map(event).collect::<String>())
+        };
+        tasks.iter().map(task).collect::<String>()
+    };
+    let chains = chains.iter().map(chain).collect();
+    [latencies, format!("{memory:?}"), chains, profiles.iter().map(profile).collect()]
+}
+
+#[test]
+fn any_number_of_threads_finds_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("storm.dat");
+    fork_storm(4, 30_000, 400, 3).write(&path, Version::V7(Codec::Zstd));
+    let mut most = [0; 4];
+    let small = |path: &PathBuf| path.metadata().is_ok_and(|file| file.len() < 1 << 20);
+    for path in trace_files().into_iter().filter(small).chain([path]) {
+        let Ok(recording) = Recording::open(File::open(&path).unwrap()) else { continue };
+        let whole = recording.query();
+        let (first, last) = whole.span().unwrap().unwrap_or_default();
+        let part = whole.clone().since(Timestamp(first.0 + (last.0 - first.0) / 4)).comm("*[a-s]*");
+        for query in [whole, part] {
+            let expected = findings(&recording, &query);
+            most = std::array::from_fn(|at| most[at].max(expected[at].len()));
+            for threads in [2, 3] {
+                let found = findings(&recording, &query.clone().threads(threads));
+                assert!(found == expected, "{}: {threads} threads", path.display());
+            }
+        }
+    }
+    assert!(most.iter().all(|length| *length > 200), "an analysis found nothing: {most:?}");
+}
