@@ -137,7 +137,8 @@ impl ArgParser<'_> {
             Some('\\') => match chars.as_str().strip_prefix('"') {
                 Some(rest) => match rest.strip_suffix('"') {
                     Some(inner) => Ok(Fetch::Text(inner.to_owned())),
-                    None => Err(err("the text is not closed with `\"`")),
+                    None => Err(err("the text is not closed with `\"`")
+                        .hint("the kernel splits a probe at blanks, also within a text")),
                 },
                 None => match parse_int(chars.as_str()) {
                     Ok(_) => Ok(Fetch::Immediate(chars.as_str().to_owned())),

@@ -19,7 +19,7 @@ impl FromStr for Probe {
     /// A [`Diagnostic`] labelled `probe` with the place of the error.
     fn from_str(text: &str) -> Result<Self, Diagnostic> {
         one_line("probe", text)?;
-        Parser { text }.probe()
+        Parser { text: text.trim_end() }.probe()
     }
 }
 
@@ -33,7 +33,7 @@ impl<'a> Parser<'a> {
     }
 
     fn probe(&self) -> Result<Probe, Diagnostic> {
-        let mut words = words(self.text).into_iter();
+        let mut words = words(self.text);
         let (head, head_span) = words.next().unwrap_or(("", Span::at(0)));
         let (letter, name) = head.split_once(':').map_or((head, None), |(letter, name)| (letter, Some(name)));
         let kind = letter.chars().next().unwrap_or(' ');
@@ -199,26 +199,13 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Words between blanks; a `\"` argument holds its blanks.
-fn words(text: &str) -> Vec<(&str, Span)> {
-    let mut words = Vec::new();
-    let mut start = None;
-    let mut quoted = false;
-    for (at, c) in text.char_indices() {
-        match (start, c) {
-            (None, c) if !c.is_whitespace() => start = Some(at),
-            (Some(from), c) if c.is_whitespace() && !quoted => {
-                words.push((&text[from..at], Span::new(from, at)));
-                start = None;
-            }
-            (Some(_), '"') => quoted = !quoted && text[..at].ends_with('\\'),
-            _ => {}
-        }
-    }
-    if let Some(from) = start {
-        words.push((&text[from..], Span::new(from, text.len())));
-    }
-    words
+/// Words between blanks: the kernel splits there also within quotes (`argv_split` in lib/argv_split.c).
+fn words(text: &str) -> impl Iterator<Item = (&str, Span)> {
+    let words = text.split(|c| matches!(c, ' ' | '\t'..='\r')).filter(|word| !word.is_empty());
+    words.map(|word| {
+        let start = word.as_ptr().addr() - text.as_ptr().addr();
+        (word, Span::new(start, start + word.len()))
+    })
 }
 
 #[cfg(test)]
@@ -247,6 +234,10 @@ mod tests {
             assert_eq!(error.message, "a newline or a NUL within the line", "{text:?}");
         }
         assert!("p vfs_read\n".parse::<Probe>().is_ok());
+        // an open quote holds neither the line's end nor blanks
+        assert_eq!("r a=\\\"\t\n\n".parse::<Probe>().unwrap().to_string(), "r a=\\\"");
+        let error = "p vfs_read a=\\\"two words\"".parse::<Probe>().unwrap_err();
+        assert_eq!(error.message, "the text is not closed with `\"`");
     }
 
     #[test]
@@ -278,8 +269,8 @@ mod tests {
             ("f vfs_read count file->f_inode.i_ino", "f vfs_read count file->f_inode.i_ino"),
             ("t:tp sched_switch $arg*", "t:tp sched_switch $arg*"),
             (
-                "p vfs_read a=\\5:u8 b=\\\"two words\" c=@jiffies:u64 d=%di:b4@2/32 e=$arg2:x8[4]",
-                "p vfs_read a=\\5:u8 b=\\\"two words\" c=@jiffies:u64 d=%di:b4@2/32 e=$arg2:x8[4]",
+                "p vfs_read a=\\5:u8 b=\\\"word\" c=@jiffies:u64 d=%di:b4@2/32 e=$arg2:x8[4]",
+                "p vfs_read a=\\5:u8 b=\\\"word\" c=@jiffies:u64 d=%di:b4@2/32 e=$arg2:x8[4]",
             ),
             ("u:test u32 count; char[16] msg", "u:test u32 count; char[16] msg"),
             ("p 0xffffffff81000000", "p 0xffffffff81000000"),

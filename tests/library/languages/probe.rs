@@ -53,7 +53,7 @@ fn fetch() -> impl Strategy<Value = String> {
             "$arg*",
             "$comm",
             "\\7",
-            "\\\"a b:c\"",
+            "\\\"a_b:c\"",
             "count",
             "a->b.c",
             "@jiffies+8",

@@ -115,7 +115,7 @@ fn fetch(of_event: bool, returns: bool) -> impl Strategy<Value = Fetch> {
         1 => Just(Fetch::Comm),
         1 => "(0x[0-9a-f]{1,16}|[a-z_]{1,8}([+-][0-9]{1,3})?|\\+[0-9]{1,4})".prop_map(Fetch::Memory),
         1 => "(-?[1-9][0-9]{0,8}|0x[0-9a-f]{1,8})".prop_map(Fetch::Immediate),
-        1 => "[a-z :=]{0,12}".prop_map(Fetch::Text),
+        1 => "[a-z_:=]{0,12}".prop_map(Fetch::Text),
         1 => "[a-z_]{1,6}((->|\\.)[a-z_]{1,6}){0,2}".prop_map(Fetch::Variable),
     ];
     leaf.prop_recursive(3, 6, 1, |inner| {
