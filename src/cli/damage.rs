@@ -2,7 +2,7 @@
 
 use super::exit::{Exit, Failure};
 use crate::cli::terminal::note;
-use rtrace::recording::{Notice, Recording};
+use rtrace::recording::{Notice, Recording, UnknownEvents};
 use rtrace::trace_dat::Trace;
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -38,6 +38,14 @@ impl Damage {
     pub(crate) fn notice<'p>(&self, path: impl FnOnce(usize) -> &'p Path, notice: &Notice<'_>) {
         match notice {
             Notice::Damage { recording, error } => self.note(path(*recording), *error),
+            Notice::Unknown(UnknownEvents { recording, id, count, first, cpu }) => {
+                let events = if *count == 1 { "event" } else { "events" };
+                let path = path(*recording).display();
+                let place = format!("the first at {} on cpu {cpu}", first.0);
+                self.tell(format!(
+                    "rtrace: {path}: {count} {events} with the id {id}, which no format describes: {place}"
+                ));
+            }
             Notice::Backwards { recording, cpu, before, now } => {
                 let path = path(*recording).display();
                 self.tell(format!("rtrace: {path}: time goes backwards on cpu {cpu}: {} after {}", now.0, before.0));

@@ -34,5 +34,5 @@ pub use record::Record;
 pub(crate) use repeats::Found;
 pub use state::{NameFix, State};
 pub use typed::{FieldKind, FieldPlace, TypedEvent, TypedField};
-pub use types::EventTypes;
+pub use types::{EventTypes, described_ids};
 pub use value::{Number, Numbers, Value};

@@ -121,7 +121,7 @@ impl State {
         self.needs_order = true;
     }
 
-    /// Notes that an event of this id was printed as a list of its fields, or as unknown.
+    /// Notes that an event of this id was printed as a list of its fields.
     #[cold]
     pub(crate) fn note_undecoded(&mut self, id: u16) {
         let count = self.undecoded.entry(id).or_default();
@@ -129,7 +129,7 @@ impl State {
     }
 
     /// The ids of the events that were printed as lists of their fields, as their print format could not be compiled
-    /// ([`EventType::failure`](super::EventType::failure)), or as unknown, and how many there were.
+    /// ([`EventType::failure`](super::EventType::failure)), and how many there were.
     pub fn undecoded(&self) -> impl Iterator<Item = (u16, u64)> {
         self.undecoded.iter().map(|(id, count)| (*id, *count))
     }

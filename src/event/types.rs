@@ -10,6 +10,12 @@ use crate::units::EventId;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
+/// The ids of the events that these formats describe, and of those without a format file that are known beside them.
+pub fn described_ids<'a>(formats: impl IntoIterator<Item = &'a EventFormat>) -> Vec<u16> {
+    let given: Vec<&EventFormat> = formats.into_iter().collect();
+    given.iter().copied().chain(&super::blk::format(given.iter().copied())).map(|format| format.id.0).collect()
+}
+
 /// Event types by id. Each is compiled when it is first asked for: a kernel has some two thousand of them, a recording
 /// rarely a hundred, and compiling all takes longer than printing a hundred thousand lines.
 pub struct EventTypes<'a> {

@@ -83,7 +83,6 @@ impl<'a> Text<'a> {
         };
         let Some(event) = self.types.get(head.id) else {
             out.extend_from_slice(b" [UNKNOWN EVENT]\n");
-            state.note_undecoded(head.id);
             return Consumed::One;
         };
         let start = out.len();

@@ -1,7 +1,7 @@
 //! A query's events through an exporter, on any number of threads.
 
 use super::resolved::Resolved;
-use super::selector::Seen;
+use super::selector::{Seen, Selector};
 use super::{Outcome, Query, QueryError};
 use crate::event::{Consumed, Record};
 use crate::export::Exporter;
@@ -70,18 +70,30 @@ impl Resolved<'_> {
         out: &mut (impl Write + Send),
     ) -> Result<(E::State, Outcome), ExportError> {
         let query = self.query;
-        let streams = query.streams(&query.window, &self.selector)?;
+        let mut streams = query.streams(&query.window, &self.selector)?;
         let mut outcome = Outcome::default();
-        let damage = &mut |error: MergeError| Self::damage(query, &mut outcome, error);
+        let mut tallied = false;
         if self.is_everything()
             && let Some(tally) = exporter.unordered()
         {
-            let (events, counted) = ahead::tally(&Counted(tally), streams, query.threads, damage);
-            let mut state = state;
-            tally.add(&mut state, counted);
-            outcome.events = events;
-            return Ok((state, outcome));
+            let damage = &mut |error: MergeError| Self::damage(query, &mut outcome, error);
+            let work = Counted { tally, selector: &self.selector };
+            let done = ahead::tally(&work, streams, query.threads, damage);
+            if !done.unknown {
+                let mut state = state;
+                tally.add(&mut state, done.state);
+                outcome.events = done.events;
+                return Ok((state, outcome));
+            }
+            // Once more in the order of time, which says where the unknown events are.
+            streams = query.streams(&query.window, &self.selector)?;
+            tallied = true;
         }
+        let damage = &mut |error: MergeError| {
+            if !tallied {
+                Self::damage(query, &mut outcome, error);
+            }
+        };
         let effort = Effort::new(if exporter.is_serial() { 1 } else { query.threads });
         let sink = &mut |text: &[u8]| out.write_all(text);
         let mut known = Part { seen: self.seen.clone(), counts: Outcome::default(), state };
@@ -91,6 +103,7 @@ impl Resolved<'_> {
             ahead::run(&Consumer::<E, false> { exporter, resolved: self }, streams, effort, &mut known, sink, damage)?;
         }
         outcome.add(&known.counts);
+        Self::unknown(query, &outcome);
         Ok((known.state, outcome))
     }
 
@@ -150,7 +163,11 @@ impl<E: Exporter, const ALL: bool> Work for Consumer<'_, '_, E, ALL> {
     ) -> Consumed {
         let Resolved { query, selector, .. } = self.resolved;
         let outside = |time| query.window.is_before(time) || query.window.is_over(time);
-        if !ALL && (outside(record.timestamp) || !selector.accepts(&mut part.seen, record)) {
+        if !ALL && outside(record.timestamp) {
+            return Consumed::One;
+        }
+        selector.check(record, &mut part.counts.unknown);
+        if !ALL && !selector.accepts(&mut part.seen, record) {
             return Consumed::One;
         }
         part.counts.count(record.lost);
@@ -171,24 +188,37 @@ impl<E: Exporter, const ALL: bool> Work for Consumer<'_, '_, E, ALL> {
     }
 }
 
-/// A tally that counts its records.
-struct Counted<'t, S>(&'t dyn Tally<State = S>);
+/// A tally that counts its records and notices unknown ones.
+struct Counted<'a, S> {
+    tally: &'a dyn Tally<State = S>,
+    selector: &'a Selector<'a>,
+}
+
+/// The findings of a counting tally.
+struct Found<S> {
+    events: u64,
+    /// True if no format describes some of them.
+    unknown: bool,
+    state: S,
+}
 
 impl<S: Send> Tally for Counted<'_, S> {
-    type State = (u64, S);
+    type State = Found<S>;
 
-    fn nothing(&self) -> (u64, S) {
-        (0, self.0.nothing())
+    fn nothing(&self) -> Found<S> {
+        Found { events: 0, unknown: false, state: self.tally.nothing() }
     }
 
-    fn records(&self, (events, state): &mut (u64, S), buffer: usize, items: &[Item], data: &[u8]) {
-        *events += items.len() as u64;
-        self.0.records(state, buffer, items, data);
+    fn records(&self, found: &mut Found<S>, buffer: usize, items: &[Item], data: &[u8]) {
+        found.events += items.len() as u64;
+        found.unknown |= items.iter().any(|i| self.selector.is_unknown(buffer, &data[i.start..i.start + i.len]));
+        self.tally.records(&mut found.state, buffer, items, data);
     }
 
-    fn add(&self, (events, known): &mut (u64, S), more: (u64, S)) {
-        *events += more.0;
-        self.0.add(known, more.1);
+    fn add(&self, known: &mut Found<S>, more: Found<S>) {
+        known.events += more.events;
+        known.unknown |= more.unknown;
+        self.tally.add(&mut known.state, more.state);
     }
 }
 
@@ -198,5 +228,6 @@ impl Outcome {
         self.events += more.events;
         self.lost = self.lost.saturating_add(more.lost);
         self.gaps += more.gaps;
+        self.unknown.add(&more.unknown);
     }
 }

@@ -15,6 +15,7 @@ mod selection;
 mod selector;
 mod source;
 mod streams;
+mod unknown;
 mod window;
 
 pub use event::{Decoder, Event};
@@ -25,4 +26,5 @@ pub use query::Query;
 pub use resolved::{Current, Resolved};
 pub use selection::{Selection, Surroundings};
 pub use source::Source;
+pub use unknown::UnknownEvents;
 pub use window::Window;

@@ -1,5 +1,6 @@
 //! The outcome of a query.
 
+use super::unknown::{UnknownEvents, UnknownIds};
 use crate::events::NoEvent;
 use crate::syntax::Diagnostic;
 use crate::trace_dat::FileError;
@@ -18,6 +19,14 @@ pub struct Outcome {
     pub damage: Damage,
     /// Events whose text was asked for and whose print format could not be compiled: their text lists the fields.
     pub undecoded: u64,
+    pub(super) unknown: UnknownIds,
+}
+
+impl Outcome {
+    /// The events read whose id no format of their recording describes, selected or not, by recording and id.
+    pub fn unknown(&self) -> Vec<UnknownEvents> {
+        self.unknown.list()
+    }
 }
 
 /// Damaged places of recordings: all are counted, the first 100 kept.
@@ -50,6 +59,8 @@ pub enum Notice<'n> {
         /// The damage.
         error: &'n FileError,
     },
+    /// Events have an id that no format describes; reported once per id, at the query's end.
+    Unknown(UnknownEvents),
     /// The time stamps of a CPU go backwards; reported if [`Query::check_order`](super::Query::check_order) asks for it.
     Backwards {
         /// The recording: index into those of the query.

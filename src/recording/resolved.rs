@@ -90,6 +90,13 @@ impl Resolved<'_> {
         outcome.damage.note(error.error);
     }
 
+    /// Reports the events that no format describes.
+    pub(super) fn unknown(query: &Query<'_>, outcome: &Outcome) {
+        if let Some(notice) = query.notice {
+            outcome.unknown().into_iter().for_each(|events| notice(Notice::Unknown(events)));
+        }
+    }
+
     /// Calls `see` with each event in the order of time, on this thread, until it breaks.
     ///
     /// # Errors
@@ -125,6 +132,7 @@ impl Resolved<'_> {
             if window.is_over(record.timestamp) {
                 break;
             }
+            self.selector.check(&record, &mut outcome.unknown);
             if !self.selector.accepts(&mut self.seen, &record) {
                 continue;
             }
@@ -138,6 +146,7 @@ impl Resolved<'_> {
                 break;
             }
         }
+        Self::unknown(query, &outcome);
         Ok(outcome)
     }
 

@@ -1,7 +1,7 @@
 //! A selection resolved for one recording.
 
 use super::{QueryError, Recording, Selection, Surroundings};
-use crate::event::Common;
+use crate::event::{Common, described_ids};
 use crate::events::glob_matches;
 use crate::filter::{Program, ReportFilters, Subject};
 use crate::format::EventFormat;
@@ -13,6 +13,8 @@ use std::sync::Arc;
 pub(super) struct Rules<'a> {
     pub(super) recording: &'a Recording,
     pub(super) common: Common,
+    /// The ids that a format describes.
+    known: EventIdSet,
     pub(super) report: Option<ReportFilters>,
     /// `kernel_stack` and `user_stack`, which stay with the event before them.
     pub(super) stack_events: [Option<EventId>; 2],
@@ -49,6 +51,7 @@ impl<'a> Rules<'a> {
             })?),
         };
         let verdicts = verdicts(selection, recording, number)?;
+        let known = EventIdSet::new(trace.abi, described_ids(trace.formats()));
         let asks = |v: &Verdict| matches!(v, Verdict::Ask(programs) if programs.iter().any(Program::needs_comm));
         let needs_comm = report.as_ref().is_some_and(ReportFilters::needs_comm) || verdicts.iter().any(asks);
         let threads = threads(selection, recording, number)?;
@@ -58,12 +61,20 @@ impl<'a> Rules<'a> {
             report,
             stack_events: ["kernel_stack", "user_stack"]
                 .map(|name| trace.ftrace_formats.iter().find(|f| f.name == name).map(|f| f.id)),
-            sieve: sieve(recording, &verdicts, surroundings),
+            sieve: sieve(recording, &verdicts, &known, surroundings),
+            known,
             verdicts,
             needs_comm,
             tasks: tasks(selection, recording, threads.as_deref(), surroundings),
             threads,
         })
+    }
+
+    /// The id of a record, if no format describes it.
+    #[inline(always)]
+    pub(super) fn unknown_id(&self, data: &[u8]) -> Option<u16> {
+        let id = self.common.event_id(self.recording.trace.abi, data);
+        (!self.known.contains(id)).then_some(id)
     }
 
     /// True if an event of this type may pass the filters of the kernel's language.
@@ -156,9 +167,14 @@ fn tasks(
     }
 }
 
-/// Event ids that the verdicts drop by type. Nothing is dropped where output depends on the events around it, whatever
+/// Event ids that the verdicts drop by type, of those that a format describes. Nothing is dropped where output depends on the events around it, whatever
 /// becomes of those.
-fn sieve(recording: &Recording, verdicts: &[Verdict], surroundings: Surroundings) -> Option<Arc<EventIdSet>> {
+fn sieve(
+    recording: &Recording,
+    verdicts: &[Verdict],
+    known: &EventIdSet,
+    surroundings: Surroundings,
+) -> Option<Arc<EventIdSet>> {
     let formats = || recording.trace.formats();
     let kept = |id: EventId| matches!(verdicts.get(usize::from(id.0)), Some(Verdict::Keep | Verdict::Ask(_)));
     let is_call = |f: &EventFormat| f.system == "ftrace" && f.name.ends_with("_entry");
@@ -170,6 +186,6 @@ fn sieve(recording: &Recording, verdicts: &[Verdict], surroundings: Surroundings
     {
         return None;
     }
-    let ids = (0..=u16::MAX).filter(|id| kept(EventId(*id)));
+    let ids = (0..=u16::MAX).filter(|id| kept(EventId(*id)) || !known.contains(*id));
     Some(Arc::new(EventIdSet::new(recording.trace.abi, ids)))
 }

@@ -1,6 +1,7 @@
 //! A selection resolved for the recordings of a query: the decision about one record.
 
 use super::rules::Rules;
+use super::unknown::UnknownIds;
 use super::{Recording, Selection, Source, Surroundings};
 use crate::event::{Record, RecordHead};
 use crate::events::{NoEvent, glob_matches};
@@ -122,6 +123,21 @@ impl<'a> Selector<'a> {
     pub(super) fn nothing_seen(&self) -> Seen {
         let comms = vec![HashMap::new(); self.rules.len()];
         Seen { before: vec![Vec::new(); self.sources.len()], unseen: Before::Dropped, guessed: false, comms }
+    }
+
+    /// Notes a record whose id no format describes. Of one that no filter selects the filter's event may be lost.
+    #[inline(always)]
+    pub(super) fn check(&self, record: &Record<'_>, unknown: &mut UnknownIds) {
+        let recording = self.sources[record.buffer].recording;
+        if let Some(id) = self.rules[recording].unknown_id(record.data) {
+            unknown.note(recording, id, record);
+        }
+    }
+
+    /// True if no format describes the id of a record of this source.
+    #[inline(always)]
+    pub(super) fn is_unknown(&self, source: usize, data: &[u8]) -> bool {
+        self.rules[self.sources[source].recording].unknown_id(data).is_some()
     }
 
     /// True if `record` is selected.

@@ -1,10 +1,13 @@
 //! Recordings made of other recordings, as a recorder would have made them.
 
 use rtrace::abi::{Abi, Endian};
+use rtrace::event::Common;
+use rtrace::format::EventFormat;
 use rtrace::merge::Merge;
 use rtrace::trace_dat::{
     ChunkIndex, Codec, FinishedSpool, OptionId, SpoolEntry, SpoolTable, TimeOptions, Trace, Writer, spool_name,
 };
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -64,7 +67,7 @@ pub(crate) struct Stopped {
 }
 
 /// A recording of what `from` holds, as far as a recorder is when it stops: published, with all spools beside it.
-/// `formats` are how many formats of each system go along.
+/// `formats` are how many formats of each system go along, beside those of its events.
 pub(crate) fn record(from: &Trace, path: &Path, codec: Codec, formats: usize) -> Stopped {
     let dir = path.parent().unwrap();
     let name = path.file_name().unwrap().to_str().unwrap();
@@ -72,18 +75,19 @@ pub(crate) fn record(from: &Trace, path: &Path, codec: Codec, formats: usize) ->
     let abi = Abi { endian: from.abi.endian, long_size: 8 };
     let mut writer = Writer::create(File::create(path).unwrap(), abi, page_size, codec).unwrap();
     writer.header_info(&from.header_texts.0, &from.header_texts.1).unwrap();
-    let ftrace: Vec<String> = from.ftrace_formats.iter().take(formats).map(ToString::to_string).collect();
-    writer.ftrace_formats(&ftrace).unwrap();
-    let mut systems: Vec<(String, Vec<String>)> = Vec::new();
-    for format in &from.event_formats {
-        match systems.last_mut() {
-            Some((system, list)) if *system == format.system => list.push(format.to_string()),
-            _ => systems.push((format.system.clone(), vec![format.to_string()])),
-        }
-    }
-    for system in &mut systems {
-        system.1.truncate(formats);
-    }
+    let common = from.formats().next().map(Common::of).unwrap_or_default();
+    let used: BTreeSet<u16> = events(from).iter().map(|event| common.event_id(from.abi, &event.3)).collect();
+    let goes_along = |number: usize, format: &EventFormat| number < formats || used.contains(&format.id.0);
+    let ftrace = from.ftrace_formats.iter().enumerate().filter(|(number, format)| goes_along(*number, format));
+    writer.ftrace_formats(&ftrace.map(|(_, format)| format.to_string()).collect::<Vec<_>>()).unwrap();
+    let systems: Vec<(String, Vec<String>)> = from
+        .event_formats
+        .chunk_by(|a, b| a.system == b.system)
+        .map(|system| {
+            let texts = system.iter().enumerate().filter(|(number, format)| goes_along(*number, format));
+            (system[0].system.clone(), texts.map(|(_, format)| format.to_string()).collect())
+        })
+        .collect();
     writer.event_formats(&systems).unwrap();
     let kallsyms = from.kallsyms.get().unwrap();
     let symbols = kallsyms.len().min(formats.saturating_mul(40));

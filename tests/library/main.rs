@@ -35,5 +35,6 @@ mod queries;
 mod raw_pages;
 mod trace_files;
 mod trace_write;
+mod unknown_events;
 mod windows;
 mod workshop;

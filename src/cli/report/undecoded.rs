@@ -12,13 +12,10 @@ pub(super) fn tell(input: &Input, types: &EventTypes, state: &State) {
     let path = input.path.display();
     for (id, count) in state.undecoded().take(MOST_LINES) {
         let events = if count == 1 { "event" } else { "events" };
-        match types.get(id) {
-            Some(event) => {
-                let name = format!("{}:{}", event.format.system, event.format.name);
-                let reason = event.failure().map_or_else(String::new, |error| format!(": {error}"));
-                note!("rtrace: {path}: {count} {events} of {name} shown as raw fields{reason}");
-            }
-            None => note!("rtrace: {path}: {count} {events} with the id {id}, which no format describes"),
+        if let Some(event) = types.get(id) {
+            let name = format!("{}:{}", event.format.system, event.format.name);
+            let reason = event.failure().map_or_else(String::new, |error| format!(": {error}"));
+            note!("rtrace: {path}: {count} {events} of {name} shown as raw fields{reason}");
         }
     }
     let types = state.undecoded().count();

@@ -147,7 +147,6 @@ impl Exporter for Kernel<'_> {
             Some(EventPrinter::Exit(exit)) => graph.exit(at, exit, out),
             Some(kind) => text(kind, self.types.get(id), at, state, out),
             None => {
-                state.note_undecoded(id);
                 out.extend_from_slice(b"Unknown type ");
                 num::dec(out, id.into());
                 out.push(b'\n');

@@ -27,6 +27,12 @@ impl EventIdSet {
     #[inline(always)]
     pub(crate) fn passes(&self, record: Option<&[u8]>) -> bool {
         let id = record.and_then(|r| r.first_chunk::<2>()).map_or(0, |id| self.abi.u16(*id));
+        self.contains(id)
+    }
+
+    /// True if the event is one of them.
+    #[inline(always)]
+    pub fn contains(&self, id: u16) -> bool {
         self.ids.get(usize::from(id >> 6)).is_some_and(|word| word >> (id & 63) & 1 == 1)
     }
 }
