@@ -1,5 +1,6 @@
 //! Compression of sections and chunks. The recorder packs its chunks in `record/chunk.rs`.
 
+use super::xxh64;
 use std::io::{self, Read, Write};
 
 /// Compression of sections and chunks.
@@ -82,6 +83,21 @@ impl Codec {
             Codec::Zlib => Some(0x78),
             Codec::Zstd => Some(0x28),
         }
+    }
+
+    /// `packed`, which unpacks to `data`, with a checksum of `data`; `None` unless it is a single zstd frame without one.
+    /// Source: RFC 8878, 3.1.1: a flag in the byte after the magic number, and the low half of the hash at the end.
+    pub(in crate::trace_dat) fn with_checksum(self, packed: &[u8], data: &[u8]) -> Option<Vec<u8>> {
+        const HAS_CHECKSUM: u8 = 1 << 2;
+        let descriptor = packed.get(4).filter(|_| self == Codec::Zstd && self.is_frame(packed))?;
+        let is_single = zstd::zstd_safe::find_frame_compressed_size(packed).is_ok_and(|size| size == packed.len());
+        if descriptor & HAS_CHECKSUM != 0 || !is_single {
+            return None;
+        }
+        let mut with = packed.to_vec();
+        *with.get_mut(4)? |= HAS_CHECKSUM;
+        with.extend_from_slice(&(xxh64(data) as u32).to_le_bytes());
+        Some(with)
     }
 
     /// Packs `data` into one stream or frame. zstd frames carry a checksum, so that a reader notices any flipped bit.
@@ -192,6 +208,20 @@ pub(super) fn unpack_start(codec: Codec, packed: &[u8], size: usize, to: &mut Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_frame_gets_a_checksum_once() {
+        let data: Vec<u8> = (0..9000u32).flat_map(u32::to_le_bytes).collect();
+        let bare = zstd::bulk::compress(&data, 1).unwrap();
+        let with = Codec::Zstd.with_checksum(&bare, &data).unwrap();
+        assert_eq!(zstd::bulk::decompress(&with, data.len()).unwrap(), data);
+        assert_eq!(Codec::Zstd.with_checksum(&with, &data), None);
+        assert_eq!(Codec::Zstd.with_checksum(&[bare.clone(), bare.clone()].concat(), &data), None);
+        assert_eq!(Codec::Zlib.with_checksum(&bare, &data), None);
+        let mut changed = with.clone();
+        changed[bare.len()] ^= 1;
+        assert!(zstd::bulk::decompress(&changed, data.len()).is_err());
+    }
 
     #[test]
     fn the_start_of_what_was_cut() {

@@ -1,13 +1,16 @@
 //! Damaged files: what can be read is read, what cannot is named, and nothing else happens.
 //!
 //! Of a file that was cut, what is left is a clean prefix of each CPU's events. Of a file with a flipped byte that we
-//! wrote, every event is either there or its loss is reported: all we write carries checksums. trace-cmd's frames and
-//! bare sub-buffers carry none, so there a flipped byte may change an event unseen; then only sanity is asked for.
+//! wrote, every event is either there or its loss is reported: all we write carries checksums, also the frames that we
+//! copy from trace-cmd's files. There they and bare sub-buffers carry none, so a flipped byte may change an event unseen;
+//! then only sanity is asked for.
 
 use crate::common::recording::{Event, data, events, events_and_damage, open, record};
+use rtrace::trace_dat::write::{Version, convert};
 use rtrace::trace_dat::{BufferOption, Codec, OptionId, SectionId, Trace};
 use rtrace::units::CpuId;
 use std::collections::HashMap;
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -110,6 +113,26 @@ fn a_flipped_byte_in_a_file_of_ours_loses_nothing_unseen() {
             found.len(),
             whole.len()
         );
+    }
+}
+
+/// trace-cmd's frames carry no checksum, those that are copied from it do.
+#[test]
+fn a_flipped_byte_in_a_converted_file_changes_nothing_unseen() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace.dat");
+    for name in ["s390x/inst.dat", "i386/kprobe.dat", "vm-6.1/trig.dat"] {
+        let to = File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
+        convert(&open(&data(name)), to, Version::V7(Codec::Zstd), 2, &mut |damage| panic!("{damage}")).unwrap();
+        let file = std::fs::read(&path).unwrap();
+        let whole = events(&Trace::open(file.clone()).unwrap());
+        let headers = headers(&file);
+        for at in places(file.len() - headers, 1500).map(|at| headers + at) {
+            let mut damaged = file.clone();
+            damaged[at] ^= 1 << (at % 8);
+            let (found, damage) = read(damaged);
+            assert!(found == whole || !damage.is_empty(), "{name}: bit {} of byte {at:#x} changed unseen", at % 8);
+        }
     }
 }
 

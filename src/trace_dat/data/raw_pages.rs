@@ -49,6 +49,9 @@ impl Job {
     fn run(&mut self, codec: Codec, layout: &PageLayout, unpackers: &mut Unpackers) {
         let is_whole = self.packed.load(codec, unpackers, &mut self.unpacked);
         self.pages = is_whole.then(|| PageCheck::of_chunk(layout, &self.unpacked).collect());
+        if is_whole {
+            self.packed.add_checksum(codec, &self.unpacked);
+        }
     }
 }
 
@@ -98,7 +101,8 @@ impl RawPages {
         Ok(self.next_stored(to)?.is_some())
     }
 
-    /// The same; gives the chunk as it is stored, too, if it is packed and nothing of it is damaged.
+    /// The same; gives the chunk as it is stored, too, but with a checksum where it had none, if it is packed and nothing
+    /// of it is damaged.
     pub(in crate::trace_dat) fn next_stored(&mut self, to: &mut Vec<u8>) -> Result<Option<Option<Packed>>, FileError> {
         if let Some(defect) = self.found.pop_front() {
             return Err(self.page_error(defect));

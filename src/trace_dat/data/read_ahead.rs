@@ -95,6 +95,13 @@ impl Packed {
         self.window.get(self.span.clone()).unwrap_or_default()
     }
 
+    /// Adds a checksum of `data`, which it unpacks to, where its codec has one and it lacks it.
+    pub(in crate::trace_dat) fn add_checksum(&mut self, codec: Codec, data: &[u8]) {
+        if let Some(with) = codec.with_checksum(self.bytes(), data) {
+            (self.span, self.window) = (0..with.len(), Arc::new(with));
+        }
+    }
+
     /// Replaces `to` by the chunk, unpacked or read; `false` if it is not whole.
     pub(crate) fn load(&self, codec: Codec, unpackers: &mut Unpackers, to: &mut Vec<u8>) -> bool {
         match &self.unread {
