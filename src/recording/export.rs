@@ -1,7 +1,7 @@
 //! A query's events through an exporter, on any number of threads.
 
 use super::resolved::Resolved;
-use super::selector::{Seen, Selector};
+use super::selector::Seen;
 use super::{Outcome, Query, QueryError};
 use crate::event::{Consumed, Record};
 use crate::export::Exporter;
@@ -77,12 +77,11 @@ impl Resolved<'_> {
             && let Some(tally) = exporter.unordered()
         {
             let damage = &mut |error: MergeError| Self::damage(query, &mut outcome, error);
-            let work = Counted { tally, selector: &self.selector };
-            let done = ahead::tally(&work, streams, query.threads, damage);
-            if !done.unknown {
+            let (events, counted) = ahead::tally(&Counted(tally), streams, query.threads, damage);
+            if !tally.any(&counted, &|source, id| self.selector.is_unknown(source, id)) {
                 let mut state = state;
-                tally.add(&mut state, done.state);
-                outcome.events = done.events;
+                tally.add(&mut state, counted);
+                outcome.events = events;
                 return Ok((state, outcome));
             }
             // Once more in the order of time, which says where the unknown events are.
@@ -188,37 +187,28 @@ impl<E: Exporter, const ALL: bool> Work for Consumer<'_, '_, E, ALL> {
     }
 }
 
-/// A tally that counts its records and notices unknown ones.
-struct Counted<'a, S> {
-    tally: &'a dyn Tally<State = S>,
-    selector: &'a Selector<'a>,
-}
-
-/// The findings of a counting tally.
-struct Found<S> {
-    events: u64,
-    /// True if no format describes some of them.
-    unknown: bool,
-    state: S,
-}
+/// A tally that counts its records.
+struct Counted<'t, S>(&'t dyn Tally<State = S>);
 
 impl<S: Send> Tally for Counted<'_, S> {
-    type State = Found<S>;
+    type State = (u64, S);
 
-    fn nothing(&self) -> Found<S> {
-        Found { events: 0, unknown: false, state: self.tally.nothing() }
+    fn nothing(&self) -> (u64, S) {
+        (0, self.0.nothing())
     }
 
-    fn records(&self, found: &mut Found<S>, buffer: usize, items: &[Item], data: &[u8]) {
-        found.events += items.len() as u64;
-        found.unknown |= items.iter().any(|i| self.selector.is_unknown(buffer, &data[i.start..i.start + i.len]));
-        self.tally.records(&mut found.state, buffer, items, data);
+    fn records(&self, (events, state): &mut (u64, S), buffer: usize, items: &[Item], data: &[u8]) {
+        *events += items.len() as u64;
+        self.0.records(state, buffer, items, data);
     }
 
-    fn add(&self, known: &mut Found<S>, more: Found<S>) {
-        known.events += more.events;
-        known.unknown |= more.unknown;
-        self.tally.add(&mut known.state, more.state);
+    fn add(&self, (events, known): &mut (u64, S), more: (u64, S)) {
+        *events += more.0;
+        self.0.add(known, more.1);
+    }
+
+    fn any(&self, (_, state): &(u64, S), wanted: &dyn Fn(usize, u16) -> bool) -> bool {
+        self.0.any(state, wanted)
     }
 }
 

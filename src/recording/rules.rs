@@ -14,7 +14,7 @@ pub(super) struct Rules<'a> {
     pub(super) recording: &'a Recording,
     pub(super) common: Common,
     /// The ids that a format describes.
-    known: EventIdSet,
+    pub(super) known: EventIdSet,
     pub(super) report: Option<ReportFilters>,
     /// `kernel_stack` and `user_stack`, which stay with the event before them.
     pub(super) stack_events: [Option<EventId>; 2],

@@ -134,10 +134,9 @@ impl<'a> Selector<'a> {
         }
     }
 
-    /// True if no format describes the id of a record of this source.
-    #[inline(always)]
-    pub(super) fn is_unknown(&self, source: usize, data: &[u8]) -> bool {
-        self.rules[self.sources[source].recording].unknown_id(data).is_some()
+    /// True if no format describes events of this source with this id.
+    pub(super) fn is_unknown(&self, source: usize, id: u16) -> bool {
+        !self.rules[self.sources[source].recording].known.contains(id)
     }
 
     /// True if `record` is selected.

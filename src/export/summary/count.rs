@@ -90,4 +90,8 @@ impl ahead::Tally for Count<'_> {
     fn add(&self, known: &mut Vec<BufferCounts>, more: Vec<BufferCounts>) {
         known.iter_mut().zip(&more).for_each(|(known, more)| known.add_later(more));
     }
+
+    fn any(&self, counts: &Vec<BufferCounts>, wanted: &dyn Fn(usize, u16) -> bool) -> bool {
+        counts.iter().enumerate().any(|(buffer, counts)| counts.ids().any(|id| wanted(buffer, id)))
+    }
 }

@@ -82,6 +82,11 @@ impl BufferCounts {
         self.events[id].add(data);
     }
 
+    /// The ids of the events that were counted, ascending.
+    pub fn ids(&self) -> impl Iterator<Item = u16> {
+        self.events.iter().enumerate().filter(|(_, tally)| tally.count > 0).map(|(id, _)| id as u16)
+    }
+
     /// Counts a record by event, CPU and task.
     #[inline]
     pub fn add(&mut self, record: &Record<'_>) {

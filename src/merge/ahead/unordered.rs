@@ -21,6 +21,9 @@ pub trait Tally: Sync {
 
     /// Adds what was found out elsewhere.
     fn add(&self, known: &mut Self::State, more: Self::State);
+
+    /// True if `wanted` holds for the buffer and the event id of a record that was taken in.
+    fn any(&self, state: &Self::State, wanted: &dyn Fn(usize, u16) -> bool) -> bool;
 }
 
 /// Has `work` done on all records of `streams` (each with the number of its buffer), on this many threads. Damage goes to
