@@ -3,7 +3,7 @@
 use super::segment::SegmentStream;
 use super::unpacked::Unpacked;
 use crate::ring_buffer::{PageError, PageLayout, PageOrder};
-use crate::trace_dat::{Batch, Codec, CpuStream, Mark, Outline, Packed, PageCursor};
+use crate::trace_dat::{Codec, CpuStream, Mark, Outline, Packed, PageCursor};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -174,34 +174,28 @@ impl Feed {
         self.damaged && self.asked.is_empty()
     }
 
-    /// Cuts off what lies before `until` (`None`: everything), to be merged with the other ones of `among` streams. `None`
-    /// if nothing is in memory.
+    /// An empty segment, to be merged with the other ones of `among` streams.
+    pub(super) fn empty_segment(&self, among: usize) -> SegmentStream {
+        SegmentStream::new(&self.stream, among)
+    }
+
+    /// Cuts off what lies before `until` (`None`: everything) into `segment`. `false` if nothing is in memory.
     ///
     /// # Errors
     /// [`PageError`] if a page on the way to the cut is damaged; nothing is cut off then.
-    pub(super) fn split(&mut self, until: Option<u64>, among: usize) -> Result<Option<SegmentStream>, PageError> {
+    pub(super) fn split(&mut self, until: Option<u64>, segment: &mut SegmentStream) -> Result<bool, PageError> {
         if self.ready.is_empty() {
-            return Ok(None);
+            return Ok(false);
         }
         let last = match until {
             Some(until) => self.ready.iter().rposition(|c| c.start < until).unwrap_or(0),
             None => self.ready.len() - 1,
         };
-        let mut segment = SegmentStream {
-            cpu: self.stream.cpu(),
-            correction: self.stream.correction().clone(),
-            chunks: self.ready.iter().take(last + 1).map(|c| c.data.clone()).collect(),
-            cursor: self.cursor,
-            end: None,
-            until: until.unwrap_or(u64::MAX),
-            chunk: 0,
-            batch: Batch::among(among),
-            sieve: self.stream.sieve(),
-            first_page: self.first_page,
-        };
+        let chunks = self.ready.iter().take(last + 1).map(|chunk| chunk.data.clone());
+        segment.begin(&self.stream, (self.cursor, self.first_page), chunks, until);
         let Some(until) = until else {
             self.ready.clear();
-            return Ok(Some(segment));
+            return Ok(true);
         };
         let (mut cursor, mut first_page) = (self.cursor, self.first_page);
         for pair in segment.chunks.windows(2) {
@@ -219,7 +213,7 @@ impl Feed {
                     segment.end = Some(head.item.start);
                     self.ready.drain(..last);
                     (self.cursor, self.first_page) = (before, first_page);
-                    return Ok(Some(segment));
+                    return Ok(true);
                 }
                 Some(_) => {}
                 None => break,
@@ -231,7 +225,7 @@ impl Feed {
             self.cursor.enter(next.data.len());
             self.first_page = self.cursor.page();
         }
-        Ok(Some(segment))
+        Ok(true)
     }
 
     /// The place at which segments end.

@@ -3,27 +3,26 @@
 use super::unpacked::Unpacked;
 use crate::merge::Source;
 use crate::ring_buffer::{Item, PageError};
-use crate::trace_dat::{Batch, Correction, EventIdSet, FileError, Head, PageCursor};
+use crate::trace_dat::{Batch, Correction, CpuStream, EventIdSet, FileError, Head, PageCursor};
 use crate::units::CpuId;
 use std::sync::Arc;
 
 /// The records of a CPU from `start` in the first chunk up to `end` in the last one.
-#[derive(Clone)]
 pub(super) struct SegmentStream {
-    pub(super) cpu: CpuId,
-    pub(super) correction: Correction,
+    cpu: CpuId,
+    correction: Correction,
     pub(super) chunks: Vec<Arc<Unpacked>>,
-    pub(super) cursor: PageCursor,
+    cursor: PageCursor,
     /// Place of the first record of the last chunk that is not part of it; `None`: the chunk is part of it to its end.
     pub(super) end: Option<usize>,
     /// All records must be earlier. A damaged page may hold others: then the segment fails, and is read in order.
-    pub(super) until: u64,
-    pub(super) chunk: usize,
+    until: u64,
+    chunk: usize,
     /// Records that the cursor has passed and that are not consumed yet.
-    pub(super) batch: Batch,
-    pub(super) sieve: Option<Arc<EventIdSet>>,
+    batch: Batch,
+    sieve: Option<Arc<EventIdSet>>,
     /// The current chunk's first page.
-    pub(super) first_page: u64,
+    first_page: u64,
 }
 
 impl Source for SegmentStream {
@@ -70,6 +69,39 @@ impl Source for SegmentStream {
 }
 
 impl SegmentStream {
+    /// Records of `stream`, which is merged with others: `among` streams in all. There are none yet.
+    pub(super) fn new(stream: &CpuStream, among: usize) -> Self {
+        SegmentStream {
+            cpu: stream.cpu(),
+            correction: stream.correction().clone(),
+            chunks: Vec::new(),
+            cursor: stream.cursor(),
+            end: None,
+            until: u64::MAX,
+            chunk: 0,
+            batch: Batch::among(among),
+            sieve: stream.sieve(),
+            first_page: 0,
+        }
+    }
+
+    /// Becomes the records of `stream` from `cursor` on, in a chunk whose first page is `first_page`, to the end of
+    /// `chunks`, or to the time `until`. What it allocated is used again.
+    pub(super) fn begin(
+        &mut self,
+        stream: &CpuStream,
+        (cursor, first_page): (PageCursor, u64),
+        chunks: impl Iterator<Item = Arc<Unpacked>>,
+        until: Option<u64>,
+    ) {
+        (self.cpu, self.correction, self.sieve) = (stream.cpu(), stream.correction().clone(), stream.sieve());
+        self.chunks.clear();
+        self.chunks.extend(chunks);
+        self.batch.clear();
+        (self.cursor, self.first_page, self.chunk) = (cursor, first_page, 0);
+        (self.end, self.until) = (None, until.unwrap_or(u64::MAX));
+    }
+
     #[inline(never)]
     fn refill(&mut self) -> Result<Option<Head>, FileError> {
         loop {

@@ -25,6 +25,9 @@ fn most_segments(threads: usize) -> usize {
 const LEAST_PER_STREAM: usize = 2 << 10;
 /// Limit of the sub-buffers held, in bytes, beyond which no stream gets a second chunk that the others can do without.
 const MOST_HELD: usize = 48 << 20;
+/// Streams beyond this number are unpacked as far as they may be held before a segment is looked for, as that means to look
+/// at all of them.
+const MANY: usize = 16;
 
 pub(super) struct Shared<'w, W: Work> {
     work: &'w W,
@@ -53,6 +56,7 @@ struct Scheduler<T> {
     /// Per thread: what it worked with before, in its own core's cache.
     spare_outputs: Vec<Vec<Vec<u8>>>,
     spare_states: Vec<Vec<T>>,
+    spare_segments: Vec<Segment>,
     chunks: Vec<Vec<u8>>,
     /// The time up to which segments have been cut.
     cut: u64,
@@ -66,7 +70,6 @@ struct Scheduler<T> {
 
 /// A segment that was handed out.
 struct Pending<T> {
-    segment: Arc<Segment>,
     /// The place of each stream before it.
     places: Vec<FeedPlace>,
     done: Option<Done<T>>,
@@ -81,7 +84,7 @@ struct Done<T> {
 
 enum Task<T> {
     Unpack { feed: usize, number: u64, packed: Packed, codec: Codec, layout: PageLayout, to: Vec<u8> },
-    Segment { number: u64, segment: Arc<Segment>, used: Option<T>, out: Vec<u8> },
+    Segment { number: u64, segment: Segment, used: Option<T>, out: Vec<u8> },
 }
 
 /// Ends it for all if a thread panics, for which the others would wait in vain.
@@ -123,6 +126,7 @@ impl<'w, W: Work> Shared<'w, W> {
             waiting: 0,
             spare_outputs: (0..effort.threads).map(|_| Vec::new()).collect(),
             spare_states: (0..effort.threads).map(|_| Vec::new()).collect(),
+            spare_segments: Vec::new(),
             chunks: Vec::new(),
             cut: 0,
             too_early: None,
@@ -165,14 +169,14 @@ impl<'w, W: Work> Shared<'w, W> {
                         scheduler.feeds[feed].take(number, chunk);
                     }
                 }
-                Some(Task::Segment { number, segment, used, mut out }) => {
+                Some(Task::Segment { number, mut segment, used, mut out }) => {
                     let Ok(known) = self.known.lock() else { return };
                     let mut state = self.work.fork(&known, used);
                     drop(known);
-                    let whole = work_on(self.work, &segment, &mut state, &mut out);
-                    drop(segment); // so that its chunks' buffers can be used again
+                    let whole = work_on(self.work, &mut segment, &mut state, &mut out);
                     let Ok(locked) = self.scheduler.lock() else { return };
                     scheduler = locked;
+                    scheduler.recycle(segment);
                     scheduler.take(number, Done { state: whole.then_some(state), out, thread });
                 }
             }
@@ -213,7 +217,7 @@ impl<'w, W: Work> Shared<'w, W> {
     fn commit<'s>(
         &'s self,
         mut scheduler: MutexGuard<'s, Scheduler<W::State>>,
-        Pending { segment, places, .. }: Pending<W::State>,
+        Pending { places, .. }: Pending<W::State>,
         Done { state, mut out, thread }: Done<W::State>,
     ) -> Option<MutexGuard<'s, Scheduler<W::State>>> {
         scheduler.committing = true;
@@ -231,7 +235,6 @@ impl<'w, W: Work> Shared<'w, W> {
             Some(state) => {
                 scheduler.spare_states[thread].push(state);
                 scheduler.ready.push_back((out, thread));
-                scheduler.recycle(segment);
             }
             // `end` may be the error of another thread.
             None if scheduler.end.is_none() => scheduler.end = Some(Ok(places)),
@@ -288,11 +291,11 @@ impl<T> Scheduler<T> {
         Some((pending, done))
     }
 
-    /// Keeps the buffers of chunks that nobody needs any more.
-    fn recycle(&mut self, segment: Arc<Segment>) {
-        let Some(segment) = Arc::into_inner(segment) else { return };
-        let chunks = segment.streams.into_iter().flat_map(|(stream, _)| stream.chunks);
+    /// Keeps what a segment that was worked on allocated, and the buffers of chunks that nobody needs any more.
+    fn recycle(&mut self, mut segment: Segment) {
+        let chunks = segment.streams.iter_mut().flat_map(|(stream, _)| stream.chunks.drain(..));
         self.chunks.extend(chunks.filter_map(Arc::into_inner).map(|chunk| chunk.bytes));
+        self.spare_segments.push(segment);
     }
 
     /// True if nothing can be done any more; then it notes so.
@@ -306,12 +309,15 @@ impl<T> Scheduler<T> {
     }
 
     fn task(&mut self, thread: usize) -> Option<Task<T>> {
+        let many = self.feeds.len() > MANY;
+        if many && let Some(unpack) = self.ask() {
+            return Some(unpack);
+        }
         let room = self.pending.len() + self.ready.len() < most_segments(self.effort.threads);
         let mut cut = room.then(|| self.cut_segment(false)).flatten();
         if cut.is_none() {
-            let unpack = self.ask();
-            if unpack.is_some() {
-                return unpack;
+            if !many && let Some(unpack) = self.ask() {
+                return Some(unpack);
             }
             // No more can be held: a smaller segment, then.
             let waiting = self.feeds.iter().any(Feed::is_waiting);
@@ -375,7 +381,7 @@ impl<T> Scheduler<T> {
 
     /// Cuts the next segment, of the size wanted unless no more will come for now; `None` if there is none yet, or none at
     /// all.
-    fn cut_segment(&mut self, all: bool) -> Option<(u64, Arc<Segment>)> {
+    fn cut_segment(&mut self, all: bool) -> Option<(u64, Segment)> {
         if self.finished {
             return None;
         }
@@ -400,26 +406,33 @@ impl<T> Scheduler<T> {
             Err(horizon) => horizon,
         };
         let places: Vec<FeedPlace> = self.feeds.iter().map(Feed::place).collect();
-        let mut streams = Vec::with_capacity(self.feeds.len());
-        let (mut broken, among) = (false, self.feeds.len());
+        let mut segment = self.spare_segments.pop().unwrap_or_default();
+        let (mut count, mut broken, among) = (0, false, self.feeds.len());
         for (feed, &buffer) in self.feeds.iter_mut().zip(&self.buffers) {
-            match feed.split(until, among) {
-                Ok(Some(stream)) => streams.push((stream, buffer)),
-                Ok(None) => {}
+            if count == segment.streams.len() {
+                segment.streams.push((feed.empty_segment(among), buffer));
+            }
+            let (stream, of_buffer) = &mut segment.streams[count];
+            match feed.split(until, stream) {
+                Ok(true) => {
+                    *of_buffer = buffer;
+                    count += 1;
+                }
+                Ok(false) => {}
                 Err(_) => {
                     broken = true;
                     break;
                 }
             }
         }
+        segment.streams.truncate(count);
         self.finished = broken || until.is_none();
         self.cut = until.unwrap_or(u64::MAX);
         self.too_early = None;
-        let segment = Arc::new(Segment { streams });
         let number = self.first_pending + self.pending.len() as u64;
         // If a page on the way to the cut is damaged, the segment is given up, and reading goes on before it.
         let done = broken.then(|| Done { state: None, out: Vec::new(), thread: 0 });
-        self.pending.push_back(Pending { segment: segment.clone(), places, done });
+        self.pending.push_back(Pending { places, done });
         (!broken).then_some((number, segment))
     }
 }

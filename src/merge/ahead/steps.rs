@@ -6,7 +6,7 @@ use crate::event::Consumed;
 use crate::merge::{Merge, Source};
 
 /// A segment of all streams, in their order.
-#[derive(Clone)]
+#[derive(Default)]
 pub(super) struct Segment {
     pub(super) streams: Vec<(SegmentStream, usize)>,
 }
@@ -45,10 +45,10 @@ pub(super) fn one<W: Work, S: Source>(work: &W, merge: &mut Merge<S>, state: &mu
 }
 
 /// True if the whole segment could be worked on.
-pub(super) fn work_on<W: Work>(work: &W, segment: &Segment, state: &mut W::State, out: &mut Vec<u8>) -> bool {
+pub(super) fn work_on<W: Work>(work: &W, segment: &mut Segment, state: &mut W::State, out: &mut Vec<u8>) -> bool {
     let mut merge = Merge::default();
-    for (stream, buffer) in &segment.streams {
-        merge.add(stream.clone(), *buffer);
+    for (stream, buffer) in &mut segment.streams {
+        merge.add(stream, *buffer);
     }
     loop {
         match merge.advance() {
