@@ -36,7 +36,7 @@ fn walk(trace: &Trace, pages: &[u8], mut see: impl FnMut(u64, &[u8])) {
         let page = layout.page(&pages[base..]).expect("a page");
         let mut walker = Walker::new(trace.abi, base, &page);
         let most = usize::MAX;
-        walker.walk(pages, most, |item| see(item.timestamp, &pages[item.start..][..item.len])).expect("a sound page");
+        walker.walk(pages, most, |item| see(item.timestamp, &pages[item.range()])).expect("a sound page");
     }
 }
 

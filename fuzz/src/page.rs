@@ -12,8 +12,8 @@ pub(crate) fn run(data: &[u8]) {
     let mut walker = Walker::new(layout.abi, 0, &page);
     let mut bytes = 0;
     while let Ok(Some(item)) = walker.step(data) {
-        assert!(data.get(item.start..item.start + item.len).is_some());
-        bytes += item.len + 4;
+        assert!(item.bytes(data).is_some());
+        bytes += item.range().len() + 4;
         assert!(bytes <= data.len(), "records overlap");
     }
 }

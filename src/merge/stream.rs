@@ -64,7 +64,7 @@ impl<'m> Series<'m> {
             cpu,
             buffer,
             lost: Lost::None,
-            data: &data[item.start..item.start + item.len],
+            data: &data[item.range()],
         };
         let inside = items.windows(3).take_while(move |three| three[2].timestamp < limit);
         inside.map(move |three| [record(&three[0]), record(&three[1])])
@@ -240,11 +240,7 @@ impl<S: Source> Merge<S> {
     pub fn record(&self) -> Record<'_> {
         let Current { stream, head, in_spare } = self.current.expect("`advance` gave a record");
         let input = &self.streams[stream as usize];
-        let data = if in_spare {
-            &self.spare[head.item.start..head.item.start + head.item.len]
-        } else {
-            input.stream.bytes(&head)
-        };
+        let data = if in_spare { &self.spare[head.item.range()] } else { input.stream.bytes(&head) };
         record(input, &head, data)
     }
 

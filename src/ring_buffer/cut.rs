@@ -23,9 +23,9 @@ impl PageLayout {
         let mut end = header.start;
         let mut more = false;
         while let Some(item) = walker.step(page)? {
-            let after = item.start.saturating_add(item.len);
+            let after = item.range().end;
             if number == keep.start {
-                let start = if number == 0 { header.start } else { item_start(self.abi, page, before, item.start) };
+                let start = if number == 0 { header.start } else { item_start(self.abi, page, before, item.start()) };
                 first = Some((start, if number == 0 { header.timestamp } else { item.timestamp }));
             }
             if keep.contains(&number) {
@@ -132,7 +132,7 @@ mod tests {
         let mut walker = Walker::new(layout.abi, 0, &header);
         let mut found = Vec::new();
         while let Some(item) = walker.step(page).unwrap() {
-            found.push((item.timestamp, page[item.start..item.start + item.len].to_vec()));
+            found.push((item.timestamp, page[item.range()].to_vec()));
         }
         (header.lost, found)
     }

@@ -126,8 +126,7 @@ mod tests {
         let mut walker = Walker::new(Abi::HOST, 0, &page);
         let (mut records, mut tasks) = (0, Vec::new());
         while let Some(item) = walker.step(items).ok()? {
-            let pid =
-                items[item.start..][..item.len].get(4..8).map_or(0, |b| i32::from_ne_bytes(b.try_into().unwrap()));
+            let pid = items[item.range()].get(4..8).map_or(0, |b| i32::from_ne_bytes(b.try_into().unwrap()));
             if tasks.last() != Some(&pid) {
                 tasks.push(pid);
             }

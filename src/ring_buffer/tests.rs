@@ -41,7 +41,7 @@ fn walk(abi: Abi, bytes: &[u8]) -> Result<Vec<(u64, usize, usize)>, PageError> {
     let mut found = Vec::new();
     loop {
         match walker.step(bytes) {
-            Ok(Some(item)) => found.push((item.timestamp, item.start, item.len)),
+            Ok(Some(item)) => found.push((item.timestamp, item.start(), item.range().len())),
             Ok(None) => return Ok(found),
             Err(e) => {
                 assert_eq!(walker.step(bytes), Ok(None), "nothing is walked after an error");
@@ -155,8 +155,8 @@ proptest! {
         };
         let mut before = 16;
         while let Ok(Some(item)) = walker.step(&bytes) {
-            prop_assert!(item.start >= before + 4 && item.start + item.len <= 16 + usize::from(commit));
-            before = item.start + item.len;
+            prop_assert!(item.start() >= before + 4 && item.range().end <= 16 + usize::from(commit));
+            before = item.range().end;
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Page, PageError};
 use crate::abi::{Abi, Endian};
+use std::ops::Range;
 
 const PADDING: u32 = 29;
 const TIME_EXTEND: u32 = 30;
@@ -20,29 +21,46 @@ pub struct Walker {
     now: u64,
 }
 
-/// A record's place and time.
+/// A record's place and time, in 16 bytes: of those found ahead there are thousands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
     /// The trace clock's reading, uncorrected.
     pub timestamp: u64,
-    /// Offset of its bytes in the buffer given to [`Walker::step`].
-    pub start: usize,
-    /// Length in bytes: a multiple of 4.
-    pub len: usize,
+    start: u32,
+    len: u32,
 }
 
 impl Item {
+    /// For a place in the first 4 GiB: see [`Walker::new`].
+    #[inline(always)]
+    fn new(timestamp: u64, start: usize, len: usize) -> Self {
+        Item { timestamp, start: start as u32, len: len as u32 }
+    }
+
+    /// Offset of its bytes in the buffer given to [`Walker::step`].
+    #[inline(always)]
+    pub fn start(&self) -> usize {
+        self.start as usize
+    }
+
+    /// The place of its bytes in the buffer given to [`Walker::step`]: a multiple of 4 of them.
+    #[inline(always)]
+    pub fn range(&self) -> Range<usize> {
+        self.start()..self.start().saturating_add(self.len as usize)
+    }
+
     /// Its bytes in `data`, the buffer given to [`Walker::step`].
     #[inline(always)]
     pub fn bytes<'d>(&self, data: &'d [u8]) -> Option<&'d [u8]> {
-        data.get(self.start..)?.get(..self.len)
+        data.get(self.range())
     }
 }
 
 impl Walker {
-    /// A walker through `page`, whose sub-buffer starts at `base` of the buffer that will be walked.
+    /// A walker through `page`, whose sub-buffer starts at `base` of the buffer that will be walked. Records beyond its
+    /// first 4 GiB are not seen: chunks of more than 32 MiB hold one sub-buffer, whose committed bytes are a 27-bit number.
     pub fn new(abi: Abi, base: usize, page: &Page) -> Self {
-        let (pos, end) = (base.saturating_add(page.start), base.saturating_add(page.end));
+        let (pos, end) = (base.saturating_add(page.start), base.saturating_add(page.end).min(u32::MAX as usize));
         Walker { abi, base, pos, end, now: page.timestamp }
     }
 
@@ -81,7 +99,7 @@ impl Walker {
                     return Err(self.past_end(at, after.saturating_sub(end), false));
                 }
                 self.pos = after;
-                return Ok(Some(Item { timestamp: self.now, start, len }));
+                return Ok(Some(Item::new(self.now, start, len)));
             }
             if let Some(item) = self.two_words(data, at, end, type_len, delta)? {
                 return Ok(Some(item));
@@ -136,7 +154,7 @@ impl Walker {
             if (1..PADDING).contains(&type_len) && len <= room {
                 now = now.wrapping_add(u64::from(delta));
                 pos = start.wrapping_add(len); // at most `end`
-                see(Item { timestamp: now, start, len });
+                see(Item::new(now, start, len));
                 left = left.wrapping_sub(1); // not 0 here
                 continue;
             }
@@ -188,7 +206,7 @@ impl Walker {
                     return Err(self.past_end(at, len.saturating_sub(room), padding));
                 }
                 self.pos = start.saturating_add(len);
-                return Ok((!padding).then_some(Item { timestamp: self.now, start, len }));
+                return Ok((!padding).then_some(Item::new(self.now, start, len)));
             }
         }
         self.pos = start;

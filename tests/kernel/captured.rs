@@ -132,7 +132,7 @@ fn decoded(dir: &Path, layout: &PageLayout, events: &BTreeMap<u64, Event>, symbo
             let header = layout.page(page).expect("a page of this kernel");
             let mut walker = Walker::new(layout.abi, 0, &header);
             while let Some(item) = walker.step(page).expect("an item of this kernel") {
-                let data = &page[item.start..item.start + item.len];
+                let data = &page[item.range()];
                 let id = layout.abi.uint(data, 0, 2).expect("a common_type");
                 let line = match events.get(&id) {
                     Some(event) => {

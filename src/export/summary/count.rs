@@ -83,7 +83,7 @@ impl ahead::Tally for Count<'_> {
     fn records(&self, counts: &mut Vec<BufferCounts>, buffer: usize, items: &[Item], data: &[u8]) {
         let counts = &mut counts[buffer];
         for item in items {
-            counts.count(data.get(item.start..item.start + item.len).unwrap_or_default());
+            counts.count(item.bytes(data).unwrap_or_default());
         }
     }
 

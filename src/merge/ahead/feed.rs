@@ -210,7 +210,7 @@ impl Feed {
             let before = cursor;
             match cursor.step(&data)? {
                 Some(head) if correction.apply(head.item.timestamp) >= until => {
-                    segment.end = Some(head.item.start);
+                    segment.end = Some(head.item.start());
                     self.ready.drain(..last);
                     (self.cursor, self.first_page) = (before, first_page);
                     return Ok(true);

@@ -64,7 +64,7 @@ impl Source for SegmentStream {
     fn bytes(&self, head: &Head) -> &[u8] {
         let last = self.chunk.min(self.chunks.len() - 1);
         let chunk = if head.page >= self.first_page { last } else { last - 1 };
-        &self.chunks[chunk][head.item.start..head.item.start + head.item.len]
+        &self.chunks[chunk][head.item.range()]
     }
 }
 
@@ -118,7 +118,7 @@ impl SegmentStream {
             };
             if self.chunk + 1 == self.chunks.len()
                 && let Some(end) = self.end
-                && self.batch.cut(|item| item.start >= end).is_some()
+                && self.batch.cut(|item| item.start() >= end).is_some()
             {
                 self.chunk = self.chunks.len();
             }
@@ -126,7 +126,7 @@ impl SegmentStream {
             first.item.timestamp = self.correction.apply(first.item.timestamp);
             let until = self.until;
             if let Some(late) = self.batch.cut(|item| item.timestamp >= until) {
-                self.batch.end_with(PageError::OutOfOrder { offset: late.start });
+                self.batch.end_with(PageError::OutOfOrder { offset: late.start() });
             }
             if self.batch.is_empty() {
                 continue;

@@ -51,7 +51,7 @@ impl Queue {
                 time: item.timestamp,
                 lost: std::mem::take(&mut self.lost),
                 page: Arc::clone(&page),
-                place: item.start..item.start + item.len,
+                place: item.range(),
             });
         }
         Ok(())
