@@ -39,8 +39,9 @@ struct Second {
     text: [u8; 16],
 }
 
-/// A task's columns with the flags after them.
+/// A task's columns with the flags after them: one line of the cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct Front {
     key: FrontKey,
     len: u8,

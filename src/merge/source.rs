@@ -31,43 +31,6 @@ pub trait Source {
     fn bytes(&self, head: &Head) -> &[u8];
 }
 
-impl<S: Source> Source for &mut S {
-    #[inline]
-    fn cpu(&self) -> CpuId {
-        (**self).cpu()
-    }
-
-    #[inline(always)]
-    fn next(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
-        (**self).next(spare)
-    }
-
-    #[inline(always)]
-    fn ready(&mut self, limit: u64) -> Option<Head> {
-        (**self).ready(limit)
-    }
-
-    #[inline]
-    fn found(&self) -> (&[Item], &[u8]) {
-        (**self).found()
-    }
-
-    #[inline]
-    fn give(&mut self, count: usize) -> Option<Head> {
-        (**self).give(count)
-    }
-
-    #[inline]
-    fn swapped(&self) -> bool {
-        (**self).swapped()
-    }
-
-    #[inline]
-    fn bytes(&self, head: &Head) -> &[u8] {
-        (**self).bytes(head)
-    }
-}
-
 impl Source for CpuStream {
     #[inline]
     fn cpu(&self) -> CpuId {

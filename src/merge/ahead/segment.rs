@@ -7,65 +7,49 @@ use crate::trace_dat::{Batch, Correction, CpuStream, EventIdSet, FileError, Head
 use crate::units::CpuId;
 use std::sync::Arc;
 
-/// The records of a CPU from `start` in the first chunk up to `end` in the last one.
+/// The records of a CPU from a place in the first chunk up to `end` in the last one.
 pub(super) struct SegmentStream {
     cpu: CpuId,
     correction: Correction,
     pub(super) chunks: Vec<Arc<Unpacked>>,
-    cursor: PageCursor,
     /// Place of the first record of the last chunk that is not part of it; `None`: the chunk is part of it to its end.
     pub(super) end: Option<usize>,
     /// All records must be earlier. A damaged page may hold others: then the segment fails, and is read in order.
     until: u64,
-    chunk: usize,
-    /// Records that the cursor has passed and that are not consumed yet.
-    batch: Batch,
     sieve: Option<Arc<EventIdSet>>,
-    /// The current chunk's first page.
+    /// The first chunk's first page.
     first_page: u64,
+    ahead: Ahead,
 }
 
-impl Source for SegmentStream {
-    #[inline]
-    fn cpu(&self) -> CpuId {
-        self.cpu
-    }
+/// Records that were found, and the place to go on from.
+struct Ahead {
+    cursor: PageCursor,
+    /// Those that the cursor has passed and that are not consumed yet.
+    batch: Batch,
+}
 
-    #[inline(always)]
-    fn next(&mut self, _spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
-        match self.batch.next() {
-            Some(head) => Ok(Some(head)),
-            None => self.refill(),
-        }
-    }
+/// Reads a segment's stream. What each record needs is in it, so that nothing more is fetched.
+pub(super) struct SegmentReader<'s> {
+    chunks: &'s [Arc<Unpacked>],
+    /// The current chunk, and the one before.
+    data: &'s [u8],
+    before: &'s [u8],
+    /// The current chunk's first page.
+    first_page: u64,
+    ahead: &'s mut Ahead,
+    cpu: CpuId,
+    chunk: usize,
+    rules: Rules<'s>,
+}
 
-    #[inline(always)]
-    fn ready(&mut self, limit: u64) -> Option<Head> {
-        self.batch.next_before(limit)
-    }
-
-    #[inline]
-    fn found(&self) -> (&[Item], &[u8]) {
-        let chunk = self.chunks.get(self.chunk.min(self.chunks.len() - 1));
-        (self.batch.rest(), chunk.map_or(&[], |chunk| chunk))
-    }
-
-    #[inline]
-    fn give(&mut self, count: usize) -> Option<Head> {
-        self.batch.give(count)
-    }
-
-    #[inline]
-    fn swapped(&self) -> bool {
-        false
-    }
-
-    #[inline]
-    fn bytes(&self, head: &Head) -> &[u8] {
-        let last = self.chunk.min(self.chunks.len() - 1);
-        let chunk = if head.page >= self.first_page { last } else { last - 1 };
-        &self.chunks[chunk][head.item.range()]
-    }
+/// What holds for all records.
+#[derive(Clone, Copy)]
+struct Rules<'s> {
+    correction: &'s Correction,
+    sieve: Option<&'s EventIdSet>,
+    end: Option<usize>,
+    until: u64,
 }
 
 impl SegmentStream {
@@ -75,13 +59,11 @@ impl SegmentStream {
             cpu: stream.cpu(),
             correction: stream.correction().clone(),
             chunks: Vec::new(),
-            cursor: stream.cursor(),
             end: None,
             until: u64::MAX,
-            chunk: 0,
-            batch: Batch::among(among),
             sieve: stream.sieve(),
             first_page: 0,
+            ahead: Ahead { cursor: stream.cursor(), batch: Batch::among(among) },
         }
     }
 
@@ -97,38 +79,102 @@ impl SegmentStream {
         (self.cpu, self.correction, self.sieve) = (stream.cpu(), stream.correction().clone(), stream.sieve());
         self.chunks.clear();
         self.chunks.extend(chunks);
-        self.batch.clear();
-        (self.cursor, self.first_page, self.chunk) = (cursor, first_page, 0);
         (self.end, self.until) = (None, until.unwrap_or(u64::MAX));
+        self.first_page = first_page;
+        self.ahead.cursor = cursor;
+        self.ahead.batch.clear();
     }
 
+    /// Its records. Each stream is read once.
+    pub(super) fn reader(&mut self) -> SegmentReader<'_> {
+        let rules =
+            Rules { correction: &self.correction, sieve: self.sieve.as_deref(), end: self.end, until: self.until };
+        SegmentReader {
+            data: self.chunks.first().map_or(&[], |chunk| chunk),
+            chunks: &self.chunks,
+            before: &[],
+            first_page: self.first_page,
+            ahead: &mut self.ahead,
+            cpu: self.cpu,
+            chunk: 0,
+            rules,
+        }
+    }
+}
+
+impl Source for SegmentReader<'_> {
+    #[inline]
+    fn cpu(&self) -> CpuId {
+        self.cpu
+    }
+
+    #[inline(always)]
+    fn next(&mut self, _spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
+        match self.ahead.batch.next() {
+            Some(head) => Ok(Some(head)),
+            None => self.refill(),
+        }
+    }
+
+    #[inline(always)]
+    fn ready(&mut self, limit: u64) -> Option<Head> {
+        self.ahead.batch.next_before(limit)
+    }
+
+    #[inline]
+    fn found(&self) -> (&[Item], &[u8]) {
+        (self.ahead.batch.rest(), self.data)
+    }
+
+    #[inline]
+    fn give(&mut self, count: usize) -> Option<Head> {
+        self.ahead.batch.give(count)
+    }
+
+    #[inline]
+    fn swapped(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn bytes(&self, head: &Head) -> &[u8] {
+        let data = if head.page >= self.first_page { self.data } else { self.before };
+        &data[head.item.range()]
+    }
+}
+
+impl SegmentReader<'_> {
     #[inline(never)]
     fn refill(&mut self) -> Result<Option<Head>, FileError> {
+        let Rules { correction, sieve, end, until } = self.rules;
         loop {
-            if let Some(source) = self.batch.take_error() {
+            let Ahead { cursor, batch } = &mut *self.ahead;
+            if let Some(source) = batch.take_error() {
                 return Err(self.error(source));
             }
-            let Some(chunk) = self.chunks.get(self.chunk) else { return Ok(None) };
-            let first = self.cursor.fill(chunk, self.sieve.as_deref(), &mut self.batch);
+            if self.chunk == self.chunks.len() {
+                return Ok(None);
+            }
+            let first = cursor.fill(self.data, sieve, batch);
             let Some(mut first) = first.map_err(|source| self.error(source))? else {
                 if self.next_chunk() {
                     continue;
                 }
                 return Ok(None);
             };
+            let batch = &mut self.ahead.batch;
             if self.chunk + 1 == self.chunks.len()
-                && let Some(end) = self.end
-                && self.batch.cut(|item| item.start() >= end).is_some()
+                && let Some(end) = end
+                && batch.cut(|item| item.start() >= end).is_some()
             {
                 self.chunk = self.chunks.len();
             }
-            self.correction.apply_to(self.batch.items_mut());
-            first.item.timestamp = self.correction.apply(first.item.timestamp);
-            let until = self.until;
-            if let Some(late) = self.batch.cut(|item| item.timestamp >= until) {
-                self.batch.end_with(PageError::OutOfOrder { offset: late.start() });
+            correction.apply_to(batch.items_mut());
+            first.item.timestamp = correction.apply(first.item.timestamp);
+            if let Some(late) = batch.cut(|item| item.timestamp >= until) {
+                batch.end_with(PageError::OutOfOrder { offset: late.start() });
             }
-            if self.batch.is_empty() {
+            if batch.is_empty() {
                 continue;
             }
             return Ok(Some(first));
@@ -140,13 +186,14 @@ impl SegmentStream {
     fn next_chunk(&mut self) -> bool {
         let Some(next) = self.chunks.get(self.chunk + 1) else { return false };
         self.chunk += 1;
-        self.cursor.enter(next.len());
-        self.first_page = self.cursor.page();
+        self.ahead.cursor.enter(next.len());
+        self.first_page = self.ahead.cursor.page();
+        (self.before, self.data) = (self.data, next);
         true
     }
 
     #[cold]
     fn error(&self, source: PageError) -> FileError {
-        FileError::Page { buffer: String::new(), cpu: self.cpu, page: self.cursor.page(), source }
+        FileError::Page { buffer: String::new(), cpu: self.cpu, page: self.ahead.cursor.page(), source }
     }
 }

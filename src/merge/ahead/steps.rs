@@ -48,7 +48,7 @@ pub(super) fn one<W: Work, S: Source>(work: &W, merge: &mut Merge<S>, state: &mu
 pub(super) fn work_on<W: Work>(work: &W, segment: &mut Segment, state: &mut W::State, out: &mut Vec<u8>) -> bool {
     let mut merge = Merge::default();
     for (stream, buffer) in &mut segment.streams {
-        merge.add(stream, *buffer);
+        merge.add(stream.reader(), *buffer);
     }
     loop {
         match merge.advance() {
