@@ -25,7 +25,7 @@ use crate::ring_buffer::Lost;
 use crate::sys;
 use crate::trace_dat::{ChunkScan, Writer};
 use crate::tracefs::{Journal, Tracefs, UndoError};
-use crate::units::Pid;
+use crate::units::{ByteSize, Pid};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::EventFd;
 use std::fs;
@@ -171,10 +171,12 @@ struct ThreadResults {
     cut_short: bool,
 }
 
-/// Room in a bounded file for what is written at the end: counters, names of tasks.
-const AT_THE_END: u64 = 256 << 10;
-/// And for each CPU: its counters, its place in the tables, what aligns its data.
-const AT_THE_END_PER_CPU: u64 = 16 << 10;
+/// Room in a file bounded to `max_size` for what is written at the end: names of tasks, some four bytes each when packed,
+/// and the index; both grow with the events. For each of `rings` its counters, its place in the tables, what aligns its
+/// data.
+fn room_at_the_end(max_size: ByteSize, rings: u64) -> u64 {
+    (max_size.0 / 16).clamp(32 << 10, 256 << 10) + rings * (16 << 10)
+}
 
 impl Run<'_> {
     /// From the first thread to the last: everything is drained when this returns.
@@ -205,7 +207,7 @@ impl Run<'_> {
             // All that is not events must be known before the first of them.
             symbols = symbols.write();
             let rings = self.buffers.iter().map(|b| b.cpus.len() as u64).sum::<u64>();
-            let used = symbols.file_size() + AT_THE_END + rings * AT_THE_END_PER_CPU;
+            let used = symbols.file_size() + room_at_the_end(max_size, rings);
             progress.budget.set(max_size.0.checked_sub(used).filter(|left| *left > 0).ok_or(PlanError::MaxSize(used))?);
         }
         thread::scope(|scope| {
