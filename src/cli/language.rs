@@ -33,9 +33,14 @@ impl TargetArgs {
     }
 }
 
-/// The events that `text` selects.
+/// The events that `text` selects. Those of the system `ftrace` cannot be enabled, so lists of events lack them, but they
+/// take triggers: they are meant where that system is named.
 pub(crate) fn select(instance: &Instance, text: &str) -> Result<Vec<EventName>, Failure> {
-    let events = instance.events()?;
+    let mut events = instance.events()?;
+    if text.trim().strip_prefix("ftrace").is_some_and(|rest| rest.starts_with([':', '/'])) {
+        events.extend(instance.events_of("ftrace")?);
+        events.sort_unstable();
+    }
     EventSelection::new(text).select(&events).map_err(Error::from).map_err(|e| {
         let hints = e.hints();
         hints.into_iter().fold(Failure::new(Exit::Usage, e), Failure::hint)

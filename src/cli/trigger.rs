@@ -297,7 +297,11 @@ fn remove_function(mut journal: Journal, instance: &Instance, wanted: &FunctionT
 /// The events among `event` (or all) that have triggers, with them.
 fn triggers(instance: &Instance, event: Option<&str>) -> Result<Vec<(EventName, Vec<String>)>, Failure> {
     let mut found = Vec::new();
-    for event in select_or_all(instance, event)? {
+    let mut events = select_or_all(instance, event)?;
+    if event.is_none() {
+        events.extend(instance.events_of("ftrace")?);
+    }
+    for event in events {
         match instance.triggers(&event) {
             Ok(lines) if !lines.is_empty() => found.push((event, lines)),
             _ => {}

@@ -375,3 +375,16 @@ fn report_words_events_as_told() {
     env.rtrace(&["options"]).exits(0).prints_with("  option:\tretval-hex\n");
     env.rtrace(&["list", "-O", "-P", "--json"]).exits(0).prints_with("\"plugin_options\"");
 }
+
+#[test]
+fn all_facts_asked_for_are_printed() {
+    let env = TestEnvironment::new();
+    let file = recording("host/small-zlib.dat");
+    let text = env
+        .rtrace(&["report", "-e", "-p", "--cpus", "--uname", file.to_str().expect("a plain path")])
+        .exits(0)
+        .stdout();
+    let starts = ["List of CPUs in ", "file is little endian and host is ", "file page size is 4096, and ", "cpus="];
+    let places: Vec<_> = starts.iter().map(|start| text.find(start)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{text}");
+}

@@ -2,6 +2,7 @@
 
 use crate::common::environment::TestEnvironment;
 use crate::host::{kernel, record, report};
+use rtrace::tracefs::Journal;
 
 const SWITCH: [&str; 2] = ["-e", "sched:sched_switch"];
 
@@ -74,4 +75,22 @@ fn a_command_beside_processes_is_how_long_they_are_recorded() {
     let lines = report(&env);
     let of_it = format!("-{pid} ");
     assert!(lines.len() > 1 && lines.iter().all(|line| line.contains(&of_it)), "{lines:#?}");
+}
+
+/// They cannot be enabled, so no list of events has them.
+#[test]
+fn events_of_the_system_ftrace_take_triggers() {
+    let Some((tracefs, _lock)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let name = format!("rtrace-test-print-{}", std::process::id());
+    let mut journal = Journal::in_memory(&tracefs);
+    let instance = journal.create_instance(&name).unwrap();
+    let trigger = |verb: &str, rest: &[&str]| env.rtrace(&[&["trigger", verb, "-B", &name][..], rest].concat());
+    trigger("add", &["ftrace:print", "stacktrace"]).exits(0);
+    trigger("list", &[]).exits(0).prints_with("ftrace:print");
+    std::fs::write(tracefs.root().join("instances").join(&name).join("trace_marker"), "here").unwrap();
+    let text = instance.read("trace").unwrap();
+    assert!(text.contains("here") && text.contains("<stack trace>"), "{text}");
+    trigger("remove", &["ftrace:print", "stacktrace"]).exits(0);
+    trigger("list", &[]).exits(0).prints("");
 }

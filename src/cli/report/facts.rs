@@ -69,9 +69,12 @@ fn event_pattern(text: &str) -> Result<Regex, String> {
 impl Wanted {
     pub(super) fn any(&self) -> bool {
         let of_cpus = self.cpus || self.first_event || self.last_event;
-        let of_formats = self.event_names || self.events || self.event.is_some();
         let of_file = self.stat || self.uname || self.version || self.endian || self.page_size;
-        of_cpus || of_formats || of_file || self.functions || self.printk
+        of_cpus || self.of_formats() || of_file || self.functions || self.printk
+    }
+
+    fn of_formats(&self) -> bool {
+        self.event_names || self.events || self.event.is_some()
     }
 }
 
@@ -82,18 +85,15 @@ pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut im
         let trace = &input.trace;
         if wanted.cpus || wanted.first_event || wanted.last_event {
             cpus(args, input, damage, out)?;
-            continue;
         }
         if wanted.endian {
             let name = |endian: Endian| if endian == Endian::Little { "little" } else { "big" };
             let (file, host) = (name(trace.abi.endian), name(Abi::HOST.endian));
             writeln!(out, "file is {file} endian and host is {host} endian")?;
-            continue;
         }
         if wanted.page_size {
             let host = nix::unistd::sysconf(nix::unistd::SysconfVar::PAGE_SIZE)?.unwrap_or(0);
             writeln!(out, "file page size is {}, and host page size is {host}", trace.prefix.page_size)?;
-            continue;
         }
         if wanted.functions {
             for symbol in input.symbols.kallsyms.iter() {
@@ -104,7 +104,6 @@ pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut im
                 }
                 writeln!(out)?;
             }
-            continue;
         }
         if wanted.printk {
             for (address, text) in input.symbols.printk.iter() {
@@ -112,9 +111,9 @@ pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut im
                 out.write_all(text)?;
                 writeln!(out)?;
             }
-            continue;
         }
-        if inputs.len() > 1 {
+        let named = wanted.uname || wanted.version || wanted.stat || wanted.of_formats();
+        if named && inputs.len() > 1 {
             write!(out, "{}: ", input.label())?;
         }
         // Names and formats alone are for programs to read.
