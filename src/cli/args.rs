@@ -45,6 +45,14 @@ impl TracefsArgs {
         Ok(self.find()?)
     }
 
+    /// Opens it to read the events' formats: the directory that is named may be a copy of them.
+    pub(crate) fn open_formats(&self) -> Result<Tracefs, Failure> {
+        match &self.tracefs {
+            Some(path) => Ok(Tracefs::formats_at(path)?),
+            None => self.open(),
+        }
+    }
+
     /// Opens the tracing directory, mounting it if need be.
     ///
     /// # Errors
@@ -89,6 +97,11 @@ impl WriteArgs {
     /// Opens the tracing directory.
     pub(crate) fn open(&self) -> Result<Tracefs, Failure> {
         self.tracefs.open()
+    }
+
+    /// Opens it to read the events' formats only: [`TracefsArgs::open_formats`].
+    pub(crate) fn open_formats(&self) -> Result<Tracefs, Failure> {
+        self.tracefs.open_formats()
     }
 
     /// A journal for changes by this command, to be undone also if it is killed.

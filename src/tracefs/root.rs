@@ -36,6 +36,16 @@ impl Tracefs {
         Self::with_files(root, Arc::new(RealFiles))
     }
 
+    /// A directory with a copy of `events`, whose formats are read: nothing is written to it.
+    ///
+    /// # Errors
+    /// As [`Tracefs::at`].
+    pub fn formats_at(root: impl Into<PathBuf>) -> Result<Self, Error> {
+        let tracefs = Tracefs { root: root.into().into(), files: Arc::new(RealFiles) };
+        tracefs.check_has(&["events"])?;
+        Ok(tracefs)
+    }
+
     /// The one at `root`, reached through `files`.
     ///
     /// # Errors
@@ -51,13 +61,17 @@ impl Tracefs {
     /// # Errors
     /// As [`Tracefs::at`].
     pub(super) fn check(&self) -> Result<(), Error> {
+        self.check_has(&["events", "trace_clock"])
+    }
+
+    fn check_has(&self, wanted: &[&'static str]) -> Result<(), Error> {
         let path = || self.root.to_path_buf();
         let names = match self.files.list(&self.root) {
             Err(e) if e.kind() == io::ErrorKind::PermissionDenied => return Err(Error::NotRoot { path: path() }),
             Err(_) => return Err(Error::NotTracefs { path: path(), missing: "events" }),
             Ok(names) => names,
         };
-        match ["events", "trace_clock"].into_iter().find(|wanted| !names.iter().any(|(name, _)| name == wanted)) {
+        match wanted.iter().find(|wanted| !names.iter().any(|(name, _)| name == **wanted)) {
             Some(missing) => Err(Error::NotTracefs { path: path(), missing }),
             None => Ok(()),
         }

@@ -22,6 +22,31 @@ fn poor_kernel(env: &TestEnvironment) -> String {
     root.to_str().expect("a plain path").to_owned()
 }
 
+/// What is only printed needs neither the kernel's features nor a tracefs: a copy of the formats will do.
+#[test]
+fn statements_are_printed_for_a_copy_of_the_formats() {
+    let env = TestEnvironment::new();
+    for event in ["kmem.kmalloc", "sched.sched_waking", "sched.sched_switch"] {
+        let folder = env.path().join("events").join(event.replace('.', "/"));
+        fs::create_dir_all(&folder).expect("a folder");
+        let format = format!("{}/tests/data/languages/formats/{event}", env!("CARGO_MANIFEST_DIR"));
+        fs::copy(format, folder.join("format")).expect("a file");
+    }
+    let copy = env.path().to_str().expect("a plain path");
+    let join = "select end.next_pid as pid, TIMESTAMP_DELTA_USECS as lat from sched_waking as start \
+                join sched_switch as end on start.pid = end.next_pid";
+    let made = "echo 'w pid_t pid; u64 lat' >> ";
+    env.rtrace(&["sqlhist", "-t", copy, "-n", "w", join]).exits(0).prints_with(made);
+    env.rtrace(&["synth", "sql", "--dry-run", "--tracefs", copy, "-n", "w", join]).exits(0).prints_with(made);
+    let create =
+        "synth create w --start sched:sched_waking --end sched:sched_switch --match pid=next_pid --delta usecs:lat";
+    let words: Vec<&str> = create.split(' ').chain(["--dry-run", "--tracefs", copy]).collect();
+    env.rtrace(&words).exits(0).prints_with(" >> ").prints_with("u64 lat");
+    let hist = format!("echo 'hist:keys=bytes_req.log2' >> {copy}/events/kmem/kmalloc/trigger\n");
+    env.rtrace(&["sqlhist", "-t", copy, "select cast(bytes_req as log2) from kmalloc"]).exits(0).prints(&hist);
+    env.rtrace(&["sqlhist", "-t", copy, "-e", "select cast(bytes_req as log2) from kmalloc"]).exits(1);
+}
+
 #[test]
 fn what_the_kernel_lacks_is_named_with_its_config() {
     let env = TestEnvironment::new();
@@ -40,7 +65,7 @@ fn what_the_kernel_lacks_is_named_with_its_config() {
             "hist show",
             "hist stop",
             "latency sched:sched_waking sched:sched_switch --by pid=next_pid --duration 1s",
-            "sqlhist select",
+            "sqlhist -e select",
             "trigger add sched:sched_switch hist:keys=next_pid",
             "trigger add sched:sched_switch enable_hist:sched:sched_switch",
         ],

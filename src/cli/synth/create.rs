@@ -1,6 +1,6 @@
 //! `rtrace synth create`.
 
-use super::{able, create_plan, print_plan};
+use super::{create_plan, open, print_plan};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{SetArgs, event, read_format};
 use crate::cli::keywords::{DELTAS, FILTERS, words};
@@ -109,9 +109,14 @@ impl TrackingArgs {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let tracefs = able(args.set.write.open()?)?;
+    let tracefs = open(&args.set)?;
     let top = tracefs.top();
-    let features = Features::from_readme(&top.read("README")?);
+    // A copy of the formats says nothing about the kernel that will get the lines: a new one, then.
+    let old_stack_name = match top.read("README") {
+        Ok(readme) => !Features::from_readme(&readme).common_stacktrace,
+        Err(_) if args.set.dry_run => false,
+        Err(error) => return Err(error.into()),
+    };
     let start = read_format(&top, &event(&top, &args.start)?)?;
     let end = read_format(&top, &event(&top, &args.end)?)?;
     let mut matches = args.matches.iter().map(|text| {
@@ -123,7 +128,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         return Err(Failure::new(Exit::Usage, anyhow!("--match needs a field")));
     };
     let mut builder = Builder::new(&args.name, start, end, start_field, end_field, name).map_err(builder_failure)?;
-    builder.old_stack_name(!features.common_stacktrace);
+    builder.old_stack_name(old_stack_name);
     for (start, end, name) in matches {
         builder.match_fields(start, end, name).map_err(builder_failure)?;
     }

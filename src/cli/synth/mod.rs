@@ -10,7 +10,7 @@ pub(super) use sql::{SqlhistArgs, run_sqlhist};
 
 use super::args::{ListArgs, TracefsArgs};
 use super::exit::{Exit, Failure};
-use super::hist::{PlaceArgs, add_trigger, clock_note};
+use super::hist::{PlaceArgs, SetArgs, add_trigger, clock_note};
 use crate::cli::terminal::note;
 use rtrace::synth::{Plan, SynthDef};
 use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs};
@@ -73,6 +73,12 @@ fn able(tracefs: Tracefs) -> Result<Tracefs, Failure> {
     tracefs.require(&Feature::SyntheticEvents)?;
     tracefs.require(&Feature::HistTriggers)?;
     Ok(tracefs)
+}
+
+/// The tracing directory for a command that makes events, or only prints what would make them: then any directory with
+/// the events' formats will do, of whatever kernel.
+fn open(set: &SetArgs) -> Result<Tracefs, Failure> {
+    if set.dry_run { set.write.open_formats() } else { able(set.write.open()?) }
 }
 
 /// The synthetic events there are.

@@ -1,7 +1,7 @@
 //! `rtrace synth sql` and `rtrace sqlhist`.
 
 use super::create::{TrackingArgs, builder_failure};
-use super::{able, create_plan, print_plan};
+use super::{create_plan, open, print_plan};
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{LONG_LIVED as HISTS, PlaceArgs, SetArgs, add_trigger, event, read_format, syntax_failure};
@@ -75,7 +75,7 @@ pub(crate) struct SqlhistArgs {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let tracefs = able(args.set.write.open()?)?;
+    let tracefs = open(&args.set)?;
     let text = statement(&args.statement, args.file.as_deref())?;
     let lowered = understand(&tracefs, &text, args.name.as_deref(), &args.tracking)?;
     if args.set.dry_run {
@@ -87,10 +87,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 /// sqlhist: the commands are printed in any case.
 pub(crate) fn run_sqlhist(args: &SqlhistArgs) -> Result<Exit, Failure> {
     let tracefs = match &args.dir {
-        Some(dir) => Tracefs::at(dir)?,
-        None => args.tracefs.open()?,
+        Some(dir) if args.execute => Tracefs::at(dir)?,
+        Some(dir) => Tracefs::formats_at(dir)?,
+        None if args.execute => args.tracefs.open()?,
+        None => args.tracefs.open_formats()?,
     };
-    tracefs.require(&rtrace::tracefs::Feature::HistTriggers)?;
+    if args.execute {
+        tracefs.require(&rtrace::tracefs::Feature::HistTriggers)?;
+    }
     let text = statement(&args.statement, args.file.as_deref())?;
     let tracking =
         TrackingArgs::new(args.max.clone(), args.change.clone(), args.save.clone(), args.snapshot, args.trace);
