@@ -42,11 +42,12 @@ fn exit_with_4_and_name_the_first() {
             "report --pid 1",
             "report --profile",
             "profile --input",
+            "dump --validate",
         ] {
-            let words = line.split(' ').chain((!line.starts_with("profile")).then_some("--threads"));
-            let threads = (!line.starts_with("profile")).then_some(threads);
+            let threads = line.starts_with("report").then_some(["--threads", threads]).into_iter().flatten();
+            let words = line.split(' ').chain(threads);
             let mut command = Command::new(env!("CARGO_BIN_EXE_rtrace"));
-            let done = command.args(words).args(threads).arg(&path).output().unwrap();
+            let done = command.args(words).arg(&path).output().unwrap();
             let stderr = String::from_utf8_lossy(&done.stderr);
             assert_eq!(done.status.code(), Some(4), "{line}: {stderr}");
             assert_eq!(stderr.matches("no format describes").count(), 1, "{line}: {stderr}");

@@ -1,20 +1,24 @@
 //! `rtrace dump --validate`: everything is read once, and mismatches are reported.
 
+use crate::cli::damage::Damage;
 use crate::cli::terminal::note;
+use rtrace::event::described_ids;
+use rtrace::recording::{Notice, UnknownEvents};
 use rtrace::trace_dat::{FileError, TimeOptions, Trace};
+use rtrace::units::{EventId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-/// The contents of a file, sound or not, as a sentence; each defect goes to `defect`.
-pub(super) fn validate(trace: &Trace, defect: &mut dyn FnMut(&FileError)) -> Result<String, FileError> {
-    let formats = trace.formats();
-    let known: BTreeSet<u16> = formats.map(|format| format.id.0).collect();
+/// The contents of the file at `path`, sound or not, as a sentence; each defect goes to `damage`.
+pub(super) fn validate(trace: &Trace, path: &Path, damage: &Damage) -> Result<String, FileError> {
+    let known: BTreeSet<u16> = described_ids(trace.formats()).into_iter().collect();
     let mut events = 0u64;
     let mut defects = trace.damage.len() as u64;
     let mut backwards = 0u64;
-    let mut unknown: BTreeMap<u16, u64> = BTreeMap::new();
+    let mut unknown: BTreeMap<u16, UnknownEvents> = BTreeMap::new();
     let mut tell = |error: &FileError| {
         defects += 1;
-        defect(error);
+        damage.note(path, error);
     };
     [&trace.kallsyms, &trace.btf].iter().filter_map(|lazy| lazy.get().err()).for_each(&mut tell);
     for buffer in &trace.buffers {
@@ -33,15 +37,20 @@ pub(super) fn validate(trace: &Trace, defect: &mut dyn FnMut(&FileError)) -> Res
                         // common_type comes first in every event of every kernel
                         let id = trace.abi.uint(stream.bytes(&head), 0, 2).unwrap_or(0) as u16;
                         if !known.contains(&id) {
-                            *unknown.entry(id).or_default() += 1;
+                            let (first, cpu) = (Timestamp(head.item.timestamp), stream.cpu());
+                            let none = UnknownEvents { recording: 0, id: EventId(id), count: 0, first, cpu };
+                            let events = unknown.entry(id).or_insert(none);
+                            events.count += 1;
+                            (events.first, events.cpu) = (events.first, events.cpu).min((first, cpu));
                         }
                     }
                 }
             }
         }
     }
-    for (id, count) in &unknown {
-        note!("rtrace: {count} events have the id {id}, of which the file has no format");
+    for events in unknown.into_values() {
+        defects += 1;
+        damage.notice(|_| path, &Notice::Unknown(events));
     }
     if backwards > 0 {
         note!("rtrace: {backwards} events are older than the one before them on their CPU");
