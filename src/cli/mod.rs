@@ -23,6 +23,7 @@ mod mem;
 mod plugin_options;
 mod probe;
 mod profile;
+mod program;
 mod record;
 mod record_error;
 mod recover;
@@ -160,6 +161,7 @@ pub(crate) fn main() -> ExitCode {
     // A write beyond `ulimit -f` is an error like a full disk, in every command. Children get a mask of their own.
     let _ = SigSet::from_iter([Signal::SIGXFSZ]).thread_block();
     let parse = |root: clap::Command| root.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let command_line = || command_line().bin_name(program::name());
     let parsed = match parse(command_line().styles(Styles::plain())) {
         // The help holds nothing but words of ours, so it may have colours. Errors quote arguments.
         Err(answer) if !answer.use_stderr() => parse(command_line()),

@@ -53,3 +53,15 @@ fn every_option_of_trace_cmd_is_told_and_those_promised_are_taken() {
         .extend(documented.keys().map(|(command, option)| format!("{command} {option}: trace-cmd has no such option")));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// A script that calls a link of that name shows what it called.
+#[test]
+fn called_as_trace_cmd_it_says_so() {
+    let env = TestEnvironment::new();
+    let link = env.path().join("trace-cmd");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_rtrace"), &link).expect("a link");
+    let link = link.to_str().expect("a plain path");
+    env.run(link, &["report", "nosuch.dat"]).exits(1).complains_with("trace-cmd: failed to read nosuch.dat: ");
+    env.run(link, &["report", "--nosuch"]).exits(2).complains_with("Usage: trace-cmd report ");
+    env.rtrace(&["report", "nosuch.dat"]).exits(1).complains_with("rtrace: failed to read nosuch.dat: ");
+}

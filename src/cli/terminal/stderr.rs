@@ -2,6 +2,7 @@
 
 use super::guard::Guard;
 use super::styled::Styled;
+use crate::cli::program;
 use std::fmt;
 use std::io::{self, Stderr, Write};
 
@@ -18,10 +19,14 @@ macro_rules! note {
 }
 pub(crate) use note;
 
-/// Writes text on stderr. Where that is closed or full there is nobody to tell, and the exit code has to say how the
-/// command ended.
+/// Writes text on stderr; `rtrace: ` at its start becomes the name that the program was called by. Where stderr is closed or
+/// full there is nobody to tell, and the exit code has to say how the command ended.
 pub(crate) fn say(text: fmt::Arguments<'_>) {
-    draw(Styled::default().text(text.to_string().as_bytes()));
+    let mut text = text.to_string();
+    if text.starts_with("rtrace: ") {
+        text.replace_range(.."rtrace".len(), program::name());
+    }
+    draw(Styled::default().text(text.as_bytes()));
 }
 
 /// Writes text with sequences of the program's own, in one piece, so that it stays apart from a traced command's output.
