@@ -43,7 +43,8 @@ pub(crate) fn setup_failure(error: RecordError) -> Failure {
         RecordError::Plan(PlanError::NoClock { ref name, ref available })
         | RecordError::Plan(PlanError::NoOption { ref name, ref available })
         | RecordError::Plan(PlanError::NoDevice { ref name, ref available }) => {
-            let hint = did_you_mean(name, available.iter().map(String::as_str));
+            let near = |name: &str| did_you_mean(name, available.iter().map(String::as_str));
+            let hint = near(name).or_else(|| near(name.strip_prefix("no")?));
             let failure = Failure::new(Exit::Failed, error);
             match hint {
                 Some(hint) => failure.hint(hint),

@@ -182,7 +182,7 @@ pub enum PlanError {
     /// A trace option that this kernel does not have.
     #[error("this kernel has no trace option `{name}`")]
     NoOption {
-        /// The name.
+        /// The name, with the `no` that was to switch it off.
         name: String,
         /// Those it has.
         available: Vec<String>,

@@ -278,7 +278,8 @@ pub(super) fn set_buffer(journal: &mut Journal, instance: &Instance, buffer: &Bu
         if !instance.has(&format!("options/{name}")) {
             journal.tracefs().explain_missing_option(name)?;
             let available = instance.list("options")?.into_iter().map(|(option, _)| option).collect();
-            return Err(PlanError::NoOption { name: name.clone(), available }.into());
+            let name = if *on { name.clone() } else { format!("no{name}") };
+            return Err(PlanError::NoOption { name, available }.into());
         }
         journal.set_option(instance, name, *on)?;
     }

@@ -265,7 +265,7 @@ fn what_the_exit_code_says_of_tracefs() {
         ("stream --journal-dir j -e nosuch", 1, "no event matches `nosuch`"),
         ("record --journal-dir j -e nosuch", 1, "no event matches `nosuch`"),
         ("set --journal-dir j -C nosuch", 1, "nosuch"),
-        ("set --journal-dir j -O nosuch", 1, "no trace option"),
+        ("set --journal-dir j -O nosuch", 1, "no trace option `nosuch`"),
         ("list -e nosuch", 1, "no event matches `nosuch`"),
     ]);
     for verb in ["stop", "restart", "stat", "clear", "reset", "extract", "show"] {
