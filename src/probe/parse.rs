@@ -121,6 +121,9 @@ impl<'a> Parser<'a> {
             }
             Ok((!part.is_empty()).then(|| part.to_owned()))
         };
+        if event.0.is_empty() && group.is_none() {
+            return Err(self.error(Span::at(at), "the event's name is missing after `:`"));
+        }
         let group = match group {
             Some(("", at)) => {
                 return Err(self.error(Span::at(at), "the group's name is missing before `/`"));
@@ -145,8 +148,15 @@ impl<'a> Parser<'a> {
                 ProbeKind::Event { system: system.to_owned(), event: event.to_owned() }
             }
             't' => ProbeKind::Tracepoint { name: place.to_owned() },
-            'f' => {
-                ProbeKind::Function { symbol: bare.to_owned(), returns: percent || max_active.is_some(), max_active }
+            'f' if max_active.is_some() && !percent => {
+                let message = "the number of active returns is for return probes only";
+                return Err(self.error(span, message).hint(format!("`{bare}%return` probes the function's return")));
+            }
+            'f' => ProbeKind::Function { symbol: bare.to_owned(), returns: percent, max_active },
+            _ if place.contains('/') && percent && bare.ends_with(')') => {
+                return Err(self
+                    .error(span, "a counter's `)` ends the place of a probe")
+                    .hint(format!("`r {bare}` probes the function's return")));
             }
             _ if place.contains('/') => self.uprobe(kind == 'r' || percent, bare, span)?,
             _ => {
@@ -291,6 +301,23 @@ mod tests {
         let name = |text: &str| text.parse::<Probe>().unwrap().kind.suggested_name();
         assert_eq!(name("r vfs_read"), "vfs_read__return");
         assert_eq!(name("p /lib/libc.so.6:0x10"), "libc_so_6_10");
+    }
+
+    /// As the kernel's selftests have it (`*_syntax_errors.tc`).
+    #[test]
+    fn what_the_kernel_refuses() {
+        for (text, message) in [
+            ("f100 vfs_read", "the number of active returns is for return probes only"),
+            ("p /bin/sh:10(10)%return", "a counter's `)` ends the place of a probe"),
+            ("p: vfs_read", "the event's name is missing after `:`"),
+            ("e: sys/ev", "the event's name is missing after `:`"),
+            ("t: kfree", "the event's name is missing after `:`"),
+        ] {
+            assert_eq!(text.parse::<Probe>().unwrap_err().message, message, "{text}");
+        }
+        for text in ["f100 vfs_read%return", "r /bin/sh:10(10)", "p:group/ vfs_read"] {
+            assert!(text.parse::<Probe>().is_ok(), "{text}");
+        }
     }
 
     #[test]
