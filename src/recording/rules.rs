@@ -167,8 +167,8 @@ fn tasks(
     }
 }
 
-/// Event ids that the verdicts drop by type, of those that a format describes. Nothing is dropped where output depends on the events around it, whatever
-/// becomes of those.
+/// Event ids that the verdicts drop by type, of those that a format describes. Nothing is dropped where output depends on
+/// the events around it, whatever becomes of those.
 fn sieve(
     recording: &Recording,
     verdicts: &[Verdict],

@@ -22,7 +22,7 @@ fn poor_kernel(env: &TestEnvironment) -> String {
     root.to_str().expect("a plain path").to_owned()
 }
 
-/// What is only printed needs neither the kernel's features nor a tracefs: a copy of the formats will do.
+/// Printing alone needs neither the kernel's features nor a tracefs: a copy of the formats will do.
 #[test]
 fn statements_are_printed_for_a_copy_of_the_formats() {
     let env = TestEnvironment::new();

@@ -40,12 +40,12 @@ pub(super) struct SegmentReader<'s> {
     ahead: &'s mut Ahead,
     cpu: CpuId,
     chunk: usize,
-    rules: Rules<'s>,
+    rules: SegmentRules<'s>,
 }
 
-/// What holds for all records.
+/// The correction, sieve and end that hold for all records of a segment.
 #[derive(Clone, Copy)]
-struct Rules<'s> {
+struct SegmentRules<'s> {
     correction: &'s Correction,
     sieve: Option<&'s EventIdSet>,
     end: Option<usize>,
@@ -87,8 +87,12 @@ impl SegmentStream {
 
     /// Its records. Each stream is read once.
     pub(super) fn reader(&mut self) -> SegmentReader<'_> {
-        let rules =
-            Rules { correction: &self.correction, sieve: self.sieve.as_deref(), end: self.end, until: self.until };
+        let rules = SegmentRules {
+            correction: &self.correction,
+            sieve: self.sieve.as_deref(),
+            end: self.end,
+            until: self.until,
+        };
         SegmentReader {
             data: self.chunks.first().map_or(&[], |chunk| chunk),
             chunks: &self.chunks,
@@ -146,7 +150,7 @@ impl Source for SegmentReader<'_> {
 impl SegmentReader<'_> {
     #[inline(never)]
     fn refill(&mut self) -> Result<Option<Head>, FileError> {
-        let Rules { correction, sieve, end, until } = self.rules;
+        let SegmentRules { correction, sieve, end, until } = self.rules;
         loop {
             let Ahead { cursor, batch } = &mut *self.ahead;
             if let Some(source) = batch.take_error() {
