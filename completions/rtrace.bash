@@ -16,6 +16,9 @@ _rtrace() {
             ",$1")
                 cmd="rtrace"
                 ;;
+            rtrace,analyze)
+                cmd="rtrace__subcmd__analyze"
+                ;;
             rtrace,check-events)
                 cmd="rtrace__subcmd__check__subcmd__events"
                 ;;
@@ -118,6 +121,18 @@ _rtrace() {
             rtrace,trigger)
                 cmd="rtrace__subcmd__trigger"
                 ;;
+            rtrace__subcmd__analyze,io)
+                cmd="rtrace__subcmd__analyze__subcmd__io"
+                ;;
+            rtrace__subcmd__analyze,irq)
+                cmd="rtrace__subcmd__analyze__subcmd__irq"
+                ;;
+            rtrace__subcmd__analyze,sched)
+                cmd="rtrace__subcmd__analyze__subcmd__sched"
+                ;;
+            rtrace__subcmd__analyze,syscalls)
+                cmd="rtrace__subcmd__analyze__subcmd__syscalls"
+                ;;
             rtrace__subcmd__filter,check)
                 cmd="rtrace__subcmd__filter__subcmd__check"
                 ;;
@@ -199,6 +214,9 @@ _rtrace() {
             rtrace__subcmd__synth,create)
                 cmd="rtrace__subcmd__synth__subcmd__create"
                 ;;
+            rtrace__subcmd__synth,define)
+                cmd="rtrace__subcmd__synth__subcmd__define"
+                ;;
             rtrace__subcmd__synth,list)
                 cmd="rtrace__subcmd__synth__subcmd__list"
                 ;;
@@ -230,12 +248,314 @@ _rtrace() {
 
     case "${cmd}" in
         rtrace)
-            opts="-h -V --help --version record report stream recover restore convert dump extract profile stack split list mem options check-events start set stop restart clear reset show stat filter trigger snapshot instance probe hist latency synth sqlhist generate help"
+            opts="-h -V --help --version record report stream recover restore convert dump extract profile stack split list mem analyze options check-events start set stop restart clear reset show stat filter trigger snapshot instance probe hist latency synth sqlhist generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__analyze)
+            opts="-h --help io irq sched syscalls"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__analyze__subcmd__io)
+            opts="-i -h --input --since --until --around --threads --json --csv --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --input)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -i)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --around)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__analyze__subcmd__irq)
+            opts="-i -h --input --since --until --around --threads --kind --top --sort --json --csv --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --input)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -i)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --around)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kind)
+                    COMPREPLY=($(compgen -W "irq vector softirq tasklet timer hrtimer work" -- "${cur}"))
+                    return 0
+                    ;;
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -W "own count max max-delay" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__analyze__subcmd__sched)
+            opts="-i -h --input --since --until --around --threads --pid --comm --top --sort --json --csv --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --input)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -i)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --around)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --comm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -W "run wait max-wait preempted blocked switches" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__analyze__subcmd__syscalls)
+            opts="-i -h --input --since --until --around --threads --pid --comm --call --top --sort --json --csv --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --input)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -i)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --around)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --comm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --call)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --top)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sort)
+                    COMPREPLY=($(compgen -W "total count mean p99 max errors off-cpu" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -302,7 +622,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__convert)
-            opts="-i -o -h --input --output --force --file-version --compression --help"
+            opts="-i -o -F -v -I -S -h --input --output --to --force --file-version --compression --fields --invert --cpu --raw-ts --nodate --ts-offset --align --align-ts --ts2secs --since --until --around --first --last --threads --filter --pid --tgid --comm --no-irq --no-softirq --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -368,11 +688,79 @@ _rtrace() {
                     fi
                     return 0
                     ;;
+                --to)
+                    COMPREPLY=($(compgen -W "trace.dat perfetto folded speedscope chrome json csv" -- "${cur}"))
+                    return 0
+                    ;;
                 --file-version)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --compression)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fields)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -F)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cpu)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ts-offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --align)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ts2secs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --around)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --first)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --filter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tgid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --comm)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -384,7 +772,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__dump)
-            opts="-i -v -h --input --validate --summary --all --sections --options --flyrecord --buffers --head-page --head-event --ftrace-events --systems --events --kallsyms --printk --cmd-lines --modules --clock --strings --json --help"
+            opts="-i -v -h --input --validate --summary --sections --options --buffers --flyrecord --head-page --head-event --ftrace-events --systems --events --kallsyms --printk --cmd-lines --modules --clock --strings --all --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -675,7 +1063,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__help)
-            opts="-h --help add check check-events clear continue convert create dump exit-codes extract filter free functions help hist instance latency list mem options pause probe profile record recover remove report reset restart save set show snapshot split sql stack start stat status stop stream synth take trigger"
+            opts="-h --help add analyses analyze check check-events clear continue convert create define dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -689,7 +1077,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__hist)
-            opts="-i -P -s -B -v -n -k -h --input --all-tasks --val --sort --if --size --name --var --action --nohitcount --instance --top --dry-run --verbose --tracefs --journal-dir --json --csv --folded --raw --limit --follow --diff --max-lost --duration --key --help start show pause continue clear stop"
+            opts="-i -P -s -B -v -n -k -h --input --all-tasks --val --sort --if --size --name --var --action --nohitcount --instance --top --dry-run --verbose --tracefs --journal-dir --json --csv --folded --raw --weight --limit --follow --diff --max-lost --duration --key --help start show pause continue clear stop"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -774,6 +1162,10 @@ _rtrace() {
                     ;;
                 --journal-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --weight)
+                    COMPREPLY=($(compgen -W "time count" -- "${cur}"))
                     return 0
                     ;;
                 --limit)
@@ -911,7 +1303,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__hist__subcmd__show)
-            opts="-B -n -h --instance --top --json --csv --folded --raw --limit --follow --diff --max-lost --against --tracefs --journal-dir --help"
+            opts="-B -n -h --instance --top --json --csv --folded --raw --weight --limit --follow --diff --max-lost --against --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -923,6 +1315,10 @@ _rtrace() {
                     ;;
                 -B)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --weight)
+                    COMPREPLY=($(compgen -W "time count" -- "${cur}"))
                     return 0
                     ;;
                 --limit)
@@ -1346,7 +1742,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__latency)
-            opts="-B -v -n -h --by --split --buckets --ns --if-start --if-end --size --instance --top --dry-run --verbose --tracefs --journal-dir --json --csv --folded --raw --limit --follow --diff --max-lost --duration --help"
+            opts="-B -v -n -h --by --split --buckets --ns --if-start --if-end --size --instance --top --dry-run --verbose --tracefs --journal-dir --json --csv --folded --raw --weight --limit --follow --diff --max-lost --duration --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1393,6 +1789,10 @@ _rtrace() {
                     ;;
                 --journal-dir)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --weight)
+                    COMPREPLY=($(compgen -W "time count" -- "${cur}"))
                     return 0
                     ;;
                 --limit)
@@ -1619,7 +2019,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__profile)
-            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -d -D -G -S -H -o -q -a -h --event --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --duration --timeout --top --self --global-irqs --by-comm --only-named --hook --input --output --stderr --json --quiet --help functions"
+            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -d -D -G -S -H -o -q -a -h --event --for --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --duration --timeout --top --self --global-irqs --by-comm --only-named --hook --input --output --stderr --json --quiet --help functions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1630,6 +2030,10 @@ _rtrace() {
                     return 0
                     ;;
                 -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1856,7 +2260,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__record)
-            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -d -D -o -a -q -r -S -H -G -k -K -m -s -h --event --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --output --all-formats --quiet --duration --timeout --top --self --max-lost --summary-json --max-size --min-free --ring --ring-time --priority --compression --date --profile --only-named --hook --by-comm --ts-offset --keep --keep-all --nosplice --dry-run --max-per-cpu --poll --sleep --proc-map --tsc2nsec --file-version --daemonize --pid-file --daemonized --device --stderr --temp --debug --help"
+            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -d -D -o -a -q -r -S -H -G -k -K -m -s -h --event --for --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --output --all-formats --quiet --duration --timeout --top --self --max-lost --summary-json --max-size --min-free --ring --ring-time --priority --compression --date --profile --only-named --hook --by-comm --ts-offset --keep --keep-all --nosplice --dry-run --max-per-cpu --poll --sleep --proc-map --tsc2nsec --file-version --daemonize --pid-file --daemonized --device --stderr --temp --debug --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1867,6 +2271,10 @@ _rtrace() {
                     return 0
                     ;;
                 -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2227,7 +2635,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__report)
-            opts="-i -F -v -t -l -R -N -L -w -r -n -O -T -I -S -G -H -E -e -p -f -P -q -V -h --input --invert --ts-diff --wakeups --boundary --cpu --raw-ts --nodate --ts-offset --align --align-ts --ts2secs --ts-check --raw-events --no-handler --option --kallsyms --filter-test --symbols --symfs --since --until --around --first --last --threads --filter --pid --tgid --comm --no-irq --no-softirq --format --fields --json-schema --count --summary --top-tasks --json --profile --global-irqs --by-comm --hook --color --stat --uname --version --cpus --event-names --events --event --first-event --last-event --check-events --endian --page-size --functions --printk --quiet --verbose --help"
+            opts="-i -F -v -I -S -t -l -R -N -L -w -r -n -O -T -G -H -E -e -p -f -P -q -V -h --input --invert --cpu --raw-ts --nodate --ts-offset --align --align-ts --ts2secs --since --until --around --first --last --threads --filter --pid --tgid --comm --no-irq --no-softirq --ts-diff --wakeups --boundary --ts-check --raw-events --no-handler --option --kallsyms --filter-test --symbols --symfs --format --fields --json-schema --count --summary --top-tasks --json --profile --global-irqs --by-comm --hook --color --stat --uname --version --cpus --event-names --events --event --first-event --last-event --check-events --endian --page-size --functions --printk --quiet --verbose --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2283,6 +2691,46 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --around)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --first)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --filter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tgid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --comm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --raw-events)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2331,46 +2779,6 @@ _rtrace() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o plusdirs
                     fi
-                    return 0
-                    ;;
-                --since)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --until)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --around)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --first)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --last)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --threads)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --filter)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --pid)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --tgid)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --comm)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --format)
@@ -2499,12 +2907,16 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__set)
-            opts="-f -R -b -p -l -n -g -O -T -M -c -i -d -D -e -B -C -v -P -F -q -h --filter --trigger --buffer-size --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --event --instance --clock --pid --follow --fork --quiet --help"
+            opts="-f -R -b -p -l -n -g -O -T -M -c -i -d -D -e -B -C -v -P -F -q -h --for --filter --trigger --buffer-size --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --event --instance --clock --pid --follow --fork --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --filter)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3224,12 +3636,16 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__start)
-            opts="-f -R -b -p -l -n -g -O -T -M -c -i -d -D -e -B -C -v -P -F -q -h --filter --trigger --buffer-size --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --event --instance --clock --pid --follow --fork --quiet --help"
+            opts="-f -R -b -p -l -n -g -O -T -M -c -i -d -D -e -B -C -v -P -F -q -h --for --filter --trigger --buffer-size --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --event --instance --clock --pid --follow --fork --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --filter)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3443,7 +3859,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__stream)
-            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -d -D -t -N -q -h --event --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --duration --timeout --top --self --format --json --quiet --help"
+            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -d -D -t -N -q -h --event --for --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --duration --timeout --top --self --format --json --quiet --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3454,6 +3870,10 @@ _rtrace() {
                     return 0
                     ;;
                 -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3608,7 +4028,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__synth)
-            opts="-h --help create list show remove sql"
+            opts="-h --help create define list show remove sql"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3622,7 +4042,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__synth__subcmd__create)
-            opts="-B -v -h --start --end --match --field --delta --sum --if-start --if-end --max --change --save --snapshot --trace --instance --top --dry-run --verbose --tracefs --journal-dir --help"
+            opts="-B -v -h --start --end --match --field --delta --sum --if-start --if-end --size --max --change --save --snapshot --trace --instance --top --dry-run --verbose --tracefs --journal-dir --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3660,6 +4080,10 @@ _rtrace() {
                     COMPREPLY=($(compgen -W "COMM CPU CPUS common_pid .ustring .function" -- "${cur}"))
                     return 0
                     ;;
+                --size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --max)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3680,6 +4104,31 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --journal-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__synth__subcmd__define)
+            opts="-v -h --dry-run --verbose --tracefs --journal-dir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --tracefs)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then

@@ -31,7 +31,7 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "report" -d 'Print a r
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stream" -d 'Trace and print the events as they happen, without a file'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "recover" -d 'Finish a recording whose recorder was killed'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "restore" -d 'Finish a recording whose recorder was killed'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "convert" -d 'Write a recording in another version or compression'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "convert" -d 'Write a recording in another format, version or compression'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "dump" -d 'Inspect or validate a trace.dat file'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "extract" -d 'Save a ring buffer\'s contents to a trace.dat file'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "profile" -d 'Show where tasks spend their time'
@@ -39,6 +39,7 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stack" -d 'Show the d
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "split" -d 'Cut a recording into parts by time, events or sub-buffers'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "list" -d 'List what this kernel can trace'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "mem" -d 'Show which functions hold how much of the kernel\'s memory'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "analyze" -d 'Say where time went in a recording'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "options" -d 'List options that change how `report` formats events'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "check-events" -d 'Check that every event of this kernel is understood'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "start" -d 'Start tracing and leave it running'
@@ -55,12 +56,13 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "snapshot" -d 'Take, s
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "instance" -d 'Create, show, change and remove instances'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "probe" -d 'Add, list and remove dynamic events: kprobe, uprobe, eprobe, fprobe, tprobe and user events'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "hist" -d 'Count events in the kernel and show the table'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "latency" -d 'Show how the time between two events is distributed'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "latency" -d 'Show how the time between two or more events is distributed'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "synth" -d 'Create synthetic events that combine two events'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "sqlhist" -d 'Print, and with -e run, the commands that an SQL statement means'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "generate" -d 'Write the man pages and the shell completions'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "help" -d 'Show help on a command or a topic'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s e -l event -d 'Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l for -d 'Record the events that an analysis reads: sched, irq, syscalls, io (see rtrace analyze)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s f -l filter -d 'Filter for the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s R -l trigger -d 'Set a trigger on the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s B -l instance -d 'Record in this instance too; options after it belong to it (made and removed if absent)' -r
@@ -136,12 +138,6 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l cpu -d 'Only th
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-offset -d 'Number to add to every time stamp, in the clock\'s unit' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l align -d 'Shift the other files\' times until this comes at the first one\'s time: start, end, or an event\'s first occurrence' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts2secs -d 'Show a clock of HZ ticks per second in seconds' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s r -l raw-events -d 'Fields by name for events or systems that match this expression' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s n -l no-handler -d 'The kernel\'s print format for events or systems that match this expression' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s O -l option -d 'Option of a plugin, as in fgraph:tailprint or ftrace:indent=0 (`rtrace options` lists them)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l kallsyms -d 'Symbols to use instead of those the file holds, as /proc/kallsyms has them' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l symbols -d 'Name the functions of user-space stacks, by the memory maps of `record --proc-map` and the files mapped then' -r -f -a "user\t'Those of programs and libraries'"
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l symfs -d 'Look for these files below DIR' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l until -d 'Only up to this time' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
@@ -152,6 +148,12 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l filter -d 'Only
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l pid -d 'Only events of these tasks' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l tgid -d 'Only what the tasks of these processes did, in recordings made with -O record-tgid' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l comm -d 'Only what tasks of this name did; may be a glob and be given several times' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s r -l raw-events -d 'Fields by name for events or systems that match this expression' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s n -l no-handler -d 'The kernel\'s print format for events or systems that match this expression' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s O -l option -d 'Option of a plugin, as in fgraph:tailprint or ftrace:indent=0 (`rtrace options` lists them)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l kallsyms -d 'Symbols to use instead of those the file holds, as /proc/kallsyms has them' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l symbols -d 'Name the functions of user-space stacks, by the memory maps of `record --proc-map` and the files mapped then' -r -f -a "user\t'Those of programs and libraries'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l symfs -d 'Look for these files below DIR' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l format -d 'Output format of the events' -r -f -a "text\t'Lines as of trace-cmd report'
 kernel\t'Lines as of the kernel\'s `trace` file'
 json\t'One JSON object per line, every field named and typed'
@@ -166,6 +168,11 @@ never\t'Never'"
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l event -d 'The formats of the events that match this expression, as in sched:.*switch' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s V -l verbose -d 'Taken as in trace-cmd, without effect' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s v -l invert -d 'Hide the events that match the filters after this'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l raw-ts -d 'Raw time stamps, without any correction'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l nodate -d 'Do not turn the time stamps of a recording with --date into wall clock times'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l align-ts -d 'Time stamps from the first event on'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s I -l no-irq -d 'Hide events in hard-interrupt context'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s S -l no-softirq -d 'Hide events in soft-interrupt context'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s t -d 'Time stamps in nanoseconds'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s l -d 'Short columns, as the kernel\'s latency format'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s R -d 'Fields by name instead of the events\' texts'
@@ -174,13 +181,8 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s L -d 'Only plug
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-diff -d 'The time since the line before, after each time stamp'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s w -l wakeups -d 'Print the time that each task waited for its CPU after it was woken, and an account at the end'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l boundary -d 'A line where a sub-buffer of the ring buffer begins'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l raw-ts -d 'Raw time stamps, without any correction'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l nodate -d 'Do not turn the time stamps of a recording with --date into wall clock times'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l align-ts -d 'Time stamps from the first event on'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-check -d 'Say where the time stamps of a CPU go backwards'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s T -l filter-test -d 'Show the filters of -F as they were understood, and no events'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s I -l no-irq -d 'Hide events in hard-interrupt context'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s S -l no-softirq -d 'Hide events in soft-interrupt context'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l json-schema -d 'The JSON Schema of what --format json prints: of any file, or of the files given'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l count -d 'Print the number of each event, instead of the events'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l summary -d 'Print the numbers of events by kind, CPU and task, instead of the events'
@@ -204,6 +206,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s P -l printk -d 
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s q -l quiet -d 'Taken as in trace-cmd, without effect'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s e -l event -d 'Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l for -d 'Record the events that an analysis reads: sched, irq, syscalls, io (see rtrace analyze)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s f -l filter -d 'Filter for the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s R -l trigger -d 'Set a trigger on the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s B -l instance -d 'Record in this instance too; options after it belong to it (made and removed if absent)' -r
@@ -265,19 +268,47 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s c -l create -d
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -l json -d 'JSON instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -l force -d 'Overwrite the file to write if there is one'
 complete -c rtrace -n "__fish_rtrace_using_subcommand restore" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s i -l input -d 'File to read [default: trace.dat]' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s o -l output -d 'File to write' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l file-version -d 'Version of the file: 6 or 7' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l compression -d 'zstd, zlib, none, or any for the best there is; version 6 is never compressed' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s i -l input -d 'File to read; several are merged by time [default: trace.dat]' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s o -l output -d 'File to write; `-` is standard output, except for trace.dat' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l to -d 'Format to write [default: that of OUT\'s ending]' -r -f -a "trace.dat\t'A recording, as `record` and trace-cmd write it'
+perfetto\t'Perfetto\'s trace format, for ui.perfetto.dev and its SQL'
+folded\t'A line per call stack with its time or count, for flame graphs'
+speedscope\t'Call stacks in the order of time, for speedscope.app'
+chrome\t'Chrome\'s trace events, as JSON: for viewers that read nothing newer'
+json\t'One JSON object per line, as of `report --format json`'
+csv\t'Comma-separated values, as of `report --format csv`'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l file-version -d 'Version of a trace.dat file: 6 or 7 [default: 7]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l compression -d 'Compression of a trace.dat file: zstd, zlib, none, or any for the best there is; version 6 is never compressed' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l fields -d 'Columns of csv, as of `report --fields`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s F -d 'Only the events that match, as in `sched/sched_switch: next_pid == 1`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l cpu -d 'Only the events of these CPUs, as in 0,2-4' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l ts-offset -d 'Number to add to every time stamp, in the clock\'s unit' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l align -d 'Shift the other files\' times until this comes at the first one\'s time: start, end, or an event\'s first occurrence' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l ts2secs -d 'Show a clock of HZ ticks per second in seconds' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l first -d 'Only the first N events that would be shown' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l last -d 'Only the last N events that would be shown' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l filter -d 'Only the events that pass a filter of the kernel\'s language, as in `sched:sched_switch: prev_prio < 100`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l pid -d 'Only events of these tasks' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l tgid -d 'Only what the tasks of these processes did, in recordings made with -O record-tgid' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l comm -d 'Only what tasks of this name did; may be a glob and be given several times' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l force -d 'Overwrite the file to write if there is one'
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s v -l invert -d 'Hide the events that match the filters after this'
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l raw-ts -d 'Raw time stamps, without any correction'
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l nodate -d 'Do not turn the time stamps of a recording with --date into wall clock times'
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l align-ts -d 'Time stamps from the first event on'
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s I -l no-irq -d 'Hide events in hard-interrupt context'
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s S -l no-softirq -d 'Hide events in soft-interrupt context'
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -s i -l input -d 'File to look at' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -s v -l validate -d 'Read everything and name each defect'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l summary -d 'The summary (what is shown without any option)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l all -d 'All parts'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l sections -d 'The sections (version 7): place, size, compression'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l options -d 'The options: place, size, content'
-complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l buffers -l flyrecord -d 'The buffers: CPUs, places, sizes'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l flyrecord -l buffers -d 'The buffers: CPUs, places, sizes'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l head-page -d 'The text of header_page'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l head-event -d 'The text of header_event'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l ftrace-events -d 'The formats of the ftrace system'
@@ -289,6 +320,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l cmd-lines -d 'The
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l modules -d 'The kernel\'s modules'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l clock -d 'The trace clock'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l strings -d 'The texts that section headers refer to (version 7), with their offsets'
+complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l all -d 'All parts'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l json -d 'The summary as JSON'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s o -l output -d 'Write to FILE' -r -F
@@ -307,6 +339,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s q -l quiet -d 
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s e -l event -d 'Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l for -d 'Record the events that an analysis reads: sched, irq, syscalls, io (see rtrace analyze)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s f -l filter -d 'Filter for the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s R -l trigger -d 'Set a trigger on the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s B -l instance -d 'Record in this instance too; options after it belong to it (made and removed if absent)' -r
@@ -413,6 +446,75 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s h -l help -d 'Pri
 complete -c rtrace -n "__fish_rtrace_using_subcommand mem" -s i -l input -d 'The same, as trace-cmd has it' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand mem" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand mem" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from io irq sched syscalls" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from io irq sched syscalls" -f -a "io" -d 'Requests to block devices: how long they waited in the queue and were at the device, how many at once'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from io irq sched syscalls" -f -a "irq" -d 'Interrupts, soft interrupts, timers and work items: how long they ran, and how long they were waited for'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from io irq sched syscalls" -f -a "sched" -d 'Time of tasks and CPUs: running, waiting for a CPU, preempted, asleep, blocked'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from io irq sched syscalls" -f -a "syscalls" -d 'System calls: how many, how long, how many failed and why, and how long their tasks were off the CPU'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -s i -l input -d 'Recording to read' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -l csv -d 'The requests as comma-separated values instead of text; times in the clock\'s unit'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -s i -l input -d 'Recording to read' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l kind -d 'Only handlers of these kinds' -r -f -a "irq\t''
+vector\t''
+softirq\t''
+tasklet\t''
+timer\t''
+hrtimer\t''
+work\t''"
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l top -d 'Number of rows in a table; 0 for all [default: 20; all with --json and --csv]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l sort -d 'Order of the handlers, the greatest first' -r -f -a "own\t'Own time'
+count\t'Number of runs'
+max\t'The longest run'
+max-delay\t'The longest delay'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l csv -d 'The handlers as comma-separated values instead of text; times in the clock\'s unit'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -s i -l input -d 'Recording to read' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l pid -d 'Only these tasks' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l comm -d 'Only tasks of this name; may be a glob and be given several times' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l top -d 'Number of tasks in a table; 0 for all [default: 20; all with --json and --csv]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l sort -d 'Order of the tasks, the greatest first' -r -f -a "run\t'Time on a CPU'
+wait\t'Time from wakeup to CPU, all waits together'
+max-wait\t'The longest wait from wakeup to CPU'
+preempted\t'Time preempted'
+blocked\t'Time blocked (state D)'
+switches\t'Number of switches'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l csv -d 'The tasks as comma-separated values instead of text; times in the clock\'s unit'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -s i -l input -d 'Recording to read' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l pid -d 'Only calls of these tasks' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l comm -d 'Only calls of tasks of this name; may be a glob and be given several times' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l call -d 'Only calls of this name; may be a glob and be given several times' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l top -d 'Number of rows in a table; 0 for all [default: 20; all with --json and --csv]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l sort -d 'Order of the calls, the greatest first' -r -f -a "total\t'Time of all calls together'
+count\t'Number of calls'
+mean\t'Mean time'
+p99\t'The time that 99 of 100 calls do not exceed'
+max\t'The longest call'
+errors\t'Number of failed calls'
+off-cpu\t'Time off the CPU'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l csv -d 'The calls as comma-separated values instead of text; times in the clock\'s unit'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand options" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand options" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
@@ -421,6 +523,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s v -l verb
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s N -l no-plugins -d 'Leave out the events\' own handlers: only what print formats say'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l for -d 'Record the events that an analysis reads: sched, irq, syscalls, io (see rtrace analyze)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s f -l filter -d 'Filter for the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s R -l trigger -d 'Set a trigger on the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
@@ -454,6 +557,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s F -l follow -d '
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l fork -d 'Do not wait for CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s q -l quiet -d 'Taken for trace-cmd\'s sake: only errors are said anyway'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l for -d 'Record the events that an analysis reads: sched, irq, syscalls, io (see rtrace analyze)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s f -l filter -d 'Filter for the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s R -l trigger -d 'Set a trigger on the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
@@ -509,7 +613,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -s t -l top -d 'The
 complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand clear" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s b -l buffer-size -d 'Ring buffer size to set, in KiB per CPU or with a unit (`4M`)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s b -l buffer-size -d 'Ring buffer size of the -B, -a or -t before it, in KiB per CPU or with a unit (`4M`)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s k -l keep -d 'Dynamic events to keep; may be given more than once' -r -f -a "kprobe\t''
 kretprobe\t''
 uprobe\t''
@@ -524,7 +628,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -l journal-dir -d '
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -l stale -d 'Undo what killed recordings left behind, and nothing else'
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s a -l all -d 'Every instance; with -t, the top level too'
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s t -l top -d 'The top level too, beside -B or -a'
-complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s d -l delete -d 'Remove the instances instead of resetting them'
+complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s d -l delete -d 'Remove the instance of the -B before it, after -a all instances, instead of resetting them'
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s c -l cpu -d 'One CPU\'s buffer only' -r
@@ -779,8 +883,10 @@ snapshot\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l journal-dir -d 'Directory of the journals of changes' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l weight -d 'With --folded: weigh stacks by their first value (`time`: of latency the time), or by the number of events' -r -f -a "time\t'The first value'
+count\t'The number of events'"
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s n -l limit -d 'Only the N largest entries (by the order of --sort)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l follow -d 'Show the table again at every INTERVAL (1s if none is given)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l follow -d 'Show the table again at every INTERVAL (1s if none is given), with the time and the number of the reading' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l max-lost -d 'Fail (4) if more than N events found no room in the table' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l duration -d 'Count for TIME (`5s`, `500ms`); CMD goes on' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s k -l key -d 'Keys: fields with modifiers (.hex .sym .sym-offset .syscall .execname .log2 .buckets=N), common_stacktrace, ...' -r -f -a "common_pid\t''
@@ -856,8 +962,10 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subc
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from start" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l weight -d 'With --folded: weigh stacks by their first value (`time`: of latency the time), or by the number of events' -r -f -a "time\t'The first value'
+count\t'The number of events'"
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -s n -l limit -d 'Only the N largest entries (by the order of --sort)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l follow -d 'Show the table again at every INTERVAL (1s if none is given)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l follow -d 'Show the table again at every INTERVAL (1s if none is given), with the time and the number of the reading' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l max-lost -d 'Fail (4) if more than N events found no room in the table' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l against -d 'Compare with the first table of FILE, which `--raw` wrote earlier' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
@@ -868,7 +976,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subc
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l folded -d 'Stacks as folded text, for flame graphs'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l raw -d 'The kernel\'s own text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -l diff -d 'With --follow: what was counted since the last time'
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from pause" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from pause" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from pause" -l journal-dir -d 'Directory of the journals of changes' -r -F
@@ -893,8 +1001,8 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subc
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from stop" -l top -d 'Use the top level instead of a private instance'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from stop" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and __fish_seen_subcommand_from stop" -s h -l help -d 'Print help'
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l by -d 'Fields that are equal in both: `pid=next_pid`, or one name for both' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l split -d 'A distribution for each value of these fields of END' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l by -d 'Fields that are equal in all events: `pid=next_pid`, one of each event in their order, or one name for all' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l split -d 'A distribution for each value of these fields of END, or of START: `next_comm`, `id.syscall`, `start.STACKTRACE`' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l buckets -d 'Classes of N instead of powers of two' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l if-start -d 'Only START events that pass this filter' -r -f -a "COMM\t''
 CPU\t''
@@ -908,12 +1016,14 @@ CPUS\t''
 common_pid\t''
 .ustring\t''
 .function\t''"
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l size -d 'Number of entries' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l size -d 'Number of entries of each table: STARTs that can wait for their END at once, and classes' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l journal-dir -d 'Directory of the journals of changes' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l weight -d 'With --folded: weigh stacks by their first value (`time`: of latency the time), or by the number of events' -r -f -a "time\t'The first value'
+count\t'The number of events'"
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s n -l limit -d 'Only the N largest entries (by the order of --sort)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l follow -d 'Show the table again at every INTERVAL (1s if none is given)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l follow -d 'Show the table again at every INTERVAL (1s if none is given), with the time and the number of the reading' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l max-lost -d 'Fail (4) if more than N events found no room in the table' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l duration -d 'Count for TIME (`5s`, `500ms`); CMD goes on' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l ns -d 'Nanoseconds instead of microseconds'
@@ -926,12 +1036,13 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l folded -d 'Sta
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l raw -d 'The kernel\'s own text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l diff -d 'With --follow: what was counted since the last time'
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create list show remove sql" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create list show remove sql" -f -a "create" -d 'Make a synthetic event'
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create list show remove sql" -f -a "list" -d 'List the synthetic events'
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create list show remove sql" -f -a "show" -d 'Show a synthetic event and the triggers that fire it'
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create list show remove sql" -f -a "remove" -d 'Remove synthetic events and the triggers that fire them'
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create list show remove sql" -f -a "sql" -d 'Make a synthetic event or a histogram from an SQL statement'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create define list show remove sql" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create define list show remove sql" -f -a "create" -d 'Make a synthetic event'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create define list show remove sql" -f -a "define" -d 'Make a synthetic event by its fields alone, for the action `trace()` of histograms to fire'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create define list show remove sql" -f -a "list" -d 'List the synthetic events'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create define list show remove sql" -f -a "show" -d 'Show a synthetic event and the triggers that fire it'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create define list show remove sql" -f -a "remove" -d 'Remove synthetic events and the triggers that fire them'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create define list show remove sql" -f -a "sql" -d 'Make a synthetic event or a histogram from an SQL statement'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l start -d 'Event that starts it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l end -d 'Event that ends it, and fires' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l match -d 'Fields that are equal in both; `:NAME` makes the value a field: pid=next_pid:pid' -r
@@ -951,6 +1062,7 @@ CPUS\t''
 common_pid\t''
 .ustring\t''
 .function\t''"
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l size -d 'Number of entries of both tables: matches that can be waited for at once' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l max -d 'Act when this field exceeds what it was, for this match' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l change -d 'Act when this field is not what it was, for this match' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l save -d 'Action: keep these fields of END in the histogram' -r
@@ -963,6 +1075,11 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_sub
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -l dry-run -d 'Print the writes instead of doing them'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from create" -s h -l help -d 'Print help'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from define" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from define" -l journal-dir -d 'Directory of the journals of changes' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from define" -l dry-run -d 'Only print the line that would be written'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from define" -s v -l verbose -d 'Show each write to tracefs as a shell line'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from define" -s h -l help -d 'Print help'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from list" -l json -d 'One JSON document instead of text'
@@ -1012,4 +1129,4 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_s
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -a "kprobe kretprobe uprobe uretprobe eprobe fprobe fretprobe tprobe user"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
-complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add check check-events clear continue convert create dump exit-codes extract filter free functions help hist instance latency list mem options pause probe profile record recover remove report reset restart save set show snapshot split sql stack start stat status stop stream synth take trigger"
+complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add analyses analyze check check-events clear continue convert create define dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"

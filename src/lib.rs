@@ -67,10 +67,12 @@ pub mod format;
 pub mod hist;
 mod lazy;
 pub mod probe;
+pub mod ring_buffer;
 #[doc(hidden)]
 pub mod safe_file;
 pub mod syntax;
 pub mod synth;
+mod sys;
 mod text;
 pub mod trace_dat;
 pub mod trigger;
@@ -83,10 +85,8 @@ pub mod export;
 pub mod merge;
 pub mod print_fmt;
 pub mod recording;
-pub mod ring_buffer;
 pub mod symbols;
 
 // control
 pub mod record;
-mod sys;
 pub mod tracefs;

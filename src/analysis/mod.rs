@@ -1,24 +1,39 @@
-//! Answers that need many events: memory that functions hold, call chains, wakeup latencies, profiles of tasks.
+//! Answers that need many events: memory that functions hold, call chains, wakeup latencies, profiles of tasks, what the
+//! scheduler did, system calls, interrupts, requests to block devices.
 //!
 //! Each implements [`Analysis`], by itself or as an [`InOrder`] one, and a query feeds it records. Nothing here knows where
 //! they come from.
 
+mod by_event;
 mod chains;
+mod durations;
+mod fields;
 mod grouped;
 mod in_order;
 mod interface;
+mod io;
+mod irq;
 mod log;
 mod mem;
 mod profile;
+mod sched;
+mod syscalls;
+#[cfg(test)]
+mod test_formats;
 mod wakeups;
 
 pub use chains::{CallChains, Chain, ChainName};
+pub use durations::{Distribution, Durations};
 pub use grouped::Grouped;
 pub use in_order::{InOrder, Ordered};
 pub use interface::Analysis;
+pub use io::{BlockDevice, DeviceIo, Io, IoCounts, IoOperation, IoReport, IoRequests, LongestRequest};
+pub use irq::{CpuIrqs, HandlerKind, IrqCounts, IrqReport, IrqSource, Irqs, LongestIrq};
 pub use log::Log;
 pub use mem::{Bytes, FunctionMemory, MemoryUse};
 pub use profile::{
     Hook, HookError, HookEvent, HookProblem, Profile, ProfiledEvent, ProfiledTask, StackNode, Times, Who,
 };
+pub use sched::{CpuSched, LongestWait, Sched, SchedCounts, SchedReport, TaskSched, TimeIn, Waker};
+pub use syscalls::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, Syscalls, TaskSyscalls};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};

@@ -1,20 +1,21 @@
 //! `rtrace dump`.
 
+mod layout;
 mod validate;
 
 use super::damage::Damage;
 use super::exit::{Exit, Failure};
 use super::trace_file::open;
 use crate::cli::terminal::stdout;
-use rtrace::trace_dat::{FileError, LazyBytes, OptionId, Trace};
+use rtrace::trace_dat::{FileError, Trace};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Inspect or validate a trace.dat file
 ///
-/// Without an option: version, byte order, compression, buffers and how much of each part there is. With --validate every
-/// byte is read; each defect is named with its place, and the exit code is 4 if there is one.
+/// Prints what trace-cmd dump prints. Without an option: version, byte order, compression, buffers and how much of each part
+/// there is. With --validate every byte is read; each defect is named with its place, and the exit code is 4 if there is one.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -31,12 +32,22 @@ pub(crate) struct Args {
     /// Read everything and name each defect
     #[arg(short = 'v', long)]
     validate: bool,
-    /// The summary (what is shown without any option)
-    #[arg(long)]
-    summary: bool,
+    #[command(flatten)]
+    parts: Parts,
     /// All parts
     #[arg(long)]
     all: bool,
+    /// The summary as JSON
+    #[arg(long, conflicts_with_all = ["validate", "all"])]
+    json: bool,
+}
+
+/// The parts of a file, in trace-cmd's layout.
+#[derive(clap::Args, Clone, Copy)]
+struct Parts {
+    /// The summary (what is shown without any option)
+    #[arg(long)]
+    summary: bool,
     /// The sections (version 7): place, size, compression
     #[arg(long)]
     sections: bool,
@@ -44,8 +55,8 @@ pub(crate) struct Args {
     #[arg(long)]
     options: bool,
     /// The buffers: CPUs, places, sizes
-    #[arg(long, visible_alias = "flyrecord")]
-    buffers: bool,
+    #[arg(long, visible_alias = "buffers")]
+    flyrecord: bool,
     /// The text of header_page
     #[arg(long)]
     head_page: bool,
@@ -79,9 +90,33 @@ pub(crate) struct Args {
     /// The texts that section headers refer to (version 7), with their offsets
     #[arg(long)]
     strings: bool,
-    /// The summary as JSON
-    #[arg(long, conflicts_with_all = ["validate", "all"])]
-    json: bool,
+}
+
+impl Parts {
+    /// Parts to print: without any option the summary, with `all` every part.
+    fn or_summary(self, all: bool) -> Parts {
+        let Parts { summary, sections, options, flyrecord, head_page, head_event, .. } = self;
+        let Parts { ftrace_events, systems, events, kallsyms, printk, cmd_lines, modules, clock, strings, .. } = self;
+        let first = sections || options || flyrecord || head_page || head_event || ftrace_events || systems || events;
+        let any = first || kallsyms || printk || cmd_lines || modules || clock || strings;
+        Parts {
+            summary: summary || all || !any,
+            sections: sections || all,
+            options: options || all,
+            flyrecord: flyrecord || all,
+            head_page: head_page || all,
+            head_event: head_event || all,
+            ftrace_events: ftrace_events || all,
+            systems: systems || all,
+            events: events || all,
+            kallsyms: kallsyms || all,
+            printk: printk || all,
+            cmd_lines: cmd_lines || all,
+            modules: modules || all,
+            clock: clock || all,
+            strings: strings || all,
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -107,7 +142,9 @@ fn write(args: &Args, path: &Path, trace: &Trace, damage: &Damage, out: &mut imp
         writeln!(out, "{}: {told}", path.display())?;
     } else {
         check_sizes(trace, &mut |found| damage.note(path, found));
-        print(args, path, trace, damage, out)?;
+        let _ = trace.btf.get(); // of no size that is printed, but damage in it is
+        let unread = layout::print(&args.parts.or_summary(args.all), path, trace, out)?;
+        unread.iter().for_each(|error| damage.note(path, error));
         [&trace.kallsyms, &trace.btf].iter().filter_map(|lazy| lazy.error()).for_each(|error| damage.note(path, error));
     }
     Ok(())
@@ -120,149 +157,6 @@ fn check_sizes(trace: &Trace, damaged: &mut dyn FnMut(&FileError)) {
             let _chunks = trace.chunks(buffer, cpu, &mut |found| damaged(&found));
         }
     }
-}
-
-fn print(args: &Args, path: &Path, trace: &Trace, damage: &Damage, out: &mut impl Write) -> io::Result<()> {
-    let parts = [
-        args.sections,
-        args.options,
-        args.buffers,
-        args.head_page,
-        args.head_event,
-        args.ftrace_events,
-        args.systems,
-        args.events,
-        args.kallsyms,
-        args.printk,
-        args.cmd_lines,
-        args.modules,
-        args.clock,
-        args.strings,
-    ];
-    let all = args.all;
-    if args.summary || all || !parts.contains(&true) {
-        summary(trace, out)?;
-    }
-    if args.sections || all {
-        for section in trace.sections() {
-            let packed = if section.compressed { ", compressed" } else { "" };
-            writeln!(out, "{:#10x}  section {}, {} bytes{packed}", section.offset, section.id, section.size)?;
-        }
-    }
-    if args.options || all {
-        for option in &trace.options {
-            writeln!(
-                out,
-                "{:#10x}  option {}, {} bytes  {}",
-                option.offset,
-                option.id,
-                option.data.len(),
-                content(&option.data)
-            )?;
-        }
-    }
-    if args.buffers || all {
-        buffers(trace, out)?;
-    }
-    let mut text = |wanted: bool, text: &[u8]| if wanted || all { out.write_all(text) } else { Ok(()) };
-    text(args.head_page, &trace.header_texts.0)?;
-    text(args.head_event, &trace.header_texts.1)?;
-    for format in &trace.ftrace_formats {
-        text(args.ftrace_events, format!("{format}\n").as_bytes())?;
-    }
-    for system in systems(trace) {
-        text(args.systems, format!("{system}\n").as_bytes())?;
-    }
-    for format in &trace.event_formats {
-        text(args.events, format!("{format}\n").as_bytes())?;
-    }
-    text(args.kallsyms, bytes(&trace.kallsyms))?;
-    text(args.printk, &trace.printk_formats)?;
-    text(args.cmd_lines, &trace.saved_cmdlines)?;
-    text(args.modules, &trace.modules)?;
-    if let Some(clock) = trace.option(OptionId::TRACECLOCK) {
-        text(args.clock, format!("{}\n", clock.text()).as_bytes())?;
-    }
-    if args.strings || all {
-        match trace.strings() {
-            Ok(strings) => strings.iter().try_for_each(|(offset, string)| writeln!(out, "{offset:#10x}  {string}"))?,
-            Err(error) => damage.note(path, &error),
-        }
-    }
-    Ok(())
-}
-
-/// Text as it is, other bytes in hexadecimal, at most a line of either.
-fn content(data: &[u8]) -> String {
-    const MOST: usize = 100;
-    let bare = data.strip_suffix(b"\0").unwrap_or(data);
-    let is_text = !bare.is_empty() && bare.iter().all(|b| b.is_ascii_graphic() || matches!(b, b' ' | b'\n' | b'\t'));
-    let (mut text, cut) = if is_text {
-        let text = String::from_utf8_lossy(&bare[..bare.len().min(MOST)]).replace('\n', "\\n");
-        (format!("\"{text}\""), bare.len() > MOST)
-    } else {
-        let bytes: Vec<String> = data.iter().take(MOST / 3).map(|b| format!("{b:02x}")).collect();
-        (bytes.join(" "), data.len() > MOST / 3)
-    };
-    if cut {
-        text.push_str(" ...");
-    }
-    text
-}
-
-/// Lazily loaded bytes; damaged ones are reported at the end.
-fn bytes(lazy: &LazyBytes<FileError>) -> &[u8] {
-    lazy.get().unwrap_or_default()
-}
-
-fn systems(trace: &Trace) -> Vec<&str> {
-    let mut systems: Vec<&str> = trace.event_formats.iter().map(|format| format.system.as_str()).collect();
-    systems.dedup();
-    systems
-}
-
-fn summary(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
-    let prefix = &trace.prefix;
-    writeln!(out, "version        {}", prefix.version)?;
-    writeln!(out, "byte order     {:?}", trace.abi.endian)?;
-    writeln!(
-        out,
-        "long           {} bytes in the kernel, {} in the recorder",
-        trace.abi.long_size, prefix.abi.long_size
-    )?;
-    writeln!(out, "sub-buffer     {} bytes", prefix.page_size)?;
-    writeln!(out, "compression    {} {}", prefix.codec.name(), prefix.codec_version)?;
-    writeln!(out, "CPUs           {}", trace.cpu_count)?;
-    writeln!(out, "header_page    {} bytes", trace.header_texts.0.len())?;
-    writeln!(
-        out,
-        "formats        {} of ftrace, {} of {} systems",
-        trace.ftrace_formats.len(),
-        trace.event_formats.len(),
-        systems(trace).len()
-    )?;
-    writeln!(out, "kallsyms       {} bytes", bytes(&trace.kallsyms).len())?;
-    writeln!(out, "printk formats {} bytes", trace.printk_formats.len())?;
-    writeln!(out, "comms          {} bytes", trace.saved_cmdlines.len())?;
-    writeln!(out, "modules        {} bytes", trace.modules.len())?;
-    writeln!(out, "BTF            {} bytes", bytes(&trace.btf).len())?;
-    writeln!(out, "options        {}", trace.options.len())?;
-    buffers(trace, out)
-}
-
-fn buffers(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
-    for buffer in &trace.buffers {
-        let name = if buffer.name.is_empty() { "the top buffer".to_owned() } else { format!("buffer {}", buffer.name) };
-        write!(out, "{name}: clock {}, sub-buffers of {} bytes", buffer.clock, buffer.page_size)?;
-        match &buffer.text {
-            Some(text) => writeln!(out, ", {} bytes of a latency tracer's text", text.len())?,
-            None => writeln!(out)?,
-        }
-        for data in &buffer.cpus {
-            writeln!(out, "  CPU {:3}  {:#10x}  {} bytes", data.cpu, data.offset, data.size)?;
-        }
-    }
-    Ok(())
 }
 
 fn to_json(trace: &Trace, damaged: &[String]) -> Value {

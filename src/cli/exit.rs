@@ -100,7 +100,7 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
         let (exit, hints) = match tracefs {
             _ if damage => (Exit::Incomplete, Vec::new()),
             Some(cause) if cause.is_unable() => (Exit::Unable, cause.hints()),
-            Some(cause @ tracefs::Error::NoInstance { .. }) => (Exit::Usage, cause.hints()),
+            Some(cause) if cause.is_usage() => (Exit::Usage, cause.hints()),
             Some(cause) => (Exit::Failed, cause.hints()),
             None => (Exit::Failed, Vec::new()),
         };

@@ -125,6 +125,11 @@ fn fit(instance: &Instance, event: &str, text: &str) -> Result<Fit, Failure> {
         _ => invalid("filter", e),
     })?;
     let events = select(instance, event)?;
+    // The kernel has no filters for what tracers and trace_marker write.
+    if let Some(event) = events.iter().find(|event| event.system == "ftrace" && !instance.has(&event.file("filter"))) {
+        let error = anyhow::anyhow!("failed to filter {event}: events of the system ftrace have no filters");
+        return Err(Failure::new(Exit::Unable, error).hint("`rtrace report --filter` filters what is recorded"));
+    }
     let (mut fitting, mut warnings, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for event in events {
         match filter.check(&format(instance, &event)?) {

@@ -27,6 +27,16 @@ pub(crate) const TOPICS: &[Topic] = &[
         text: include_str!("../../docs/reference/exit-codes.md"),
     },
     Topic {
+        name: "convert",
+        about: "Formats that recordings are converted to",
+        text: include_str!("../../docs/reference/convert.md"),
+    },
+    Topic {
+        name: "analyses",
+        about: "What each number of `rtrace analyze` means",
+        text: include_str!("../../docs/reference/analyses.md"),
+    },
+    Topic {
         name: "filter",
         about: "The language of event filters",
         text: include_str!("../../docs/reference/filter.md"),

@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand, each an `Args` struct (whose doc comments are the help text) and a `run`.
 
+mod analyze;
 mod args;
 mod check_events;
 mod clear;
@@ -24,6 +25,7 @@ mod plugin_options;
 mod probe;
 mod profile;
 mod program;
+mod query;
 mod record;
 mod record_error;
 mod recover;
@@ -84,6 +86,7 @@ enum Command {
     Split(split::Args),
     List(list::Args),
     Mem(mem::Args),
+    Analyze(analyze::Args),
     Options(plugin_options::Args),
     CheckEvents(check_events::Args),
     Start(start::StartArgs),
@@ -122,6 +125,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Split(args) => split::run(&args),
         Command::List(args) => list::run(&args),
         Command::Mem(args) => mem::run(&args),
+        Command::Analyze(args) => analyze::run(&args),
         Command::Options(args) => plugin_options::run(&args),
         Command::CheckEvents(args) => check_events::run(&args),
         Command::Start(args) => start::start(&args),

@@ -19,6 +19,7 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
         RecordError::Plan(PlanError::NoEvents | PlanError::NotTsc { .. } | PlanError::PerCpuSize(_)) => {
             Failure::new(Exit::Usage, error)
         }
+        RecordError::Plan(ref plan) if is_about_functions(plan) => Failure::new(Exit::Usage, error),
         RecordError::Plan(PlanError::Language { .. }) => setup_failure(error),
         RecordError::Version6 { .. } => Failure::new(Exit::Incomplete, error),
         // By itself, so that its own exit code and hints are found.
@@ -40,6 +41,7 @@ pub(crate) fn setup_failure(error: RecordError) -> Failure {
         RecordError::Tracefs(error) => Failure::from(error),
         RecordError::Plan(PlanError::Language { what, error }) => language::invalid(&what, *error),
         RecordError::Plan(PlanError::NoParents) => Failure::new(Exit::Usage, error),
+        RecordError::Plan(ref plan) if is_about_functions(plan) => Failure::new(Exit::Usage, error),
         RecordError::Plan(PlanError::NoClock { ref name, ref available })
         | RecordError::Plan(PlanError::NoOption { ref name, ref available })
         | RecordError::Plan(PlanError::NoDevice { ref name, ref available }) => {
@@ -53,6 +55,18 @@ pub(crate) fn setup_failure(error: RecordError) -> Failure {
         }
         error => Failure::from(error),
     }
+}
+
+/// True if lists of functions contradict the tracer.
+fn is_about_functions(error: &PlanError) -> bool {
+    matches!(
+        error,
+        PlanError::NoFunctionsIn(_)
+            | PlanError::NoGraph
+            | PlanError::StackInGraph
+            | PlanError::StackOfEverything
+            | PlanError::FunctionPattern { .. }
+    )
 }
 
 /// The failure in our words, if `error` is such a refusal and we know its reason.

@@ -1,21 +1,24 @@
 //! `rtrace reset`.
 
-use super::args::{InstancesArgs, TracefsArgs, called, to_stderr};
+mod targets;
+
+use super::args::{TracefsArgs, called, to_stderr};
 use super::exit::{Exit, Failure};
 use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use clap::ValueEnum;
 use rtrace::record::left_unfinished;
 use rtrace::tracefs::{Instance, Journal, ResetPlan, find_orphans};
-use rtrace::units::ByteSize;
 use std::io::Write;
+use targets::{Targets, Wish};
 
 /// Reset tracing to boot defaults, or undo what a killed recording left behind
 ///
-/// Without `--stale`: no tracer, no events, filters or triggers, no pid or function lists, clock `local`, options and
-/// buffer size as after boot, no probes or synthetic events, empty ring buffers, tracing on. Works on the top level unless
-/// told otherwise, regardless of who changed it.
+/// Without `--stale`: no tracer, no events, filters or triggers, no pid or function lists, clock, options and buffer size
+/// as after boot, no probes or synthetic events, empty ring buffers, tracing on. Works on the top level unless told
+/// otherwise, regardless of who changed it. -b and -d are about the -B, -a or -t before them; before the first of these,
+/// about all.
 ///
 /// With `--stale`: a recording that was killed (kill -9) cannot clean up. It leaves a journal under /run/rtrace, which
 /// says how each file of tracefs was before; `--stale` puts them back and removes the instances that were made for the
@@ -27,19 +30,14 @@ EXAMPLES:
   rtrace reset --stale      put back what killed recordings left behind
   rtrace reset              put the top level into the state after boot
   rtrace reset -B web -d    remove instance web
+  rtrace reset -t -a -d     reset the top level and remove all instances
   rtrace reset -a -t -v     reset everything, and show how")]
 pub(crate) struct Args {
     /// Undo what killed recordings left behind, and nothing else
-    #[arg(long, conflicts_with_all = ["instances", "all", "top", "delete", "buffer_size", "keep"])]
+    #[arg(long, conflicts_with_all = Targets::IDS, conflicts_with = "keep")]
     stale: bool,
     #[command(flatten)]
-    instances: InstancesArgs,
-    /// Remove the instances instead of resetting them
-    #[arg(short, long)]
-    delete: bool,
-    /// Ring buffer size to set, in KiB per CPU or with a unit (`4M`)
-    #[arg(short, long, value_name = "SIZE", value_parser = |text: &str| ByteSize::parse_with_unit(text, 1024))]
-    buffer_size: Option<ByteSize>,
+    targets: Targets,
     /// Dynamic events to keep; may be given more than once
     #[arg(short, long, value_name = "KIND")]
     keep: Vec<DynamicKind>,
@@ -86,29 +84,25 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let tracefs = args.tracefs.open()?;
     let mut journal = args.tracefs.changes(&tracefs, args.verbose);
-    let plan = ResetPlan {
-        buffer_kib: args.buffer_size.map(|size| size.0.div_ceil(1024)),
-        keep: args.keep.iter().flat_map(|kind| kind.letters()).copied().collect(),
-    };
-    let instances = args.instances.open(&tracefs)?;
-    if args.delete && instances.iter().any(|instance| instance.name().is_none()) {
-        return Err(Failure::new(Exit::Usage, anyhow!("the top level cannot be deleted"))
-            .hint("name instances with -B, or take all of them with -a."));
-    }
+    let keep: Vec<char> = args.keep.iter().flat_map(|kind| kind.letters()).copied().collect();
+    let targets = args.targets.open(&tracefs)?;
     let mut exit = Exit::Success;
     // The top level last: a synthetic event goes only when no instance uses it.
-    for instance in instances.iter().rev() {
-        if let Err(failure) = one(&mut journal, instance, args.delete, &plan) {
+    for (instance, wish) in targets.iter().rev() {
+        if let Err(failure) = one(&mut journal, instance, *wish, &keep) {
             exit = failure.tell();
         }
     }
     Ok(exit)
 }
 
-fn one(journal: &mut Journal, instance: &Instance, delete: bool, plan: &ResetPlan) -> Result<(), Failure> {
+fn one(journal: &mut Journal, instance: &Instance, wish: Wish, keep: &[char]) -> Result<(), Failure> {
     match instance.name() {
-        Some(name) if delete => Ok(journal.remove_instance(name)?),
-        _ => Ok(journal.reset(instance, plan).with_context(|| called(instance))?),
+        Some(name) if wish.delete => Ok(journal.remove_instance(name)?),
+        _ => {
+            let plan = ResetPlan { buffer_kib: wish.buffer_kib, keep: keep.to_vec() };
+            Ok(journal.reset(instance, &plan).with_context(|| called(instance))?)
+        }
     }
 }
 

@@ -172,7 +172,7 @@ fn explain(instance: &Instance, args: &PlainArgs, error: Error) -> Failure {
         Some(nix::errno::Errno::EBUSY) => {
             failure.hint("a `snapshot()` action of a hist trigger, or a reader, holds the spare buffer".to_owned())
         }
-        Some(nix::errno::Errno::EINVAL) if args.cpu.is_some() => failure.hint(
+        Some(nix::errno::Errno::EINVAL) if args.cpu.is_some() => failure.with_exit(|_| Exit::Unable).hint(
             "one CPU's snapshot needs CONFIG_RING_BUFFER_ALLOW_SWAP, and is not freed but with all of them".to_owned(),
         ),
         _ => failure,
@@ -218,9 +218,12 @@ fn show(args: &PlainArgs) -> Result<Exit, Failure> {
 fn save(args: &SaveArgs) -> Result<Exit, Failure> {
     let (_, instance) = open(&args.plain)?;
     let text = instance.read(&file(&args.plain)).map_err(|e| explain(&instance, &args.plain, e))?;
-    if text.contains("* Snapshot is freed *") || text.contains("* Snapshot is allocated *") {
+    if text.contains("* Snapshot is freed *") {
         let error = anyhow::anyhow!("failed to save the snapshot of {}: there is none", called(&instance));
         return Err(Failure::from(error).hint("`rtrace snapshot take` takes one"));
+    }
+    if text.contains("* Snapshot is allocated *") {
+        note!("rtrace: the snapshot of {} is empty: {} has no events", called(&instance), args.file.display());
     }
     let cpu = args.plain.cpu.map(CpuId);
     store(&instance, Ring::Snapshot, cpu.as_slice(), &args.file)

@@ -30,13 +30,15 @@ pub(crate) struct StartArgs {
 
 /// Change settings of tracing, and nothing else
 ///
-/// As `start`, but nothing is cleared first and tracing is neither switched on nor off. With CMD: it is run with the new
-/// settings.
+/// As `start`, but nothing is cleared first and tracing is neither switched on nor off. -l, -n and -g are about the tracer
+/// that runs; an empty FUNC clears the list. With CMD: it is run with the new settings.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
   rtrace set -b 8M                        the top level's ring buffer, per CPU
   rtrace set -e irq -v -e 'irq:softirq*'  enable some events, disable others
+  rtrace set -l 'vfs_*' -n vfs_statx      what the function tracer traces from now on
+  rtrace set -l '' -n ''                  all functions again
   rtrace set -B web -C mono               the clock of instance web")]
 pub(crate) struct SetArgs {
     #[command(flatten)]
@@ -89,7 +91,11 @@ fn run(args: &Common, mode: Mode) -> Result<Exit, Failure> {
 
 fn trace(args: &Common, mode: Mode) -> Result<Exit, Failure> {
     let traced = &args.traced.0;
-    let mut buffers = match traced.buffers(TargetBuffer::Top) {
+    let buffers = match mode {
+        Mode::Start => traced.buffers(TargetBuffer::Top),
+        Mode::Set => traced.settings(TargetBuffer::Top),
+    };
+    let mut buffers = match buffers {
         Ok(buffers) => buffers,
         Err(answer) => return super::exit::print_clap(&answer),
     };

@@ -6,7 +6,7 @@ use anyhow::{Context, anyhow};
 use nix::unistd::{getegid, geteuid};
 use rtrace::recording::Recording;
 use rtrace::safe_file::{PRIVATE, open_seekable};
-use rtrace::trace_dat::{FileError, Siblings, Trace};
+use rtrace::trace_dat::{FileError, ReadAt, Siblings, Trace};
 use std::fs::File;
 use std::num::NonZero;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -26,7 +26,17 @@ pub(crate) fn open_recording(path: &Path) -> Result<Recording, Failure> {
 
 /// The same; `kallsyms` stands in for the symbols it holds. With `ahead`, symbols are read while formats are parsed.
 pub(crate) fn open_recording_with(path: &Path, kallsyms: Option<&Path>, ahead: bool) -> Result<Recording, Failure> {
-    let (file, mut trace) = open_as(path, |file| Trace::open_lazily(file, ahead))?;
+    open_recording_through(path, kallsyms, ahead, |file| file)
+}
+
+/// The same; the file is read as `wrap` gives it.
+pub(crate) fn open_recording_through<R: ReadAt + 'static>(
+    path: &Path,
+    kallsyms: Option<&Path>,
+    ahead: bool,
+    wrap: impl FnOnce(File) -> R,
+) -> Result<Recording, Failure> {
+    let (file, mut trace) = open_as(path, |file| Trace::open_lazily(wrap(file), ahead))?;
     if attach_spools(&mut trace, path, &file)? {
         note!("rtrace: {}: an unfinished recording; showing what is there", path.display());
     }

@@ -1,13 +1,16 @@
 //! `rtrace trigger`.
 
+mod remove;
+
 use super::exit::{Exit, Failure};
-use super::hist::{clock_note, users};
+use super::hist::clock_note;
 use super::keywords::{FILTERS, TRIGGERS, words as offer};
 use super::language::{TargetArgs, format, invalid, report_others, select, select_or_all, warn};
 use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
+use remove::{Wanted, remove_lines, verify};
 use rtrace::filter::Filter;
-use rtrace::hist::spec::{Echo, Features, Surroundings};
+use rtrace::hist::spec::{Features, Surroundings};
 use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs, WriteMode, glob_matches};
 use rtrace::trigger::{Action, FunctionTrigger, Trigger};
 use serde_json::json;
@@ -75,7 +78,8 @@ struct ListArgs {
 /// Remove a trigger
 #[derive(clap::Args)]
 struct RemoveArgs {
-    /// Event, system or glob, then the trigger; without a count or filter any such trigger
+    /// Event, system or glob, then the trigger: as it was added, as `trigger list` shows it, or its first word alone
+    /// (`hist`, `enable_event`: all of that kind)
     #[arg(value_name = "EVENT> <TRIGGER", num_args = 1..=2, required = true, value_parser = offer(TRIGGERS), hide_possible_values = true)]
     what: Vec<String>,
     /// Trigger of this function instead of an event
@@ -334,61 +338,6 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// The text that removes the trigger that the kernel shows as `line`.
-fn removal(line: &str) -> String {
-    match line.parse::<Trigger>() {
-        Ok(trigger) if !matches!(trigger.action, Action::Hist(_)) => trigger.removal(),
-        // A hist trigger is named in full, as it is shown.
-        _ => format!("!{}", Echo::settable(line).as_deref().unwrap_or(line)),
-    }
-}
-
-/// Removes the lines and looks whether they are gone: the kernel says yes to `!` also when nothing matched.
-fn remove_lines(journal: &mut Journal, instance: &Instance, mut left: Vec<(EventName, String)>) -> Result<(), Failure> {
-    // In rounds: a histogram whose variable another one uses goes only after that one.
-    loop {
-        let before = left.len();
-        let mut refused = None;
-        left.retain(|(event, line)| {
-            match journal.act(instance, &event.file("trigger"), &removal(line), WriteMode::Append) {
-                Ok(()) => false,
-                Err(e) => {
-                    refused = Some(e);
-                    true
-                }
-            }
-        });
-        match refused {
-            None => return Ok(()),
-            Some(e) if left.len() == before => {
-                let (event, line) = &left[0];
-                let failure = Failure::from(e).hint(format!("`{line}` of {event} is still there"));
-                return Err(match Echo::parse(line) {
-                    Ok(echo) => failure.hint(users(instance, event, &echo.spec)),
-                    Err(_) => failure,
-                });
-            }
-            Some(_) => {}
-        }
-    }
-}
-
-fn verify(instance: &Instance, removed: &[(EventName, String)]) -> Result<(), Failure> {
-    for (event, line) in removed {
-        if instance.triggers(event)?.iter().any(|other| same(other, line)) {
-            return Err(anyhow::anyhow!("failed to remove `{line}` of {event}: it is still there").into());
-        }
-    }
-    Ok(())
-}
-
-fn same(a: &str, b: &str) -> bool {
-    match (a.parse::<Trigger>(), b.parse::<Trigger>()) {
-        (Ok(a), Ok(b)) => a.same_slot(&b),
-        _ => a == b,
-    }
-}
-
 fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
     let (on, text) = words(&args.what, args.function.as_deref())?;
     let (tracefs, instance) = args.place.open()?;
@@ -398,29 +347,16 @@ fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
         tracefs.require(&Feature::FunctionFilter)?;
         return remove_function(journal, &instance, &trigger);
     }
-    let wanted: Trigger = text.parse().map_err(|e| invalid("trigger", e))?;
-    // `snapshot` must not remove what only shares its place: traceon is no traceoff.
-    let named = |line: &String| {
-        line.parse::<Trigger>().is_ok_and(|set| match (&set.action, &wanted.action) {
-            (Action::Hist(set), Action::Hist(wanted)) => {
-                let mut set = set.normal();
-                if wanted.filter.is_none() {
-                    set.filter = None;
-                }
-                set == wanted.normal()
-            }
-            (set, wanted) => set == wanted,
-        })
-    };
+    let wanted = Wanted::parse(text)?;
     let found = triggers(&instance, Some(on))?;
-    let lines: Vec<(EventName, String)> = found
-        .iter()
-        .flat_map(|(event, lines)| lines.iter().filter(|l| named(l)).map(|l| (event.clone(), l.clone())))
-        .collect();
+    let mut lines: Vec<(EventName, String)> = Vec::new();
+    for (event, set) in &found {
+        let format = format(&instance, event)?;
+        lines.extend(set.iter().filter(|line| wanted.is(line, &format)).map(|line| (event.clone(), line.clone())));
+    }
     if lines.is_empty() {
         let set: Vec<&str> = found.iter().flat_map(|(_, lines)| lines).map(String::as_str).collect();
-        let failure =
-            Failure::from(anyhow::anyhow!("failed to remove `{}` of {on}: there is no such trigger", wanted.action));
+        let failure = Failure::from(anyhow::anyhow!("failed to remove `{wanted}` of {on}: there is no such trigger"));
         return Err(match set.as_slice() {
             [] => failure.hint(format!("{on} has no triggers")),
             set => failure.hint(format!("there is {}", set.join("; "))),

@@ -1,20 +1,25 @@
 //! Output formats: each is an [`Exporter`], which a query drives.
 
+mod addresses;
 mod columns;
 mod csv;
 mod exporter;
+mod flame;
 mod json;
 mod kernel;
+mod perfetto;
 mod summary;
 mod text;
 mod text_lines;
 
 pub use csv::{Column, Csv, CsvBuffer};
 pub use exporter::Exporter;
+pub use flame::{Chrome, ChromeState, FlameBuffer, Folded, FoldedState, Speedscope, SpeedscopeState, Unfolded};
 pub use json::{
     Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, SCHEMA, Style, VERSION, original_bytes, schema,
 };
 pub use kernel::{Kernel, KernelState};
+pub use perfetto::{LeftOut, Perfetto, PerfettoBuffer, PerfettoFile, PerfettoState};
 pub use summary::{BufferCounts, Count, CpuTally, Summary, SummaryBuffer, Tally};
 pub use text::{Text, TextOptions, TimeColumn};
 pub use text_lines::TextLines;

@@ -130,9 +130,27 @@ fn warning(filter: &Filter, p: &Predicate, target: Target) -> Option<Diagnostic>
             p.field.span,
             format!("`{name}` has {} bytes: the kernel cannot compare it, this never matches", target.size),
         )),
+        (Value::Number { value, .. }, TargetKind::Number, _) if cut(*value, target) != *value => Some(warning(
+            p.value.span,
+            format!("`{name}` has {} bits: the kernel compares it with {}", target.size * 8, cut(*value, target)),
+        )),
         (Value::Cpus(list), TargetKind::Number | TargetKind::Cpu, Op::Equal) if list.len() > 1 => {
             Some(warning(p.op.span, "one CPU never equals several".to_owned()).hint("`&` asks for one of them"))
         }
         _ => None,
     }
+}
+
+/// What is left of `value` in a field of the target's width; a value that the width holds with another sign is meant so.
+fn cut(value: i128, target: Target) -> i128 {
+    let bits = match target.size {
+        1 | 2 | 4 => target.size as u32 * 8,
+        _ => return value,
+    };
+    let span = 1i128 << bits;
+    if (-span / 2..span).contains(&value) {
+        return value;
+    }
+    let rest = value.rem_euclid(span);
+    if target.signed && rest >= span / 2 { rest - span } else { rest }
 }

@@ -14,6 +14,20 @@ pub fn flags_of(event: &EventFormat, field: &str, long_size: u8) -> Vec<(u64, Ve
     found
 }
 
+/// The letters of the bits of a task's state, the lowest first, as `prev_state` of `sched_switch` has them: those that its
+/// print format names, else those since Linux 4.14. The bit above them says that the task was preempted.
+pub(crate) fn state_letters(event: &EventFormat, long_size: u8) -> Vec<u8> {
+    let mut letters = [0u8; 64];
+    for (bits, name) in flags_of(event, "prev_state", long_size) {
+        // no letter for no bit: 64 zeros
+        if let (Some(place), Some(&letter)) = (letters.get_mut(bits.trailing_zeros() as usize), name.first()) {
+            *place = letter;
+        }
+    }
+    let known = letters.split(|letter| *letter == 0).next().unwrap_or_default();
+    if known.is_empty() { b"SDTtXZPI".to_vec() } else { known.to_vec() }
+}
+
 fn walk(expr: &Expr, field: &str, found: &mut Vec<(u64, Vec<u8>)>) {
     match expr {
         Expr::Call(name, args) if name == "__print_flags" && found.is_empty() => {

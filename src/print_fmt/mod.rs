@@ -45,6 +45,7 @@ pub use compile::compile;
 pub use context::Context;
 pub use error::PrintFmtError;
 pub use flags::flags_of;
+pub(crate) use flags::state_letters;
 pub use program::Program;
 
 /// Whose reading of a print format a program follows.

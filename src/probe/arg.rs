@@ -51,7 +51,33 @@ pub enum Fetch {
     Text(String),
     /// `count`, `file->f_inode.i_ino`: by name (BTF).
     Variable(String),
+    /// `$retval->name`, `$arg1->f_inode.i_ino`: a member of the structure that a value points at (BTF).
+    Member {
+        /// The value.
+        of: Box<Fetch>,
+        /// The members after the first `->`.
+        path: String,
+    },
 }
+
+/// The sort of place that a probe is attached to, which decides what there is to record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Site {
+    /// Any place in the kernel: kprobes.
+    Kernel,
+    /// A program: uprobes.
+    User,
+    /// A function's or a tracepoint's arguments only: fprobes, tprobes.
+    Function,
+    /// An event's fields only: eprobes.
+    Event,
+}
+
+/// Most bytes of an argument's name (`MAX_ARG_NAME_LEN`).
+const MAX_NAME: usize = 32;
+/// Most steps from a register to a value (`FETCH_INSN_MAX` less one for the store): one for each dereference, two for
+/// memory that is named.
+const MAX_STEPS: usize = 15;
 
 /// The types of arguments, without arrays and bit fields.
 pub(super) const TYPES: [&str; 20] = [
@@ -63,8 +89,16 @@ impl Fetch {
     fn returns_value(&self) -> bool {
         match self {
             Fetch::ReturnValue => true,
-            Fetch::Deref { address, .. } => address.returns_value(),
+            Fetch::Deref { address: inner, .. } | Fetch::Member { of: inner, .. } => inner.returns_value(),
             _ => false,
+        }
+    }
+
+    fn steps(&self) -> usize {
+        match self {
+            Fetch::Deref { address, .. } => address.steps().saturating_add(1),
+            Fetch::Memory(_) => 2,
+            _ => 1,
         }
     }
 
@@ -77,8 +111,7 @@ impl Fetch {
 /// Reads arguments out of a longer text, for whose places the errors are.
 pub(super) struct ArgParser<'a> {
     pub(super) text: &'a str,
-    /// True if `$name` is a field of an event.
-    pub(super) of_event: bool,
+    pub(super) site: Site,
     /// True if `$retval` exists.
     pub(super) returns: bool,
 }
@@ -100,18 +133,27 @@ impl ArgParser<'_> {
                 if !name.chars().all(plain) || name.starts_with(|c: char| c.is_ascii_digit()) {
                     return Err(self.error(span, "an argument's name is letters, digits and `_`, no digit first"));
                 }
+                if name.len() > MAX_NAME {
+                    return Err(self.error(span, format!("an argument's name has at most {MAX_NAME} bytes")));
+                }
                 (Some(name.to_owned()), value, at + name.len() + 1)
             }
             _ => (None, word, at),
         };
         let (fetch_text, kind) = split_type(value);
         let fetch = self.fetch(fetch_text, value_at, 0)?;
+        let fetch_span = Span::new(value_at, value_at + fetch_text.len());
+        if fetch == Fetch::Arguments && name.is_some() {
+            return Err(self.error(fetch_span, "`$arg*` stands for several arguments, which have names of their own"));
+        }
+        if fetch.steps() > MAX_STEPS {
+            return Err(self.error(fetch_span, "more dereferences than the kernel takes"));
+        }
         if let Some(kind) = kind {
             self.check_type(kind, value_at + fetch_text.len() + 1, &fetch)?;
         }
         if fetch.returns_value() && !self.returns {
-            let span = Span::new(value_at, value_at + fetch_text.len());
-            return Err(self.error(span, "`$retval` is only there when the function returns"));
+            return Err(self.error(fetch_span, "`$retval` is only there when the function returns"));
         }
         Ok(Arg { name, fetch, kind: kind.map(str::to_owned) })
     }
@@ -131,9 +173,15 @@ impl ArgParser<'_> {
                 if !known || (cfg!(target_arch = "x86_64") && !X86.contains(&register)) {
                     return Err(err("invalid register name").hint_opt(did_you_mean(register, X86)));
                 }
+                if !matches!(self.site, Site::Kernel | Site::User) {
+                    return Err(err("registers are for kprobes and uprobes"));
+                }
                 Ok(Fetch::Register(register.to_owned()))
             }
-            Some('@') if text.len() > 1 => Ok(Fetch::Memory(chars.as_str().to_owned())),
+            Some('@') => match self.memory(chars.as_str()) {
+                Ok(()) => Ok(Fetch::Memory(chars.as_str().to_owned())),
+                Err(message) => Err(err(message)),
+            },
             Some('\\') => match chars.as_str().strip_prefix('"') {
                 Some(rest) => match rest.strip_suffix('"') {
                     Some(inner) => Ok(Fetch::Text(inner.to_owned())),
@@ -147,8 +195,21 @@ impl ArgParser<'_> {
             },
             Some('$') => {
                 let word = chars.as_str();
+                if let Some((value, path)) = word.split_once("->").filter(|_| self.site != Site::Event) {
+                    let value = &text[..value.len() + 1];
+                    let of = Box::new(self.fetch(value, at, depth + 1)?);
+                    if !matches!(*of, Fetch::ReturnValue | Fetch::Argument(_)) {
+                        return Err(self.error(Span::new(at, at + value.len()), "only $retval and $argN have members"));
+                    }
+                    if !is_path(path) || !path.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+                        return Err(err("invalid member").hint("as in `$retval->name` or `$arg1->f_inode.i_ino`"));
+                    }
+                    return Ok(Fetch::Member { of, path: path.to_owned() });
+                }
                 Ok(match word {
-                    _ if self.of_event && word != "comm" && word != "COMM" => Fetch::EventField(word.to_owned()),
+                    _ if self.site == Site::Event && word != "comm" && word != "COMM" => {
+                        Fetch::EventField(word.to_owned())
+                    }
                     "stack" => Fetch::Stack,
                     "retval" => Fetch::ReturnValue,
                     "comm" | "COMM" => Fetch::Comm,
@@ -178,13 +239,41 @@ impl ArgParser<'_> {
                     rest[open + 1..].strip_suffix(')').ok_or_else(|| err("the dereference is not closed with `)`"))?;
                 let inner_at = at + text.len() - rest.len() + open + 1;
                 let address = Box::new(self.fetch(inner, inner_at, depth + 1)?);
+                if matches!(*address, Fetch::Comm | Fetch::Text(_) | Fetch::Arguments) {
+                    let span = Span::new(inner_at, inner_at + inner.len());
+                    return Err(self.error(span, format!("`{inner}` is no address")));
+                }
                 Ok(Fetch::Deref { user, offset: if sign == '-' { -offset } else { offset }, address })
             }
-            Some(c) if c.is_ascii_alphabetic() || c == '_' => {
-                let ok = |c: char| c.is_ascii_alphanumeric() || "_->.[](),".contains(c);
-                if text.chars().all(ok) { Ok(Fetch::Variable(text.to_owned())) } else { Err(err("invalid argument")) }
-            }
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => match self.site {
+                Site::Event => Err(err("invalid argument").hint(format!("a field of the event is `${text}`"))),
+                Site::User => Err(err("invalid argument").hint("a program's arguments have no names here")),
+                _ if is_path(text) => Ok(Fetch::Variable(text.to_owned())),
+                _ => Err(err("invalid argument")),
+            },
             _ => Err(err("invalid argument").hint("as in `%di`, `$arg1`, `$retval`, `$comm`, `+8(%si)`, `@jiffies`")),
+        }
+    }
+
+    /// The memory after `@`: an address, a symbol, or for programs an offset in the file.
+    fn memory(&self, place: &str) -> Result<(), &'static str> {
+        let is_user = self.site == Site::User;
+        match place.chars().next() {
+            None => Err("the address is missing after `@`"),
+            Some('+') if !is_user => Err("an offset in a file is for uprobes"),
+            Some('+') if parse_int(&place[1..]).is_err() => Err("invalid offset in the file"),
+            Some('+') => Ok(()),
+            Some(c) if c.is_ascii_digit() => parse_int(place).map(drop).map_err(|_| "invalid address"),
+            Some(_) if is_user => Err("a program is not probed for the kernel's symbols"),
+            Some(_) => {
+                let (symbol, offset) = place.find(['+', '-']).map_or((place, None), |sign| {
+                    let (symbol, offset) = place.split_at(sign);
+                    (symbol, Some(&offset[1..]))
+                });
+                let is_symbol = symbol.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$'));
+                let is_number = offset.is_none_or(|offset| parse_int(offset).is_ok());
+                if is_symbol && is_number { Ok(()) } else { Err("expected a symbol, as in `@jiffies` or `@jiffies+8`") }
+            }
         }
     }
 
@@ -220,6 +309,10 @@ impl ArgParser<'_> {
             let all = "types are u8 to u64, s8 to s64, x8 to x64, char, string, ustring, symbol, symstr, bW@O/S, each with [N]";
             return Err(self.error(span, "unknown type").hint(near.unwrap_or_else(|| all.to_owned())));
         }
+        let is_text = matches!(fetch, Fetch::Comm | Fetch::Text(_)) && self.site != Site::Event;
+        if is_text && kind != "string" {
+            return Err(self.error(span, "this is a text: its type is `string`, without an array"));
+        }
         let by_address = |fetch: &Fetch| matches!(fetch, Fetch::Register(_) | Fetch::Stack | Fetch::StackEntry(_));
         if base == "string" && by_address(fetch) && !fetch.is_memory() {
             return Err(self
@@ -228,6 +321,13 @@ impl ArgParser<'_> {
         }
         Ok(())
     }
+}
+
+/// True if a text can name a parameter and its members: `file->f_inode.i_ino`.
+fn is_path(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_->.[](),".contains(c);
+    let mut hyphens = text.match_indices('-').map(|(at, _)| &text[at + 1..]);
+    text.chars().all(plain) && hyphens.all(|rest| rest.starts_with('>'))
 }
 
 /// `FETCH:TYPE`; colons inside quotes do not count.
@@ -277,6 +377,7 @@ impl fmt::Display for Fetch {
             Fetch::Immediate(number) => write!(f, "\\{number}"),
             Fetch::Text(text) => write!(f, "\\\"{text}\""),
             Fetch::Variable(path) => f.write_str(path),
+            Fetch::Member { of, path } => write!(f, "{of}->{path}"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The syntax tree of probes.
 
-use super::Arg;
+use super::{Arg, Fetch};
 use crate::syntax::Span;
 
 /// A dynamic event. `Display` prints the line that makes it.
@@ -133,6 +133,11 @@ impl Probe {
         self.group.as_deref().unwrap_or_else(|| self.kind.default_group())
     }
 
+    /// `SYSTEM:EVENT`; nothing after the colon if it has no name yet.
+    pub fn full_name(&self) -> String {
+        format!("{}:{}", self.group_or_default(), self.event.as_deref().unwrap_or(""))
+    }
+
     /// The line that removes it; it needs a name. A user event is only found by its fields, too.
     pub fn removal(&self) -> Option<String> {
         let fields = match &self.kind {
@@ -142,15 +147,21 @@ impl Probe {
         self.event.as_ref().map(|event| format!("-:{}/{event}{fields}", self.group_or_default()))
     }
 
-    /// The same as the kernel keeps it: every part named, what has no name is called `arg1`, `arg2`...
+    /// The same as the kernel keeps it: every part named, what has no name is called `arg1`, `arg2`... From `$arg*` on the
+    /// kernel alone can count: it stands for as many arguments as the function has.
     pub fn normal(&self) -> Probe {
         let mut probe = self.clone();
         probe.group = Some(self.group_or_default().to_owned());
-        for (i, arg) in probe.args.iter_mut().enumerate() {
-            if arg.name.is_none() {
-                arg.name = Some(format!("arg{}", i + 1));
-            }
-        }
+        let names: Vec<_> = names(&self.args).collect();
+        probe.args.iter_mut().zip(names).for_each(|(arg, name)| arg.name = name);
         probe
     }
+}
+
+/// The name of each argument: its own, or that of its place; none of what has no name from `$arg*` on.
+pub(super) fn names(args: &[Arg]) -> impl Iterator<Item = Option<String>> {
+    let all = args.iter().position(|arg| arg.fetch == Fetch::Arguments).unwrap_or(args.len());
+    args.iter()
+        .enumerate()
+        .map(move |(place, arg)| arg.name.clone().or_else(|| (place < all).then(|| format!("arg{}", place + 1))))
 }

@@ -1,7 +1,8 @@
 //! A line of `dynamic_events` to its tree.
 
-use super::arg::ArgParser;
-use super::{Arg, KernelPlace, Probe, ProbeKind};
+use super::arg::{ArgParser, Site};
+use super::ast::names;
+use super::{Arg, Fetch, KernelPlace, Probe, ProbeKind};
 use crate::syntax::{Diagnostic, Span, one_line, parse_int};
 use std::str::FromStr;
 
@@ -77,7 +78,13 @@ impl<'a> Parser<'a> {
             _ => false,
         };
         let of_event = matches!(kind, ProbeKind::Event { .. });
-        let parser = ArgParser { text: self.text, of_event, returns };
+        let site = match &kind {
+            ProbeKind::Kprobe(_) | ProbeKind::Kretprobe { .. } | ProbeKind::User { .. } => Site::Kernel,
+            ProbeKind::Uprobe { .. } => Site::User,
+            ProbeKind::Function { .. } | ProbeKind::Tracepoint { .. } => Site::Function,
+            ProbeKind::Event { .. } => Site::Event,
+        };
+        let parser = ArgParser { text: self.text, site, returns };
         let (mut args, mut filter) = (Vec::new(), None);
         for (word, span) in words {
             if of_event && word == "if" {
@@ -85,16 +92,18 @@ impl<'a> Parser<'a> {
                 break;
             }
             let arg = parser.arg(word, span.start)?;
-            // An argument without a name is called by its place.
-            let called = |nth: usize, arg: &Arg| arg.name.clone().unwrap_or_else(|| format!("arg{}", nth + 1));
-            let name = called(args.len(), &arg);
-            if args.iter().enumerate().any(|(nth, other)| called(nth, other) == name) {
-                return Err(self.error(span, "this argument's name is already used"));
+            if arg.fetch == Fetch::Arguments && args.iter().any(|other: &Arg| other.fetch == Fetch::Arguments) {
+                return Err(self.error(span, "`$arg*` stands there twice"));
             }
             if args.len() == MAX_ARGS {
                 return Err(self.error(span, "the kernel takes at most 128 arguments"));
             }
             args.push(arg);
+            let mut others: Vec<Option<String>> = names(&args).collect();
+            let name = others.pop().flatten();
+            if name.is_some() && others.contains(&name) {
+                return Err(self.error(span, "this argument's name is already used"));
+            }
         }
         if filter.as_deref() == Some("") {
             return Err(self.error(Span::at(self.text.len()), "`if` without a filter"));
@@ -147,10 +156,17 @@ impl<'a> Parser<'a> {
                     .ok_or_else(|| self.error(span, "expected SYSTEM.EVENT"))?;
                 ProbeKind::Event { system: system.to_owned(), event: event.to_owned() }
             }
+            _ if !place.contains('/') && bare.contains('%') => {
+                return Err(self.error(span, "after the place only `%return` may stand"));
+            }
             't' => ProbeKind::Tracepoint { name: place.to_owned() },
             'f' if max_active.is_some() && !percent => {
                 let message = "the number of active returns is for return probes only";
                 return Err(self.error(span, message).hint(format!("`{bare}%return` probes the function's return")));
+            }
+            'f' if bare.contains('+') => {
+                let hint = format!("`p {bare}` probes any place in a function");
+                return Err(self.error(span, "an fprobe is on a whole function, without an offset").hint(hint));
             }
             'f' => ProbeKind::Function { symbol: bare.to_owned(), returns: percent, max_active },
             _ if place.contains('/') && percent && bare.ends_with(')') => {
@@ -228,6 +244,7 @@ mod tests {
             assert_eq!(text.parse::<Probe>().unwrap_err().message, "this argument's name is already used", "{text}");
         }
         assert!("p f %di arg1x=%si %dx".parse::<Probe>().is_ok());
+        assert!("p f $arg* arg1=%si %dx".parse::<Probe>().is_ok());
     }
 
     #[test]
@@ -279,6 +296,10 @@ mod tests {
             ("f vfs_read count file->f_inode.i_ino", "f vfs_read count file->f_inode.i_ino"),
             ("t:tp sched_switch $arg*", "t:tp sched_switch $arg*"),
             (
+                "f:m getname_flags%return p=$retval->name:string $arg1->a.b[3]->c",
+                "f:m getname_flags%return p=$retval->name:string $arg1->a.b[3]->c",
+            ),
+            (
                 "p vfs_read a=\\5:u8 b=\\\"word\" c=@jiffies:u64 d=%di:b4@2/32 e=$arg2:x8[4]",
                 "p vfs_read a=\\5:u8 b=\\\"word\" c=@jiffies:u64 d=%di:b4@2/32 e=$arg2:x8[4]",
             ),
@@ -298,6 +319,11 @@ mod tests {
         assert_eq!(probe.removal().unwrap(), "-:eprobes/x");
         let probe: Probe = "f vfs_read count".parse().unwrap();
         assert_eq!(probe.normal().to_string(), "f:fprobes/ vfs_read arg1=count");
+        // Found by fuzzing: `$arg*` has no name.
+        let probe: Probe = "p:ev mode=@jiffies+8:x64[4] %di $arg* comm=$comm %si".parse().unwrap();
+        let normal = probe.normal();
+        assert_eq!(normal.to_string(), "p:kprobes/ev mode=@jiffies+8:x64[4] arg1=%di $arg* comm=$comm %si");
+        assert_eq!(normal.to_string().parse(), Ok(normal));
         let name = |text: &str| text.parse::<Probe>().unwrap().kind.suggested_name();
         assert_eq!(name("r vfs_read"), "vfs_read__return");
         assert_eq!(name("p /lib/libc.so.6:0x10"), "libc_so_6_10");
@@ -312,10 +338,46 @@ mod tests {
             ("p: vfs_read", "the event's name is missing after `:`"),
             ("e: sys/ev", "the event's name is missing after `:`"),
             ("t: kfree", "the event's name is missing after `:`"),
+            ("p vfs_read%hoge", "after the place only `%return` may stand"),
+            ("f vfs_read%hoge", "after the place only `%return` may stand"),
+            ("f vfs_read+10", "an fprobe is on a whole function, without an offset"),
+            ("p f @12345678abcde", "invalid address"),
+            ("p f @+10", "an offset in a file is for uprobes"),
+            ("f f @+10", "an offset in a file is for uprobes"),
+            ("p f @", "the address is missing after `@`"),
+            ("p f @jiffies*10", "expected a symbol, as in `@jiffies` or `@jiffies+8`"),
+            ("p /bin/sh:10 @+ab", "invalid offset in the file"),
+            ("p /bin/sh:10 @jiffies", "a program is not probed for the kernel's symbols"),
+            ("p f +0($comm)", "`$comm` is no address"),
+            ("p f +10($arg*)", "`$arg*` is no address"),
+            ("p f args=$arg*", "`$arg*` stands for several arguments, which have names of their own"),
+            ("f f $arg* $arg*", "`$arg*` stands there twice"),
+            ("p f $comm:x64", "this is a text: its type is `string`, without an array"),
+            ("p f $comm:string[2]", "this is a text: its type is `string`, without an array"),
+            ("p f a_name_of_more_than_thirty_two_bytes=@11", "an argument's name has at most 32 bytes"),
+            ("f f %ax", "registers are for kprobes and uprobes"),
+            ("t f %ax", "registers are for kprobes and uprobes"),
+            ("f f file-.foo", "invalid argument"),
+            ("e s.e foo", "invalid argument"),
+            ("e s.e a=dfd", "invalid argument"),
+            ("p /bin/sh:10 file", "invalid argument"),
+            ("p f $comm->x", "only $retval and $argN have members"),
+            ("r f $retval->", "invalid member"),
+            ("r f $retval->a-b", "invalid member"),
+            ("p f $retval->name", "`$retval` is only there when the function returns"),
         ] {
             assert_eq!(text.parse::<Probe>().unwrap_err().message, message, "{text}");
         }
-        for text in ["f100 vfs_read%return", "r /bin/sh:10(10)", "p:group/ vfs_read"] {
+        let nested = |derefs: usize| format!("p f {}@0{}", "+0(".repeat(derefs), ")".repeat(derefs));
+        assert_eq!(nested(14).parse::<Probe>().unwrap_err().message, "more dereferences than the kernel takes");
+        for text in [
+            "f100 vfs_read%return",
+            "r /bin/sh:10(10)",
+            "p:group/ vfs_read",
+            "p f @_sdata-10 @_sdata+0x10 +10(@_sdata-10) $comm:string \\\"a\":string",
+            "p /bin/sh:10 @+0x10 @0x1000 %ax",
+            &nested(13),
+        ] {
             assert!(text.parse::<Probe>().is_ok(), "{text}");
         }
     }

@@ -1,5 +1,6 @@
 //! The contents of a ring as a trace.dat: a stopped buffer, a snapshot, a boot's remains.
 
+use super::at_the_end::AtTheEnd;
 use super::chunk::{Compression, chunk_size};
 use super::comms::with_saved;
 use super::drain::{Drain, Progress};
@@ -79,7 +80,8 @@ pub fn extract(
         rings.push(of_buffer);
     }
     let plan = Plan::empty(output, compression);
-    let (writer, symbols_error) = output_file.begin(tracefs, &plan, &buffers, ClockFacts { date, tsc: None })?.write();
+    let begun = output_file.begin(tracefs, &plan, &buffers, ClockFacts { date, tsc: None })?;
+    let (writer, symbols_error) = begun.write(tracefs.kallsyms());
     let progress = Progress::default();
     let mut drained: Vec<Drained> = Vec::new();
     let (_, header_page) = tracefs.header_page()?;
@@ -97,7 +99,7 @@ pub fn extract(
     let failures = symbols_error.iter().map(ToString::to_string).chain(errors).collect();
     let comms = with_saved(Vec::new(), &tracefs.saved_cmdlines()?);
     let spools = vec![drained.into_iter().map(|d| d.spool).collect()];
-    let file_size = output_file.finish(tracefs, &buffers, spools, (&comms, &[]))?;
+    let file_size = output_file.finish(&buffers, AtTheEnd::read(tracefs, &buffers), spools, (&comms, &[]))?;
     Ok(Extracted { file_size, raw, failures })
 }
 

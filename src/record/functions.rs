@@ -58,14 +58,10 @@ impl Functions {
         Ok(())
     }
 
-    /// Writes the lists, before the tracer is set.
-    pub(super) fn set(
-        &self,
-        journal: &mut Journal,
-        instance: &Instance,
-        tracer: Option<&str>,
-    ) -> Result<(), RecordError> {
-        let graph = tracer == Some("function_graph");
+    /// Writes the lists and the commands without a count, before `tracer` is set: a `traceoff` then acts on an empty ring.
+    /// Counted commands are set when tracing starts.
+    pub(super) fn set(&self, journal: &mut Journal, instance: &Instance, tracer: &str) -> Result<(), RecordError> {
+        let graph = tracer == "function_graph";
         let leave_out = if graph { FunctionList::GraphNoTrace } else { FunctionList::NoTrace };
         for (list, patterns) in
             [(FunctionList::Filter, &self.trace), (leave_out, &self.leave_out), (FunctionList::Graph, &self.graph)]
@@ -75,7 +71,7 @@ impl Functions {
                 journal.set_functions(instance, list, &words)?;
             }
         }
-        for command in &self.commands {
+        for command in self.commands.iter().filter(|command| command.count.is_none()) {
             journal.add_function_command(instance, command)?;
         }
         if self.stack {

@@ -3,8 +3,8 @@
 
 use super::comms::with_saved;
 use super::error::RecordError;
-use super::metadata::{Formats, Metadata};
-use super::output::{clocks, trace_id, with_nul};
+use super::metadata::{Formats, Metadata, with_nul};
+use super::output::{clocks, trace_id};
 use super::view::uname;
 use crate::abi::Abi;
 use crate::trace_dat::write::NewFile;

@@ -56,7 +56,10 @@ impl Machine {
         if (self.no_functions || self.no_ftrace) && instance.has("options/function-trace") {
             journal.set_option(instance, "function-trace", false)?;
         }
-        buffer.functions.set(journal, instance, tracer)?;
+        if !buffer.functions.is_empty() {
+            let running = instance.current_tracer()?;
+            buffer.functions.set(journal, instance, tracer.unwrap_or(&running))?;
+        }
         if let Some(tracer) = tracer {
             if is_latency_tracer(tracer) && instance.has("tracing_max_latency") {
                 journal.forget_max_latency(instance)?;

@@ -97,3 +97,8 @@ fn enumerators<'a>(tracefs: &Tracefs, formats: impl Iterator<Item = &'a String>)
     }
     found
 }
+
+/// Texts in options end with a NUL, as in trace-cmd's files.
+pub(super) fn with_nul(text: &str) -> Vec<u8> {
+    [text.as_bytes(), b"\0"].concat()
+}

@@ -2,7 +2,7 @@
 //!
 //! - [`Plan`] says what to do and does nothing;
 //! - [`record()`] does it: sets tracefs up through a [`Journal`](crate::tracefs::Journal), starts one [`Worker`] per CPU,
-//!   lets the command go, waits for the end, completes the file, and only then takes everything back;
+//!   lets the command go, waits for the end, completes the file, and takes everything back;
 //! - [`Spool`] is what a worker writes: the bytes of the finished file's section but for the chunk count;
 //! - [`Stream`] hands sub-buffers out while they are filled, without a file;
 //! - [`extract()`] stores what is in the rings already: stopped buffers, snapshots, the last boot's;
@@ -11,6 +11,8 @@
 //! - [`Summary`] says what came of it.
 
 mod arguments;
+mod armed;
+mod at_the_end;
 mod child;
 mod chunk;
 mod comms;
@@ -35,6 +37,7 @@ mod own;
 mod plan;
 mod proc_maps;
 mod recover;
+mod restoring;
 mod ring_readers;
 mod session;
 mod setup;
@@ -44,6 +47,7 @@ mod stop;
 mod store;
 mod stream;
 mod summary;
+mod symbols;
 mod tsc;
 mod user;
 mod view;
@@ -88,6 +92,8 @@ pub use dry_run::{COMMAND_PID, OWN_PID, dry_run};
 pub use header::header;
 #[doc(hidden)]
 pub use limits::{Budget, MIN_RING_SHARE};
+#[doc(hidden)]
+pub use own::filter_of_others;
 #[doc(hidden)]
 pub use recover::{Rings, left_unfinished, recover};
 #[doc(hidden)]

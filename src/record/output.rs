@@ -1,10 +1,11 @@
 //! The trace file and the spools beside it, from the first check to the finished file.
 
+use super::at_the_end::AtTheEnd;
 use super::chunk::Compression;
 use super::comms::Comm;
 use super::error::RecordError;
 use super::former::{Former, lock};
-use super::metadata::{Formats, Metadata};
+use super::metadata::{Formats, Metadata, with_nul};
 use super::plan::Plan;
 use super::proc_maps::ProcMaps;
 use super::setup::Buffer;
@@ -16,7 +17,7 @@ use crate::trace_dat::write::{Version, convert};
 use crate::trace_dat::{
     FileLock, FinishedSpool, OptionId, SpoolEntry, SpoolTable, Trace, WriteError, Writer, spool_name,
 };
-use crate::tracefs::{EventName, RecordedBuffer, Recording, TraceClock, Tracefs};
+use crate::tracefs::{self, EventName, RecordedBuffer, Recording, TraceClock, Tracefs};
 use crate::units::{CpuId, Pid};
 use nix::unistd::geteuid;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -56,7 +57,6 @@ pub(super) struct ClockFacts {
 pub(super) struct Symbols {
     writer: Writer,
     table: SpoolTable,
-    tracefs: Tracefs,
     path: PathBuf,
     /// The kernel's BTF, if it is wanted.
     btf: Option<Vec<u8>>,
@@ -247,7 +247,7 @@ impl Output {
         let writer =
             write().map_err(|source| RecordError::TraceFile { path: self.path.clone(), source: Box::new(source) })?;
         let btf = super::arguments::btf(tracefs, buffers);
-        Ok(Symbols { writer, table: self.table.clone(), tracefs: tracefs.clone(), path: self.path.clone(), btf })
+        Ok(Symbols { writer, table: self.table.clone(), path: self.path.clone(), btf })
     }
 
     /// From here on there are events in the spools: no file is removed any more, whatever happens.
@@ -280,33 +280,17 @@ impl Output {
         self.file.metadata().map_or(0, |metadata| metadata.len())
     }
 
-    /// Adds what is known only at the end and moves the spools into the file. Gives its size in bytes.
+    /// Adds `end` and what is known of tasks, and moves the spools into the file. Gives its size in bytes.
     pub(super) fn finish(
         &mut self,
-        tracefs: &Tracefs,
         buffers: &[Buffer],
+        end: AtTheEnd,
         spools: Vec<Vec<Spool>>,
         (comms, maps): (&[(Pid, Comm)], &[&ProcMaps]),
     ) -> Result<u64, RecordError> {
         let Some(mut writer) = self.writer.take() else { return Ok(0) };
-        for buffer in buffers {
-            if !buffer.name.is_empty() {
-                writer.option(OptionId::CPUSTAT, with_nul(&format!("\nBuffer: {}\n\n", buffer.name)));
-            }
-            if let Some(text) = &buffer.last_boot {
-                writer.option(OptionId::LAST_BOOT_INFO, with_nul(&format!("{}:{text}", buffer.name)));
-            }
-            for (cpu, _) in buffer.cpus.iter().filter(|_| buffer.counted) {
-                // Without its counters a recording is still one.
-                if let Ok(stats) = buffer.instance.cpu_stats_text(*cpu) {
-                    writer.option(OptionId::CPUSTAT, with_nul(&format!("CPU: {cpu}\n{stats}")));
-                }
-            }
-            // A snapshot's entries are not counted. Without a view, only its looks are guessed, so no error is worth a
-            // recording.
-            if let (true, Ok(view)) = (buffer.counted, super::view::view(tracefs, buffer)) {
-                writer.option(OptionId::RTRACE_VIEW, with_nul(&view.to_text(&buffer.name)));
-            }
+        for (id, data) in end.options {
+            writer.option(id, data);
         }
         for map in maps {
             writer.option(OptionId::PROCMAPS, map.option());
@@ -338,9 +322,8 @@ impl Output {
             // an unused top buffer
             places.insert(0, (String::new(), main.clock.current.clone(), main.sub_buffer as u32));
         }
-        for buffer in buffers.iter().filter(|b| b.is_text) {
-            let text = buffer.instance.trace_text()?;
-            writer.buffer_text(&buffer.name, &buffer.clock.current, &text).map_err(failed)?;
+        for (buffer, text) in buffers.iter().filter(|b| b.is_text).zip(end.texts) {
+            writer.buffer_text(&buffer.name, &buffer.clock.current, &text?).map_err(failed)?;
         }
         writer.saved_cmdlines(&names).map_err(failed)?;
         let written = writer.finish(&places, &finished).map_err(failed)?;
@@ -396,15 +379,10 @@ impl Drop for Output {
 }
 
 impl Symbols {
-    /// Bytes that the file has so far.
-    pub(super) fn file_size(&self) -> u64 {
-        self.writer.position()
-    }
-
     /// Adds the kernel's symbols and types to the file. Without them the recording is still one, so what goes wrong comes back
     /// beside the writer.
-    pub(super) fn write(mut self) -> (Writer, Option<RecordError>) {
-        let error = match self.tracefs.kallsyms() {
+    pub(super) fn write(mut self, kallsyms: Result<Vec<u8>, tracefs::Error>) -> (Writer, Option<RecordError>) {
+        let error = match kallsyms {
             Ok(kallsyms) => {
                 let mut added = self.writer.kallsyms(kallsyms);
                 if let (Ok(()), Some(btf)) = (&added, &self.btf) {
@@ -424,11 +402,6 @@ impl Symbols {
 pub(super) fn clocks(clock: &TraceClock) -> String {
     let mark = |name: &String| if *name == clock.current { format!("[{name}]") } else { name.clone() };
     clock.available.iter().map(mark).collect::<Vec<_>>().join(" ") + "\n"
-}
-
-/// Texts in options end with a NUL, as in trace-cmd's files.
-pub(super) fn with_nul(text: &str) -> Vec<u8> {
-    [text.as_bytes(), b"\0"].concat()
 }
 
 /// A number that no other recording has, for all practical purposes.

@@ -19,6 +19,11 @@ pub(super) fn own_threads() -> Vec<Pid> {
     tasks.filter_map(|task| task.file_name().to_str()?.parse().ok().map(Pid)).collect()
 }
 
+/// The filter that passes `event` unless it is about this process's threads alone; `None` if that would be a long one.
+pub fn filter_of_others(event: &EventName) -> Option<String> {
+    passing_others(event, &own_threads())
+}
+
 /// The filter that passes `event` unless it is about the tasks `tids` alone; `None` if that would be a long one.
 ///
 /// Events that `set_event_notrace_pid` passes: switches and wake-ups that name another task are kept, whichever task runs.

@@ -2,6 +2,7 @@
 
 mod warnings;
 
+use super::at_the_end::AtTheEnd;
 use super::child::{Child, Command};
 use super::chunk::chunk_size;
 use super::comms::{Comm, CommLearner, with_saved};
@@ -15,16 +16,18 @@ use super::output::{ClockFacts, Output};
 use super::own::own_threads;
 use super::plan::Plan;
 use super::proc_maps::ProcMaps;
+use super::restoring::restore_beside;
 use super::setup::{Buffer, ResolvedEvents, choose, set_up_all};
 use super::spool::Keep;
 use super::stop::{Signals, Watched, wait};
 use super::summary::{BufferSummary, CpuSummary, Summary};
+use super::symbols::{SymbolThread, Written};
 use super::tsc;
 use super::worker::{Drained, Worker, WorkerError, thread_time};
 use crate::ring_buffer::Lost;
 use crate::sys;
-use crate::trace_dat::{ChunkScan, Writer};
-use crate::tracefs::{Journal, Tracefs, UndoError};
+use crate::trace_dat::ChunkScan;
+use crate::tracefs::{Journal, Tracefs};
 use crate::units::{ByteSize, Pid};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::EventFd;
@@ -71,6 +74,7 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
         child.keep_maps()?;
     }
     // After the fork: what the child shares is copied, page by page, when it is let go here.
+    let mut symbols = SymbolThread::start(&tracefs).map_err(RecordError::Start)?;
     output.read_formats(&tracefs, chosen.iter().flat_map(|chosen| chosen.events.keys().chain(&chosen.targets)))?;
 
     let buffers = set_up_all(&mut journal, plan, chosen, child.as_ref().map(Child::pid))?;
@@ -97,8 +101,8 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
     run.warn_of_markers();
     run.warn_of_printk();
     run.warn_of_earlier_events();
-    let brought = run.record(&mut child, watched.as_mut())?;
-    Ok(run.finish(child, brought))
+    let brought = run.record(&mut child, watched.as_mut(), &mut symbols)?;
+    Ok(run.finish(child, brought, symbols))
 }
 
 pub(super) fn choose_events(
@@ -184,6 +188,7 @@ impl Run<'_> {
         &mut self,
         child: &mut Option<Child>,
         watched: Option<&mut Watched>,
+        symbols: &mut SymbolThread,
     ) -> Result<ThreadResults, RecordError> {
         let start = |e: nix::errno::Errno| RecordError::Start(e.into());
         let (stop, failed) = (EventFd::new().map_err(start)?, Arc::new(EventFd::new().map_err(start)?));
@@ -201,11 +206,9 @@ impl Run<'_> {
             // Then there is saved_cmdlines alone, as for every other recorder.
             Err(_) => None,
         };
-        let mut symbols =
-            Symbols::Waiting(self.output.begin(self.journal.tracefs(), self.plan, &self.buffers, self.time)?);
+        symbols.write_to(self.output.begin(self.journal.tracefs(), self.plan, &self.buffers, self.time)?);
         if let Some(max_size) = self.plan.limits.max_size {
             // All that is not events must be known before the first of them.
-            symbols = symbols.write();
             let rings = self.buffers.iter().map(|b| b.cpus.len() as u64).sum::<u64>();
             let used = symbols.file_size() + room_at_the_end(max_size, rings);
             progress.budget.set(max_size.0.checked_sub(used).filter(|left| *left > 0).ok_or(PlanError::MaxSize(used))?);
@@ -223,8 +226,6 @@ impl Run<'_> {
                 }
                 None => None,
             };
-            let writing = thread::Builder::new().name("rtrace/symbols".to_owned());
-            let writing = writing.spawn_scoped(scope, || timed(|| symbols.write())).map_err(spawn_failed)?;
             if self.plan.leaves_itself_out() {
                 let tids = own_threads();
                 for buffer in &self.buffers {
@@ -264,11 +265,7 @@ impl Run<'_> {
                 draining.finish(every, || self.observer.live(&Live::of(self.since, &self.buffers, &progress)));
             let drained = rings.into_iter().map(|rings| drained.drain(..rings).collect()).collect();
             let (comms, learning) = learning.map(joined).unwrap_or_default();
-            let (symbols, writing) = joined(writing);
-            let (writer, symbols_error) = symbols.done();
-            self.output.resume(writer);
-            failures.extend(symbols_error.as_ref().map(|error| in_full(error)));
-            let threads = vec![("comms", learning), ("symbols", writing)];
+            let threads = vec![("comms", learning)];
             Ok(ThreadResults {
                 drained,
                 comms,
@@ -367,9 +364,9 @@ impl Run<'_> {
         }
     }
 
-    /// The file first, then tracefs as it was, then the command's end. What fails does not keep the rest from being done
-    /// and counted.
-    fn finish(mut self, mut child: Option<Child>, brought: ThreadResults) -> Summary {
+    /// The file and, at the same time, tracefs as it was: removing an instance takes the kernel as long as reading its
+    /// symbols. Then the command's end. What fails does not keep the rest from being done and counted.
+    fn finish(mut self, mut child: Option<Child>, brought: ThreadResults, symbols: SymbolThread) -> Summary {
         let ThreadResults { mut drained, comms, mut failures, mut timed_out, mut threads, limit, cut_short } = brought;
         let mut error = None;
         let removed = self.output.was_removed();
@@ -378,15 +375,24 @@ impl Run<'_> {
         }
         let buffers = self.summaries(&drained, &mut failures);
         let spools: Vec<Vec<_>> = drained.into_iter().map(|cpus| cpus.into_iter().map(|d| d.spool).collect()).collect();
+        let end = AtTheEnd::read(self.journal.tracefs(), &self.buffers);
+        let comms = with_saved(comms, &self.journal.tracefs().saved_cmdlines().unwrap_or_default());
+        self.maps.iter_mut().for_each(ProcMaps::update);
+        let maps: Vec<&ProcMaps> = self.maps.iter().chain(child.as_mut().and_then(Child::maps)).collect();
         let mut file_size = 0;
-        if removed {
-            error = Some(RecordError::Removed(self.plan.output.clone()));
-            self.output.give_up(spools.into_iter().flatten());
-        } else {
-            let comms = with_saved(comms, &self.journal.tracefs().saved_cmdlines().unwrap_or_default());
-            self.maps.iter_mut().for_each(ProcMaps::update);
-            let maps: Vec<&ProcMaps> = self.maps.iter().chain(child.as_mut().and_then(Child::maps)).collect();
-            let finished = self.output.finish(self.journal.tracefs(), &self.buffers, spools, (&comms, &maps));
+        let (undone, restored) = restore_beside(self.journal, self.plan.keep, || {
+            let written = symbols.written();
+            if let Some(Written { writer, error, time }) = written {
+                self.output.resume(writer);
+                failures.extend(error.as_ref().map(|error| in_full(error)));
+                threads.push(("symbols", time));
+            }
+            if removed {
+                error = Some(RecordError::Removed(self.plan.output.clone()));
+                self.output.give_up(spools.into_iter().flatten());
+                return;
+            }
+            let finished = self.output.finish(&self.buffers, end, spools, (&comms, &maps));
             let finished = match finished {
                 Ok(_) if self.plan.version6 => self.output.rewrite_as_version6(),
                 finished => finished,
@@ -395,12 +401,8 @@ impl Run<'_> {
                 error = Some(failed);
                 self.output.size()
             });
-        }
-        let undone = if self.plan.keep {
-            self.journal.keep().map_err(|error| UndoError { failures: vec![error] })
-        } else {
-            self.journal.undo()
-        };
+        });
+        threads.push(("restore", restored));
         if let Err(undo) = undone {
             match error {
                 None => error = Some(undo.into()),
@@ -442,38 +444,6 @@ impl Run<'_> {
             buffers.push(BufferSummary { name, kib_per_cpu, cpus });
         }
         buffers
-    }
-}
-
-/// A trace file that has no symbols yet, or that has them.
-enum Symbols {
-    Waiting(super::output::Symbols),
-    Written { writer: Writer, error: Option<RecordError> },
-}
-
-impl Symbols {
-    fn write(self) -> Self {
-        match self {
-            Symbols::Waiting(symbols) => {
-                let (writer, error) = symbols.write();
-                Symbols::Written { writer, error }
-            }
-            written => written,
-        }
-    }
-
-    fn file_size(&self) -> u64 {
-        match self {
-            Symbols::Waiting(symbols) => symbols.file_size(),
-            Symbols::Written { writer, .. } => writer.position(),
-        }
-    }
-
-    fn done(self) -> (Writer, Option<RecordError>) {
-        match self {
-            Symbols::Waiting(symbols) => symbols.write(),
-            Symbols::Written { writer, error } => (writer, error),
-        }
     }
 }
 

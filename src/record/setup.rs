@@ -1,5 +1,6 @@
 //! A buffer's plan, carried out on tracefs: everything but switching it on.
 
+use super::armed::Armed;
 use super::error::{PlanError, RecordError};
 use super::languages;
 use super::own;
@@ -30,13 +31,20 @@ pub(super) struct ResolvedEvents {
     pub(super) targets: Vec<EventName>,
 }
 
+impl ResolvedEvents {
+    /// The triggers to set, each with its event.
+    pub(super) fn triggers(&self) -> impl Iterator<Item = (&EventName, &String)> {
+        self.events.iter().flat_map(|(event, wish)| wish.triggers.iter().map(move |trigger| (event, trigger)))
+    }
+}
+
 /// The settings of one event.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EventSettings {
     /// The filter came with a pattern that names this event alone.
     alone: bool,
     pub(super) filter: Option<String>,
-    pub(super) triggers: Vec<String>,
+    triggers: Vec<String>,
 }
 
 /// Finds the events that a buffer's patterns name. Patterns that name nothing go to `unknown` if that is allowed.
@@ -75,6 +83,10 @@ pub(super) fn choose(
         }
         chosen.targets.extend(checked.targets);
     }
+    // These are set when tracing is on: a wrong name is found before.
+    for command in buffer.functions.commands.iter().filter(|command| command.count.is_some()) {
+        top.tracefs().require_function(&command.function)?;
+    }
     chosen.targets.extend(buffer.functions.commands.iter().filter_map(|command| match &command.action {
         FunctionAction::EnableEvent(target) => Some(languages::name(target)),
         _ => None,
@@ -101,8 +113,8 @@ pub(super) struct Buffer {
     /// Events that may be recorded: those of the plan, those that a trigger switches on, and those that an existing
     /// instance had enabled.
     pub(super) events: Vec<EventName>,
-    /// Set when tracing starts, since counted ones burn down.
-    triggers: Vec<(EventName, String)>,
+    /// Set when tracing starts.
+    armed: Armed,
     /// Whole sub-buffers that are there when the kernel wakes a reader.
     pub(super) ready_at_wake: usize,
     /// The CPUs' counters are about what is stored.
@@ -177,6 +189,7 @@ pub(super) fn set_up(
     // An instance that exists is on: what is enabled from here on is not from before.
     let earlier = if created { 0 } else { entries(&cpu_stats(&instance)?) };
     set_filters(journal, &instance, &chosen)?;
+    let armed = Armed::new(chosen.triggers(), &buffer.functions.commands);
     let names: Vec<EventName> = chosen.events.keys().cloned().collect();
     journal.enable_events(&instance, &names)?;
     plan.machine.set_tracer(journal, &instance, buffer)?;
@@ -199,7 +212,6 @@ pub(super) fn set_up(
     let kib_per_cpu = instance.buffer_size()?.kib();
     let sub_buffers = kib_per_cpu.map_or(0, |kib| kib as usize * 1024 / sub_buffer);
     let cpus = cpu_stats(&instance)?;
-    let triggers = chosen.events.into_iter();
     Ok(Buffer {
         name: if main { String::new() } else { instance.name().unwrap_or_default().to_owned() },
         clock,
@@ -209,9 +221,7 @@ pub(super) fn set_up(
         kib_per_cpu,
         cpus,
         events,
-        triggers: triggers
-            .flat_map(|(event, wish)| wish.triggers.into_iter().map(move |t| (event.clone(), t)))
-            .collect(),
+        armed,
         ready_at_wake: (sub_buffers * BUFFER_PERCENT / 100).max(1),
         counted: true,
         last_boot: None,
@@ -369,7 +379,7 @@ impl Buffer {
             kib_per_cpu: instance.buffer_size()?.kib(),
             cpus: cpus.collect::<Result<_, Error>>()?,
             events: Vec::new(),
-            triggers: Vec::new(),
+            armed: Armed::default(),
             ready_at_wake: 1,
             counted: true,
             last_boot: instance.last_boot()?,
@@ -402,12 +412,19 @@ impl Buffer {
         })
     }
 
-    /// Sets its triggers, then switches it on.
+    /// Switches it on, with its triggers and counted commands.
     pub(super) fn switch_on(&self, journal: &mut Journal) -> Result<(), Error> {
-        for (event, trigger) in &self.triggers {
-            journal.add_trigger(&self.instance, event, trigger)?;
+        // In a ring that is on already a trigger may act at once. To switch the ring on after a `traceoff` would undo it, and
+        // the function tracer empties what is switched on (`function_trace_start`, kernel/trace/trace_functions.c).
+        let already = self.instance.is_on()?;
+        if !already {
+            self.armed.set_uncounted(journal, &self.instance)?;
         }
         journal.set_on(&self.instance, true)?;
+        if already {
+            self.armed.set_uncounted(journal, &self.instance)?;
+        }
+        self.armed.set_counted(journal, &self.instance)?;
         if self.is_text && self.instance.has("tracing_max_latency") {
             // The tracer watches from the moment it is set, whether its ring is on or off. A longer latency than any that
             // will come may lie behind us, and nothing of it is in the ring.

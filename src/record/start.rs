@@ -1,8 +1,9 @@
 //! Starting to trace without recording: the plan is carried out and left so.
 
+use super::armed::Armed;
 use super::error::{PlanError, RecordError};
 use super::machine::Machine;
-use super::plan::{BufferPlan, Tasks};
+use super::plan::{BufferPlan, TargetBuffer, Tasks};
 use super::setup::{ResolvedEvents, choose, place, set_buffer, set_filters};
 use crate::tracefs::{Error, EventName, FunctionList, Instance, Journal, WriteMode};
 
@@ -32,7 +33,8 @@ pub fn start(
         return Err(PlanError::NoParents.into());
     }
     for buffer in buffers {
-        buffer.functions.check(buffer.tracer.as_deref())?;
+        let running = if mode == Mode::Set { running_tracer(&journal, buffer)? } else { None };
+        buffer.functions.check(buffer.tracer.as_deref().or(running.as_deref()))?;
     }
     // The top level's events are those of every instance; a wrong name is found before anything is changed.
     let top = journal.tracefs().top();
@@ -44,7 +46,7 @@ pub fn start(
     }
     machine.set(&mut journal)?;
     let mut cleared = Vec::new();
-    let mut started = Vec::new();
+    let mut started: Vec<(Instance, Armed)> = Vec::new();
     for (buffer, chosen) in buffers.iter().zip(chosen) {
         let tracefs = journal.tracefs().clone();
         let instance = place(&mut journal, &tracefs, &buffer.place)?;
@@ -62,23 +64,38 @@ pub fn start(
                 journal.trace_functions_only(&instance, &tasks.pids, tasks.children)?;
             }
         }
+        let armed = Armed::new(chosen.triggers(), &buffer.functions.commands);
         events(&mut journal, &instance, chosen, buffer, machine)?;
-        started.push(instance);
+        armed.set_uncounted(&mut journal, &instance)?;
+        started.push((instance, armed));
     }
     // Changes that cannot be undone come when all else has worked.
     for instance in &cleared {
         journal.act(instance, "trace", "", WriteMode::Truncate)?;
     }
-    if mode == Mode::Start {
-        for instance in &started {
+    for (instance, armed) in &started {
+        if mode == Mode::Start {
             journal.set_on(instance, true)?;
         }
+        armed.set_counted(&mut journal, instance)?;
     }
     journal.keep()?;
     Ok(unknown)
 }
 
-/// Filters before events, so that nothing unfiltered gets in; triggers last.
+/// The tracer that runs in the instance of `buffer`, if there are one and a list of functions for it.
+fn running_tracer(journal: &Journal, buffer: &BufferPlan) -> Result<Option<String>, Error> {
+    let tracefs = journal.tracefs();
+    let instance = match &buffer.place {
+        _ if buffer.functions.is_empty() => return Ok(None),
+        TargetBuffer::Top => tracefs.top(),
+        TargetBuffer::Instance(name) if tracefs.instances()?.contains(name) => tracefs.instance(name)?,
+        TargetBuffer::Instance(_) | TargetBuffer::Private => return Ok(None),
+    };
+    Ok(Some(instance.current_tracer()?).filter(|tracer| tracer != "nop"))
+}
+
+/// Filters before events, so that nothing unfiltered gets in.
 fn events(
     journal: &mut Journal,
     instance: &Instance,
@@ -90,13 +107,7 @@ fn events(
     let names: Vec<EventName> = chosen.events.keys().cloned().collect();
     journal.enable_events(instance, &names)?;
     journal.disable_events(instance, &chosen.left_out)?;
-    machine.set_tracer(journal, instance, buffer)?;
-    for (event, wish) in &chosen.events {
-        for trigger in &wish.triggers {
-            journal.add_trigger(instance, event, trigger)?;
-        }
-    }
-    Ok(())
+    machine.set_tracer(journal, instance, buffer)
 }
 
 fn switch_off(journal: &mut Journal, instance: &Instance, existing: &[EventName]) -> Result<(), Error> {

@@ -1,17 +1,14 @@
 //! A synthetic event from its parts, by libtracefs' rules.
 
 use super::def::{start_variable, valid_name, variable};
+use super::fields::{differ, find, is_cpu, matching, same_type, taken, time, type_of};
 use super::{FieldType, Plan, SynthDef, SynthError, SynthField};
 use crate::filter::Filter;
-use crate::format::{EventFormat, Field};
-use crate::hist::spec::{Action, Arg, Assign, Do, Expr, HistSpec, Modifier, Op, Reaction, VarRef};
-use crate::syntax::did_you_mean;
+use crate::format::EventFormat;
+use crate::hist::spec::{Action, Arg, Assign, Do, Expr, HistSpec, Op, Reaction, VarRef};
 
-/// Stands for a field: the event's time in nanoseconds.
-pub const TIMESTAMP: &str = "TIMESTAMP";
-/// Stands for a field: the event's time in microseconds.
-pub const TIMESTAMP_USECS: &str = "TIMESTAMP_USECS";
-const STACKTRACE: &str = "STACKTRACE";
+/// `TRACING_MAP_KEYS_MAX`
+const MAX_KEYS: usize = 3;
 
 /// An operation on two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +60,7 @@ pub struct Builder {
     end_filter: Option<String>,
     tracked: Vec<(Tracking, String, TrackAction)>,
     old_stack_name: bool,
+    size: Option<u64>,
 }
 
 impl Builder {
@@ -97,6 +95,7 @@ impl Builder {
             end_filter: None,
             tracked: Vec::new(),
             old_stack_name: false,
+            size: None,
         };
         builder.match_fields(start_match, end_match, match_name)?;
         Ok(builder)
@@ -105,6 +104,12 @@ impl Builder {
     /// Says that this kernel calls a stack `stacktrace` (before Linux 6.3).
     pub fn old_stack_name(&mut self, old: bool) -> &mut Self {
         self.old_stack_name = old;
+        self
+    }
+
+    /// The number of entries of both tables: matches that can be waited for at once.
+    pub fn size(&mut self, entries: Option<u64>) -> &mut Self {
+        self.size = entries;
         self
     }
 
@@ -128,21 +133,21 @@ impl Builder {
         end_match: &str,
         name: Option<&str>,
     ) -> Result<&mut Self, SynthError> {
-        let start = find(&self.start, start_match)?.clone();
-        let end = find(&self.end, end_match)?.clone();
-        if !comparable(&start, &end) {
-            return Err(differ(&start, &end, "matched"));
+        let (start, end) = matching(&self.start, start_match, &self.end, end_match)?;
+        if self.start_keys.len() == MAX_KEYS {
+            return Err(SynthError::TooManyMatches(end_match.to_owned()));
         }
-        self.start_keys.push(Expr::field(start_match));
-        self.end_keys.push(Expr::field(end_match));
+        self.start_keys.push(start);
+        self.end_keys.push(end.clone());
         if let Some(name) = name {
-            let ty = type_of(&end)?;
-            self.end_value(name, ty, Expr::field(end_match))?;
+            let (_, ty) = taken(&self.end, end_match, self.old_stack_name)?;
+            self.end_value(name, ty, end)?;
         }
         Ok(self)
     }
 
-    /// A field `name` that is calculated of one field of each event; [`TIMESTAMP`] and [`TIMESTAMP_USECS`] are times.
+    /// A field `name` that is calculated of one field of each event; [`TIMESTAMP`](super::fields::TIMESTAMP) and
+    /// [`TIMESTAMP_USECS`](super::fields::TIMESTAMP_USECS) are times.
     ///
     /// # Errors
     /// [`SynthError`] if a field is missing, is no number, or the types or units differ.
@@ -160,7 +165,7 @@ impl Builder {
                 let what = if calc == Arithmetic::Add { "added" } else { "subtracted" };
                 let start = find(&self.start, start_field)?;
                 let end = find(&self.end, end_field)?;
-                if !comparable(start, end) || start.is_string() || start.is_signed() != end.is_signed() {
+                if !same_type(start, end) || start.is_string() || start.is_signed() != end.is_signed() {
                     return Err(differ(start, end, what));
                 }
                 (Expr::field(start_field), Expr::field(end_field), type_of(end)?)
@@ -182,7 +187,7 @@ impl Builder {
     /// [`SynthError`] if it is missing or of a type that cannot be held.
     pub fn start_field(&mut self, field: &str, name: Option<&str>) -> Result<&mut Self, SynthError> {
         let name = name.unwrap_or(field);
-        let (value, ty) = self.taken(&self.start, field)?;
+        let (value, ty) = taken(&self.start, field, self.old_stack_name)?;
         let variable = self.start_variable(name, value);
         self.end_value(name, ty, Expr::var(variable))?;
         self.trackable.retain(|n| n != name);
@@ -194,7 +199,7 @@ impl Builder {
     /// # Errors
     /// [`SynthError`] if it is missing or of a type that cannot be held.
     pub fn end_field(&mut self, field: &str, name: Option<&str>) -> Result<&mut Self, SynthError> {
-        let (value, ty) = self.taken(&self.end, field)?;
+        let (value, ty) = taken(&self.end, field, self.old_stack_name)?;
         self.end_value(name.unwrap_or(field), ty, value)?;
         Ok(self)
     }
@@ -204,7 +209,7 @@ impl Builder {
     /// # Errors
     /// [`SynthError::Filter`] if it does not parse or does not fit the start event.
     pub fn start_filter(&mut self, filter: &str) -> Result<&mut Self, SynthError> {
-        join(&mut self.start_filter, &self.start, filter)?;
+        join_filters(&mut self.start_filter, &self.start, filter)?;
         Ok(self)
     }
 
@@ -213,7 +218,7 @@ impl Builder {
     /// # Errors
     /// [`SynthError::Filter`] if it does not parse or does not fit the end event.
     pub fn end_filter(&mut self, filter: &str) -> Result<&mut Self, SynthError> {
-        join(&mut self.end_filter, &self.end, filter)?;
+        join_filters(&mut self.end_filter, &self.end, filter)?;
         Ok(self)
     }
 
@@ -228,7 +233,10 @@ impl Builder {
             return Err(SynthError::Tracked(name.to_owned()));
         }
         if let TrackAction::Save(fields) = &deed {
-            fields.iter().try_for_each(|field| find(&self.end, field).map(drop))?;
+            let known = |field: &String| is_cpu(&self.end, field) || find(&self.end, field).is_ok();
+            if let Some(unknown) = fields.iter().find(|field| !known(field)) {
+                find(&self.end, unknown)?;
+            }
         }
         self.tracked.push((when, name.to_owned(), deed));
         Ok(self)
@@ -251,6 +259,7 @@ impl Builder {
             keys: keys.iter().cloned().map(Into::into).collect(),
             vars: vars.to_vec(),
             filter: filter.clone().map(Into::into),
+            size: self.size.map(Into::into),
             ..HistSpec::default()
         };
         let start = trigger(&self.start_keys, &self.start_vars, &self.start_filter);
@@ -307,80 +316,10 @@ impl Builder {
         self.trackable.push(name.to_owned());
         Ok(())
     }
-
-    /// The expression and type of a field of one of the events, or of a special name.
-    fn taken(&self, event: &EventFormat, field: &str) -> Result<(Expr, FieldType), SynthError> {
-        if let Some(expr) = time(field) {
-            return Ok((expr, FieldType::Number("u64".to_owned())));
-        }
-        if event.field(field).is_none() {
-            match field {
-                STACKTRACE | "stacktrace" | "common_stacktrace" => {
-                    let name = if self.old_stack_name { "stacktrace" } else { "common_stacktrace" };
-                    return Ok((Expr::field(name), FieldType::Stack { signed: false }));
-                }
-                "COMM" | "comm" => {
-                    let comm = Expr::with("common_pid", Modifier::Execname);
-                    return Ok((comm, FieldType::Text(None)));
-                }
-                "common_cpu" | "CPU" | "cpu" => {
-                    return Ok((Expr::field("common_cpu"), FieldType::Number("u32".to_owned())));
-                }
-                _ => {}
-            }
-        }
-        let found = find(event, field)?;
-        let expr = match FieldType::of(found) {
-            Some(FieldType::Stack { .. }) => Expr::with(field, Modifier::Stacktrace),
-            _ => Expr::field(field),
-        };
-        Ok((expr, type_of(found)?))
-    }
 }
 
-fn time(field: &str) -> Option<Expr> {
-    match field {
-        TIMESTAMP => Some(Expr::field("common_timestamp")),
-        TIMESTAMP_USECS => Some(Expr::with("common_timestamp", Modifier::Usecs)),
-        _ => None,
-    }
-}
-
-fn find<'a>(event: &'a EventFormat, field: &str) -> Result<&'a Field, SynthError> {
-    event.field(field).ok_or_else(|| {
-        let names = || event.fields.iter().map(|f| f.name.as_str());
-        let event_name = format!("{}:{}", event.system, event.name);
-        let hint = did_you_mean(field, names())
-            .unwrap_or_else(|| format!("fields of {event_name} are {}", names().collect::<Vec<_>>().join(", ")));
-        SynthError::NoField { event: event_name, field: field.to_owned(), hint }
-    })
-}
-
-/// Two texts, or two numbers of the same size.
-fn comparable(start: &Field, end: &Field) -> bool {
-    match (start.is_string(), end.is_string()) {
-        (true, true) => start.is_dynamic() == end.is_dynamic(),
-        (false, false) => start.size == end.size && start.is_dynamic() == end.is_dynamic(),
-        _ => false,
-    }
-}
-
-fn differ(start: &Field, end: &Field, what: &'static str) -> SynthError {
-    SynthError::Types {
-        start: start.name.clone(),
-        start_type: start.type_name.clone(),
-        end: end.name.clone(),
-        end_type: end.type_name.clone(),
-        what,
-    }
-}
-
-fn type_of(field: &Field) -> Result<FieldType, SynthError> {
-    FieldType::of(field)
-        .ok_or_else(|| SynthError::Unsupported { field: field.name.clone(), ty: field.type_name.clone() })
-}
-
-fn join(filter: &mut Option<String>, event: &EventFormat, more: &str) -> Result<(), SynthError> {
+/// Joins one more filter for `event` to what there is, by `&&`.
+pub(super) fn join_filters(filter: &mut Option<String>, event: &EventFormat, more: &str) -> Result<(), SynthError> {
     let more = Filter::for_event(more, event).map_err(|e| SynthError::Filter(Box::new(e)))?.to_string();
     *filter = Some(match filter.take() {
         None => more,

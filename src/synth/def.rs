@@ -118,9 +118,12 @@ impl SynthDef {
             let span = at(start + (part.len() - part.trim_start().len()), trimmed);
             start += part.len() + 1;
             if trimmed.is_empty() {
+                if fields.is_empty() && !body[end..].trim().is_empty() {
+                    return Err(fail(DefError::NoFields, span));
+                }
                 continue; // a `;` at the end is usual
             }
-            let field = SynthField::parse(trimmed).map_err(|error| {
+            let parsed = SynthField::parse_all(trimmed).map_err(|error| {
                 let hint = match &error {
                     DefError::Type(ty) => did_you_mean(ty, TYPES).or_else(|| {
                         Some("types are s8 to s64, u8 to u64, C's integers, bool, pid_t, gfp_t, char[N], char[]".into())
@@ -129,10 +132,12 @@ impl SynthDef {
                 };
                 fail(error, span).hint_opt(hint)
             })?;
-            if fields.iter().any(|f| f.name == field.name) {
-                return Err(fail(DefError::Duplicate(field.name), span));
+            for field in parsed {
+                if fields.iter().any(|f| f.name == field.name) {
+                    return Err(fail(DefError::Duplicate(field.name), span));
+                }
+                fields.push(field);
             }
-            fields.push(field);
         }
         if fields.is_empty() {
             return Err(fail(DefError::NoFields, at(0, body)));
@@ -162,6 +167,28 @@ pub(super) fn start_variable(event: &str, field: &str) -> String {
 }
 
 impl SynthField {
+    /// The fields of a text without semicolons: one, or several, as kernels before 5.11 had them and later ones still take.
+    fn parse_all(text: &str) -> Result<Vec<SynthField>, DefError> {
+        let error = match SynthField::parse(text) {
+            Ok(field) => return Ok(vec![field]),
+            Err(error) => error,
+        };
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let mut rest = words.as_slice();
+        let mut fields = Vec::new();
+        while !rest.is_empty() {
+            let first = (2..=rest.len()).find_map(|count| {
+                let (first, rest) = rest.split_at(count);
+                let field = SynthField::parse(&first.join(" ")).ok()?;
+                (!TYPES.contains(&field.name.as_str())).then_some((field, rest))
+            });
+            let Some((field, left)) = first else { return Err(error) };
+            fields.push(field);
+            rest = left;
+        }
+        Ok(fields)
+    }
+
     fn parse(text: &str) -> Result<SynthField, DefError> {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let (ty, mut name) = text.rsplit_once(' ').ok_or_else(|| DefError::Field(text.clone()))?;

@@ -56,6 +56,18 @@ pub enum SynthError {
     /// There is nothing to trace.
     #[error("the event has no fields: name the match, or add a field or a difference")]
     NoFields,
+    /// More pairs of fields than a table has keys; the first that is too many.
+    #[error("`{0}` is one field too many to match: a table of the kernel has at most 3 keys")]
+    TooManyMatches(String),
+    /// More values to distinguish than a table has keys; the first that is too many.
+    #[error("`{0}` is one field too many to split by: a table of the kernel has at most 3 keys, one is the time")]
+    TooManySplits(String),
+    /// A text or a stack of an event that others follow before the last one.
+    #[error("`{0}` is text or a stack: of a chain's events before the last it cannot be kept")]
+    NotKept(String),
+    /// A stack where this kernel keeps none.
+    #[error("this kernel keeps no stack with an event")]
+    StackUnsupported,
     /// More variables than a trigger may have.
     #[error("{0} variables are needed on one event: the kernel takes at most 16")]
     TooManyVariables(usize),

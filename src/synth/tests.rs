@@ -1,7 +1,7 @@
 use super::sql::{Lowered, Query, lower};
 use super::*;
 use crate::format::EventFormat;
-use crate::hist::spec::{Features, HistSpec, SpecErrorKind, Surroundings};
+use crate::hist::spec::{Features, HistSpec, Modifier, SpecErrorKind, Surroundings};
 use proptest::prelude::*;
 
 fn format(system: &str, event: &str) -> Option<EventFormat> {
@@ -45,6 +45,10 @@ fn definitions() {
             "block_lat pid_t pid; u64 delta; unsigned long[] stack",
         ),
         ("ok u64 a; char b[16]; unsigned int c;", "ok u64 a; char[16] b; unsigned int c"),
+        (
+            "old u64 lat pid_t pid char comm[16] unsigned int x long long y",
+            "old u64 lat; pid_t pid; char[16] comm; unsigned int x; long long y",
+        ),
     ] {
         let def = SynthDef::parse(text).unwrap();
         assert_eq!(def.to_string(), shown);
@@ -88,7 +92,19 @@ fn definition_errors_have_carets() {
     let error = SynthDef::parse("x u64 a; u46 b").unwrap_err();
     assert_eq!(error.to_string(), "unknown type `u46`\n  synth: x u64 a; u46 b\n                  ^~~~~");
     assert_eq!(error.hints()[0], "did you mean `u16` or `u64`?");
-    for bad in ["", "1x u64 a", "x", "x u64", "x char[300] a", "x char[] a[]", "x u64[4] a", "x u64 1a", "x u64 a-b"] {
+    for bad in [
+        "",
+        "1x u64 a",
+        "x",
+        "x u64",
+        "x char[300] a",
+        "x char[] a[]",
+        "x u64[4] a",
+        "x u64 1a",
+        "x u64 a-b",
+        "x u64 a b",
+        "x u64 a u46 b",
+    ] {
         assert!(SynthDef::parse(bad).is_err(), "{bad}");
     }
     let many: Vec<_> = (0..65).map(|n| format!("u8 f{n}")).collect();
@@ -193,6 +209,96 @@ fn variables_tell_whose_they_are() {
     assert!(!def.has_variable("__wk_prio") && !def.has_variable("__wks_pid") && !def.has_variable("lat"));
 }
 
+fn chain(events: &[EventFormat]) -> Chain {
+    Chain::new("l", Unit::Usecs, events.to_vec(), true).unwrap()
+}
+
+#[test]
+fn a_chain_of_two_is_start_and_end() {
+    let mut two = chain(&[waking(), switch()]);
+    two.match_fields(&["pid", "next_pid"]).unwrap();
+    two.split(1, "next_comm", None).unwrap().split(0, "prio", Some(Modifier::Hex)).unwrap();
+    two.filter(0, "prio < 100").unwrap().size(Some(4096));
+    let plan = two.plan(Modifier::Log2).unwrap();
+    assert_eq!(
+        plan.shell("T", Some("i")),
+        [
+            "echo 'l u64 usecs; char[16] next_comm; s32 prio' >> T/synthetic_events",
+            "echo 'hist:keys=next_comm,prio.hex,usecs.log2:vals=usecs:sort=next_comm,usecs:size=4096' >> \
+             T/instances/i/events/synthetic/l/trigger",
+            "echo 'hist:keys=pid:__l_0_ts=common_timestamp.usecs,__l_0_prio=prio:size=4096 if prio < 100' >> \
+             T/instances/i/events/sched/sched_waking/trigger",
+            "echo 'hist:keys=next_pid:__l_1_usecs=common_timestamp.usecs-$__l_0_ts,__l_1_prio=$__l_0_prio,\
+             __l_1_next_comm=next_comm:size=4096:onmatch(sched.sched_waking).\
+             trace(l,$__l_1_usecs,$__l_1_next_comm,$__l_1_prio)' >> T/instances/i/events/sched/sched_switch/trigger",
+            "echo 'hist:keys=common_cpu:__l_1_seen=common_cpu' >> T/instances/i/events/sched/sched_switch/trigger",
+        ]
+    );
+    assert!(plan.legs.is_empty());
+    for (_, spec) in plan.triggers() {
+        assert_eq!(HistSpec::parse(&spec.to_string()).unwrap(), *spec);
+    }
+}
+
+#[test]
+fn legs_of_a_chain_are_handed_on() {
+    let mut four = chain(&[waking(), switch(), switch(), waking()]);
+    four.match_fields(&["pid", "next_pid", "prev_pid", "pid"]).unwrap();
+    let plan = four.plan(Modifier::Buckets(10)).unwrap();
+    assert_eq!(plan.definition.to_string(), "l u64 usecs; u64 leg1; u64 leg2; u64 leg3");
+    let specs: Vec<String> = plan.stages.iter().map(|stage| stage.spec.to_string()).collect();
+    assert_eq!(
+        specs[2],
+        "hist:keys=prev_pid:__l_2_ts=common_timestamp.usecs,__l_2_first=$__l_1_first,__l_2_leg1=$__l_1_leg1,\
+         __l_2_leg2=common_timestamp.usecs-$__l_1_ts"
+    );
+    assert!(specs[1].contains("__l_1_first=$__l_0_ts,__l_1_leg1=common_timestamp.usecs-$__l_0_ts"), "{}", specs[1]);
+    assert!(
+        specs[3].contains("__l_3_usecs=common_timestamp.usecs-$__l_2_first,__l_3_leg1=$__l_2_leg1,"),
+        "{}",
+        specs[3]
+    );
+    assert!(
+        specs[3].ends_with("onmatch(sched.sched_switch).trace(l,$__l_3_usecs,$__l_3_leg1,$__l_3_leg2,$__l_3_leg3)")
+    );
+    let legs: Vec<_> =
+        plan.legs.iter().map(|leg| (leg.from.1.as_str(), leg.to.1.as_str(), leg.table.to_string())).collect();
+    assert_eq!(legs[1], ("sched_switch", "sched_switch", "hist:keys=leg2.buckets=10:vals=leg2:sort=leg2".to_owned()));
+    assert_eq!((legs.len(), plan.times().collect::<Vec<_>>()), (3, vec!["usecs", "leg1", "leg2", "leg3"]));
+}
+
+#[test]
+fn what_a_chain_cannot_hold() {
+    let events = [waking(), switch(), waking()];
+    let mut chain = chain(&events);
+    assert!(matches!(chain.match_fields(&["pid", "nextpid", "pid"]), Err(SynthError::NoField { .. })));
+    assert!(matches!(chain.match_fields(&["pid", "next_comm", "pid"]), Err(SynthError::Types { .. })));
+    assert!(chain.match_fields(&["common_cpu", "cpu", "target_cpu"]).is_ok(), "a CPU is a CPU, and has 32 bits");
+    assert!(matches!(chain.match_fields(&["common_cpu", "next_comm", "pid"]), Err(SynthError::Types { .. })));
+    assert_eq!(chain.split(0, "comm", None).unwrap_err(), SynthError::NotKept("comm".to_owned()));
+    assert_eq!(chain.split(0, "STACKTRACE", None).unwrap_err(), SynthError::NotKept("STACKTRACE".to_owned()));
+    chain.split(2, "STACKTRACE", None).unwrap().split(0, "common_cpu", None).unwrap();
+    assert!(matches!(chain.split(2, "stacktrace", None), Err(SynthError::Duplicate(_))));
+    chain.split(2, "prio", None).unwrap();
+    assert_eq!(chain.plan(Modifier::Log2), Err(SynthError::TooManySplits("prio".to_owned())));
+    let old = Chain::new("l", Unit::Ns, events.to_vec(), false).unwrap().split(2, "STACKTRACE", None).map(drop);
+    assert_eq!(old, Err(SynthError::StackUnsupported));
+    for _ in 0..2 {
+        chain.match_fields(&["pid", "next_pid", "pid"]).unwrap();
+    }
+    assert!(matches!(chain.match_fields(&["pid", "next_pid", "pid"]), Err(SynthError::TooManyMatches(_))));
+}
+
+#[test]
+fn the_cpu_is_a_field_to_match() {
+    let mut b = Builder::new("x", waking(), switch(), "pid", "next_pid", None).unwrap();
+    b.match_fields("target_cpu", "common_cpu", Some("cpu")).unwrap();
+    let plan = b.plan().unwrap();
+    assert_eq!(plan.definition.to_string(), "x u32 cpu");
+    assert!(plan.end.1.to_string().starts_with("hist:keys=next_pid,common_cpu:__x_cpu=common_cpu:"), "{}", plan.end.1);
+    assert!(matches!(b.match_fields("comm", "cpu", None), Err(SynthError::Types { .. })));
+}
+
 fn lowered(text: &str) -> Result<String, String> {
     lower(text, None, &find).map_err(|e| format!("{e} {:?}", e.hints())).map(|l| match l {
         Lowered::Hist((system, event), spec) => format!("{system}.{event} {spec}"),
@@ -223,6 +329,51 @@ fn sql_without_join_is_a_histogram() {
     ] {
         assert_eq!(lowered(sql).as_deref(), Ok(hist), "{sql}");
     }
+}
+
+#[test]
+fn groups_order_and_counts_are_keys_sort_and_sums() {
+    for (sql, hist) in [
+        (
+            "select next_comm, count(*) as n from sched_switch group by next_comm order by n desc",
+            "sched.sched_switch hist:keys=next_comm:sort=hitcount.descending",
+        ),
+        ("select count(*), sum(bytes_req) from kmalloc where bytes_req > 1 group by call_site order by sum desc", ""),
+        (
+            "SELECT sum(bytes_req) AS total FROM kmalloc k GROUP BY k.call_site ORDER BY total DESC, COUNT(*)",
+            "kmem.kmalloc hist:keys=call_site:vals=bytes_req:sort=bytes_req.descending,hitcount",
+        ),
+        ("select pid from sched_waking order by pid asc", "sched.sched_waking hist:keys=pid:sort=pid"),
+        (
+            "select cast(bytes_req as log2) as size from kmalloc group by size order by size",
+            "kmem.kmalloc hist:keys=bytes_req.log2:sort=bytes_req",
+        ),
+    ] {
+        match hist {
+            "" => assert!(lowered(sql).unwrap_err().contains("cannot sort by `sum`, which is not selected"), "{sql}"),
+            hist => assert_eq!(lowered(sql).as_deref(), Ok(hist), "{sql}"),
+        }
+    }
+    for (sql, message) in [
+        ("select pid, prio from sched_waking group by pid", "`prio` is selected, but not grouped by"),
+        ("select pid from sched_waking group by pif", "has no field `pif`"),
+        ("select pid from sched_waking order by prio", "cannot sort by `prio`"),
+        ("select pid from sched_waking limit 10", "`rtrace hist show --limit N`"),
+        ("select avg(prio) from sched_waking", "count(*) and sum(FIELD) are known"),
+        ("select count(*) from sched_waking", "at least one selected field must be a key"),
+        ("select count(pid) from sched_waking", "expected `*`"),
+        (
+            "select s.pid from sched_waking s join sched_switch e on s.pid = e.next_pid group by pid",
+            "no groups and no order",
+        ),
+        ("select count(*) from sched_waking s join sched_switch e on s.pid = e.next_pid", "counts nothing"),
+    ] {
+        let error = lowered(sql).expect_err(sql);
+        assert!(error.contains(message) && error.contains("\n  sql: "), "{sql}: {error}");
+    }
+    // The words are no keywords: fields are called so.
+    let query = "SELECT order AS by, count AS group FROM limit AS sum GROUP BY order ORDER BY desc DESC";
+    assert_eq!(Query::parse(query).unwrap().to_string(), query);
 }
 
 #[test]

@@ -155,6 +155,7 @@ impl Error {
             | Error::NoFeature { .. }
             | Error::NoTracer { .. }
             | Error::TopTracer { .. } => true,
+            Error::File { kernel: Some(_), .. } => false,
             Error::File { cause, .. } | Error::Journal { cause, .. } => {
                 matches!(cause.raw_os_error(), Some(code) if code == Errno::EPERM as i32 || code == Errno::EACCES as i32)
             }
@@ -184,7 +185,7 @@ impl Error {
             Error::Unsupported { config: Some(config), .. } | Error::NoFeature { config: Some(config), .. } => {
                 vec![config_hint(config)]
             }
-            Error::File { cause, .. } if cause.raw_os_error() == Some(Errno::EPERM as i32) => {
+            Error::File { cause, kernel: None, .. } if cause.raw_os_error() == Some(Errno::EPERM as i32) => {
                 vec!["a locked-down kernel refuses this even to root.".to_owned()]
             }
             Error::NoTracer { name, available } => did_you_mean(name, available.iter().map(String::as_str))
@@ -205,6 +206,24 @@ impl Error {
             Error::NoEvent(_) => vec!["`rtrace list -e` shows the events of this kernel.".to_owned()],
             _ => Vec::new(),
         }
+    }
+
+    /// True if what was typed is wrong: it names no instance, or the kernel's log says what it does not like in it. What is
+    /// in the way of a text that is right (`EEXIST`, `EBUSY`) is none of that.
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Error::NoInstance { .. } => true,
+            Error::File { kernel: Some(_), cause, .. } => {
+                ![Errno::EEXIST, Errno::EBUSY].iter().any(|errno| cause.raw_os_error() == Some(*errno as i32))
+            }
+            _ => false,
+        }
+    }
+
+    /// The write of `text` to `file` that the kernel refused, and what it logged about that.
+    pub(super) fn refused(action: &'static str, file: &str, text: &str, cause: io::Error, entry: LogEntry) -> Error {
+        let value = Some(text.to_owned());
+        Error::File { action, file: file.to_owned(), value, cause, kernel: Some(Box::new(entry)) }
     }
 
     /// The failed read or write of `file`, where a missing file means a missing feature.
@@ -292,5 +311,24 @@ mod tests {
         assert!(error.hints()[0].contains("CONFIG_TRACER_SNAPSHOT"));
         assert!(!refused("nonsense", Errno::ENOENT).is_unable());
         assert!(refused("set_ftrace_filter", Errno::EPERM).is_unable());
+    }
+
+    #[test]
+    fn what_the_kernel_logged_is_the_cause() {
+        for (code, is_usage) in
+            [(Errno::ENOENT, true), (Errno::EPERM, true), (Errno::EEXIST, false), (Errno::EBUSY, false)]
+        {
+            let entry = LogEntry {
+                location: "trace_kprobe".into(),
+                text: "BTF is not available or not supported".into(),
+                command: "p:kprobes/vfs_read vfs_read nosucharg".into(),
+                caret: 28,
+            };
+            let cause = io::Error::from_raw_os_error(code as i32);
+            let error =
+                Error::refused("add to", "dynamic_events", "p:kprobes/vfs_read vfs_read nosucharg", cause, entry);
+            assert!(!error.is_unable() && error.is_usage() == is_usage && error.hints().is_empty(), "{error}");
+            assert!(error.to_string().contains("^ BTF is not available"), "{error}");
+        }
     }
 }

@@ -51,6 +51,10 @@ pub trait Files: fmt::Debug + Send + Sync {
     fn list(&self, path: &Path) -> io::Result<Vec<(String, bool)>>;
     /// True if something is there.
     fn exists(&self, path: &Path) -> bool;
+    /// The records of the kernel log, as `/dev/kmsg` has them; none if this process may not read it.
+    fn kernel_log(&self) -> Vec<u8> {
+        Vec::new()
+    }
     /// Keeps idle CPUs from sleeping for as long as what it gives lives, if this machine lets us.
     ///
     /// Each tracepoint that is switched on or off is code that is patched, in five steps that all other CPUs have to
@@ -127,6 +131,24 @@ impl Files for RealFiles {
             Err(_) => self.read(&system.join(name).join("format")),
         };
         names.iter().map(&mut read).collect()
+    }
+
+    fn kernel_log(&self) -> Vec<u8> {
+        // One record with each read, at most so many bytes (`CONSOLE_EXT_LOG_MAX`).
+        const RECORD: usize = 8 << 10;
+        let mut records = Vec::new();
+        let Ok(mut file) = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open("/dev/kmsg") else {
+            return records;
+        };
+        let mut record = vec![0; RECORD];
+        loop {
+            match file.read(&mut record) {
+                Ok(count) if count > 0 => records.extend_from_slice(record.get(..count).unwrap_or_default()),
+                // Records that were overwritten since: the next read begins at the oldest one there is.
+                Err(e) if matches!(e.raw_os_error(), Some(libc::EPIPE | libc::EINTR)) => {}
+                Ok(_) | Err(_) => return records,
+            }
+        }
     }
 
     fn write(&self, path: &Path, bytes: &[u8], mode: WriteMode) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! The lists of functions.
 
-use super::{Error, Tracefs};
+use super::{Error, Tracefs, glob_matches};
+use crate::syntax::nearest;
 
 /// A file that lists functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,5 +39,21 @@ impl Tracefs {
     /// [`Error::File`], [`Error::Unsupported`].
     pub fn functions(&self) -> Result<String, Error> {
         self.top().read("available_filter_functions")
+    }
+
+    /// Fails if no function is called so, or fits: `pattern` is a name or a glob, with `:mod:MODULE` or a command after it.
+    ///
+    /// # Errors
+    /// [`Error::NoFunction`] with similar names; as [`Tracefs::functions`].
+    pub fn require_function(&self, pattern: &str) -> Result<(), Error> {
+        let functions = self.functions()?;
+        let names = || functions.lines().filter_map(|line| line.split_whitespace().next());
+        let name = pattern.split(':').next().unwrap_or(pattern);
+        let is_glob = name.contains(['*', '?', '[']);
+        if names().any(|known| known == name || (is_glob && glob_matches(name, known))) {
+            return Ok(());
+        }
+        let nearest = nearest(name, names()).into_iter().map(str::to_owned).collect();
+        Err(Error::NoFunction { pattern: pattern.to_owned(), nearest })
     }
 }

@@ -8,6 +8,7 @@
 //!
 //! Kernel documentation: `Documentation/trace/ftrace.rst` and `events.rst`.
 
+mod boot_clock;
 mod buffer;
 mod clock;
 mod config_names;

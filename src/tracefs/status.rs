@@ -1,5 +1,6 @@
 //! Settings of an instance that differ from the boot defaults.
 
+use super::boot_clock::boot_clock;
 use super::defaults;
 use super::error_log::LogEntry;
 use super::instance::trigger_lines;
@@ -36,7 +37,7 @@ pub struct Status {
     pub buffer_total_kib: Option<u64>,
     /// KiB of a sub-buffer, if it is not one page.
     pub sub_buffer_kib: Option<u64>,
-    /// The trace clock, if it is not `local`.
+    /// The trace clock, if it is not the one after boot.
     pub clock: Option<String>,
     /// `tracing_cpumask`, if it leaves out a CPU.
     pub cpumask: Option<String>,
@@ -105,7 +106,7 @@ impl Status {
             sub_buffer_kib: optional("buffer_subbuf_size_kb")
                 .and_then(|t| t.parse().ok())
                 .filter(|kib| *kib != page_kib()),
-            clock: Some(instance.trace_clock()?.current).filter(|clock| clock != "local"),
+            clock: Some(instance.trace_clock()?.current).filter(|clock| *clock != boot_clock(instance)),
             cpumask: optional("tracing_cpumask").filter(|mask| is_partial(mask, cpus.len())),
             max_latency_us: optional("tracing_max_latency").and_then(|t| t.parse().ok()).filter(|us| *us != 0),
             options: unusual_options(instance)?,

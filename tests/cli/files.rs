@@ -267,7 +267,7 @@ fn dump_tells_what_is_there_and_what_is_broken() {
         let events = report(&env, file).len();
         let told = env.rtrace(&["dump", "--validate", file]).exits(0).complains("").stdout();
         assert!(told.contains(&format!(": {events} events in ")) && told.ends_with("no defects\n"), "{name}: {told}");
-        env.rtrace(&["dump", file]).exits(0).prints_with("the top buffer: clock ");
+        env.rtrace(&["dump", file]).exits(0).prints_with("\t[Initial format]\n");
         let json = env.rtrace(&["dump", "--json", file]).exits(0).stdout();
         let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
         assert_eq!(json["schema"], "rtrace.dump");
@@ -277,6 +277,43 @@ fn dump_tells_what_is_there_and_what_is_broken() {
     let told = env.rtrace(&["dump", "-v", "cut.dat"]);
     told.exits(4).complains_with("cut.dat: ");
     assert!(!told.stdout().contains("no defects"));
+}
+
+#[test]
+fn dump_prints_what_trace_cmd_prints() {
+    let Some(trace_cmd) = crate::common::installed_trace_cmd::installed() else { return };
+    let env = TestEnvironment::new();
+    let mut compared = 0;
+    for name in RECORDINGS {
+        let file = recording(name);
+        let file = file.to_str().expect("a plain path");
+        for parts in [
+            "",
+            "--summary --flyrecord --clock",
+            "--all",
+            "--options",
+            "--flyrecord",
+            "--sections --strings",
+            "--systems",
+            "--head-page",
+            "--head-event --clock",
+            "--ftrace-events --cmd-lines --printk",
+            "--kallsyms --events",
+        ] {
+            let words = [&["dump", "-i", file][..], &parts.split_whitespace().collect::<Vec<_>>()].concat();
+            let theirs = std::process::Command::new(&trace_cmd).args(&words).output().expect("trace-cmd runs");
+            // Debian's has no zlib.
+            if !theirs.status.success() {
+                continue;
+            }
+            let ours = env.rtrace(&words).exits(0).stdout();
+            let theirs = String::from_utf8_lossy(&theirs.stdout);
+            let differ = theirs.lines().zip(ours.lines()).find(|(theirs, ours)| theirs != ours);
+            assert!(theirs == ours, "{name} {parts}: {differ:?}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 30, "only {compared} compared");
 }
 
 #[test]

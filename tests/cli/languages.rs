@@ -22,17 +22,23 @@ fn poor_kernel(env: &TestEnvironment) -> String {
     root.to_str().expect("a plain path").to_owned()
 }
 
-/// Printing alone needs neither the kernel's features nor a tracefs: a copy of the formats will do.
-#[test]
-fn statements_are_printed_for_a_copy_of_the_formats() {
-    let env = TestEnvironment::new();
+/// A copy of some events' formats; its path.
+fn copy_of_formats(env: &TestEnvironment) -> String {
     for event in ["kmem.kmalloc", "sched.sched_waking", "sched.sched_switch"] {
         let folder = env.path().join("events").join(event.replace('.', "/"));
         fs::create_dir_all(&folder).expect("a folder");
         let format = format!("{}/tests/data/languages/formats/{event}", env!("CARGO_MANIFEST_DIR"));
         fs::copy(format, folder.join("format")).expect("a file");
     }
-    let copy = env.path().to_str().expect("a plain path");
+    env.path().to_str().expect("a plain path").to_owned()
+}
+
+/// Printing alone needs neither the kernel's features nor a tracefs: a copy of the formats will do.
+#[test]
+fn statements_are_printed_for_a_copy_of_the_formats() {
+    let env = TestEnvironment::new();
+    let copy = copy_of_formats(&env);
+    let copy = copy.as_str();
     let join = "select end.next_pid as pid, TIMESTAMP_DELTA_USECS as lat from sched_waking as start \
                 join sched_switch as end on start.pid = end.next_pid";
     let made = "echo 'w pid_t pid; u64 lat' >> ";
@@ -45,6 +51,67 @@ fn statements_are_printed_for_a_copy_of_the_formats() {
     let hist = format!("echo 'hist:keys=bytes_req.log2' >> {copy}/events/kmem/kmalloc/trigger\n");
     env.rtrace(&["sqlhist", "-t", copy, "select cast(bytes_req as log2) from kmalloc"]).exits(0).prints(&hist);
     env.rtrace(&["sqlhist", "-t", copy, "-e", "select cast(bytes_req as log2) from kmalloc"]).exits(1);
+}
+
+#[test]
+fn wrong_parts_of_an_argument_have_a_caret() {
+    let env = TestEnvironment::new();
+    let copy = copy_of_formats(&env);
+    let create = "synth create w --start sched:sched_waking --end sched:sched_switch";
+    let latency = "latency sched:sched_waking sched:sched_switch";
+    for (line, caret, hint) in [
+        (
+            format!("{create} --match pid=nextpid --delta ns:lat"),
+            "  --match: pid=nextpid\n               ^~~~~~~",
+            "next_pid",
+        ),
+        (
+            format!("{create} --match pid=next_pid --match prio=next_comm"),
+            "  --match: prio=next_comm\n                ^~~~~~~~~",
+            "",
+        ),
+        (
+            format!("{create} --match pid=next_pid --field start.prioo"),
+            "  --field: start.prioo\n                 ^~~~~",
+            "prio",
+        ),
+        (format!("{create} --match pid=next_pid --field prio"), "  --field: prio\n           ^~~~", ""),
+        (format!("{create} --match pid=next_pid --delta ns:a-b"), "  --delta: ns:a-b\n              ^~~", ""),
+        (format!("{create} --match pid=next_pid --delta ns:a --max b"), "  --max: b\n         ^", ""),
+        (
+            format!("{create} --match pid=next_pid --delta ns:a --max a --save nextcomm"),
+            "  --save: nextcomm\n          ^~~~~~~~",
+            "next_comm",
+        ),
+        (format!("{latency} --by pid=nextpid"), "  --by: pid=nextpid\n            ^~~~~~~", "next_pid"),
+        (
+            format!("{latency} --by pid=next_pid=pid"),
+            "  --by: pid=next_pid=pid\n        ^~~~~~~~~~~~~~~~",
+            "one name of each event",
+        ),
+        (
+            format!("{latency} --by pid=next_pid --split start.prioo"),
+            "  --split: start.prioo\n                 ^~~~~",
+            "prio",
+        ),
+        (
+            format!("{latency} --by pid=next_pid --split end.next_pid.lg"),
+            "  --split: end.next_pid.lg\n                        ^~",
+            "",
+        ),
+        (format!("{latency} --by pid=next_pid --split prev_pid,prev_prio,prev_comm"), "one field too many", ""),
+        (
+            format!("{latency} --by pid=next_pid --if-end nextpid>1"),
+            "  filter: nextpid>1\n          ^~~~~~~",
+            "next_pid",
+        ),
+    ] {
+        let words: Vec<&str> = line.split(' ').chain(["--dry-run", "--tracefs", &copy]).collect();
+        env.rtrace(&words).exits(2).prints("").complains_with(caret).complains_with(hint);
+    }
+    let words: Vec<&str> = latency.split(' ').chain(["sched:sched_switch", "--by", "pid=next_pid=prev_pid"]).collect();
+    let words: Vec<&str> = words.into_iter().chain(["--dry-run", "--tracefs", &copy]).collect();
+    env.rtrace(&words).exits(0).prints_with("u64 usecs; u64 leg1; u64 leg2").prints_with("onmatch(sched.sched_switch)");
 }
 
 #[test]

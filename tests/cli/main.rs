@@ -2,27 +2,35 @@
 
 #[path = "../common"]
 mod common {
+    pub(crate) mod account;
     pub(crate) mod bounded;
     pub(crate) mod corpus;
     pub(crate) mod environment;
     pub(crate) mod example_programs;
     pub(crate) mod help_examples;
+    pub(crate) mod installed_trace_cmd;
     pub(crate) mod knobs;
+    pub(crate) mod long;
     pub(crate) mod not_run;
     pub(crate) mod profiles;
     pub(crate) mod pty;
     pub(crate) mod synthetic;
+    pub(crate) mod trace_files;
 }
 
+mod analyze;
+mod convert;
 mod documents;
 mod example_programs;
 mod examples;
 mod files;
+mod flame;
 mod generated;
 mod help;
 mod hostile;
 mod languages;
 mod machine;
+mod perfetto;
 mod profile;
 mod threads;
 mod trace_cmd;

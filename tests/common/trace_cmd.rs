@@ -1,19 +1,8 @@
 //! The trace-cmds that are available, and the compared parts of their reports.
 
+pub(crate) use super::installed_trace_cmd::installed;
 use super::not_run::not_run;
 use std::path::{Path, PathBuf};
-
-/// This machine's trace-cmd; in CI it must be there.
-pub(crate) fn installed() -> Option<String> {
-    let found = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
-        .map(|folder| folder.join("trace-cmd"))
-        .find(|path| path.exists());
-    if found.is_none() {
-        not_run("no trace-cmd is installed");
-        assert!(!std::env::var("CI").is_ok_and(|value| value == "true"), "in CI trace-cmd must be installed");
-    }
-    found.map(|path| path.display().to_string())
-}
 
 /// trace-cmd 3.4, if it was fetched.
 pub(crate) fn fetched() -> Option<String> {

@@ -175,6 +175,92 @@ fn ranks_by_counting(table: &serde_json::Value, key: &str) {
     }
 }
 
+/// Chains of events: legs, losses, groups, stacks; and what of rtrace itself is not counted.
+fn chains(guest: &Guest, kernel: Kernel) {
+    let json = |name: &str| -> serde_json::Value {
+        serde_json::from_str(&guest.text(name)).unwrap_or_else(|e| panic!("{name}: {e}: {}", guest.text(name)))
+    };
+    let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("a number: {value}"));
+    let chain = json("chain.out");
+    let (legs, stages) = (chain["legs"].as_array().unwrap(), chain["stages"].as_array().unwrap());
+    assert_eq!((legs.len(), stages.len()), (2, 3), "{chain}");
+    assert!((legs.iter().map(|leg| number(&leg["share"])).sum::<f64>() - 1.0).abs() < 0.05, "{chain}");
+    let whole = &chain["tables"][0]["summary"];
+    assert!(number(&whole["hitcount"]) > 10.0 && number(&legs[1]["times"]["mean"]) > 0.0, "{chain}");
+    for (stage, next) in stages.iter().zip(&stages[1..]) {
+        assert!(number(&next["matched"]) <= number(&stage["matched"]), "{chain}");
+        assert!(number(&next["events"]) >= number(&next["matched"]), "{chain}");
+    }
+    let text = guest.text("chaintext.out");
+    assert!(text.contains("\nsched:sched_waking -> sched:sched_switch: ") && text.contains(" %, sum "), "{text}");
+    assert!(text.contains("without the event before"), "{text}");
+    let drops = json("drops.out");
+    assert!(number(&drops["stages"][0]["dropped"]) > 0.0, "{drops}");
+    assert!(guest.text("drops.err").contains("of kmem:kmem_cache_alloc; 0 are allowed"), "{}", guest.text("drops.err"));
+    assert!(guest.text("allowed.err").contains("found no room in their table"), "{}", guest.text("allowed.err"));
+    for (name, keys) in
+        [("ids.out", &["id"][..]), ("blocked.out", &["prev_state", "prev_comm"]), ("softirqs.out", &["vec", "cpu"])]
+    {
+        let groups = json(name)["tables"][0]["groups"].as_array().unwrap().clone();
+        assert!(!groups.is_empty(), "{name}: no groups");
+        for group in groups {
+            assert!(keys.iter().all(|key| !group["keys"][key].is_null()), "{name}: {group}");
+            let summary = &group["summary"];
+            let mean = number(&summary["sum"]) / number(&summary["hitcount"]);
+            assert!(
+                (mean - number(&summary["mean"])).abs() < 0.001 && !summary["percentiles"]["p50"].is_null(),
+                "{group}"
+            );
+        }
+    }
+    assert!(guest.text("ids.out").contains("\"sys_read\""), "{}", guest.text("ids.out"));
+    if kernel == Kernel::V6_1 {
+        assert!(guest.text("offcpu.err").contains("keeps no stack"), "{}", guest.text("offcpu.err"));
+    } else {
+        let weights = |name: &str| -> u64 {
+            let text = guest.text(name);
+            let line = |line: &str| line.rsplit_once(' ').and_then(|(_, n)| n.parse::<u64>().ok()).expect("a weight");
+            text.lines().map(line).fold(0, u64::saturating_add)
+        };
+        assert!(
+            guest.text("offcpu.out").lines().any(|l| l.contains("schedule;__schedule ")),
+            "{}",
+            guest.text("offcpu.out")
+        );
+        assert!(weights("offcpu.out") > weights("counted.out"), "microseconds are more than events");
+    }
+    assert!(
+        guest.text("badby.err").contains("\n  --by: pid=nextpid\n            ^~~~~~~\n"),
+        "{}",
+        guest.text("badby.err")
+    );
+    assert!(
+        guest.text("badsplit.err").contains("\n  --split: start.pid.hax\n                     ^~~\n"),
+        "{}",
+        guest.text("badsplit.err")
+    );
+    assert!(guest.text("manysplits.err").contains("one field too many"), "{}", guest.text("manysplits.err"));
+    let own: u64 = guest.text("own.pid").trim().parse().unwrap();
+    let own_out = json("own.out");
+    let pids: Vec<u64> = own_out["tables"][0]["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|e| e["keys"]["common_pid"].as_u64())
+        .collect();
+    assert!(pids.len() > 3 && !pids.contains(&own), "{own} among {pids:?}");
+    assert!(guest.text("wide.err").contains("no trace clock `foo`"), "{}", guest.text("wide.err"));
+    assert!(guest.text("other.err").contains("histograms of one name share a table"), "{}", guest.text("other.err"));
+    let titles = guest.text("titles.out");
+    assert!(titles.contains("hist:name=foo:keys=next_pid:") && titles.contains("\nhist:keys=prev_comm:"), "{titles}");
+    assert!(guest.text("sqlshow.out").contains("keys=next_comm:vals=hitcount:sort=hitcount.descending"));
+    assert!(guest.text("wllost.out").contains(" dropped (the table was full)"), "{}", guest.text("wllost.out"));
+    let stamped = guest.text("stamped.out");
+    assert!(stamped.starts_with("time,interval,next_comm,hitcount\r\n"), "{stamped}");
+    let readings: std::collections::HashSet<&str> = stamped.lines().filter_map(|l| l.split(',').nth(1)).collect();
+    assert!(readings.contains("1") && readings.contains("2") && readings.contains(""), "{readings:?}");
+}
+
 /// Each command of ours, with the knobs of the systems that the commands name before and after; those of all are compared
 /// once, since a guest takes seconds to read them.
 const COMMANDS: &str = r#"
@@ -202,6 +288,35 @@ run against 0 hist show sched:sched_switch --against showraw.out
 run stop 0 hist stop; same stop
 run latency 0 latency sched:sched_waking sched:sched_switch --by pid=next_pid --json -- sh load.sh; same latency
 run split 0 latency sched:sched_waking sched:sched_switch --by pid=next_pid --split next_comm --buckets 100 --ns -- sh load.sh; same split
+run chain 0 latency sched:sched_waking sched:sched_switch sched:sched_switch --by pid=next_pid=prev_pid --json -- sh load.sh
+run chaintext 0 latency sched:sched_waking sched:sched_switch sched:sched_switch --by pid=next_pid=prev_pid --split end.prev_comm -- sh load.sh
+run drops 4 latency kmem:kmem_cache_alloc kmem:kmem_cache_free --by ptr --size 128 --json -- find /proc/1 -name nosuch
+run allowed 0 latency kmem:kmem_cache_alloc kmem:kmem_cache_free --by ptr --size 128 --max-lost 100000000 -- find /proc/1 -name nosuch
+run ids 0 latency raw_syscalls:sys_enter raw_syscalls:sys_exit --by common_pid --split id.syscall --json -- sh load.sh
+run blocked 0 latency sched:sched_switch sched:sched_switch --by prev_pid=next_pid --split start.prev_state,start.prev_comm --if-start 'prev_pid > 0' --json -- sh load.sh
+run softirqs 0 latency irq:softirq_entry irq:softirq_exit --by vec,common_cpu --split vec,common_cpu --json -- sh load.sh
+if grep -q "'common_stacktrace'" /sys/kernel/tracing/README; then want=0; else want=5; fi
+offcpu() { run $1 $want latency sched:sched_switch sched:sched_switch --by prev_pid=next_pid --split start.STACKTRACE --if-start 'prev_pid > 0' --folded --weight $2 --duration 500ms; }
+(while :; do sh load.sh; done) & loads=$!; offcpu offcpu time; offcpu counted count; kill $loads; wait $loads; same offcpu
+run badby 2 latency sched:sched_waking sched:sched_switch --by pid=nextpid --duration 1s
+run badsplit 2 latency sched:sched_waking sched:sched_switch --by pid=next_pid --split start.pid.hax --duration 1s
+run manysplits 2 latency sched:sched_waking sched:sched_switch --by pid=next_pid --split prev_pid,prev_prio,prev_state --duration 1s
+sh -c 'echo $$ > own.pid; exec rtrace hist raw_syscalls:sys_enter --key common_pid --json -- sh load.sh' > own.out || echo "own: $?"
+run wide 2 hist sched:sched_switch 'hist:keys=common_timestamp:clock=foo' --duration 1s
+run first 0 hist start sched:sched_switch --key next_pid --name foo -B named
+run other 2 hist start sched:sched_waking --key pid --name foo
+run second 0 hist start sched:sched_switch --key prev_comm -B named
+run titles 0 hist show -B named
+run unnamed 0 hist stop -B named; rtrace instance remove named
+run sqlgroup 0 synth sql 'select next_comm, count(*) as n from sched_switch group by next_comm order by n desc'
+run sqlshow 0 hist show --raw; run sqlstop 0 hist stop
+chained() {
+  run wl 0 synth create wl --start sched:sched_waking --end sched:sched_switch --match pid=next_pid:pid --delta usecs:lat --size 128
+  run wlx 0 synth create wlx --start synthetic:wl --end sched:sched_switch --match pid=prev_pid:pid --delta usecs:ran --field start.lat
+}
+chained; run wllost 0 synth show wl; run wlinuse 1 synth remove wl; run chained 0 synth remove wl wlx
+chained; run chainedall 0 synth remove --all; same chainedall
+rtrace hist sched:sched_switch --key next_comm --follow=200ms --csv --duration 700ms > stamped.out || echo "stamped: $?"
 run create 0 synth create wk --start sched:sched_waking --end sched:sched_switch --match pid=next_pid:pid --field start.prio,end.next_comm=comm --delta usecs:lat
 run createagain 1 synth create wk --start sched:sched_waking --end sched:sched_switch --match pid=next_pid --delta usecs:lat
 run list 0 synth list; run shows 0 synth show wk
@@ -262,6 +377,7 @@ on_kernels!(long commands_do_their_work_and_leave_nothing: V6_1, V6_12, AllTrace
     let latency = json("latency.out");
     assert!(latency["tables"][0]["hits"].as_u64().unwrap() > 10, "{latency}");
     assert!(latency["tables"][0]["percentiles"]["usecs"]["p50"]["high"].as_u64().unwrap() > 0);
+    chains(&guest, kernel);
     assert_eq!(guest.text("list.out"), "wk pid_t pid; s32 prio; char[16] comm; u64 lat\n");
     assert!(guest.text("createagain.err").contains("failed to"), "{}", guest.text("createagain.err"));
     assert!(json("fired.out")["tables"][0]["hits"].as_u64().unwrap() > 10);

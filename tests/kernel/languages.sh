@@ -71,6 +71,16 @@ trigger sched:sched_pi_setprio hist:keys=comm:size=256 --if 'pid > 1'
 rtrace trigger add sched:sched_process_fork hist:keys=child_pid:pause || fail 'hist'
 trigger sched:sched_pi_setprio enable_hist:sched:sched_process_fork
 trigger sched:sched_pi_setprio disable_hist:sched:sched_process_fork:2
+# A histogram goes by its own text, by the kernel's echo, and by its kind. `cpu` is shown as `common_cpu` and is another key.
+pi=$T/events/sched/sched_pi_setprio/trigger
+by_cpu='hist:keys=pid,cpu:size=1000 if comm==bash'
+for how in "$by_cpu" echo hist '!hist'; do
+  rtrace trigger add sched:sched_pi_setprio "$by_cpu" || fail "trigger add $by_cpu"
+  [ "$how" = echo ] && how=$(grep -v '^#' $pi)
+  rtrace trigger remove sched:sched_pi_setprio "$how" || fail "trigger remove $how"
+  grep -v '^#' $pi && fail "$by_cpu is still there after $how"
+done
+rtrace trigger add sched:sched_pi_setprio "$by_cpu" && rtrace reset || fail 'reset with a histogram by cpu'
 rtrace trigger add sched:sched_pi_setprio traceoff && rtrace trigger clear || fail 'trigger clear'
 [ -z "$(rtrace trigger list)" ] || fail 'triggers are left'
 if [ -e $T/set_ftrace_filter ]; then
@@ -127,6 +137,29 @@ if [ -e $T/user_events_data ]; then
 else
   rtrace probe add user mine 'u32 number' 2> refused; [ $? = 5 ] && grep -q CONFIG_USER_EVENTS refused || fail 'user events'
 fi
+# Several probes of an event; those of a group; the kernel's names; what it logs about a refusal is the cause.
+rtrace probe add p:ev vfs_read && rtrace probe add 'p:ev vfs_write' && rtrace probe add 'p:two/other vfs_open' > /dev/null || fail 'two probes'
+rtrace probe add 'p:ev vfs_read' 2> refused; [ $? = 2 ] && grep -q 'this very probe' refused || fail "twice: $(cat refused)"
+rtrace probe add 'p:ev vfs_open %di' 2> refused; [ $? = 2 ] && grep -q 'other arguments' refused || fail "other arguments: $(cat refused)"
+rtrace probe remove 'p:ev vfs_read' && [ "$(grep -c :kprobes/ev $T/dynamic_events)" = 1 ] || fail 'one of two probes'
+rtrace probe add 'p:ev vfs_read' > /dev/null && rtrace probe remove ev && rtrace probe remove two/ || fail 'probes and a group'
+[ "$(rtrace probe add 'p vfs_read')" = kprobes:p_vfs_read_0 ] && rtrace probe remove 'p vfs_read' || fail "the kernel's name"
+[ -z "$(cat $T/dynamic_events)" ] || fail 'probes are left'
+rtrace probe add kprobe vfs_read nosucharg 2> refused; [ $? = 2 ] && grep -q 'kernel: p:' refused || fail "an argument that is not there: $(cat refused)"
+rtrace probe add 'r vfs_read+10' 2> refused; [ $? = 2 ] || fail "a return within a function: $(cat refused)"
+rtrace synth define mine 'u64 lat; pid_t pid; char comm[]' > /dev/null && grep -q 'u64 lat; pid_t pid; char\[\] comm' $T/synthetic_events || fail 'synth define'
+rtrace synth define mine 'u64 a' 2> refused; [ $? = 2 ] || fail 'a synthetic event twice'
+rtrace synth remove mine && rtrace probe add 's:mine u64 a' > /dev/null && rtrace synth remove mine || fail 's: of probe add'
+if [ -e $T/set_ftrace_filter ]; then
+  rtrace start -p function -l 'vfs_*' && rtrace set -l vfs_read -n vfs_write || fail 'set -l while a tracer runs'
+  [ "$(cat $T/set_ftrace_filter) $(cat $T/set_ftrace_notrace)" = 'vfs_read vfs_write' ] || fail "set -l: $(cat $T/set_ftrace_filter)"
+  rtrace set -l '' -n '' && grep -q 'all functions enabled' $T/set_ftrace_filter || fail "set -l '': $(cat $T/set_ftrace_filter)"
+  rtrace reset
+  rtrace record -e sched:sched_switch -l do_sys_openat2:stacktrace:2 -o two.dat -- sh -c 'for i in 1 2 3; do cat /proc/uptime > /dev/null; done' 2> said
+  [ "$(rtrace report two.dat | grep -c kernel_stack)" = 2 ] || fail "two stacks: $(cat said; rtrace report two.dat)"
+fi
+rtrace filter set ftrace:print 'ip == 1' 2> refused; [ $? = 5 ] && grep -q 'no filters' refused || fail "filter of ftrace:print: $(cat refused)"
+
 probe uprobes:malloc uprobe libc:malloc 'size=%di:u64'
 probe uprobes:malloc__return uretprobe libc:malloc '$retval:x64'
 probe kprobes:vfs_read kprobe vfs_read 'count=%dx:u64'
@@ -237,8 +270,8 @@ rtrace report -i taken.dat > taken.txt || fail 'the saved snapshot does not deco
 [ $(grep -vc '^#' taken) = $(grep -c ': sched_' taken.txt) ] || fail "a snapshot of $(grep -vc '^#' taken) lines is saved as $(grep -c ': sched_' taken.txt)"
 trace-cmd report -i taken.dat 2>/dev/null > taken.peer && [ $(grep -c ': sched_' taken.peer) = $(grep -c ': sched_' taken.txt) ] || fail 'trace-cmd reads another snapshot'
 table save 'allocated, empty'
-rtrace snapshot save none.dat 2> refused && fail 'an empty snapshot is saved'
-grep -q 'there is none' refused && [ ! -e none.dat ] || fail "no word about an empty snapshot: $(cat refused)"
+rtrace snapshot save none.dat 2> said && grep -q 'is empty: none.dat has no events' said || fail "an empty snapshot: $(cat said)"
+[ "$(rtrace report -i none.dat | grep -c ' \[00')" = 0 ] || fail 'an empty snapshot has events'
 rtrace snapshot take || fail 'take again'
 rtrace snapshot take -c 1 2> refused || grep -q CONFIG_RING_BUFFER_ALLOW_SWAP refused || fail "take -c 1: $(cat refused)"
 rtrace snapshot show -c 1 > one && ! grep -q '\[000\]' one || fail 'the snapshot of one CPU shows another'

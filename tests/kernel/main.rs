@@ -8,6 +8,7 @@ mod common {
     pub(crate) mod environment;
     pub(crate) mod examples;
     pub(crate) mod help_examples;
+    pub(crate) mod installed_trace_cmd;
     pub(crate) mod long;
     pub(crate) mod not_run;
     pub(crate) mod trace_cmd;
@@ -28,6 +29,8 @@ mod newest;
 mod peers;
 mod persistent;
 mod recorder;
+mod suites;
+mod table;
 mod text;
 mod tracers;
 mod verbs;

@@ -41,6 +41,8 @@ on_kernels!(long what_the_last_boot_wrote_is_saved: V6_12, AllTracers => |kernel
     let Some(guest) = Guest::run_with(&how, kernel, SCRIPT, &[]) else { return };
     assert!(guest.text("list").contains("persistent"), "{}", guest.text("list"));
     assert!(guest.text("shown").contains("perhaps with events of the last boot"), "{}", guest.text("shown"));
+    let refused = guest.text("refused");
+    assert!(refused.is_empty() || refused.contains("made at boot by `trace_instance=boot_map@trace`"), "{refused}");
     let stamps = |file: &str| -> Vec<String> {
         let text = guest.text(file);
         let stamp = |line: &str| line.split_whitespace().find(|w| w.ends_with(':') && w.starts_with(|c: char| c.is_ascii_digit())).map(str::to_owned);

@@ -2,6 +2,7 @@
 
 #[path = "../common"]
 mod common {
+    pub(crate) mod account;
     pub(crate) mod bounded;
     pub(crate) mod counting;
     pub(crate) mod environment;
@@ -12,6 +13,7 @@ mod common {
 }
 
 mod allocations;
+mod analyses;
 mod balance;
 mod command_line;
 mod ends;

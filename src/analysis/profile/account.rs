@@ -249,14 +249,14 @@ impl Books {
         let matching = |pid: u64| if pid == 0 { u64::from(record.cpu.0) } else { pid };
         let state = switch.prev_state.read(abi, data) & (switch.asleep | switch.preempted);
         let prev = self.task(Who::Task(Pid(prev_pid as i32)));
-        self.name(prev, switch.prev_comm.read(data));
+        self.name(prev, switch.prev_comm.read(abi, data));
         self.tasks[prev].asleep = state & switch.asleep != 0;
         let key = Key { task: prev, pair: kind, matching: matching(prev_pid) };
         let begun = self.open.begin(key, state, record.timestamp.0, record.cpu, false);
         (self.tasks[prev].begun, self.tasks[prev].counted) = (Some(begun), None);
 
         let next = self.task(Who::Task(Pid(next_pid as i32)));
-        self.name(next, switch.next_comm.read(data));
+        self.name(next, switch.next_comm.read(abi, data));
         // It was woken, or it was only pushed aside.
         if let Some(wakeup) = wakeup {
             self.end_of(next, wakeup, next_pid, record.timestamp.0);
@@ -271,7 +271,7 @@ impl Books {
         }
         let pid = wakeup.pid.read(abi, record.data);
         let woken = self.task(Who::Task(Pid(pid as i32)));
-        self.name(woken, wakeup.comm.read(record.data));
+        self.name(woken, wakeup.comm.read(abi, record.data));
         if !std::mem::take(&mut self.tasks[woken].asleep) {
             // Nothing waited for it, and its stack trace belongs to nothing.
             let task = &mut self.tasks[current];

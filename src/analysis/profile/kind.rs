@@ -2,50 +2,10 @@
 
 use super::hook::{Hook, HookEvent, HookProblem};
 use crate::abi::Abi;
+use crate::analysis::fields::{Number, Text};
 use crate::event::Common;
 use crate::format::EventFormat;
-use crate::print_fmt::flags_of;
-use crate::text::nul::until_nul;
-
-/// A number in a record.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Number {
-    offset: usize,
-    size: usize,
-}
-
-impl Number {
-    fn of(format: &EventFormat, field: &str) -> Option<Self> {
-        format.field(field).map(|field| Number { offset: field.offset, size: field.size })
-    }
-
-    /// Without regard to its sign; of what is not a number, 0.
-    pub(super) fn read(self, abi: Abi, data: &[u8]) -> u64 {
-        if self.is_number() { abi.uint(data, self.offset, self.size).unwrap_or(0) } else { 0 }
-    }
-
-    fn is_number(self) -> bool {
-        matches!(self.size, 1 | 2 | 4 | 8)
-    }
-}
-
-/// Text of a fixed length.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Text {
-    offset: usize,
-    size: usize,
-}
-
-impl Text {
-    fn of(format: &EventFormat, field: &str) -> Option<Self> {
-        format.field(field).map(|field| Text { offset: field.offset, size: field.size })
-    }
-
-    pub(super) fn read(self, data: &[u8]) -> &[u8] {
-        let end = self.offset.saturating_add(self.size).min(data.len());
-        until_nul(data.get(self.offset..end).unwrap_or_default())
-    }
-}
+use crate::print_fmt::state_letters;
 
 /// One event.
 #[derive(Clone, Debug)]
@@ -161,9 +121,6 @@ pub(super) struct Kinds {
     pub(super) wakeup: Option<usize>,
 }
 
-/// The letters of task states, by bit, of kernels whose format does not say.
-const STATES: &[u8] = b"SDTtXZPI";
-
 impl Kinds {
     /// With `irqs_global` interrupts are put down to their CPU.
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, irqs_global: bool) -> Self {
@@ -224,11 +181,10 @@ impl Kinds {
         let number = |at: usize, field: &str| self.hook_number(hook, at, field);
         let start_matching = number(start, &hook.start.field)?;
         let end_matching = number(end, &hook.end.field)?;
-        let is = |a: Number, b: Number| (a.offset, a.size) == (b.offset, b.size);
         let known = |start_of: &Start, end_of: &End| {
             start_of.pair == end_of.pair
-                && is(start_of.matching, start_matching)
-                && is(end_of.matching, end_matching)
+                && start_of.matching == start_matching
+                && end_of.matching == end_matching
                 && self.hooked[start]
                 && self.hooked[end]
         };
@@ -343,7 +299,7 @@ fn kind(format: &EventFormat, abi: Abi) -> EventMeaning {
         ("ftrace", "function") => (Role::Count(Number::of(format, "ip")), Label::Function),
         ("ftrace", "funcgraph_entry" | "funcgraph_exit") => (Role::Count(Number::of(format, "func")), Label::Function),
         ("sched", "sched_switch") => {
-            let letters = letters(format, abi);
+            let letters = state_letters(format, abi.long_size);
             let asleep = 1u64.checked_shl(letters.len() as u32).map_or(u64::MAX, |bit| bit - 1);
             match switch(format, asleep) {
                 Some(switch) => (Role::Switch(switch), Label::State(letters)),
@@ -375,16 +331,4 @@ fn switch(format: &EventFormat, asleep: u64) -> Option<Switch> {
         next_pid: Number::of(format, "next_pid")?,
         next_comm: Text::of(format, "next_comm")?,
     })
-}
-
-/// The letters of the states' bits.
-fn letters(format: &EventFormat, abi: Abi) -> Vec<u8> {
-    let mut letters = [0u8; 64];
-    for (bits, name) in flags_of(format, "prev_state", abi.long_size) {
-        if let (true, Some(&letter)) = (bits != 0, name.first()) {
-            letters[bits.trailing_zeros() as usize] = letter;
-        }
-    }
-    let known = letters.iter().take_while(|letter| **letter != 0).count();
-    if known == 0 { STATES.to_vec() } else { letters[..known].to_vec() }
 }

@@ -2,6 +2,7 @@ use super::chain::tree;
 use super::*;
 use crate::abi::Abi;
 use crate::analysis::InOrder;
+use crate::analysis::test_formats::{self, comm, format, record};
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;
 use crate::symbols::Symbols;
@@ -16,37 +17,23 @@ const TIMER: u16 = 6;
 const DONE: u16 = 7;
 const MORE: u16 = 8;
 
-/// Formats with the fields that matter, each 8 bytes from offset 8 on (text: 16).
 fn formats() -> Vec<EventFormat> {
-    let one = |system: &str, name: &str, id: u16, fields: &[&str], print: &str| {
-        let mut text = format!("name: {name}\nID: {id}\nformat:\n");
-        text += "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n";
-        text += "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n";
-        text += "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n";
-        text += "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
-        let mut offset = 8;
-        for field in fields {
-            let (decl, size) = match *field {
-                "caller" => ("unsigned long caller[]".to_owned(), 0),
-                comm if comm.ends_with("comm") => (format!("char {comm}[16]"), 16),
-                number => (format!("long {number}"), 8),
-            };
-            text += &format!("\tfield:{decl};\toffset:{offset};\tsize:{size};\tsigned:1;\n");
-            offset += size;
-        }
-        text += &format!("\nprint fmt: {print}\n");
-        EventFormat::parse(system, &text).unwrap()
-    };
     let states = r#""%s", (REC->prev_state & 7) ? __print_flags(REC->prev_state & 7, "|", { 1, "S" }, { 2, "D" }, { 4, "I" }) : "R""#;
     vec![
-        one("sched", "sched_switch", SWITCH, &["prev_comm", "prev_pid", "prev_state", "next_comm", "next_pid"], states),
-        one("sched", "sched_wakeup", WAKEUP, &["comm", "pid"], "\"\""),
-        one("ftrace", "kernel_stack", STACK, &["caller"], "\"\""),
-        one("ftrace", "funcgraph_entry", ENTRY, &["func", "depth"], "\"\""),
-        one("ftrace", "funcgraph_exit", EXIT, &["func", "depth"], "\"\""),
-        one("timer", "start", TIMER, &["timer", "owner"], "\"\""),
-        one("timer", "done", DONE, &["timer"], "\"\""),
-        one("timer", "more", MORE, &["timer"], "\"\""),
+        format(
+            "sched",
+            "sched_switch",
+            SWITCH,
+            &["prev_comm", "prev_pid", "prev_state", "next_comm", "next_pid"],
+            states,
+        ),
+        format("sched", "sched_wakeup", WAKEUP, &["comm", "pid"], "\"\""),
+        format("ftrace", "kernel_stack", STACK, &["caller"], "\"\""),
+        format("ftrace", "funcgraph_entry", ENTRY, &["func", "depth"], "\"\""),
+        format("ftrace", "funcgraph_exit", EXIT, &["func", "depth"], "\"\""),
+        format("timer", "start", TIMER, &["timer", "owner"], "\"\""),
+        format("timer", "done", DONE, &["timer"], "\"\""),
+        format("timer", "more", MORE, &["timer"], "\"\""),
     ]
 }
 
@@ -61,22 +48,13 @@ fn kernel() -> Kernel {
     Kernel { profile: Profile::new(&formats(), Abi::HOST, false), cpu: 0, lost: Lost::None }
 }
 
-fn text(comm: &str) -> Vec<u8> {
-    let mut bytes = comm.as_bytes().to_vec();
-    bytes.resize(16, 0);
-    bytes
-}
-
 fn number(value: u64) -> Vec<u8> {
-    value.to_ne_bytes().to_vec()
+    test_formats::number(value as i64)
 }
 
 impl Kernel {
     fn event(&mut self, at: u64, pid: i32, id: u16, fields: &[Vec<u8>]) {
-        let mut data = id.to_ne_bytes().to_vec();
-        data.extend([0, 0]);
-        data.extend(pid.to_ne_bytes());
-        data.extend(fields.concat());
+        let data = record(id, pid, fields);
         let lost = std::mem::take(&mut self.lost);
         let (timestamp, cpu) = (Timestamp(at), CpuId(self.cpu));
         self.profile.record(&Record { timestamp, cpu, buffer: 0, lost, data: &data });
@@ -84,12 +62,12 @@ impl Kernel {
 
     fn switch(&mut self, at: u64, [prev, next]: [i32; 2], state: u64) {
         let pid = |pid: i32| number(pid as u64);
-        let (from, to) = (text(&format!("t{prev}")), text(&format!("t{next}")));
+        let (from, to) = (comm(&format!("t{prev}")), comm(&format!("t{next}")));
         self.event(at, prev, SWITCH, &[from, pid(prev), number(state), to, pid(next)]);
     }
 
     fn wakeup(&mut self, at: u64, waker: i32, pid: i32) {
-        self.event(at, waker, WAKEUP, &[text(&format!("t{pid}")), number(pid as u64)]);
+        self.event(at, waker, WAKEUP, &[comm(&format!("t{pid}")), number(pid as u64)]);
     }
 
     fn stack(&mut self, at: u64, pid: i32, callers: &[u64]) {
@@ -253,7 +231,7 @@ fn tasks_of_a_name_are_put_together() {
     let mut kernel = kernel();
     for (at, pid) in [(100, 7), (300, 8)] {
         let start = |kernel: &mut Kernel, at, state| {
-            let fields = [text("same"), number(pid as u64), number(state), text("idle"), number(0)];
+            let fields = [comm("same"), number(pid as u64), number(state), comm("idle"), number(0)];
             kernel.event(at, pid, SWITCH, &fields);
         };
         start(&mut kernel, at, 1);

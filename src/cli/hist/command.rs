@@ -1,5 +1,6 @@
 //! `rtrace hist`: arguments, and what they do.
 
+use super::chain::{ChainLoss, losses_of};
 use super::chains;
 use super::output::OutputArgs;
 use super::place::{
@@ -166,6 +167,8 @@ fn count(args: &RunArgs) -> Result<Exit, Failure> {
     if set.dry_run {
         return dry_run(&set.place.shown(&tracefs, "rtrace"), &event, &spec, existing.is_none());
     }
+    let spec = without_own(spec, &event);
+    let before = chain_losses(&tracefs, &event)?;
     let mut session = Session::prepare(&args.until)?;
     let mut journal = set.write.journal(&tracefs);
     let instance = set.place.make(&mut journal)?;
@@ -182,9 +185,28 @@ fn count(args: &RunArgs) -> Result<Exit, Failure> {
         journal.act(&instance, &event.file("trigger"), &pause.to_string(), WriteMode::Append)?;
     }
     let tables = printer.read(Some(&spec))?;
+    let fired = chain_losses(&tracefs, &event)?;
     journal.undo()?;
-    printer.print(&tables)?;
-    args.output.verdict(&tables, session.status())
+    printer.print(&tables, &live)?;
+    let unfired: u64 = fired.iter().map(|loss| loss.since(&before)).sum();
+    args.output.verdict_of_chain(&tables, unfired, session.status())
+}
+
+/// The histogram without the events of this process, which looks at it: those that a filter can tell.
+fn without_own(mut spec: HistSpec, event: &EventName) -> HistSpec {
+    match rtrace::record::filter_of_others(event) {
+        Some(others) => {
+            let filter = spec.filter.take().map(|filter| filter.value);
+            spec.filter = Some(filter.map_or(others.clone(), |filter| format!("({others}) && ({filter})")).into());
+        }
+        None => note!("rtrace: events of rtrace itself are counted, too"),
+    }
+    spec
+}
+
+/// Losses so far of the tables that a synthetic event is made of; none of other events.
+fn chain_losses(tracefs: &Tracefs, event: &EventName) -> Result<Vec<ChainLoss>, Failure> {
+    if event.system != "synthetic" { Ok(Vec::new()) } else { losses_of(tracefs, &event.name) }
 }
 
 fn start(args: &StartArgs) -> Result<Exit, Failure> {
@@ -223,7 +245,7 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
             if events.len() > 1 && args.output.is_text() {
                 crate::cli::exit::print(&format!("{event}\n"))?;
             }
-            printer.print(&tables)?;
+            printer.print(&tables, &args.output.live())?;
             all.extend(tables);
         }
         return args.output.verdict(&all, None);

@@ -8,13 +8,14 @@ use std::io::Write;
 pub(crate) struct Live {
     text: bool,
     terminal: bool,
-    shown: bool,
+    /// Readings shown so far.
+    shown: u64,
 }
 
 impl Live {
     /// `text`: for people, and not for programs.
     pub(super) fn new(text: bool) -> Live {
-        Live { text, terminal: text && terminal::stdout_is_terminal(), shown: false }
+        Live { text, terminal: text && terminal::stdout_is_terminal(), shown: 0 }
     }
 
     /// The lines there are on the screen; `None` where there is no screen.
@@ -22,18 +23,28 @@ impl Live {
         terminal::size().filter(|_| self.terminal).map(|(_, rows)| rows)
     }
 
+    /// Number of the next reading, from 1.
+    pub(super) fn next(&self) -> u64 {
+        self.shown.saturating_add(1)
+    }
+
+    /// True if each table takes the place of the one before.
+    pub(super) fn is_screen(&self) -> bool {
+        self.terminal
+    }
+
     /// Shows the next tables.
     pub(crate) fn show(&mut self, tables: &[u8]) -> Result<(), Failure> {
         let mut out = stdout().lock();
         if self.terminal {
-            out.styled(&screen(tables, terminal::size().unwrap_or((80, 24)), !self.shown))?;
+            out.styled(&screen(tables, terminal::size().unwrap_or((80, 24)), self.shown == 0))?;
         } else {
-            if self.shown && self.text {
+            if self.shown > 0 && self.text {
                 out.write_all(b"\n")?;
             }
             out.write_all(tables)?;
         }
-        self.shown = true;
+        self.shown = self.shown.saturating_add(1);
         Ok(out.flush()?)
     }
 }

@@ -1,5 +1,6 @@
 //! `rtrace hist`.
 
+mod chain;
 mod chains;
 mod command;
 mod live;
@@ -8,8 +9,10 @@ mod place;
 mod session;
 mod spec;
 
+pub(super) use chain::{definitions, instances, losses_of, triggers_of};
 pub(super) use command::{Args, run};
-pub(super) use output::OutputArgs;
+pub(super) use live::Live;
+pub(super) use output::{OutputArgs, Printer, table_with_variable};
 pub(super) use place::{
     LONG_LIVED, PlaceArgs, SetArgs, add_trigger, clock_note, event, events_with_hists, hist_triggers, remove_all,
     syntax_failure, users,

@@ -7,14 +7,15 @@ use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
 use anyhow::{Context, anyhow};
 use rtrace::format::{EventFormat, Field};
-use rtrace::hist::render::{Options, csv, diff, folded, json, since, text};
+use rtrace::hist::render::{Options, Stamp, Weight, csv, diff, folded, json, since, sort_classes, text};
 use rtrace::hist::spec::HistSpec;
 use rtrace::hist::table::{self, HistTable};
 use rtrace::tracefs::{EventName, Instance};
 use rtrace::units::parse_duration;
+use serde_json::Value;
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Options for the output of tables.
 #[derive(clap::Args)]
@@ -31,10 +32,13 @@ pub(crate) struct OutputArgs {
     /// The kernel's own text
     #[arg(long)]
     raw: bool,
+    /// With --folded: weigh stacks by their first value (`time`: of latency the time), or by the number of events
+    #[arg(long, value_name = "time|count", requires = "folded", value_enum)]
+    weight: Option<By>,
     /// Only the N largest entries (by the order of --sort)
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
-    /// Show the table again at every INTERVAL (1s if none is given)
+    /// Show the table again at every INTERVAL (1s if none is given), with the time and the number of the reading
     #[arg(long, value_name = "INTERVAL", num_args = 0..=1, require_equals = true, default_missing_value = "1s", value_parser = parse_duration)]
     follow: Option<Duration>,
     /// With --follow: what was counted since the last time
@@ -45,9 +49,18 @@ pub(crate) struct OutputArgs {
     max_lost: Option<u64>,
 }
 
+/// The weight of a folded stack.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum By {
+    /// The first value
+    Time,
+    /// The number of events
+    Count,
+}
+
 impl OutputArgs {
     /// True if the answer is one JSON document.
-    pub(super) fn is_json(&self) -> bool {
+    pub(crate) fn is_json(&self) -> bool {
         self.json
     }
 
@@ -56,13 +69,18 @@ impl OutputArgs {
         self.follow
     }
 
+    /// The number of events that may be lost, if one is given.
+    pub(crate) fn max_lost(&self) -> Option<u64> {
+        self.max_lost
+    }
+
     /// The screen of --follow.
     pub(crate) fn live(&self) -> Live {
         Live::new(self.is_text())
     }
 
     /// True if people read it.
-    pub(super) fn is_text(&self) -> bool {
+    pub(crate) fn is_text(&self) -> bool {
         !(self.json || self.csv || self.folded || self.raw)
     }
 
@@ -70,7 +88,13 @@ impl OutputArgs {
     pub(crate) fn printer<'a>(&'a self, instance: &'a Instance, event: &'a EventName) -> Result<Printer<'a>, Failure> {
         let format = read_format(instance, event)?;
         let signed = format.fields.iter().chain(format.common.iter()).filter(|f| Field::is_signed(f) && !f.is_string());
-        let options = Options { top: self.limit, signed: signed.map(|f| f.name.clone()).collect(), bar_width: 30 };
+        let weight = match self.weight {
+            Some(By::Time) => Weight::Value,
+            Some(By::Count) => Weight::Count,
+            None => Weight::Any,
+        };
+        let signed = signed.map(|f| f.name.clone()).collect();
+        let options = Options { top: self.limit, signed, bar_width: 30, weight, stamp: None };
         Ok(Printer { args: self, instance, event, format, options })
     }
 
@@ -85,6 +109,24 @@ impl OutputArgs {
             note!("rtrace: {dropped} events found no room in the table and are not counted; use a larger --size");
         }
         Ok(status.map_or(Exit::Success, Exit::Command))
+    }
+
+    /// The same of a synthetic event, for which `unfired` events found no room in the tables that fire it.
+    pub(super) fn verdict_of_chain(
+        &self,
+        tables: &[HistTable],
+        unfired: u64,
+        status: Option<u8>,
+    ) -> Result<Exit, Failure> {
+        if unfired > 0 {
+            let message = format!("{unfired} events found no room in the tables that fire this one");
+            let hint = "create it with a larger --size (`rtrace synth create`)";
+            if self.max_lost.is_some_and(|limit| unfired > limit) {
+                return Err(Failure::new(Exit::Incomplete, anyhow!("{message}")).hint(hint));
+            }
+            note!("rtrace: {message}; {hint}");
+        }
+        self.verdict(tables, status)
     }
 
     /// Compares the first table of a file with that of the only event chosen.
@@ -117,32 +159,64 @@ pub(crate) struct Printer<'a> {
 impl Printer<'_> {
     /// The tables, or only that of one trigger.
     pub(crate) fn read(&self, of: Option<&HistSpec>) -> Result<Vec<HistTable>, Failure> {
-        let file = self.event.file("hist");
-        let bytes = self.instance.read_bytes(&file)?;
-        let mut tables = table::parse(&bytes).with_context(|| format!("failed to read {file}"))?;
-        if let Some(spec) = of {
-            let normal = spec.shown_on(&self.format);
-            if tables.iter().any(|t| t.spec == normal) {
-                tables.retain(|t| t.spec == normal);
-            }
+        let mut tables = read_tables(self.instance, self.event)?;
+        if let Some(spec) = of
+            && tables.iter().any(|table| self.is_of(table, spec))
+        {
+            tables.retain(|table| self.is_of(table, spec));
         }
+        tables.iter_mut().for_each(|table| sort_classes(table, &self.options));
         Ok(tables)
     }
 
-    /// Prints tables.
-    pub(crate) fn print(&self, tables: &[HistTable]) -> Result<(), Failure> {
+    /// True if the table is that of the trigger `spec`.
+    pub(crate) fn is_of(&self, table: &HistTable, spec: &HistSpec) -> bool {
+        table.spec == spec.shown_on(&self.format)
+    }
+
+    /// Has fields shown as signed though their types are not.
+    pub(crate) fn sign<'a>(&mut self, fields: impl Iterator<Item = &'a str>) {
+        self.options.signed.extend(fields.map(str::to_owned));
+    }
+
+    /// The layout of the tables.
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Prints tables, at the end of what --follow showed if it did.
+    pub(crate) fn print(&self, tables: &[HistTable], live: &Live) -> Result<(), Failure> {
+        self.print_with(tables, live, Value::Null)
+    }
+
+    /// The same; JSON with the fields of the object `more`.
+    pub(crate) fn print_with(&self, tables: &[HistTable], live: &Live, more: Value) -> Result<(), Failure> {
+        let options = Options { stamp: self.stamp(None), ..self.options.clone() };
         let mut out = stdout().lock();
-        out.write_all(&self.written(tables, &self.options)?)?;
+        if live.next() > 1 && !live.is_screen() && self.args.is_text() {
+            out.write_all(b"\n")?;
+        }
+        out.write_all(&self.written(tables, &options, more)?)?;
         Ok(out.flush()?)
     }
 
-    fn written(&self, tables: &[HistTable], options: &Options) -> Result<Vec<u8>, Failure> {
+    /// The time of a reading, where there are several.
+    fn stamp(&self, interval: Option<u64>) -> Option<Stamp> {
+        self.args.follow?;
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Some(Stamp { time_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX), interval })
+    }
+
+    fn written(&self, tables: &[HistTable], options: &Options, more: Value) -> Result<Vec<u8>, Failure> {
         let mut out = Vec::new();
         if self.args.raw {
             let texts: Vec<_> = tables.iter().map(ToString::to_string).collect();
             out.write_all(texts.join("\n\n").as_bytes())?;
         } else if self.args.json {
-            let value = json(&self.event.to_string(), tables, options);
+            let mut value = json(&self.event.to_string(), tables, options);
+            if let (Some(all), Value::Object(more)) = (value.as_object_mut(), more) {
+                all.extend(more);
+            }
             if self.args.follow.is_some() {
                 serde_json::to_writer(&mut out, &value).map_err(io::Error::from)?;
             } else {
@@ -160,6 +234,9 @@ impl Printer<'_> {
             for (at, table) in tables.iter().enumerate() {
                 if at > 0 {
                     writeln!(out)?;
+                }
+                if tables.len() > 1 {
+                    writeln!(out, "{}", table.trigger)?;
                 }
                 text(table, options, &mut out)?;
             }
@@ -182,6 +259,29 @@ impl Printer<'_> {
         *earlier = Some(now);
         let room = live.rows().map(|rows| rows.saturating_sub(4).max(1));
         let top = self.options.top.into_iter().chain(room).min();
-        self.written(&shown, &Options { top, ..self.options.clone() })
+        let stamp = self.stamp(Some(live.next()));
+        let mut text = Vec::new();
+        if let Some(stamp) = stamp.filter(|_| self.args.is_text() && !live.is_screen()) {
+            writeln!(text, "interval {} at {}", live.next(), stamp.seconds())?;
+        }
+        text.extend(self.written(&shown, &Options { top, stamp, ..self.options.clone() }, Value::Null)?);
+        Ok(text)
     }
+}
+
+/// All tables of an event.
+fn read_tables(instance: &Instance, event: &EventName) -> Result<Vec<HistTable>, Failure> {
+    let file = event.file("hist");
+    let bytes = instance.read_bytes(&file)?;
+    Ok(table::parse(&bytes).with_context(|| format!("failed to read {file}"))?)
+}
+
+/// The table of an event whose trigger sets the variable `name`.
+pub(crate) fn table_with_variable(
+    instance: &Instance,
+    event: &EventName,
+    name: &str,
+) -> Result<Option<HistTable>, Failure> {
+    let has = |table: &HistTable| table.spec.vars.iter().any(|var| var.name.value == name);
+    Ok(read_tables(instance, event)?.into_iter().find(has))
 }

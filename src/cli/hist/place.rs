@@ -134,9 +134,10 @@ pub(crate) fn hist_triggers(instance: &Instance, event: &EventName) -> Result<Ve
     lines.iter().filter(|line| line.starts_with("hist:")).map(parse).collect()
 }
 
-/// All events of the instance that have a hist trigger.
+/// All events of the instance that have a hist trigger. A trigger enables its event softly, so those of other events
+/// need not be read; only those of the system `ftrace` are never listed.
 pub(crate) fn events_with_hists(instance: &Instance) -> Result<Vec<EventName>, Failure> {
-    let mut events = instance.events()?;
+    let mut events = instance.enabled_events()?;
     events.push(EventName::new("ftrace", "print"));
     let has = |event: &EventName| {
         instance.triggers(event).is_ok_and(|lines| lines.iter().any(|line| line.starts_with("hist:")))

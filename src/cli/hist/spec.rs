@@ -1,13 +1,16 @@
 //! The trigger that the options describe.
 
+use super::chain::instances;
 use super::place::{event, events_with_hists, hist_triggers, syntax_failure};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::keywords::{ACTIONS, FILTERS, KEYS, SORTS, words};
 use crate::cli::language::warn;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
-use rtrace::hist::spec::{Expr, Features, HistSpec, Modifier, Neighbour, SortKey, Surroundings};
-use rtrace::syntax::Diagnostic;
+use rtrace::hist::spec::{
+    Echo, Expr, Features, HistSpec, Modifier, Neighbour, SortKey, SpecError, SpecErrorKind, Surroundings,
+};
+use rtrace::syntax::{Diagnostic, did_you_mean};
 use rtrace::tracefs::{EventName, Instance, Tracefs};
 
 /// The histogram: keys, values and filters.
@@ -80,9 +83,14 @@ impl SpecArgs {
             }
         }
         let around = Surroundings { event: &format, features, neighbours: Some(&neighbours), lookup: Some(&lookup) };
-        match spec.check(&around) {
+        let checked = spec.check(&around).and_then(|()| named_and_clock(&spec, tracefs, &format).map_err(|e| vec![e]));
+        match checked {
             Ok(()) => {
                 warn(&summed_texts(&spec, &format, &text));
+                if let Some(filter) = &spec.filter {
+                    let filter = Filter::parse(&filter.value).and_then(|filter| filter.check(&format));
+                    warn(&filter.unwrap_or_default());
+                }
                 // In our printing bare words are text, as the kernel wants it.
                 if let Some(filter) = &mut spec.filter
                     && let Ok(parsed) = Filter::parse(&filter.value)
@@ -92,7 +100,11 @@ impl SpecArgs {
                 Ok(spec)
             }
             Err(errors) => match errors.first() {
-                Some(first) => Err(syntax_failure("trigger", &first.diagnostic(&text))),
+                Some(first) => {
+                    let failure = syntax_failure("trigger", &first.diagnostic(&text));
+                    let lacks = matches!(first.kind, SpecErrorKind::NotInThisKernel(_));
+                    Err(failure.with_exit(|exit| if lacks { Exit::Unable } else { exit }))
+                }
                 None => Err(Failure::new(Exit::Usage, anyhow::anyhow!("the trigger was refused"))),
             },
         }
@@ -152,6 +164,32 @@ impl SpecArgs {
             text.push_str(&format!(":{action}"));
         }
     }
+}
+
+/// Checks against the rest of this kernel: whether it has the clock, and whether another histogram of that name, in
+/// whatever instance, has the same table.
+fn named_and_clock(spec: &HistSpec, tracefs: &Tracefs, format: &EventFormat) -> Result<(), SpecError> {
+    let clocks = tracefs.top().trace_clock().map(|clocks| clocks.available).unwrap_or_default();
+    if let Some(clock) = spec.clock.as_ref().filter(|clock| !clocks.is_empty() && !clocks.contains(&clock.value)) {
+        let near = did_you_mean(&clock.value, clocks.iter().map(String::as_str));
+        let kind = SpecErrorKind::UnknownClock(clock.value.clone());
+        let hint = near.or_else(|| Some(format!("this kernel has {}", clocks.join(", "))));
+        return Err(SpecError { kind, span: clock.span, hint });
+    }
+    let Some(name) = &spec.name else { return Ok(()) };
+    for instance in instances(tracefs).unwrap_or_default() {
+        for event in events_with_hists(&instance).unwrap_or_default() {
+            for Echo { spec: other, .. } in hist_triggers(&instance, &event).unwrap_or_default() {
+                if other.name.as_ref() != Some(name) {
+                    continue;
+                }
+                if let Ok(other_format) = read_format(&instance, &event) {
+                    spec.check_named(format, &other, &other_format)?;
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The kernel takes a text for a value, and sums up its bytes as if they were a number.

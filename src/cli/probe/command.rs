@@ -1,11 +1,13 @@
 //! `rtrace probe`: arguments, and what they do.
 
-use super::place;
+use super::remove::{self, Doomed};
+use super::{place, second};
 use crate::cli::args::{ListArgs, WriteArgs};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::holders::remove_event;
 use crate::cli::keywords::{PROBES, words};
 use crate::cli::language::invalid;
+use crate::cli::synth::define;
 use crate::cli::terminal::stdout;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
@@ -30,6 +32,7 @@ EXAMPLES:
   rtrace record -e kprobes:vfs_read -- cat /etc/passwd
   rtrace probe list
   rtrace probe remove vfs_read
+  rtrace probe remove mygroup/
   rtrace probe remove --all")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -48,7 +51,8 @@ enum Command {
 #[derive(clap::Args)]
 struct AddArgs {
     /// kprobe, kretprobe, uprobe, uretprobe, eprobe, fprobe, fretprobe, tprobe or user; then what to probe and the
-    /// arguments to record. Or the whole line as the kernel takes it
+    /// arguments to record. Or the whole line as the kernel takes it. An event may have several kprobes, uprobes or
+    /// fprobes, which record the same arguments at different places
     #[arg(value_name = "KIND> <PLACE> [ARG", num_args = 1.., required = true, value_parser = words(PROBES), hide_possible_values = true)]
     what: Vec<String>,
     /// Name of the event: EVENT or SYSTEM/EVENT; without it, made from the place
@@ -64,8 +68,8 @@ struct AddArgs {
 /// Remove probes
 #[derive(clap::Args)]
 struct RemoveArgs {
-    /// Names of events: EVENT or SYSTEM/EVENT
-    #[arg(required_unless_present = "all")]
+    /// EVENT or SYSTEM/EVENT, SYSTEM/ for all of a system, or a probe as it was added, for one of several of an event
+    #[arg(required_unless_present = "all", allow_hyphen_values = true)]
     name: Vec<String>,
     /// Every dynamic event but synthetic ones
     #[arg(long, conflicts_with = "name")]
@@ -105,28 +109,29 @@ fn file(tracefs: &Tracefs, kind: &ProbeKind) -> &'static str {
 
 fn add(args: &AddArgs) -> Result<Exit, Failure> {
     let tracefs = args.write.open()?;
+    if let Some(definition) = place::synthetic(&args.what) {
+        return define(&tracefs, &args.write, &definition, args.dry_run);
+    }
     let line = place::line(&args.what, args.name.as_deref())?;
     let mut probe: Probe = line.parse().map_err(|e| invalid("probe", e))?;
     tracefs.require(&required(&probe.kind))?;
-    if probe.event.is_none() {
+    // A whole line without a name gets the kernel's.
+    if probe.event.is_none() && !place::is_whole_line(&args.what) {
         probe.event = Some(place::suggested_name(&args.what, &probe));
     }
-    let name = EventName::new(probe.group_or_default(), probe.event.clone().unwrap_or_default());
-    let exists = tracefs.top().has(&format!("events/{}/{}", name.system, name.name));
-    if exists {
-        let error = anyhow::anyhow!("failed to add the probe: there is an event {name} already");
-        return Err(Failure::new(Exit::Usage, error).hint("`--name EVENT` gives it another name"));
-    }
     validate(&tracefs, &probe, &line)?;
+    if probe.event.is_some() {
+        second::check(&tracefs, &probe, &probes(&tracefs).unwrap_or_default())?;
+    }
     let text = probe.to_string();
     let mut out = stdout().lock();
     if args.dry_run {
         writeln!(out, "{text}")?;
         return Ok(Exit::Success);
     }
+    let before = if probe.event.is_none() { probes(&tracefs)? } else { Vec::new() };
     let mut journal = args.write.changes(&tracefs);
-    let removal = probe.removal().unwrap_or_default();
-    journal.append(&tracefs.top(), file(&tracefs, &probe.kind), &text, &removal).map_err(|e| {
+    journal.act(&tracefs.top(), file(&tracefs, &probe.kind), &text, WriteMode::Append).map_err(|e| {
         match (&probe.kind, &e) {
             // A kernel without event probes lists them in README all the same and writes nothing into the error_log.
             (ProbeKind::Event { .. }, Error::File { kernel: None, .. }) => {
@@ -136,8 +141,13 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
             _ => Failure::from(e),
         }
     })?;
-    journal.keep()?;
-    writeln!(out, "{name}")?;
+    if probe.event.is_none() {
+        let is_new = |(_, line): &&(Probe, String)| !before.iter().any(|(_, other)| other == line);
+        let after = probes(&tracefs)?;
+        let (made, _) = after.iter().find(is_new).ok_or_else(|| anyhow::anyhow!("the probe `{text}` is not there"))?;
+        probe = made.clone();
+    }
+    writeln!(out, "{}", probe.full_name())?;
     Ok(Exit::Success)
 }
 
@@ -145,7 +155,8 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
 fn validate(tracefs: &Tracefs, probe: &Probe, line: &str) -> Result<(), Failure> {
     match &probe.kind {
         ProbeKind::Kprobe(at) | ProbeKind::Kretprobe { at, .. } => {
-            place::kernel_symbol(tracefs, &at.symbol, line, at.span)
+            place::kernel_symbol(tracefs, &at.symbol, line, at.span)?;
+            place::function_start(tracefs, probe, line)
         }
         ProbeKind::Uprobe { path, .. } => match std::fs::metadata(path) {
             Ok(file) if file.is_file() => Ok(()),
@@ -194,22 +205,18 @@ fn probes(tracefs: &Tracefs) -> Result<Vec<(Probe, String)>, Failure> {
     Ok(found)
 }
 
-fn full_name(probe: &Probe) -> String {
-    format!("{}:{}", probe.group_or_default(), probe.event.as_deref().unwrap_or(""))
-}
-
 fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let tracefs = args.open()?;
     let probes = probes(&tracefs)?;
     let mut out = stdout().lock();
     if args.json {
-        let all: Vec<_> = probes.iter().map(|(p, line)| json!({"event": full_name(p), "probe": line})).collect();
+        let all: Vec<_> = probes.iter().map(|(p, line)| json!({"event": p.full_name(), "probe": line})).collect();
         writeln!(out, "{:#}", json!({"schema": "rtrace.probes", "version": 1, "probes": all}))?;
         return Ok(Exit::Success);
     }
-    let width = probes.iter().map(|(probe, _)| full_name(probe).len()).max().unwrap_or(0);
+    let width = probes.iter().map(|(probe, _)| probe.full_name().len()).max().unwrap_or(0);
     for (probe, line) in &probes {
-        writeln!(out, "{:width$}  {line}", full_name(probe))?;
+        writeln!(out, "{:width$}  {line}", probe.full_name())?;
     }
     Ok(Exit::Success)
 }
@@ -217,46 +224,25 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
 fn remove(args: &RemoveArgs) -> Result<Exit, Failure> {
     let tracefs = args.write.open()?;
     let known = probes(&tracefs)?;
-    let mut doomed: Vec<&Probe> = Vec::new();
-    for name in &args.name {
-        let wanted = name.replace('/', ":");
-        let found: Vec<&Probe> = known
-            .iter()
-            .map(|(probe, _)| probe)
-            .filter(|p| full_name(p) == wanted || p.event.as_deref() == Some(name.as_str()))
-            .collect();
-        match found.as_slice() {
-            [one] => doomed.push(one),
-            [] => {
-                let names: Vec<String> = known.iter().map(|(probe, _)| full_name(probe)).collect();
-                let near = rtrace::syntax::did_you_mean(&wanted, names.iter().map(String::as_str));
-                let failure = Failure::new(Exit::Usage, anyhow::anyhow!("there is no dynamic event `{name}`"));
-                return Err(near.into_iter().fold(failure, Failure::hint));
-            }
-            several => {
-                let names: Vec<String> = several.iter().map(|probe| full_name(probe)).collect();
-                let failure = Failure::new(Exit::Usage, anyhow::anyhow!("several dynamic events are called `{name}`"));
-                return Err(failure.hint(format!("they are {}", names.join(", "))));
-            }
-        }
+    let mut doomed: Vec<Doomed> = Vec::new();
+    for text in &args.name {
+        doomed.extend(remove::named(text, &known)?);
     }
     if args.all {
-        doomed = known.iter().map(|(probe, _)| probe).collect();
+        doomed = remove::whole_events(&known, |_| true);
         // One that another is attached to goes after it; newer ones stand later.
         doomed.reverse();
     }
+    doomed.dedup();
     let mut journal = args.write.changes(&tracefs);
-    for probe in &doomed {
-        let removal = probe.removal().unwrap_or_default();
-        let name = EventName::new(probe.group_or_default(), probe.event.clone().unwrap_or_default());
-        let users = || crate::cli::synth::users_of(&crate::cli::synth::instances(&tracefs).unwrap_or_default(), &name);
-        let file = file(&tracefs, &probe.kind);
-        remove_event(&name, users, || journal.act(&tracefs.top(), file, &removal, WriteMode::Append))?;
+    for Doomed { event, kind, removal, .. } in &doomed {
+        let users = || crate::cli::synth::users_of(&crate::cli::synth::instances(&tracefs).unwrap_or_default(), event);
+        let file = file(&tracefs, kind);
+        remove_event(event, users, || journal.act(&tracefs.top(), file, removal, WriteMode::Append))?;
     }
     let left = probes(&tracefs)?;
-    if let Some(probe) = doomed.iter().find(|probe| left.iter().any(|(other, _)| full_name(other) == full_name(probe)))
-    {
-        return Err(anyhow::anyhow!("failed to remove {}: it is still there", full_name(probe)).into());
+    if let Some(doomed) = doomed.iter().find(|doomed| left.iter().any(|(_, line)| doomed.lines.contains(line))) {
+        return Err(anyhow::anyhow!("failed to remove {}: it is still there", doomed.event).into());
     }
     Ok(Exit::Success)
 }

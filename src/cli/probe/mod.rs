@@ -2,5 +2,7 @@
 
 mod command;
 mod place;
+mod remove;
+mod second;
 
 pub(super) use command::{Args, run};

@@ -26,8 +26,7 @@ pub(super) fn line(words: &[String], name: Option<&str>) -> Result<String, Failu
     let usage = |message: String| Failure::new(Exit::Usage, anyhow::anyhow!(message));
     let (first, rest) = words.split_first().ok_or_else(|| usage("what to probe is missing".to_owned()))?;
     let Some((kind, letter, suffix)) = KINDS.iter().find(|(kind, ..)| kind == first) else {
-        let head = first.split([':', ' ']).next().unwrap_or("");
-        let raw = head.starts_with(['p', 'r', 'e', 'f', 't', 'u']) && head[1..].bytes().all(|b| b.is_ascii_digit());
+        let raw = is_whole_line(words);
         if raw && name.is_none() {
             return Ok(words.join(" "));
         }
@@ -64,6 +63,17 @@ pub(super) fn line(words: &[String], name: Option<&str>) -> Result<String, Failu
         line.push_str(&format!(" {arg}"));
     }
     Ok(line)
+}
+
+/// True if the words are a line as the kernel takes it: `p:NAME PLACE`, in one word or several.
+pub(super) fn is_whole_line(words: &[String]) -> bool {
+    let head = words.first().and_then(|first| first.split([':', ' ']).next()).unwrap_or("");
+    head.starts_with(['p', 'r', 'e', 'f', 't', 'u']) && head[1..].bytes().all(|b| b.is_ascii_digit())
+}
+
+/// The definition of a synthetic event, if the words are one: `s:NAME TYPE FIELD; ...`.
+pub(super) fn synthetic(words: &[String]) -> Option<String> {
+    words.first().filter(|first| first.starts_with("s:")).map(|_| words.join(" "))
 }
 
 /// A name for the event: the symbol that was named rather than the offset it became.
@@ -168,6 +178,46 @@ pub(super) fn kernel_symbol(tracefs: &Tracefs, symbol: &str, line: &str, span: S
     }
     let error = Diagnostic::new("probe", line, span, format!("the kernel has no symbol `{symbol}`"));
     Err(invalid("probe", error.hint_opt(did_you_mean(symbol, names))))
+}
+
+/// Bytes at the start of a function that may come before the place that ftrace probes (`endbr64`).
+const LANDING: u64 = 4;
+
+/// Fails if a probe is within a function and only makes sense at its start: probes of returns, and of arguments.
+pub(super) fn function_start(tracefs: &Tracefs, probe: &Probe, line: &str) -> Result<(), Failure> {
+    fn is_argument(fetch: &Fetch) -> bool {
+        match fetch {
+            Fetch::Argument(_) | Fetch::Arguments => true,
+            Fetch::Deref { address: inner, .. } | Fetch::Member { of: inner, .. } => is_argument(inner),
+            _ => false,
+        }
+    }
+    let (at, what) = match &probe.kind {
+        ProbeKind::Kretprobe { at, .. } => (at, "a probe of a return is on a whole function"),
+        ProbeKind::Kprobe(at) if probe.args.iter().any(|arg| is_argument(&arg.fetch)) => {
+            (at, "a function's arguments are there at its start only")
+        }
+        _ => return Ok(()),
+    };
+    if at.offset <= LANDING && at.offset % LANDING == 0 {
+        return Ok(());
+    }
+    let Ok(text) = tracefs.kallsyms() else { return Ok(()) };
+    let text = String::from_utf8_lossy(&text);
+    let symbols = || {
+        text.lines().filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let address = u64::from_str_radix(words.next()?, 16).ok().filter(|address| *address != 0)?;
+            Some((address, words.nth(1)?))
+        })
+    };
+    // A function that is named by another symbol (`_text+1234`), as perf does it.
+    let starts: Vec<u64> =
+        symbols().filter(|(_, name)| *name == at.symbol).filter_map(|(base, _)| base.checked_add(at.offset)).collect();
+    if starts.is_empty() || symbols().any(|(address, _)| starts.contains(&address)) {
+        return Ok(());
+    }
+    Err(invalid("probe", Diagnostic::new("probe", line, at.span, what)))
 }
 
 /// Fails if an argument of an event probe is no field of its event.

@@ -1,48 +1,32 @@
 //! The events of all files, merged: arguments to a query.
 
-use super::input::Input;
-use super::run::{Run, query, shifted};
-use super::{Args, Format, align, formats, kernel, profile, select, tally, text};
+use super::{Args, Format, Layout, Run, kernel, profile, tally, text};
 use crate::cli::damage::Damage;
 use crate::cli::exit::Failure;
+use crate::cli::query::{Events, Input, formats};
 use crate::cli::terminal::Output;
-use rtrace::recording::Notice;
+use rtrace::export::Style;
+use rtrace::recording::{Notice, Surroundings};
 use std::io::Stdout;
 
-/// The number of events to show.
-#[derive(clap::Args, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct LimitArgs {
-    /// Only the first N events that would be shown
-    #[arg(long, value_name = "N")]
-    first: Option<u64>,
-    /// Only the last N events that would be shown
-    #[arg(long, value_name = "N", conflicts_with = "first")]
-    last: Option<u64>,
+impl Args {
+    /// The dependence of lines on events that are not shown.
+    fn surroundings(&self) -> Surroundings {
+        let Layout { ts_diff, wakeups, boundary, .. } = self.layout;
+        match () {
+            () if self.format == Format::Kernel => Surroundings::Records,
+            () if self.ts_check || ts_diff || wakeups || boundary => Surroundings::Chunks,
+            () => Surroundings::Needless,
+        }
+    }
 }
 
 /// Prints what is wanted of them.
 pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut Output<Stdout>) -> Result<(), Failure> {
     let notice = |notice: Notice<'_>| damage.notice(|recording| &inputs[recording].path, &notice);
-    let mut query = query(args, inputs).on_notice(&notice);
-    if let Some(at) = &args.align {
-        query = align::align(at, inputs, query)?;
-    }
-    if args.align_ts {
-        let first = query.span()?.map_or(0, |span| span.0.0);
-        let sources = query.sources().iter().map(|source| shifted(source, first.wrapping_neg() as i64)).collect();
-        query = query.of_sources(sources);
-    }
-    let window = args.window.resolve(&query)?;
-    query = query.window(window).select(args.selection()).surroundings(args.surroundings());
-    query = match args.limit {
-        LimitArgs { first: Some(count), .. } => query.first(count),
-        LimitArgs { last: Some(count), .. } => query.last(count),
-        LimitArgs { first: None, last: None } => query,
-    };
-    query = query.check_order(args.ts_check).note_pages(args.layout.boundary);
-    // A mistake in a filter is an error before anything is written.
-    query.resolve().map_err(|error| select::failure(error, inputs))?;
-    let run = Run { args, inputs, query };
+    let query = args.events.query(inputs, args.surroundings(), &notice)?;
+    let query = query.check_order(args.ts_check).note_pages(args.layout.boundary);
+    let run = Run { args, events: Events::new(inputs, query)? };
     if args.tally.any() {
         return tally::print(&run, out);
     }
@@ -52,7 +36,8 @@ pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut Ou
     match args.format {
         Format::Text => text::print(&run, out),
         Format::Kernel => kernel::print(&run, out),
-        Format::Json | Format::Raw => formats::json(&run, out),
-        Format::Csv => formats::csv(&run, out),
+        Format::Json => formats::json(&run, Style::Json, out).map(drop),
+        Format::Raw => formats::json(&run, Style::Raw, out).map(drop),
+        Format::Csv => formats::csv(&run, &args.fields, out).map(drop),
     }
 }

@@ -1,7 +1,6 @@
 //! Facts of a file besides its events: `--stat`, `--uname` and the like.
 
-use super::input::Input;
-use super::{Args, run};
+use super::{Args, Input};
 use crate::cli::damage::Damage;
 use crate::cli::exit::Failure;
 use crate::cli::trace_file::threads;
@@ -161,8 +160,8 @@ fn cpus(args: &Args, input: &Input, damage: &Damage, out: &mut impl Write) -> Re
             cpus.entry(data.cpu.0).or_insert((buffer, number));
         }
     }
-    let query = run::query(args, std::slice::from_ref(input));
-    let time = run::time_options(args);
+    let query = args.events.all(std::slice::from_ref(input));
+    let time = args.events.time();
     for (cpu, (buffer, number)) in cpus {
         write!(out, "  {cpu}")?;
         let note = &mut |found| damage.note(&input.path, &found);

@@ -1,8 +1,6 @@
 //! Events as the kernel's own `trace` file shows them.
 
-use super::input::Input;
-use super::run::Run;
-use super::undecoded;
+use super::{Events, Input, Run, undecoded};
 use crate::cli::exit::Failure;
 use rtrace::event::{DecodeOptions, EventTypes, Lost};
 use rtrace::export::Kernel;
@@ -29,13 +27,13 @@ pub(super) fn print(run: &Run<'_>, out: &mut (impl Write + Send)) -> Result<(), 
             out.write_all(text)?;
             continue;
         }
-        let one = Run { query: run.query.clone().of_sources(vec![source.clone()]), ..*run };
+        let one = Events { query: run.query.clone().of_sources(vec![source.clone()]), inputs };
         let types = &types[source.recording];
         let view = match input.trace.kernel_view(buffer) {
             Some(view) => KernelView { in_ns: in_ns(input, source), ..view },
             None => guessed(run, input, source, types)?,
         };
-        let state = one.export(&Kernel::new(types, &input.symbols, &view), out)?;
+        let state = one.export(&Kernel::new(types, &input.symbols, &view), out)?.0;
         undecoded::tell(input, types, state.state());
     }
     Ok(())

@@ -1,35 +1,25 @@
 //! `rtrace report`.
 
-mod align;
 mod color;
 mod events;
 mod facts;
-mod filters;
-mod formats;
-mod input;
 mod kernel;
 mod profile;
-mod run;
-mod select;
 mod tally;
 mod text;
 mod undecoded;
 mod user;
 mod wakeups;
-mod window;
 mod wording;
 
 use super::damage::Damage;
 use super::exit::{Exit, Failure};
+use super::query::{Events, Input, QueryArgs, formats};
 use crate::cli::terminal::stdout;
 use anyhow::anyhow;
-use filters::Filters;
-use input::Input;
-use rtrace::filter::CpuList;
 use std::io::Write;
-use std::num::NonZero;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::thread;
 
 /// Print a recording as text
 ///
@@ -62,30 +52,9 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     input: Vec<PathBuf>,
     #[command(flatten)]
-    filters: Filters,
+    events: QueryArgs,
     #[command(flatten)]
     layout: Layout,
-    /// Only the events of these CPUs, as in 0,2-4
-    #[arg(long, value_name = "LIST", value_parser = cpu_list)]
-    cpu: Option<CpuList>,
-    /// Raw time stamps, without any correction
-    #[arg(long)]
-    raw_ts: bool,
-    /// Do not turn the time stamps of a recording with --date into wall clock times
-    #[arg(long)]
-    nodate: bool,
-    /// Number to add to every time stamp, in the clock's unit
-    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
-    ts_offset: i64,
-    /// Shift the other files' times until this comes at the first one's time: start, end, or an event's first occurrence
-    #[arg(long, value_name = "start|end|EVENT", value_parser = align::parse)]
-    align: Option<align::Align>,
-    /// Time stamps from the first event on
-    #[arg(long, conflicts_with = "raw_ts")]
-    align_ts: bool,
-    /// Show a clock of HZ ticks per second in seconds
-    #[arg(long, value_name = "HZ", conflicts_with = "raw_ts")]
-    ts2secs: Option<std::num::NonZero<u64>>,
     /// Say where the time stamps of a CPU go backwards
     #[arg(long)]
     ts_check: bool,
@@ -93,15 +62,6 @@ pub(crate) struct Args {
     wording: wording::WordingArgs,
     #[command(flatten)]
     names: user::NamesArgs,
-    #[command(flatten)]
-    window: window::WindowArgs,
-    #[command(flatten)]
-    limit: events::LimitArgs,
-    /// Number of threads; the output is the same for any number [default: one per CPU]
-    #[arg(long, value_name = "N")]
-    threads: Option<std::num::NonZero<usize>>,
-    #[command(flatten)]
-    select: select::SelectArgs,
     /// Output format of the events
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     format: Format,
@@ -180,22 +140,25 @@ pub(crate) struct Layout {
     boundary: bool,
 }
 
-/// trace-cmd's lists may have a colon for the comma.
-fn cpu_list(text: &str) -> Result<CpuList, String> {
-    text.replace(':', ",").parse().map_err(|e: rtrace::filter::CpuListError| e.to_string())
+/// The output for the files.
+struct Run<'a> {
+    args: &'a Args,
+    events: Events<'a>,
+}
+
+impl<'a> Deref for Run<'a> {
+    type Target = Events<'a>;
+
+    fn deref(&self) -> &Events<'a> {
+        &self.events
+    }
 }
 
 impl Args {
     /// True if symbols of the file will be needed at once: for the texts of all events.
     fn wants_all_texts(&self) -> bool {
         let texts = matches!(self.format, Format::Text | Format::Kernel) && !self.tally.any() && !self.facts.any();
-        let chosen = !self.filters.list.is_empty() || self.select.by_content();
-        texts && !chosen && self.wording.kallsyms.is_none()
-    }
-
-    /// Number of threads.
-    fn threads(&self) -> usize {
-        self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get)
+        texts && !self.events.by_content() && self.wording.kallsyms.is_none()
     }
 }
 
@@ -206,7 +169,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let named: Vec<&Path> = args.input.iter().chain(&args.files).map(PathBuf::as_path).collect();
     let files = if named.is_empty() { vec![Path::new("trace.dat")] } else { named };
-    let ahead = args.threads() > 1 && args.wants_all_texts();
+    let ahead = args.events.threads() > 1 && args.wants_all_texts();
     args.names.check(args.format)?;
     let mut inputs = files
         .iter()

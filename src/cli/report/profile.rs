@@ -1,8 +1,6 @@
 //! `--profile`.
 
-use super::Format;
-use super::run::Run;
-use super::text;
+use super::{Format, Run, text};
 use crate::cli::exit::Failure;
 use crate::cli::profile::{AccountArgs, json, parse_hook, text as layout};
 use rtrace::analysis::{Grouped, Hook, Profile};

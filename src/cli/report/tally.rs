@@ -1,7 +1,6 @@
 //! `--count` and `--summary`.
 
-use super::input::Input;
-use super::run::Run;
+use super::{Input, Run};
 use crate::cli::exit::Failure;
 use rtrace::export::{Count, Summary, SummaryBuffer};
 use rtrace::recording::Source;

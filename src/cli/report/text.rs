@@ -1,10 +1,7 @@
 //! Events as text, in trace-cmd's layout.
 
-use super::input::Input;
-use super::run::Run;
-use super::undecoded;
 use super::wakeups::Extras;
-use super::{Args, color};
+use super::{Args, Input, Run, color, undecoded};
 use crate::cli::exit::Failure;
 use crate::cli::terminal::{Output, Styled};
 use rtrace::event::{EventTypes, State};
@@ -45,7 +42,7 @@ pub(super) fn print(run: &Run<'_>, out: &mut Output<Stdout>) -> Result<(), Failu
     let lines = TextLines::new(head(inputs), sources.iter().map(text).collect(), comms);
     let colored = args.color.is_wanted();
     let states = match args.layout.wakeups || args.layout.boundary || colored {
-        false => run.export(&lines, out)?,
+        false => run.export(&lines, out)?.0,
         true => one_by_one(run, &lines, &types, Extras::new(run, &labels), colored, out)?,
     };
     for ((input, types), state) in inputs.iter().zip(&types).zip(&states) {
@@ -100,7 +97,7 @@ fn one_by_one(
 
 /// `-T`: the filters, instead of the events.
 fn filters(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
-    for (filter, sign) in &args.filters.list {
+    for (filter, sign) in args.events.report_filters() {
         writeln!(out, "{}'{}'", if *sign == Sign::Keep { " " } else { "!" }, filter.text())?;
     }
     Ok(())

@@ -1,7 +1,6 @@
 //! `--symbols user`: names in the stacks of user space, from the files of this machine.
 
-use super::Format;
-use super::input::Input;
+use super::{Format, Input};
 use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::note;

@@ -1,6 +1,6 @@
 //! Additions of `-w` and `--boundary` to the lines.
 
-use super::run::Run;
+use super::Run;
 use rtrace::analysis::{Analysis, WakeupLatencies, Wakeups};
 use rtrace::event::Lost;
 use rtrace::recording::Current;

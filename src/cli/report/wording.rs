@@ -1,6 +1,6 @@
 //! Options for the texts of events: `-r`, `-n`, `-O`, `--kallsyms`.
 
-use super::input::Input;
+use super::Input;
 use crate::cli::plugin_options;
 use regex::Regex;
 use rtrace::event::{DecodeOptions, EventTypes};

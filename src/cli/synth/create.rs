@@ -1,5 +1,6 @@
 //! `rtrace synth create`.
 
+use super::argument::Argument;
 use super::{create_plan, open, print_plan};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{SetArgs, event, read_format};
@@ -37,6 +38,9 @@ pub(super) struct Args {
     /// Only END events that pass this filter
     #[arg(long, value_name = "FILTER", value_parser = words(FILTERS), hide_possible_values = true)]
     if_end: Option<String>,
+    /// Number of entries of both tables: matches that can be waited for at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(65..=131_072))]
+    size: Option<u64>,
     #[command(flatten)]
     tracking: TrackingArgs,
     #[command(flatten)]
@@ -101,8 +105,16 @@ impl TrackingArgs {
         if self.snapshot {
             deeds.push(TrackAction::Snapshot);
         }
+        let option = if when == Tracking::Max { "--max" } else { "--change" };
+        let end = builder.end().clone();
         for deed in deeds {
-            builder.track(when, field, deed).map_err(builder_failure)?;
+            let saved = matches!(deed, TrackAction::Save(_));
+            builder.track(when, field, deed).map_err(|error| match &error {
+                SynthError::NoField { field: wrong, .. } if saved => {
+                    Argument::new("--save", wrong, [(wrong.as_str(), Some(&end))]).failure(error.clone())
+                }
+                _ => Argument::new(option, field, [(field.as_str(), None)]).failure(error),
+            })?;
         }
         Ok(())
     }
@@ -119,43 +131,62 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     };
     let start = read_format(&top, &event(&top, &args.start)?)?;
     let end = read_format(&top, &event(&top, &args.end)?)?;
-    let mut matches = args.matches.iter().map(|text| {
+    let mut builder: Option<Builder> = None;
+    for text in &args.matches {
         let (pair, name) = text.split_once(':').map_or((text.as_str(), None), |(pair, name)| (pair, Some(name)));
-        let (start, end) = pair.split_once('=').unwrap_or((pair, pair));
-        (start, end, name)
-    });
-    let Some((start_field, end_field, name)) = matches.next() else {
-        return Err(Failure::new(Exit::Usage, anyhow!("--match needs a field")));
-    };
-    let mut builder = Builder::new(&args.name, start, end, start_field, end_field, name).map_err(builder_failure)?;
-    builder.old_stack_name(old_stack_name);
-    for (start, end, name) in matches {
-        builder.match_fields(start, end, name).map_err(builder_failure)?;
-    }
-    for text in &args.field {
-        let (field, name) = text.split_once('=').map_or((text.as_str(), None), |(field, name)| (field, Some(name)));
-        match field.split_once('.') {
-            Some(("start", field)) => builder.start_field(field, name).map_err(builder_failure)?,
-            Some(("end", field)) => builder.end_field(field, name).map_err(builder_failure)?,
-            _ => {
-                let error = anyhow!("failed to understand --field {text}: expected start.FIELD or end.FIELD");
-                return Err(Failure::new(Exit::Usage, error));
+        let (left, right) = pair.split_once('=').unwrap_or((pair, pair));
+        let done = match &mut builder {
+            Some(builder) => builder.match_fields(left, right, name).map(drop),
+            None => {
+                Builder::new(&args.name, start.clone(), end.clone(), left, right, name).map(|new| builder = Some(new))
             }
         };
+        let names = [(left, Some(&start)), (right, Some(&end))].into_iter().chain(name.map(|name| (name, None)));
+        done.map_err(|error| match error {
+            SynthError::Name(wrong) if wrong == args.name => {
+                Argument::new("NAME", &args.name, []).failure(SynthError::Name(wrong))
+            }
+            error => Argument::new("--match", text, names).failure(error),
+        })?;
     }
-    for (texts, calc) in [(&args.delta, Arithmetic::DeltaEnd), (&args.sum, Arithmetic::Add)] {
+    let Some(mut builder) = builder else {
+        return Err(Failure::new(Exit::Usage, anyhow!("--match needs a field")));
+    };
+    builder.old_stack_name(old_stack_name).size(args.size);
+    for text in &args.field {
+        let (field, name) = text.split_once('=').map_or((text.as_str(), None), |(field, name)| (field, Some(name)));
+        let names = |field, event| {
+            Argument::new("--field", text, [(field, Some(event))].into_iter().chain(name.map(|n| (n, None))))
+        };
+        match field.split_once('.') {
+            Some(("start", field)) => {
+                builder.start_field(field, name).map(drop).map_err(|e| names(field, &start).failure(e))?;
+            }
+            Some(("end", field)) => {
+                builder.end_field(field, name).map(drop).map_err(|e| names(field, &end).failure(e))?
+            }
+            _ => {
+                return Err(Argument::new("--field", text, []).wrong("expected start.FIELD or end.FIELD", None));
+            }
+        }
+    }
+    for (option, texts, calc) in [("--delta", &args.delta, Arithmetic::DeltaEnd), ("--sum", &args.sum, Arithmetic::Add)]
+    {
         for text in texts {
-            let usage = || {
-                let error = anyhow!("failed to understand `{text}`: expected usecs:NAME, ns:NAME or START=END:NAME");
-                Failure::new(Exit::Usage, error)
-            };
+            let usage =
+                || Argument::new(option, text, []).wrong("expected usecs:NAME, ns:NAME or START=END:NAME", None);
             let (what, name) = text.split_once(':').ok_or_else(usage)?;
-            let (start, end) = match what {
+            let (left, right) = match what {
                 "usecs" => (TIMESTAMP_USECS, TIMESTAMP_USECS),
                 "ns" => (TIMESTAMP, TIMESTAMP),
                 pair => pair.split_once('=').ok_or_else(usage)?,
             };
-            builder.compare(start, end, calc, name).map_err(builder_failure)?;
+            // The two times are constants, and no part of the argument.
+            let names = match what {
+                "usecs" | "ns" => vec![(name, None)],
+                _ => vec![(left, Some(&start)), (right, Some(&end)), (name, None)],
+            };
+            builder.compare(left, right, calc, name).map_err(|e| Argument::new(option, text, names).failure(e))?;
         }
     }
     if let Some(filter) = &args.if_start {
@@ -173,8 +204,8 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// The builder's error, as a usage error with its hint.
-pub(crate) fn builder_failure(error: SynthError) -> Failure {
+/// The builder's error where no argument is to blame alone, as a usage error with its hint.
+pub(super) fn builder_failure(error: SynthError) -> Failure {
     let hint = match &error {
         SynthError::Filter(wrong) => return invalid("filter", *wrong.clone()),
         SynthError::NoField { hint, .. } => Some(hint.clone()),

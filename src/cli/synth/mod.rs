@@ -1,19 +1,23 @@
 //! `rtrace synth`, and sqlhist's options under its name.
 
+mod argument;
 mod create;
+mod define;
 mod remove;
 mod sql;
 
-pub(super) use create::builder_failure;
+pub(super) use super::hist::instances;
+pub(super) use argument::Argument;
+pub(crate) use define::define;
 pub(super) use remove::users_of;
 pub(super) use sql::{SqlhistArgs, run_sqlhist};
 
 use super::args::{ListArgs, TracefsArgs};
 use super::exit::{Exit, Failure};
-use super::hist::{PlaceArgs, SetArgs, add_trigger, clock_note};
+use super::hist::{PlaceArgs, SetArgs, add_trigger, clock_note, definitions, losses_of, triggers_of};
 use crate::cli::terminal::note;
-use rtrace::synth::{Plan, SynthDef};
-use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs};
+use rtrace::synth::Plan;
+use rtrace::tracefs::{EventName, Feature, Journal, Tracefs};
 
 /// Create synthetic events that combine two events
 ///
@@ -26,6 +30,7 @@ EXAMPLES:
       --match pid=next_pid --delta usecs:lat --field start.prio --field end.next_comm=comm
   rtrace synth sql -n waited 'select end.TIMESTAMP_USECS - start.TIMESTAMP_USECS as lat
       from sched_waking as start join sched_switch as end on start.pid = end.next_pid'
+  rtrace synth define stall 'u64 lat; pid_t pid; char comm[]'
   rtrace synth list
   rtrace record -e synthetic:wakeup sleep 1
   rtrace synth remove wakeup
@@ -39,6 +44,8 @@ pub(crate) struct Args {
 enum Sub {
     /// Make a synthetic event
     Create(create::Args),
+    /// Make a synthetic event by its fields alone, for the action `trace()` of histograms to fire
+    Define(define::Args),
     /// List the synthetic events
     List(ListArgs),
     /// Show a synthetic event and the triggers that fire it
@@ -61,6 +68,7 @@ struct NameArgs {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.command {
         Sub::Create(args) => create::run(args),
+        Sub::Define(args) => define::run(args),
         Sub::List(args) => list(args),
         Sub::Show(args) => show(args),
         Sub::Remove(args) => remove::run(args),
@@ -79,14 +87,6 @@ fn able(tracefs: Tracefs) -> Result<Tracefs, Failure> {
 /// the events' formats will do, of whatever kernel.
 fn open(set: &SetArgs) -> Result<Tracefs, Failure> {
     if set.dry_run { set.write.open_formats() } else { able(set.write.open()?) }
-}
-
-/// The synthetic events there are.
-fn definitions(tracefs: &Tracefs) -> Result<Vec<SynthDef>, Failure> {
-    let text = tracefs.top().read("synthetic_events")?;
-    let parse =
-        |line: &str| SynthDef::parse(line).map_err(|e| anyhow::anyhow!("failed to read synthetic_events: {e}").into());
-    text.lines().filter(|line| !line.trim().is_empty()).map(parse).collect()
 }
 
 fn list(args: &ListArgs) -> Result<Exit, Failure> {
@@ -112,11 +112,11 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
 
 fn show(args: &NameArgs) -> Result<Exit, Failure> {
     let tracefs = able(args.tracefs.open()?)?;
-    let definition = remove::definition(&tracefs, &args.name)?;
+    let definition = remove::definition(&definitions(&tracefs)?, &args.name)?;
     let mut text = format!("{definition}\n");
     for instance in instances(&tracefs)? {
         let place = instance.name().map_or(String::new(), |name| format!(" in instance {name}"));
-        for (event, spec) in remove::triggers_of(&instance, &definition)? {
+        for (event, spec) in triggers_of(&instance, &definition)? {
             text.push_str(&format!("{event}{place}: {spec}\n"));
         }
         let event = EventName::new("synthetic", &definition.name);
@@ -124,20 +124,15 @@ fn show(args: &NameArgs) -> Result<Exit, Failure> {
             text.push_str(&format!("enabled{place}\n"));
         }
     }
+    for loss in losses_of(&tracefs, &definition.name)? {
+        let (place, events) = (&loss.place, loss.hits.saturating_add(loss.dropped));
+        text.push_str(&format!("{place}: {events} events, {} dropped (the table was full)\n", loss.dropped));
+    }
     super::exit::print(&text)
 }
 
 /// The instance of the triggers of synthetic events, if no other is named.
 const LONG_LIVED: &str = "rtrace-synth";
-
-/// The top level and all instances.
-pub(super) fn instances(tracefs: &Tracefs) -> Result<Vec<Instance>, Failure> {
-    let mut all = vec![tracefs.top()];
-    for name in tracefs.instances()? {
-        all.push(tracefs.instance(&name)?);
-    }
-    Ok(all)
-}
 
 /// Makes everything a plan needs, or nothing; it stays.
 fn create_plan(mut journal: Journal, place: &PlaceArgs, plan: &Plan) -> Result<(), Failure> {

@@ -1,15 +1,15 @@
 //! `rtrace synth remove`.
 
-use super::{able, definitions, instances};
+use super::able;
 use crate::cli::args::{WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::{events_with_hists, hist_triggers, remove_all};
+use crate::cli::hist::{definitions, events_with_hists, hist_triggers, instances, remove_all, triggers_of};
 use crate::cli::holders::remove_event;
 use anyhow::anyhow;
-use rtrace::hist::spec::{Do, HistSpec};
+use rtrace::hist::spec::{Echo, HistSpec};
 use rtrace::syntax::did_you_mean;
 use rtrace::synth::SynthDef;
-use rtrace::tracefs::{EventName, Instance, Journal, Tracefs, WriteMode};
+use rtrace::tracefs::{EventName, Instance, Journal, WriteMode};
 use rtrace::trigger::Trigger;
 
 #[derive(clap::Args)]
@@ -27,23 +27,30 @@ pub(super) struct Args {
     write: WriteArgs,
 }
 
-/// Removes, in every instance, what fires the event, and then the event.
+/// Removes, in every instance, what fires the events, and then the events: those that others are made of last.
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let tracefs = able(args.write.open()?)?;
-    let doomed = match args.all {
-        true => definitions(&tracefs)?,
-        false => args.name.iter().map(|name| definition(&tracefs, name)).collect::<Result<_, _>>()?,
+    let all = definitions(&tracefs)?;
+    let doomed: Vec<SynthDef> = match args.all {
+        true => all,
+        false => args.name.iter().map(|name| definition(&all, name)).collect::<Result<_, _>>()?,
     };
     let instances = instances(&tracefs)?;
-    if !args.force {
-        doomed.iter().try_for_each(|def| unused(&instances, &def.name))?;
-    }
-    let mut journal = args.write.journal(&tracefs);
+    let mut chains = Vec::with_capacity(doomed.len());
     for def in doomed {
         let mut own = Vec::new();
         for instance in &instances {
             own.extend(triggers_of(instance, &def)?.into_iter().map(|(event, spec)| (instance, event, spec)));
         }
+        chains.push((def, own));
+    }
+    if !args.force {
+        for (def, _) in &chains {
+            unused(&instances, &def.name, &chains)?;
+        }
+    }
+    let mut journal = args.write.journal(&tracefs);
+    for (def, own) in in_order(chains) {
         remove_one(&mut journal, &instances, &def).map_err(|failure| put_back(&mut journal, own, failure))?;
     }
     if let Ok(instance) = tracefs.instance(super::LONG_LIVED)
@@ -55,10 +62,35 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Success)
 }
 
-/// Fails if someone records or counts the event, and says who.
-fn unused(instances: &[Instance], name: &str) -> Result<(), Failure> {
+/// A synthetic event and the triggers that are removed with it.
+type Chain<'a> = (SynthDef, Vec<(&'a Instance, EventName, HistSpec)>);
+
+/// The events so that each comes before those that its triggers are set on.
+fn in_order(mut chains: Vec<Chain<'_>>) -> Vec<Chain<'_>> {
+    let mut ordered = Vec::with_capacity(chains.len());
+    while !chains.is_empty() {
+        let is_base = |def: &SynthDef| {
+            let event = EventName::new("synthetic", &def.name);
+            chains.iter().any(|(other, own)| other.name != def.name && own.iter().any(|(_, at, _)| *at == event))
+        };
+        // Two that are made of each other: the kernel decides.
+        let next = chains.iter().position(|(def, _)| !is_base(def)).unwrap_or(0);
+        ordered.push(chains.remove(next));
+    }
+    ordered
+}
+
+/// Fails if someone records or counts the event whose triggers do not go, too, and says who.
+fn unused(instances: &[Instance], name: &str, doomed: &[Chain<'_>]) -> Result<(), Failure> {
     let event = EventName::new("synthetic", name);
-    let users = users_of(instances, &event);
+    let goes = |instance: &Instance, line: &str| {
+        let spec = Echo::parse(line).map(|echo| echo.spec);
+        let own = doomed.iter().flat_map(|(_, own)| own);
+        spec.is_ok_and(|spec| {
+            own.into_iter().any(|(at, of, own)| at.name() == instance.name() && *of == event && *own == spec)
+        })
+    };
+    let users = users_besides(instances, &event, &goes);
     if users.is_empty() {
         return Ok(());
     }
@@ -100,13 +132,23 @@ fn put_back(journal: &mut Journal, own: Vec<(&Instance, EventName, HistSpec)>, f
 
 /// Instances that keep an event busy: it is enabled there or has triggers.
 pub(crate) fn users_of<'a>(instances: impl IntoIterator<Item = &'a Instance>, event: &EventName) -> Vec<String> {
+    users_besides(instances, event, &|_, _| false)
+}
+
+/// The same without triggers of which `goes` says that they do not count.
+fn users_besides<'a>(
+    instances: impl IntoIterator<Item = &'a Instance>,
+    event: &EventName,
+    goes: &dyn Fn(&Instance, &str) -> bool,
+) -> Vec<String> {
     let mut users = Vec::new();
     for instance in instances {
         let at = called(instance);
         if is_enabled(instance, event) {
             users.push(format!("{event} is enabled in {at}"));
         }
-        for line in instance.triggers(event).unwrap_or_default() {
+        let lines = instance.triggers(event).unwrap_or_default();
+        for line in lines.into_iter().filter(|line| !goes(instance, line)) {
             users.push(format!("{event} has a trigger in {at}: {line}"));
         }
     }
@@ -133,9 +175,8 @@ fn end_use(journal: &mut Journal, instance: &Instance, name: &str) -> Result<(),
     Ok(())
 }
 
-/// The definition of a synthetic event.
-pub(super) fn definition(tracefs: &Tracefs, name: &str) -> Result<SynthDef, Failure> {
-    let all = definitions(tracefs)?;
+/// The definition of a synthetic event, one of `all`.
+pub(super) fn definition(all: &[SynthDef], name: &str) -> Result<SynthDef, Failure> {
     if let Some(found) = all.iter().find(|d| d.name == name) {
         return Ok(found.clone());
     }
@@ -144,32 +185,4 @@ pub(super) fn definition(tracefs: &Tracefs, name: &str) -> Result<SynthDef, Fail
         Some(hint) => failure.hint(hint),
         None => failure.hint("`rtrace synth list` shows them."),
     })
-}
-
-/// The triggers that fire an event, those that `rtrace synth` made for it, and those whose variables they use and
-/// nobody else.
-pub(super) fn triggers_of(instance: &Instance, def: &SynthDef) -> Result<Vec<(EventName, HistSpec)>, Failure> {
-    let mut all = Vec::new();
-    for event in events_with_hists(instance)? {
-        for echo in hist_triggers(instance, &event)? {
-            all.push((event.clone(), echo.spec));
-        }
-    }
-    let fires = |spec: &HistSpec| {
-        spec.actions.iter().any(|a| matches!(&a.value.what, Do::Trace { event, .. } if event.value == def.name))
-    };
-    // One that only saves or takes snapshots does not name the event; its variables do.
-    let made = |spec: &HistSpec| !spec.vars.is_empty() && spec.vars.iter().all(|v| def.has_variable(&v.name.value));
-    let uses = |spec: &HistSpec, other: &HistSpec| {
-        let text = spec.to_string();
-        other.vars.iter().any(|v| text.contains(&format!("${}", v.name.value)))
-    };
-    // A trigger that keeps values for the one that fires, and that no third one reads.
-    let own = |spec: &HistSpec| {
-        fires(spec)
-            || made(spec)
-            || (all.iter().any(|(_, s)| fires(s) && uses(s, spec))
-                && all.iter().filter(|(_, s)| uses(s, spec)).all(|(_, s)| fires(s)))
-    };
-    Ok(all.iter().filter(|(_, spec)| own(spec)).cloned().collect())
 }

@@ -7,6 +7,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{LONG_LIVED as HISTS, PlaceArgs, SetArgs, add_trigger, event, read_format, syntax_failure};
 use crate::cli::keywords::{SQL, words};
 use anyhow::Context;
+use rtrace::hist::spec::{Features, HistSpec, Surroundings};
 use rtrace::synth::sql::{Lowered, lower};
 use rtrace::tracefs::{EventName, Journal, Tracefs};
 use std::io::Read;
@@ -141,7 +142,17 @@ fn understand(tracefs: &Tracefs, text: &str, name: Option<&str>, tracking: &Trac
                 anyhow::anyhow!("only a statement with JOIN makes an event that can be fired, saved or compared");
             return Err(Failure::new(Exit::Usage, error).hint("this one makes a histogram, which has no actions"));
         }
-        Lowered::Hist(..) => {}
+        Lowered::Hist((system, event), spec) => {
+            let format = read_format(&top, &EventName::new(system.as_str(), event.as_str()))?;
+            // A copy of the formats says nothing about the kernel.
+            let features = top.read("README").map_or(Features::ALL, |readme| Features::from_readme(&readme));
+            let text = spec.to_string();
+            let around = Surroundings { event: &format, features, neighbours: None, lookup: None };
+            let checked = HistSpec::parse(&text).map_err(|wrong| vec![wrong]).and_then(|spec| spec.check(&around));
+            if let Some(wrong) = checked.err().and_then(|errors| errors.into_iter().next()) {
+                return Err(syntax_failure("histogram that the statement means", &wrong.diagnostic(&text)));
+            }
+        }
     }
     Ok(lowered)
 }

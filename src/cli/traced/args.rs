@@ -51,6 +51,12 @@ impl Traced {
         self.in_order.buffers(main)
     }
 
+    /// The same for a command that changes settings of tracing as it is.
+    pub(crate) fn settings(&self, main: TargetBuffer) -> Result<Vec<BufferPlan>, clap::Error> {
+        self.check_command()?;
+        self.in_order.settings(main)
+    }
+
     /// An unknown option looks like a command to clap, since a command's own options are left to it.
     fn check_command(&self) -> Result<(), clap::Error> {
         match self.command.first().map(|word| word.to_string_lossy()) {

@@ -18,6 +18,7 @@ pub(crate) struct InOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OptionKind {
     Event,
+    Purpose,
     Filter,
     Trigger,
     Invert,
@@ -39,8 +40,9 @@ enum OptionKind {
     Profile,
 }
 
-const KINDS: [(&str, OptionKind); 18] = [
+const KINDS: [(&str, OptionKind); 19] = [
     ("event", OptionKind::Event),
+    ("for", OptionKind::Purpose),
     ("filter", OptionKind::Filter),
     ("trigger", OptionKind::Trigger),
     ("invert", OptionKind::Invert),
@@ -69,6 +71,13 @@ impl clap::Args for InOrder {
             .arg(
                 each("event", 'e', "EVENT")
                     .help("Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half"),
+            )
+            .arg(
+                Arg::new("for")
+                    .long("for")
+                    .value_name("ANALYSIS,...")
+                    .action(ArgAction::Append)
+                    .help("Record the events that an analysis reads: sched, irq, syscalls, io (see rtrace analyze)"),
             )
             .arg(each("filter", 'f', "FILTER").allow_hyphen_values(true).help("Filter for the -e before it"))
             .arg(each("trigger", 'R', "TRIGGER").allow_hyphen_values(true).help("Set a trigger on the -e before it"))
@@ -170,10 +179,24 @@ impl InOrder {
 
     /// The ring buffers these words ask for; the main one, which lies at `main`, comes first.
     pub(crate) fn buffers(&self, main: TargetBuffer) -> Result<Vec<BufferPlan>, clap::Error> {
+        let buffers = self.settings(main)?;
+        // A profile brings its tracer along.
+        let profiled = !self.profiled().is_empty();
+        for buffer in buffers.iter().filter(|buffer| buffer.tracer.is_none() && !profiled) {
+            let functions = &buffer.functions;
+            if !(functions.trace.is_empty() && functions.leave_out.is_empty() && functions.graph.is_empty()) {
+                let text = "-l, -n, -g and --module are about a tracer, and there is none: add -p function or -p function_graph\n";
+                return Err(clap::Error::raw(ErrorKind::ValueValidation, text));
+            }
+        }
+        Ok(buffers)
+    }
+
+    /// The same for a command that changes settings: functions may be those of a tracer that runs already.
+    pub(crate) fn settings(&self, main: TargetBuffer) -> Result<Vec<BufferPlan>, clap::Error> {
         let usage = |text: String| clap::Error::raw(ErrorKind::ValueValidation, text + "\n");
         let mut buffers = vec![BufferPlan::new(main)];
         let mut invert = false;
-        let mut profiled = false; // a profile brings its tracer along
         let mut module: Option<&str> = None;
         let mut alone = false; // a --module that nothing follows means all its functions
         for (_, kind, text) in &self.words {
@@ -230,7 +253,8 @@ impl InOrder {
                     super::profile::want(buffer, &hook.start.to_string(), hook.stack);
                     super::profile::want(buffer, &hook.end.to_string(), false);
                 }
-                OptionKind::Profile => profiled = true,
+                OptionKind::Profile => {}
+                OptionKind::Purpose => super::purpose::add(buffer, text).map_err(usage)?,
                 OptionKind::Event => buffer.events.push(EventPlan {
                     selection: EventSelection::new(text.clone()),
                     filters: Vec::new(),
@@ -251,13 +275,6 @@ impl InOrder {
         }
         if alone && let Some(buffer) = buffers.last_mut() {
             buffer.functions.trace.push(super::tracers::of_module("*", module));
-        }
-        for buffer in buffers.iter().filter(|buffer| buffer.tracer.is_none() && !profiled) {
-            let functions = &buffer.functions;
-            if !(functions.trace.is_empty() && functions.leave_out.is_empty() && functions.graph.is_empty()) {
-                let text = "-l, -n, -g and --module are about a tracer, and there is none: add -p function or -p function_graph";
-                return Err(usage(text.to_owned()));
-            }
         }
         Ok(buffers)
     }
@@ -345,6 +362,14 @@ mod tests {
         assert_eq!(all[1].functions.trace, ["*:mod:xfs"]);
         assert_eq!((all[1].options[0].0.as_str(), all[1].cpu_mask.as_deref()), ("stacktrace", Some("3")));
         assert!(buffers(&["-l", "a"]).unwrap_err().to_string().contains("add -p function"));
+        let command = <InOrder as clap::Args>::augment_args(clap::Command::new("set"));
+        let set =
+            InOrder::from_arg_matches(&command.try_get_matches_from(["set", "-l", "a", "-n", ""]).unwrap()).unwrap();
+        let set = set.settings(TargetBuffer::Top).unwrap();
+        assert_eq!(
+            (set[0].functions.trace.as_slice(), set[0].functions.leave_out.as_slice()),
+            (&["a".to_owned()][..], &[String::new()][..])
+        );
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod args;
 mod in_order;
 mod profile;
+mod purpose;
 mod tracers;
 
 pub(crate) use args::{SessionArgs, Traced};

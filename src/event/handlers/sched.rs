@@ -4,11 +4,8 @@ use super::{Num, TextField};
 use crate::abi::Abi;
 use crate::event::State;
 use crate::format::EventFormat;
-use crate::print_fmt::{Context, flags_of};
+use crate::print_fmt::{Context, state_letters};
 use crate::text::{num, put};
-
-/// The letters of the task states, by bit, of kernels whose format does not say.
-const STATES: &[u8] = b"SDTtXZPI";
 
 struct TaskFields {
     comm: Option<TextField>,
@@ -55,15 +52,7 @@ pub(in crate::event) struct Switch {
 
 impl Switch {
     pub(super) fn new(event: &EventFormat, abi: Abi) -> Option<Self> {
-        let mut letters = [0u8; 64];
-        for (bits, name) in flags_of(event, "prev_state", abi.long_size) {
-            // no letter for no bit: 64 zeros
-            if let (Some(place), Some(&letter)) = (letters.get_mut(bits.trailing_zeros() as usize), name.first()) {
-                *place = letter;
-            }
-        }
-        let known = letters.split(|letter| *letter == 0).next().unwrap_or_default();
-        let letters = if known.is_empty() { STATES.to_vec() } else { known.to_vec() };
+        let letters = state_letters(event, abi.long_size);
         let state = Num::field(event, "prev_state");
         Some(Switch { prev: TaskFields::new(event, "prev_")?, next: TaskFields::new(event, "next_")?, state, letters })
     }

@@ -1,6 +1,7 @@
 //! The cells of a table.
 
-use crate::hist::table::{ColumnValue, Entry, HistTable, Key, KeyValue, Saved};
+use crate::hist::table::{Column, ColumnValue, Entry, HistTable, Key, KeyValue, Saved};
+use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::{self, Write};
 
@@ -13,6 +14,60 @@ pub struct Options {
     pub signed: HashSet<String>,
     /// Width of the bars, in characters; 0 shows none.
     pub bar_width: usize,
+    /// The weight of folded stacks.
+    pub weight: Weight,
+    /// When the table was read, where it is read again and again.
+    pub stamp: Option<Stamp>,
+}
+
+/// The weight of a folded stack.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weight {
+    /// The first value if there is one, else the number of events.
+    #[default]
+    Any,
+    /// The number of events.
+    Count,
+    /// The first value.
+    Value,
+}
+
+/// One of several readings of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Milliseconds since 1970.
+    pub time_ms: u64,
+    /// Number of the reading, from 1; `None` for the last one, at the end.
+    pub interval: Option<u64>,
+}
+
+impl Stamp {
+    /// Seconds since 1970: `1763886463.123`.
+    pub fn seconds(&self) -> String {
+        format!("{}.{:03}", self.time_ms / 1000, self.time_ms % 1000)
+    }
+}
+
+/// The largest number of which a reader that makes floating point numbers of integers loses no digit.
+const MAX_EXACT: u64 = 1 << 53;
+
+/// A number of 64 bits; a string where a reader might lose its last digits.
+pub(super) fn unsigned(n: u64) -> Value {
+    if n > MAX_EXACT { json!(n.to_string()) } else { json!(n) }
+}
+
+/// The same, with or without sign.
+pub(super) fn integer(n: i128) -> Value {
+    match i64::try_from(n) {
+        Ok(n) if n.unsigned_abs() <= MAX_EXACT => json!(n),
+        _ => json!(n.to_string()),
+    }
+}
+
+/// The name of a value column; a key of the same name is told from it by `mark`.
+pub(super) fn value_name(entry: &Entry, column: &Column, mark: &str) -> String {
+    let is_key = entry.keys.iter().any(|key| key.name == column.name);
+    format!("{}{}", if is_key { mark } else { "" }, column.name)
 }
 
 impl Options {
@@ -94,7 +149,7 @@ pub(super) fn value(options: &Options, name: &str, value: ColumnValue) -> String
 
 /// Writes the tables as CSV (RFC 4180), each with a header, an empty line between two tables.
 ///
-/// Classes have two columns, `KEY_low` and `KEY_high`; so have `.execname` keys, `KEY_comm` and `KEY`.
+/// With a [`Stamp`] the columns `time` and `interval` come first. Classes have two columns, `KEY_low` and `KEY_high`; so have `.execname` keys, `KEY_comm` and `KEY`.
 ///
 /// # Errors
 /// Those of `out`.
@@ -104,9 +159,15 @@ pub fn csv(tables: &[HistTable], options: &Options, out: &mut impl Write) -> io:
             out.write_all(b"\n")?;
         }
         let Some(first) = table.entries.first() else { continue };
-        row(out, header(first))?;
+        let stamp =
+            options.stamp.map(|stamp| [stamp.seconds(), stamp.interval.map_or(String::new(), |n| n.to_string())]);
+        let stamped = |cells: Vec<String>, stamp: Option<[String; 2]>| {
+            stamp.into_iter().flatten().chain(cells).collect::<Vec<String>>()
+        };
+        let names = stamp.as_ref().map(|_| ["time".to_owned(), "interval".to_owned()]);
+        row(out, stamped(header(first), names))?;
         for entry in options.chosen(table) {
-            row(out, fields(options, entry))?;
+            row(out, stamped(fields(options, entry), stamp.clone()))?;
         }
     }
     Ok(())
@@ -127,7 +188,7 @@ fn header(entry: &Entry) -> Vec<String> {
     names.extend(entry.values.iter().map(|column| match column.value {
         ColumnValue::Percent(_) => format!("{}_percent", column.name),
         ColumnValue::Bar(_) => format!("{}_bar", column.name),
-        _ => column.name.clone(),
+        _ => value_name(entry, column, "sum_"),
     }));
     for tracked in &entry.tracked {
         names.push(if tracked.change { "changed" } else { "max" }.to_owned());

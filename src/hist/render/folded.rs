@@ -1,43 +1,62 @@
 //! Tables with stacks as folded text, which flame graph tools read.
 
-use super::cells::Options;
-use crate::hist::table::{Entry, HistTable, KeyValue};
+use super::cells::{Options, Weight};
+use crate::hist::table::{ColumnValue, Entry, HistTable, KeyValue};
+use std::collections::HashMap;
 
-/// A table without a stack among its keys.
+/// A table that cannot be folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the table has no stack among its keys: add the key `common_stacktrace`")]
-pub struct NoStack;
+pub enum FoldError {
+    /// No key is a stack.
+    #[error("the table has no stack among its keys: add the key `common_stacktrace`")]
+    NoStack,
+    /// There is no value to weigh by.
+    #[error("the table has no value to weigh the stacks by: add one (--val)")]
+    NoValue,
+}
 
-/// `KEY;outermost;...;innermost COUNT`, a line per entry. Offsets are left out; other keys come first, as roots. The
-/// count is the first value if there is one, else the hitcount.
+/// `KEY;outermost;...;innermost WEIGHT`, a line per stack. Offsets are left out; other keys come first, as roots, but for
+/// the classes of a field that is a value, too. What differs in nothing else is one line.
 ///
 /// # Errors
-/// [`NoStack`] if no key is a stack.
-pub fn folded(table: &HistTable, options: &Options) -> Result<String, NoStack> {
-    let mut out = String::new();
+/// [`FoldError`].
+pub fn folded(table: &HistTable, options: &Options) -> Result<String, FoldError> {
+    let mut lines: Vec<(String, u64)> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
     for entry in options.chosen(table) {
         let mut frames = Vec::new();
         let mut stack = None;
         for key in &entry.keys {
             match &key.value {
                 KeyValue::Stack { frames, .. } => stack = Some(frames),
+                KeyValue::Log2(_) | KeyValue::Bucket { .. } if entry.values.iter().any(|v| v.name == key.name) => {}
                 _ => frames.push(options.key(key).replace(';', ":")),
             }
         }
-        let stack = stack.ok_or(NoStack)?;
+        let stack = stack.ok_or(FoldError::NoStack)?;
         frames.extend(stack.iter().rev().map(|frame| without_offset(frame)));
-        out.push_str(&frames.join(";"));
-        out.push_str(&format!(" {}\n", count(entry)));
+        let (line, weight) = (frames.join(";"), weight(entry, options)?);
+        let at = *known.entry(line.clone()).or_insert(lines.len());
+        match lines.get_mut(at) {
+            Some((_, sum)) => *sum = sum.saturating_add(weight),
+            None => lines.push((line, weight)),
+        }
     }
-    Ok(out)
+    Ok(lines.into_iter().map(|(line, weight)| format!("{line} {weight}\n")).collect())
 }
 
-fn count(entry: &Entry) -> u64 {
+/// A weight is not negative.
+fn weight(entry: &Entry, options: &Options) -> Result<u64, FoldError> {
     let value = entry.values.iter().find_map(|column| match column.value {
-        crate::hist::table::ColumnValue::Number(n) => Some(n),
+        ColumnValue::Number(n) if options.signed.contains(&column.name) => Some(u64::try_from(n as i64).unwrap_or(0)),
+        ColumnValue::Number(n) => Some(n),
         _ => None,
     });
-    value.or(entry.hitcount).unwrap_or(0)
+    match options.weight {
+        Weight::Any => Ok(value.or(entry.hitcount).unwrap_or(0)),
+        Weight::Count => Ok(entry.hitcount.unwrap_or(0)),
+        Weight::Value => value.ok_or(FoldError::NoValue),
+    }
 }
 
 /// `schedule+0x27/0xc0 [mod]` as `schedule [mod]`

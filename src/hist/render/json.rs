@@ -1,7 +1,8 @@
 //! Tables as JSON.
 
-use super::cells::Options;
-use super::percentiles;
+use super::cells::{Options, integer, unsigned};
+use super::percentile::of_ranks;
+use super::{groups, percentiles, summary};
 use crate::hist::spec::State;
 use crate::hist::table::{ColumnValue, Entry, HistTable, Key, KeyValue, Saved};
 use serde_json::{Map, Value, json};
@@ -9,39 +10,43 @@ use serde_json::{Map, Value, json};
 /// Name of the layout.
 pub const SCHEMA: &str = "rtrace.hist";
 /// Its version, which grows when a reader of the old one would be wrong.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
-/// `{"schema": ..., "version": ..., "event": ..., "tables": [...]}`
+/// `{"schema": ..., "version": ..., "event": ..., "tables": [...]}`, with `time_ms` and `interval` of a [`super::Stamp`].
+/// Numbers beyond 2^53 are strings.
 pub fn json(event: &str, tables: &[HistTable], options: &Options) -> Value {
     let tables: Vec<Value> = tables.iter().map(|t| table(t, options)).collect();
-    self::json!({ "schema": SCHEMA, "version": VERSION, "event": event, "tables": tables })
+    let mut all = self::json!({ "schema": SCHEMA, "version": VERSION, "event": event, "tables": tables });
+    if let (Some(stamp), Some(all)) = (options.stamp, all.as_object_mut()) {
+        all.insert("time_ms".to_owned(), json!(stamp.time_ms));
+        all.insert("interval".to_owned(), json!(stamp.interval));
+    }
+    all
 }
 
 fn table(table: &HistTable, options: &Options) -> Value {
     let total: u64 = table.entries.iter().filter_map(|e| e.hitcount).fold(0, u64::saturating_add);
     let entries: Vec<Value> = options.chosen(table).iter().map(|e| entry(e, total, options)).collect();
-    let percentiles: Map<String, Value> = percentiles(table, options)
-        .into_iter()
-        .map(|p| {
-            let at: Map<String, Value> =
-                p.at.into_iter()
-                    .map(|(name, (low, high))| (name.to_owned(), json!({"low": integer(low), "high": integer(high)})))
-                    .collect();
-            (p.key, Value::Object(at))
-        })
+    let percentiles: Map<String, Value> =
+        percentiles(table, options).into_iter().map(|p| (p.key, of_ranks(&p.at))).collect();
+    let groups: Vec<Value> = groups(table, options)
+        .iter()
+        .map(|group| json!({"keys": keys(&group.keys, options), "summary": group.summary.json()}))
         .collect();
     let snapshot = table
         .snapshot
         .as_ref()
-        .map(|s| json!({ "handler": s.handler, "value": s.value, "keys": keys(&s.keys, options) }));
-    let more: Map<String, Value> = table.more.iter().map(|(name, n)| (name.to_lowercase(), json!(n))).collect();
+        .map(|s| json!({ "handler": s.handler, "value": unsigned(s.value), "keys": keys(&s.keys, options) }));
+    let more: Map<String, Value> = table.more.iter().map(|(name, n)| (name.to_lowercase(), unsigned(*n))).collect();
     json!({
         "trigger": table.trigger,
         "state": match table.state { State::Active => "active", State::Paused => "paused" },
-        "hits": table.hits,
-        "dropped": table.dropped,
+        "hits": unsigned(table.hits),
+        "dropped": unsigned(table.dropped),
         "more": more,
         "percentiles": percentiles,
+        "summary": summary(table, options).map(|summary| summary.json()),
+        "groups": groups,
         "snapshot": snapshot,
         "entries": entries,
     })
@@ -54,7 +59,7 @@ fn entry(entry: &Entry, total: u64, options: &Options) -> Value {
         .map(|column| {
             let value = match column.value {
                 ColumnValue::Number(n) => number(options, &column.name, n),
-                ColumnValue::Hex(n) => json!(n),
+                ColumnValue::Hex(n) => unsigned(n),
                 ColumnValue::Percent(p) => json!({ "percent": p.map(|p| f64::from(p) / 100.0) }),
                 ColumnValue::Bar(n) => json!({ "bar": n }),
             };
@@ -76,29 +81,21 @@ fn entry(entry: &Entry, total: u64, options: &Options) -> Value {
                     (name.clone(), value)
                 })
                 .collect();
-            json!({ "kind": if tracked.change { "changed" } else { "max" }, "value": tracked.value, "saved": saved })
+            json!({ "kind": if tracked.change { "changed" } else { "max" }, "value": unsigned(tracked.value), "saved": saved })
         })
         .collect();
     let share = entry.hitcount.filter(|_| total > 0).map(|n| n as f64 / total as f64);
     json!({
         "keys": keys(&entry.keys, options),
-        "hitcount": entry.hitcount,
+        "hitcount": entry.hitcount.map(unsigned),
         "share": share,
         "values": values,
         "tracked": tracked,
     })
 }
 
-/// A number of 64 bits, with or without sign.
-fn integer(n: i128) -> Value {
-    match u64::try_from(n) {
-        Ok(n) => json!(n),
-        Err(_) => json!(n as i64),
-    }
-}
-
 fn number(options: &Options, name: &str, n: u64) -> Value {
-    if options.signed.contains(name) { json!(n as i64) } else { json!(n) }
+    if options.signed.contains(name) { integer((n as i64).into()) } else { unsigned(n) }
 }
 
 fn keys(keys: &[Key], options: &Options) -> Value {
@@ -107,10 +104,12 @@ fn keys(keys: &[Key], options: &Options) -> Value {
         .map(|key| {
             let value = match &key.value {
                 KeyValue::Number(n) => number(options, &key.name, *n),
-                KeyValue::Hex(n) => json!(n),
-                KeyValue::Symbol { address, name, .. } => json!({ "address": address, "symbol": name }),
-                KeyValue::Execname { comm, pid } => json!({ "comm": comm, "pid": pid }),
-                KeyValue::Syscall { name, id } => json!({ "syscall": name, "id": id }),
+                KeyValue::Hex(n) => unsigned(*n),
+                KeyValue::Symbol { address, name, .. } => {
+                    json!({ "address": format!("0x{address:x}"), "symbol": name })
+                }
+                KeyValue::Execname { comm, pid } => json!({ "comm": comm, "pid": unsigned(*pid) }),
+                KeyValue::Syscall { name, id } => json!({ "syscall": name, "id": unsigned(*id) }),
                 KeyValue::Log2(_) | KeyValue::Bucket { .. } => {
                     let (low, high) = options.range(key).unwrap_or_default();
                     json!({ "low": integer(low), "high": integer(high) })

@@ -10,11 +10,11 @@ mod json;
 mod percentile;
 mod text;
 
-pub use cells::{Options, csv};
+pub use cells::{Options, Stamp, Weight, csv};
 pub use diff::{Change, Diff, diff, since};
-pub use folded::{NoStack, folded};
+pub use folded::{FoldError, folded};
 pub use json::{SCHEMA, json};
-pub use percentile::{Percentiles, percentiles};
+pub use percentile::{Group, Percentiles, Summary, groups, percentiles, sort_classes, summary};
 pub use text::text;
 
 #[cfg(test)]

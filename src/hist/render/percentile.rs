@@ -1,8 +1,14 @@
-//! Percentiles of a numeric key, weighted by hitcount.
+//! Percentiles, sums and means of a numeric key, weighted by hitcount.
 
-use super::cells::Options;
-use crate::hist::spec::{Expr, Modifier};
-use crate::hist::table::HistTable;
+use super::cells::{Options, integer, unsigned};
+use crate::hist::spec::{Expr, Modifier, SortKey};
+use crate::hist::table::{ColumnValue, Entry, HistTable, Key, KeyValue};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::fmt::{self, Display, Formatter};
+
+/// A class and the number of events in it; both ends of the class belong to it.
+type Class = ((i128, i128), u64);
 
 /// The percentiles that are shown, in thousandths.
 const WANTED: [(u64, &str); 4] = [(500, "p50"), (900, "p90"), (990, "p99"), (999, "p99.9")];
@@ -37,11 +43,17 @@ fn is_identity(name: &str) -> bool {
 }
 
 fn of_key(table: &HistTable, options: &Options, at: usize) -> Option<Percentiles> {
-    let mut classes = Vec::with_capacity(table.entries.len());
-    for entry in &table.entries {
-        let key = entry.keys.get(at)?;
-        classes.push((options.range(key)?, entry.hitcount?));
-    }
+    let classes = table.entries.iter().map(|entry| class(entry, options, at)).collect::<Option<Vec<_>>>()?;
+    let key = table.entries.first()?.keys.get(at)?.name.clone();
+    Some(Percentiles { key, at: ranks(classes)? })
+}
+
+fn class(entry: &Entry, options: &Options, at: usize) -> Option<Class> {
+    Some((options.range(entry.keys.get(at)?)?, entry.hitcount?))
+}
+
+/// The percentiles of some classes; `None` without events.
+fn ranks(mut classes: Vec<Class>) -> Option<Vec<(&'static str, (i128, i128))>> {
     classes.sort_unstable();
     let total: u128 = classes.iter().map(|(_, count)| u128::from(*count)).sum();
     let last = classes.iter().rev().find(|(_, count)| *count > 0)?.0;
@@ -57,6 +69,141 @@ fn of_key(table: &HistTable, options: &Options, at: usize) -> Option<Percentiles
         found.push((name, class.0));
     }
     found.push(("max", last));
-    let key = table.entries.first()?.keys.get(at)?.name.clone();
-    Some(Percentiles { key, at: found })
+    Some(found)
+}
+
+/// The measured values of a table, or of one of its groups, in a few numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// Number of values.
+    pub count: u64,
+    /// Their sum, in the field's unit; `None` unless the field is a value of the table, too.
+    pub sum: Option<i128>,
+    /// As in [`Percentiles`].
+    pub at: Vec<(&'static str, (i128, i128))>,
+}
+
+impl Summary {
+    fn of<'a>(entries: impl Iterator<Item = &'a Entry>, options: &Options, at: usize) -> Option<Summary> {
+        let (mut classes, mut sum, mut count) = (Vec::new(), Some(0i128), 0u64);
+        for entry in entries {
+            let name = &entry.keys.get(at)?.name;
+            let value = entry.values.iter().find(|column| column.name == *name).and_then(|column| match column.value {
+                ColumnValue::Number(n) if options.signed.contains(name) => Some(i128::from(n as i64)),
+                ColumnValue::Number(n) => Some(i128::from(n)),
+                _ => None,
+            });
+            sum = sum.zip(value).map(|(sum, value)| sum.saturating_add(value));
+            count = count.saturating_add(entry.hitcount.unwrap_or(0));
+            classes.push(class(entry, options, at)?);
+        }
+        Some(Summary { count, sum, at: ranks(classes)? })
+    }
+
+    /// The sum by the number of values.
+    pub fn mean(&self) -> Option<f64> {
+        self.sum.filter(|_| self.count > 0).map(|sum| sum as f64 / self.count as f64)
+    }
+
+    /// `{"hitcount":..,"sum":..,"mean":..,"percentiles":{..}}`
+    pub fn json(&self) -> Value {
+        json!({
+            "hitcount": unsigned(self.count),
+            "sum": self.sum.map(integer),
+            "mean": self.mean(),
+            "percentiles": of_ranks(&self.at),
+        })
+    }
+}
+
+impl Display for Summary {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let (Some(sum), Some(mean)) = (self.sum, self.mean()) {
+            write!(f, "sum {sum}, mean {mean:.1}, ")?;
+        }
+        for (at, (name, range)) in self.at.iter().enumerate() {
+            write!(f, "{}{name} {}", if at > 0 { ", " } else { "" }, bound(*range))?;
+        }
+        Ok(())
+    }
+}
+
+/// `<= 32`, or the number where it is known.
+pub(super) fn bound((low, high): (i128, i128)) -> String {
+    format!("{}{high}", if low == high { "" } else { "<= " })
+}
+
+/// `{"p50":{"low":..,"high":..},...}`
+pub(super) fn of_ranks(at: &[(&'static str, (i128, i128))]) -> Value {
+    let range = |(low, high): &(i128, i128)| json!({"low": integer(*low), "high": integer(*high)});
+    Value::Object(at.iter().map(|(name, class)| ((*name).to_owned(), range(class))).collect::<Map<_, _>>())
+}
+
+/// The last key, if it has classes.
+fn measured(table: &HistTable) -> Option<usize> {
+    let last = table.spec.keys.len().checked_sub(1)?;
+    match &table.spec.keys.get(last)?.value {
+        Expr::Field { modifier: Some(Modifier::Log2 | Modifier::Buckets(_)), .. } => Some(last),
+        _ => None,
+    }
+}
+
+/// The summary of all values of a table whose last key has classes; `None` of others and without events.
+pub fn summary(table: &HistTable, options: &Options) -> Option<Summary> {
+    Summary::of(table.entries.iter(), options, measured(table)?)
+}
+
+/// The entries of a table that differ in the last key only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The keys that they have in common.
+    pub keys: Vec<Key>,
+    /// Their values of the last key.
+    pub summary: Summary,
+}
+
+/// The groups of a table with several keys, the last of which has classes; the largest sums first, or the largest counts.
+pub fn groups(table: &HistTable, options: &Options) -> Vec<Group> {
+    let Some(at) = measured(table).filter(|at| *at > 0) else { return Vec::new() };
+    let mut found: HashMap<String, Vec<&Entry>> = HashMap::new();
+    for entry in &table.entries {
+        let name = entry.keys.iter().take(at).map(|key| options.key(key)).collect::<Vec<_>>().join("\0");
+        found.entry(name).or_default().push(entry);
+    }
+    let mut named: Vec<(String, Group)> = found
+        .into_iter()
+        .filter_map(|(name, entries)| {
+            let keys = entries.first()?.keys.iter().take(at).cloned().collect();
+            Some((name, Group { keys, summary: Summary::of(entries.into_iter(), options, at)? }))
+        })
+        .collect();
+    let size = |group: &Group| group.summary.sum.unwrap_or(group.summary.count.into());
+    named.sort_by(|(a_name, a), (b_name, b)| size(b).cmp(&size(a)).then_with(|| a_name.cmp(b_name)));
+    named.into_iter().map(|(_, group)| group).collect()
+}
+
+/// Sorts the entries by their keys from the first to the last, where the kernel was to sort by classes but sorted by the
+/// value that has their name.
+pub fn sort_classes(table: &mut HistTable, options: &Options) {
+    let is_class = |name: &String| {
+        let keys = table.spec.keys.iter();
+        let modifier = keys.filter_map(|key| match &key.value {
+            Expr::Field { name: key, modifier } if key == name => *modifier,
+            _ => None,
+        });
+        modifier.into_iter().any(|modifier| matches!(modifier, Modifier::Log2 | Modifier::Buckets(_)))
+    };
+    let by_value = |name: &String| table.spec.vals.iter().any(|value| value.value == Expr::field(name));
+    let misled = |key: &SortKey| !key.descending && is_class(&key.field) && by_value(&key.field);
+    if !table.spec.sort.iter().any(|key| misled(&key.value)) {
+        return;
+    }
+    let rank = |key: &Key| match &key.value {
+        KeyValue::Stack { frames, .. } => (0, frames.join(";")),
+        _ => match options.range(key) {
+            Some((low, _)) => (low, String::new()),
+            None => (0, options.key(key)),
+        },
+    };
+    table.entries.sort_by_cached_key(|entry| entry.keys.iter().map(rank).collect::<Vec<_>>());
 }

@@ -87,7 +87,7 @@ fn the_largest_of_a_table_sorted_by_key() {
 fn json_and_csv_of_classes() {
     let options = Options::default();
     let json = json("synthetic:lat", &[latencies()], &options);
-    assert_eq!((&json["schema"], &json["version"]), (&SCHEMA.into(), &1.into()));
+    assert_eq!((&json["schema"], &json["version"]), (&SCHEMA.into(), &2.into()));
     assert_eq!(json["tables"][0]["dropped"], 1);
     assert_eq!(json["tables"][0]["entries"][1]["keys"]["lat"]["high"], 32);
     assert_eq!(json["tables"][0]["percentiles"]["lat"]["p90"]["low"], 17);
@@ -101,11 +101,15 @@ fn stacks_fold() {
     let file = include_bytes!("../../../tests/data/hist/vm-6.12/hist-stack-pid.hist");
     let table = parse(file).unwrap().remove(0);
     let text = folded(&table, &Options::default()).unwrap();
-    assert_eq!(text.lines().count(), table.entries.len());
+    // Two stacks differ in an offset only.
+    assert_eq!(text.lines().count(), table.entries.len() - 1);
+    let counted = folded(&table, &Options { weight: Weight::Count, ..Options::default() }).unwrap();
+    let weights = counted.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap());
+    assert_eq!(weights.sum::<u64>(), table.entries.iter().filter_map(|e| e.hitcount).sum::<u64>());
     let last = text.lines().last().unwrap();
     assert!(last.starts_with("154;entry_SYSCALL_64_after_hwframe;do_syscall_64;"), "{last}");
     assert!(last.ends_with(" 1560"), "{last}");
-    assert_eq!(folded(&latencies(), &Options::default()), Err(NoStack));
+    assert_eq!(folded(&latencies(), &Options::default()), Err(FoldError::NoStack));
     let shown = written(&table, &Options::default());
     assert!(shown.contains("\n    call_timer_fn+0x2a/0x120\n"), "{shown}");
 }
@@ -130,4 +134,85 @@ fn differences() {
     use crate::hist::table::ColumnValue::Number;
     assert_eq!(entries, [(Some(2), Number(5)), (Some(5), Number(55))]);
     assert_eq!(since(&after, &before), before, "cleared in between");
+}
+
+/// Two comms, classes of a time, and the sum of the time.
+fn split() -> HistTable {
+    let line = |comm: &str, class: u32, hits: u32, sum: u64| {
+        format!("{{ comm: {comm:<50}, lat: ~ 2^{class:<2} }} hitcount: {hits:10}  lat: {sum:10}\n")
+    };
+    let body = [line("b", 3, 2, 13), line("a", 5, 1, 30), line("a", 3, 3, 20)].concat();
+    table(&body, "keys=comm,lat.log2:vals=hitcount,lat:sort=comm,lat:size=2048")
+}
+
+#[test]
+fn groups_have_their_own_percentiles_sum_and_mean() {
+    let (mut table, options) = (split(), Options::default());
+    sort_classes(&mut table, &options);
+    let found = groups(&table, &options);
+    let numbers: Vec<_> = found.iter().map(|g| (options.key(&g.keys[0]), g.summary.count, g.summary.sum)).collect();
+    assert_eq!(numbers, [("a".to_owned(), 4, Some(50)), ("b".to_owned(), 2, Some(13))]);
+    assert_eq!(found[0].summary.at[..2], [("p50", (5, 8)), ("p90", (17, 32))]);
+    assert_eq!(summary(&table, &options).unwrap().to_string().split(", p").next(), Some("sum 63, mean 10.5"));
+    let text = written(&table, &options);
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> = text.lines().map(words).collect();
+    assert_eq!(
+        lines[..4],
+        [
+            "comm lat hitcount sum lat % cum %",
+            "a 5-8 3 20 50.0 50.0",
+            "a 17-32 1 30 16.7 66.7",
+            "b 5-8 2 13 33.3 100.0"
+        ]
+    );
+    assert!(lines.contains(&"sum 63, mean 10.5".to_owned()), "{text}");
+    assert!(lines.contains(&"a 4 50 79.4 12.5 <= 8 <= 32 <= 32 <= 32 <= 32".to_owned()), "{text}");
+    let json = json("s:e", &[table], &options);
+    assert_eq!(json["tables"][0]["groups"][1]["summary"]["mean"], 6.5);
+    assert_eq!(json["tables"][0]["summary"]["sum"], 63);
+}
+
+#[test]
+fn folded_stacks_are_weighed_as_asked_and_classes_are_none_of_their_frames() {
+    let stack = "{ stack.stacktrace         schedule+0x1/0x2\n         main+0x3/0x4\n";
+    let body = format!(
+        "{stack}, lat: ~ 2^3 }} hitcount:          2  lat:         13\n{stack}, lat: ~ 2^5 }} hitcount:          1  lat:         30\n"
+    );
+    let body = body.replace(" }", "}").replace("2^3", "2^3 ").replace("2^5", "2^5 ");
+    let table = table(&body, "keys=stack.stacktrace,lat.log2:vals=hitcount,lat:sort=lat:size=2048");
+    let of = |weight| folded(&table, &Options { weight, ..Options::default() }).unwrap();
+    assert_eq!(of(Weight::Any), "main;schedule 43\n");
+    assert_eq!(
+        (of(Weight::Value), of(Weight::Count)),
+        ("main;schedule 43\n".to_owned(), "main;schedule 3\n".to_owned())
+    );
+}
+
+#[test]
+fn large_numbers_are_strings_in_json() {
+    let body = "{ a: 9007199254740992, b: 9007199254740993 } hitcount:          4\n";
+    let table = table(body, "keys=a,b:vals=hitcount:sort=hitcount:size=2048");
+    let json = |signed: &[&str]| {
+        let options = Options { signed: signed.iter().map(|s| (*s).to_owned()).collect(), ..Options::default() };
+        json("s:e", std::slice::from_ref(&table), &options)["tables"][0]["entries"][0]["keys"].clone()
+    };
+    assert_eq!(json(&[]), serde_json::json!({"a": 9_007_199_254_740_992_u64, "b": "9007199254740993"}));
+    let body = "{ a: 18446744073709551615, b: 9214364837600034815 } hitcount:          4\n";
+    let table = self::table(body, "keys=a,b:vals=hitcount:sort=hitcount:size=2048");
+    let options = Options { signed: ["a".to_owned()].into(), ..Options::default() };
+    let keys = super::json("s:e", &[table], &options)["tables"][0]["entries"][0]["keys"].clone();
+    assert_eq!(keys, serde_json::json!({"a": -1, "b": "9214364837600034815"}));
+}
+
+#[test]
+fn readings_carry_their_time_and_number() {
+    let stamp = Stamp { time_ms: 1_763_886_463_007, interval: Some(2) };
+    let options = Options { stamp: Some(stamp), ..Options::default() };
+    let mut out = Vec::new();
+    csv(&[latencies()], &options, &mut out).unwrap();
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.starts_with("time,interval,lat_low,lat_high,hitcount\r\n1763886463.007,2,5,8,6\r\n"), "{text}");
+    let json = json("s:e", &[latencies()], &options);
+    assert_eq!((&json["time_ms"], &json["interval"]), (&1_763_886_463_007_u64.into(), &2.into()));
 }

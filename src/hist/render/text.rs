@@ -1,8 +1,9 @@
 //! A table for people.
 
-use super::cells::{Options, is_numeric, value};
-use super::percentiles;
-use crate::hist::table::{HistTable, KeyValue, Saved};
+use super::cells::{Options, is_numeric, value, value_name};
+use super::percentile::bound;
+use super::{groups, percentiles, summary};
+use crate::hist::table::{HistTable, Key, KeyValue, Saved};
 use std::io::{self, Write};
 
 /// Writes a table with aligned columns: keys, counts, values, shares, a bar; then percentiles and totals.
@@ -13,14 +14,14 @@ pub fn text(table: &HistTable, options: &Options, out: &mut impl Write) -> io::R
     let rows = Rows::of(table, options);
     rows.write(out)?;
     for percentiles in percentiles(table, options) {
-        write!(out, "{}:", percentiles.key)?;
-        for (at, (name, (low, high))) in percentiles.at.iter().enumerate() {
-            let comma = if at > 0 { "," } else { "" };
-            let sign = if low == high { "" } else { "<= " };
-            write!(out, "{comma} {name} {sign}{high}")?;
-        }
-        writeln!(out)?;
+        let ranks: Vec<String> =
+            percentiles.at.iter().map(|(name, range)| format!("{name} {}", bound(*range))).collect();
+        writeln!(out, "{}: {}", percentiles.key, ranks.join(", "))?;
     }
+    if let Some((sum, mean)) = summary(table, options).and_then(|all| all.sum.zip(all.mean())) {
+        writeln!(out, "sum {sum}, mean {mean:.1}")?;
+    }
+    of_groups(table, options).write(out)?;
     if let Some(snapshot) = &table.snapshot {
         let keys: Vec<_> = snapshot.keys.iter().map(|k| format!("{} {}", k.name, options.key(k))).collect();
         writeln!(out, "snapshot taken at {} = {}, {}", snapshot.handler, snapshot.value, keys.join(", "))?;
@@ -75,7 +76,7 @@ impl Rows {
         if first.hitcount.is_some() {
             column("hitcount", true);
         }
-        first.values.iter().for_each(|c| column(&c.name, true));
+        first.values.iter().for_each(|c| column(&value_name(first, c, "sum "), true));
         for tracked in &first.tracked {
             column(if tracked.change { "changed" } else { "max" }, true);
             tracked.saved.iter().for_each(|(name, saved)| column(name, matches!(saved, Saved::Number(_))));
@@ -146,6 +147,42 @@ impl Rows {
         }
         writeln!(out, "{}", line.trim_end())
     }
+}
+
+/// A row per group: its keys, how many values, their sum and mean, the percentiles; the frames of stacks below.
+fn of_groups(table: &HistTable, options: &Options) -> Rows {
+    let groups = groups(table, options);
+    let (mut header, mut right, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+    let Some(first) = groups.first() else { return Rows { header, right, rows } };
+    let is_stack = |key: &&Key| matches!(key.value, KeyValue::Stack { .. });
+    for key in first.keys.iter().filter(|key| !is_stack(key)) {
+        header.push(key.name.clone());
+        right.push(is_numeric(&key.value));
+    }
+    let sums = first.summary.sum.is_some();
+    let mut numbers = vec!["hitcount"];
+    numbers.extend(if sums { vec!["sum", "%", "mean"] } else { Vec::new() });
+    numbers.extend(first.summary.at.iter().map(|(name, _)| *name));
+    right.extend(numbers.iter().map(|_| true));
+    header.extend(numbers.into_iter().map(str::to_owned));
+    let positive = |sum: i128| u128::try_from(sum).unwrap_or(0);
+    let total: u128 = groups.iter().filter_map(|group| group.summary.sum).map(positive).sum();
+    for group in groups.iter().take(options.top.unwrap_or(usize::MAX)) {
+        let mut row = Row::default();
+        for key in &group.keys {
+            match &key.value {
+                KeyValue::Stack { frames, .. } => row.below.extend(frames.iter().map(|f| format!("    {f}"))),
+                _ => row.cells.push(options.key(key)),
+            }
+        }
+        row.cells.push(group.summary.count.to_string());
+        if let (Some(sum), Some(mean)) = (group.summary.sum, group.summary.mean()) {
+            row.cells.extend([sum.to_string(), percent(positive(sum), total), format!("{mean:.1}")]);
+        }
+        row.cells.extend(group.summary.at.iter().map(|(_, range)| bound(*range)));
+        rows.push(row);
+    }
+    Rows { header, right, rows }
 }
 
 /// `33.3`: a share in percent.

@@ -172,6 +172,8 @@ impl Check<'_> {
     }
 
     fn expr(&mut self, whole: &Spanned<Expr>, place: ExprRole) {
+        // The kernel makes the values first, then the variables in their order.
+        let known = self.spec.vars.iter().position(|var| std::ptr::eq(&var.value, whole)).unwrap_or(0);
         let mut operators = 0;
         let mut units = Vec::new();
         whole.value.walk(whole.span, &mut |expr, span| match expr {
@@ -187,7 +189,7 @@ impl Check<'_> {
                     units.push(*modifier == Some(Modifier::Usecs));
                 }
             }
-            Expr::Var(var) => self.variable(var, span),
+            Expr::Var(var) => self.operand_variable(var, span, known),
             Expr::Neg(_) => operators += 1,
             Expr::Binary { op, right, .. } => {
                 operators += 1;
@@ -242,7 +244,23 @@ impl Check<'_> {
             }
         }
         if let Some(modifier) = modifier {
-            self.modifier(name, modifier, modifier_span, place);
+            use Modifier::*;
+            let is_text = field.map_or(matches!(name, "common_comm" | "COMM"), Field::is_string);
+            let numeric = matches!(modifier, Log2 | Buckets(_) | Sym | SymOffset | Syscall);
+            let what = match modifier {
+                Stacktrace => None,
+                // The kernel takes these, and makes numbers of the text's address, or tables that nobody can read.
+                _ if is_stack => Some("on a stack"),
+                _ if is_text && numeric => Some("on text"),
+                _ => None,
+            };
+            match what {
+                Some(what) => {
+                    let place = format!("{what}: `{name}`");
+                    self.report(Kind::ModifierPlace { modifier: modifier.to_string(), place }, modifier_span);
+                }
+                None => self.modifier(name, modifier, modifier_span, place),
+            }
         }
     }
 
@@ -276,6 +294,34 @@ impl Check<'_> {
     fn unknown_field(&mut self, name: &str, span: Span) {
         let error = unknown_field(self.around.event, name, span);
         self.errors.push(error);
+    }
+
+    /// `$name` in an expression, where the first `known` variables of this trigger are defined. Of the same trigger's
+    /// variables the kernel puts what they are set to in their place, if that is without an operator, and takes it for a
+    /// field then.
+    fn operand_variable(&mut self, var: &VarRef, span: Span, known: usize) {
+        let mut vars = self.spec.vars.iter().enumerate();
+        let Some((at, own)) = vars.find(|(_, v)| v.name.value == var.name && var.event.is_none()) else {
+            return self.variable(var, span);
+        };
+        let of_others = |all: &[Neighbour]| all.iter().any(|n| n.spec.vars.iter().any(|v| v.name.value == var.name));
+        let elsewhere = self.around.neighbours.is_none_or(of_others);
+        let kind = match own.value.value {
+            Expr::Field { .. } => None,
+            Expr::Number(_) => Some(Kind::OwnNumber(var.name.clone())),
+            _ if at < known || elsewhere => None,
+            _ => Some(Kind::SameStage(var.name.clone())),
+        };
+        if let Some(kind) = kind {
+            let hint = match kind {
+                Kind::OwnNumber(_) => format!("write `{}` itself", own.value.value),
+                _ => format!(
+                    "write `{}` itself here, or fire a synthetic event with `${}` and count that one",
+                    own.value.value, var.name
+                ),
+            };
+            self.errors.push(SpecError::new(kind, span).hint(hint));
+        }
     }
 
     /// `$name`: of this trigger, or of another one of the instance.

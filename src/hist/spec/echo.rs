@@ -53,6 +53,30 @@ impl Echo {
     }
 }
 
+/// The names that a trigger may have been given for the CPU, all of which the kernel shows as the first, and takes for
+/// different keys all the same (`parse_field` and `hist_trigger_match` in `kernel/trace/trace_events_hist.c`).
+const CPU: [&str; 3] = ["common_cpu", "cpu", "CPU"];
+
+impl Echo {
+    /// The texts of which one is that of the trigger that the kernel shows as `line`, as [`Echo::settable`] has it: with
+    /// each name of the CPU. Empty if the line is no such trigger.
+    pub fn written(line: &str) -> Vec<String> {
+        let Some(text) = Echo::settable(line) else { return Vec::new() };
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let (head, filter) = text.find(" if ").map_or((text.as_str(), ""), |at| text.split_at(at));
+        let with = |name: &&str| {
+            let words = head.split_inclusive(|c| !is_word(c)).map(|piece| match piece.strip_prefix(CPU[0]) {
+                Some(rest) if !rest.starts_with(is_word) => format!("{name}{rest}"),
+                _ => piece.to_owned(),
+            });
+            words.collect::<String>() + filter
+        };
+        let mut written: Vec<String> = CPU.iter().map(with).collect();
+        written.dedup();
+        written
+    }
+}
+
 impl HistSpec {
     /// The same trigger as the kernel keeps it: defaults filled in, aliases resolved, `hitcount` first, size rounded,
     /// nothing of pause, cont and clear. Two triggers with the same normal form are one to the kernel.
@@ -91,13 +115,20 @@ impl HistSpec {
         };
         spec.keys.iter_mut().chain(&mut spec.vals).for_each(|e| rename(&mut e.value));
         spec.vars.iter_mut().for_each(|v| rename(&mut v.value.value));
-        for at in 0..spec.vars.len() {
-            if let Expr::Var(VarRef { event: None, name }) = &spec.vars[at].value.value
-                && let Some(other) = spec.vars[..at].iter().find(|v| v.name.value == *name)
+        let field = |value: &Expr| matches!(value, Expr::Field { .. });
+        let own: Vec<(String, Expr)> =
+            spec.vars.iter().map(|var| (var.name.value.clone(), var.value.value.clone())).collect();
+        // Of what is calculated a variable that repeats it shows the first operand.
+        for var in &mut spec.vars {
+            if let Expr::Var(VarRef { event: None, name }) = &var.value.value
+                && let Some((_, value)) = own.iter().find(|(known, _)| known == name)
             {
-                spec.vars[at].value = other.value.clone();
+                var.value.value = first_operand(value).clone();
             }
         }
+        let own: Vec<(String, Expr)> = own.into_iter().filter(|(_, value)| field(value)).collect();
+        let all = spec.keys.iter_mut().chain(&mut spec.vals).chain(spec.vars.iter_mut().map(|var| &mut var.value));
+        all.for_each(|expr| in_place_of_own(&mut expr.value, &own));
         spec
     }
 
@@ -130,6 +161,31 @@ impl HistSpec {
             out.push_str(".descending");
         }
         out
+    }
+}
+
+fn first_operand(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Neg(inner) => first_operand(&inner.value),
+        Expr::Binary { left, .. } => first_operand(&left.value),
+        Expr::Number(_) | Expr::Field { .. } | Expr::Var(_) => expr,
+    }
+}
+
+/// Puts what variables of the same trigger are set to in their place.
+fn in_place_of_own(expr: &mut Expr, own: &[(String, Expr)]) {
+    match expr {
+        Expr::Var(VarRef { event: None, name }) => {
+            if let Some((_, value)) = own.iter().find(|(var, _)| var == name) {
+                *expr = value.clone();
+            }
+        }
+        Expr::Neg(inner) => in_place_of_own(&mut inner.value, own),
+        Expr::Binary { left, right, .. } => {
+            in_place_of_own(&mut left.value, own);
+            in_place_of_own(&mut right.value, own);
+        }
+        Expr::Number(_) | Expr::Field { .. } | Expr::Var(_) => {}
     }
 }
 

@@ -118,6 +118,23 @@ pub enum SpecErrorKind {
     /// A text in arithmetic.
     #[error("`{0}` is text, which cannot be calculated with")]
     TextOperand(String),
+    /// A variable of the same trigger that is calculated, in an expression.
+    #[error("`${0}` is calculated in this same trigger, and later than this")]
+    SameStage(String),
+    /// A histogram of that name, on another event, with another table.
+    #[error("the histogram `{name}` of {differs}: histograms of one name share a table")]
+    NamedDiffers {
+        /// The name.
+        name: String,
+        /// `EVENT has THIS, this one THAT`.
+        differs: String,
+    },
+    /// A clock that this kernel does not have.
+    #[error("no trace clock `{0}`")]
+    UnknownClock(String),
+    /// A variable of the same trigger that is a number, in an expression.
+    #[error("`${0}` is a number of this same trigger, which the kernel does not read back in an expression")]
+    OwnNumber(String),
     /// Microseconds and nanoseconds in one expression.
     #[error("timestamps in one expression must have the same unit: all with or all without `.usecs`")]
     MixedUnits,

@@ -9,6 +9,19 @@ const MODIFIERS: [&str; 11] =
 
 type Result<T> = std::result::Result<T, SpecError>;
 
+impl Expr {
+    /// Parses a key, a value, or what a variable is set to: `id.syscall`.
+    ///
+    /// # Errors
+    /// [`SpecError`] with the place in `text`.
+    pub fn parse(text: &str) -> Result<Expr> {
+        if let Some(at) = text.find([',', ':', ' ', '\n', '\0']) {
+            return Err(SpecError::new(Kind::BadName(text.to_owned()), Span::new(at, at + 1)));
+        }
+        expr(Piece::new(text)).map(|parsed| parsed.value)
+    }
+}
+
 /// A whole expression.
 pub(super) fn expr(piece: Piece<'_>) -> Result<Spanned<Expr>> {
     if let Some(inner) = piece.strip_prefix("-") {

@@ -13,6 +13,7 @@ mod echo;
 mod error;
 mod expr;
 mod features;
+mod named;
 mod parse;
 mod piece;
 mod print;

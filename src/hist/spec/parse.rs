@@ -98,7 +98,7 @@ fn parse_part(spec: &mut HistSpec, part: Piece<'_>, echoed: bool) -> Result<()> 
         spec.actions.push(Spanned::new(action(part)?, part.span()));
     } else if part.text.contains('=') {
         for one in part.split(',') {
-            spec.vars.push(assignment(one)?);
+            spec.vars.push(assignment(one, echoed)?);
         }
     } else if part.text.is_empty() {
         return Err(SpecError::new(Kind::Empty("part"), part.span()));
@@ -150,8 +150,8 @@ fn word(piece: Piece<'_>) -> Result<Spanned<String>> {
     Ok(piece.owned())
 }
 
-fn assignment(piece: Piece<'_>) -> Result<Assign> {
-    let Some((variable, value)) = piece.split_once('=') else {
+fn assignment(piece: Piece<'_>, echoed: bool) -> Result<Assign> {
+    let Some((variable, mut value)) = piece.split_once('=') else {
         return Err(SpecError::new(Kind::UnknownPart(piece.text.to_owned()), piece.span())
             .hint("after a comma another `VAR=EXPRESSION` is expected"));
     };
@@ -160,6 +160,15 @@ fn assignment(piece: Piece<'_>) -> Result<Assign> {
     }
     if value.text.starts_with('"') || value.text.contains('=') && !value.text.contains(".bucket") {
         return Err(SpecError::new(Kind::BadName(value.text.to_owned()), value.span()));
+    }
+    // A variable that repeats another one is shown with that one's unit, which nobody can write: `$ts0.usecs`.
+    if let Some((variable, _)) = value.split_once('.').filter(|(variable, unit)| {
+        echoed
+            && expr::is_name(variable.text.trim_start_matches('$'))
+            && value.text.starts_with('$')
+            && unit.text == "usecs"
+    }) {
+        value = variable;
     }
     let name = Spanned::new(name(variable)?, variable.span());
     Ok(Assign { name, value: expr(value)? })

@@ -327,3 +327,64 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_the_kernel_takes_or_refuses_without_a_word() {
+    for (text, message, place) in [
+        ("hist:keys=next_comm.log2", "`.log2` cannot be used on text: `next_comm`", "log2"),
+        ("hist:keys=next_comm.buckets=5", "`.buckets=5` cannot be used on text", "buckets=5"),
+        ("hist:keys=common_stacktrace.hex", "`.hex` cannot be used on a stack", "hex"),
+        ("hist:keys=prev_pid,next_pid,prev_prio,next_prio", "4 keys: the kernel takes at most 3", "next_prio"),
+        ("hist:keys=next_pid:x=prev_prio+1:vals=$x", "`$x` is calculated in this same trigger, and later", "$x"),
+        ("hist:keys=next_pid:x=1000:y=prev_prio/$x", "`$x` is a number of this same trigger", "$x"),
+        ("hist:keys=next_pid:y=$x:x=prev_prio+1", "`$x` is calculated in this same trigger, and later", "$x"),
+    ] {
+        let error = refused(text);
+        let caret = error.lines().last().unwrap();
+        let column = "  trigger: ".len() + text.find(place).unwrap();
+        let shown = format!("{}^{}", " ".repeat(column), "~".repeat(place.len() - 1));
+        assert!(error.contains(message) && caret == shown, "{error}");
+    }
+    for text in [
+        "hist:keys=next_pid:x=prev_prio:vals=$x",
+        "hist:keys=next_pid:x=prev_prio:y=$x+1",
+        "hist:keys=next_pid:x=prev_prio+1:y=$x",
+        "hist:keys=next_pid:x=prev_prio+1:onmax($x).save(prev_comm)",
+        "hist:keys=next_comm.hex",
+    ] {
+        assert_eq!(checked(text, Features::ALL, &[]), Ok(()), "{text}");
+    }
+    let other = HistSpec::parse("hist:keys=next_pid:x=prev_prio").unwrap();
+    let other = Neighbour { system: "sched".into(), event: "sched_switch".into(), spec: other };
+    assert_eq!(checked("hist:keys=next_pid:x=prev_prio+1:vals=$x", Features::ALL, &[other]), Ok(()));
+}
+
+#[test]
+fn histograms_of_one_name_have_one_table() {
+    let event = EventFormat::parse("sched", SWITCH).unwrap();
+    let against = |mine: &str, other: &str| {
+        let (text, mine) = (mine, HistSpec::parse(mine).unwrap());
+        let checked = mine.check_named(&event, &HistSpec::parse(other).unwrap(), &event);
+        checked.map_err(|error| error.diagnostic(text).to_string())
+    };
+    let foo = "hist:name=foo:keys=next_pid:vals=prev_prio";
+    assert_eq!(against("hist:name=foo:keys=next_pid:vals=prev_prio if next_pid > 1", foo), Ok(()));
+    for (mine, wrong) in [
+        ("hist:name=foo:keys=prev_pid:vals=prev_prio", "has `next_pid` (pid_t), this one `prev_pid` (pid_t)"),
+        ("hist:name=foo:keys=next_pid.hex:vals=prev_prio", "has `next_pid` (pid_t), this one `next_pid.hex`"),
+        ("hist:name=foo:keys=next_pid,prev_pid:vals=prev_prio", "has 1 keys, this one 2"),
+        ("hist:name=foo:keys=next_pid", "has 2 values, this one 1"),
+        ("hist:name=foo:keys=next_pid:vals=prev_prio:sort=next_pid", "has sort=hitcount, this one sort=next_pid"),
+    ] {
+        let error = against(mine, foo).expect_err(mine);
+        assert!(error.contains(wrong) && error.contains('^'), "{error}");
+    }
+}
+
+#[test]
+fn a_repeated_variable_is_shown_with_its_unit() {
+    let line = "hist:keys=next_pid:vals=hitcount:b=$a.usecs,c=common_timestamp.usecs-$a:sort=hitcount:size=2048:clock=global [active]";
+    let echo = Echo::parse(line).unwrap();
+    assert_eq!(echo.spec.vars[0].value.value, Expr::var("a"));
+    assert!(HistSpec::parse("hist:keys=next_pid:b=$a.usecs").is_err());
+}

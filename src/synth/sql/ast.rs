@@ -2,7 +2,7 @@
 
 use crate::syntax::Spanned;
 
-/// `SELECT ... FROM ... [JOIN ... ON ...] [WHERE ...]`
+/// `SELECT ... FROM ... [JOIN ... ON ...] [WHERE ...] [GROUP BY ...] [ORDER BY ...]`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     /// The selected expressions, in order.
@@ -13,6 +13,19 @@ pub struct Query {
     pub join: Option<Join>,
     /// Conditions that must all hold.
     pub conditions: Vec<Spanned<Condition>>,
+    /// `GROUP BY`: the keys.
+    pub group: Vec<Spanned<String>>,
+    /// `ORDER BY`: what the table is sorted by.
+    pub order: Vec<Spanned<Order>>,
+}
+
+/// `count(*) DESC`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// A field, a label, or `None` for `count(*)`.
+    pub by: Option<String>,
+    /// `DESC`: largest first.
+    pub descending: bool,
 }
 
 /// `sched_waking AS start`
@@ -53,6 +66,10 @@ pub enum SelectExpr {
     Plus(Spanned<String>, Spanned<String>),
     /// `CAST(id AS SYSCALL)`
     Cast(Spanned<String>, Spanned<String>),
+    /// `count(*)`
+    Count,
+    /// `sum(bytes_req)`
+    Sum(Spanned<String>),
 }
 
 /// A condition.

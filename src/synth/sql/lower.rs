@@ -1,9 +1,9 @@
 //! A statement to what it means: a histogram or a synthetic event.
 
-use super::{Condition, Item, Join, Query, SelectExpr, Selection, Test, TestValue};
+use super::{Condition, Item, Join, Order, Query, SelectExpr, Selection, Test, TestValue};
 use crate::filter::Filter;
 use crate::format::EventFormat;
-use crate::hist::spec::{Expr, HistSpec, Modifier};
+use crate::hist::spec::{Expr, HistSpec, Modifier, SortKey};
 use crate::syntax::{Diagnostic, Spanned, did_you_mean};
 use crate::synth::{Arithmetic, Builder, SynthError, TIMESTAMP, TIMESTAMP_USECS};
 
@@ -104,10 +104,24 @@ impl Lower<'_> {
 
     fn hist(&self, query: &Query, from: Source, name: Option<&str>) -> Result<Lowered> {
         let mut spec = HistSpec { name: name.map(|n| n.to_owned().into()), ..HistSpec::default() };
+        // What ORDER BY may say: labels and names, and the columns that they stand for.
+        let mut columns: Vec<(String, String)> = Vec::new();
         for selection in &query.select {
+            let label = selection.value.label.as_ref().map(|label| label.value.clone());
+            if selection.value.expr == SelectExpr::Count {
+                columns.extend(label.map(|label| (label, "hitcount".to_owned())));
+                continue;
+            }
             let (expr, counter) = self.column(&from, selection)?;
+            if let Expr::Field { name, .. } = &expr {
+                columns.extend(label.into_iter().chain([name.clone()]).map(|known| (known, name.clone())));
+            }
             let column = Spanned::new(expr, selection.span);
             if counter { spec.vals.push(column) } else { spec.keys.push(column) }
+        }
+        self.grouped(query, &from, &columns, &mut spec)?;
+        for order in &query.order {
+            spec.sort.push(order.with(self.sorted(order, &from, &columns)?));
         }
         if spec.keys.is_empty() {
             let all = query.select.first().map_or_else(|| Spanned::from(()), |s| s.with(()));
@@ -124,6 +138,55 @@ impl Lower<'_> {
         }
         spec.filter = (!tests.is_empty()).then(|| tests.join(" && ").into());
         Ok(Lowered::Hist((from.format.system.clone(), from.format.name.clone()), spec))
+    }
+
+    /// The groups are the keys: those that are not selected are added.
+    fn grouped(&self, query: &Query, from: &Source, columns: &[(String, String)], spec: &mut HistSpec) -> Result<()> {
+        if query.group.is_empty() {
+            return Ok(());
+        }
+        let mut groups = Vec::new();
+        for group in &query.group {
+            let column = columns.iter().find(|(known, _)| *known == group.value).map(|(_, column)| column.as_str());
+            let name = match column {
+                Some(column) => column,
+                None => self.own(from, group)?,
+            };
+            groups.push(name.to_owned());
+            let is_key = |key: &Spanned<Expr>| matches!(&key.value, Expr::Field { name: key, .. } if key == name);
+            if !spec.keys.iter().any(is_key) {
+                spec.keys.push(group.with(Expr::field(name)));
+            }
+        }
+        let other = spec.keys.iter().find(|key| match &key.value {
+            Expr::Field { name, .. } => !groups.contains(name),
+            _ => false,
+        });
+        match other {
+            Some(key) => Err(self
+                .error(key, format!("`{}` is selected, but not grouped by", key.value))
+                .hint("add it to GROUP BY, or take sum() of it")),
+            None => Ok(()),
+        }
+    }
+
+    /// The column that a part of ORDER BY means.
+    fn sorted(&self, order: &Spanned<Order>, from: &Source, columns: &[(String, String)]) -> Result<SortKey> {
+        let Some(by) = &order.value.by else {
+            return Ok(SortKey { field: "hitcount".to_owned(), descending: order.value.descending });
+        };
+        let name = stripped(from, by).unwrap_or(by);
+        let column = columns.iter().find(|(known, _)| known == by || known == name);
+        let field = match column {
+            Some((_, column)) => column.clone(),
+            None if name == "hitcount" => name.to_owned(),
+            None => {
+                let near = did_you_mean(name, columns.iter().map(|(known, _)| known.as_str()));
+                let hint = near.unwrap_or_else(|| "a table is sorted by what is selected, or by count(*)".to_owned());
+                return Err(self.error(order, format!("cannot sort by `{by}`, which is not selected")).hint(hint));
+            }
+        };
+        Ok(SortKey { field, descending: order.value.descending })
     }
 
     /// A key, or with `_COUNTER_` a value.
@@ -145,6 +208,9 @@ impl Lower<'_> {
             SelectExpr::Plus(left, _) | SelectExpr::Minus(left, _) => {
                 Err(self.error(left, "sums and differences need two events: JOIN"))
             }
+            // Every table counts its events.
+            SelectExpr::Count => Ok((Expr::field("hitcount"), true)),
+            SelectExpr::Sum(field) => Ok((Expr::field(self.own(from, field)?), true)),
             SelectExpr::Cast(field, ty) => {
                 let name = self.own(from, field)?;
                 let is_text = from.format.field(name).is_some_and(crate::format::Field::is_string);
@@ -172,6 +238,11 @@ impl Lower<'_> {
     }
 
     fn synth(&self, query: &Query, join: &Join, sources: [Source; 2], name: &str) -> Result<Lowered> {
+        if let Some(span) = query.group.first().map(|g| g.span).or_else(|| query.order.first().map(|o| o.span)) {
+            let hint = "count it: `rtrace hist synthetic:NAME --key ... --sort ...`";
+            let error = Diagnostic::new("sql", self.text, span, "a synthetic event has no groups and no order");
+            return Err(error.hint(hint));
+        }
         let mut pairs = Vec::new();
         for (left, right) in &join.on {
             let (left_side, left_name) = self.side(&sources, left)?;
@@ -276,6 +347,10 @@ impl Lower<'_> {
                     (_, Side::Start) => Arithmetic::DeltaStart,
                 };
                 builder.compare(&start, &end, calc, name)
+            }
+            SelectExpr::Count | SelectExpr::Sum(_) => {
+                let hint = "count it: `rtrace hist synthetic:NAME --key ...`";
+                return Err(self.error(selection, "a synthetic event is one event, and counts nothing").hint(hint));
             }
             SelectExpr::Cast(_, ty) => {
                 return Err(self.error(ty, "a synthetic event has no casts").hint("cast in a histogram of the event"));

@@ -11,5 +11,5 @@ mod lower;
 mod parse;
 mod print;
 
-pub use ast::{Condition, Item, Join, Query, SelectExpr, Selection, Test, TestValue};
+pub use ast::{Condition, Item, Join, Order, Query, SelectExpr, Selection, Test, TestValue};
 pub use lower::{Find, Lowered, lower};

@@ -1,7 +1,7 @@
 //! Tokens to the tree.
 
 use super::lex::{Token, lex};
-use super::{Condition, Item, Join, Query, SelectExpr, Selection, Test, TestValue};
+use super::{Condition, Item, Join, Order, Query, SelectExpr, Selection, Test, TestValue};
 use crate::syntax::{Diagnostic, Span, Spanned};
 
 /// Parentheses and `!` may be nested so deep.
@@ -53,7 +53,64 @@ impl Parser<'_> {
                 }
             }
         }
-        Ok(Query { select, from, join, conditions })
+        let mut group = Vec::new();
+        if self.eat_clause("GROUP") {
+            group = self.list(|parser| parser.name("a field"))?;
+        }
+        let mut order = Vec::new();
+        if self.eat_clause("ORDER") {
+            order = self.list(Self::order)?;
+        }
+        Ok(Query { select, from, join, conditions, group, order })
+    }
+
+    /// True at `WORD BY`. These words are names as well: fields are called `order`, and the language does not reserve them.
+    fn is_clause(&self, word: &str) -> bool {
+        let is = |at: usize, word: &str| matches!(self.tokens.get(at).map(|t| &t.value), Some(Token::Name(name)) if name.eq_ignore_ascii_case(word));
+        is(self.next, word) && is(self.next + 1, "BY")
+    }
+
+    fn eat_clause(&mut self, word: &str) -> bool {
+        let found = self.is_clause(word);
+        self.next += if found { 2 } else { 0 };
+        found
+    }
+
+    /// True at `LIMIT 10`, which is no name either.
+    fn is_limit(&self) -> bool {
+        let number = matches!(self.tokens.get(self.next + 1).map(|t| &t.value), Some(Token::Number(_)));
+        number && matches!(self.peek(), Some(Token::Name(name)) if name.eq_ignore_ascii_case("LIMIT"))
+    }
+
+    fn order(&mut self) -> Result<Spanned<Order>> {
+        let start = self.here();
+        let by = if self.eat_count()? { None } else { Some(self.name("a field or count(*)")?.value) };
+        let mut descending = false;
+        if let Some(Token::Name(word)) = self.peek() {
+            descending = word.eq_ignore_ascii_case("DESC");
+            self.next += usize::from(descending || word.eq_ignore_ascii_case("ASC"));
+        }
+        Ok(Spanned::new(Order { by, descending }, start.to(self.before())))
+    }
+
+    /// The name of a function at `NAME(`.
+    fn function(&self) -> Option<String> {
+        let open = self.tokens.get(self.next + 1).is_some_and(|t| t.value == Token::Sign("("));
+        match self.peek() {
+            Some(Token::Name(name)) if open => Some(name.to_ascii_lowercase()),
+            _ => None,
+        }
+    }
+
+    /// Consumes `count(*)`.
+    fn eat_count(&mut self) -> Result<bool> {
+        let found = self.function().is_some_and(|name| name == "count");
+        if found {
+            self.next += 2;
+            self.sign("*")?;
+            self.sign(")")?;
+        }
+        Ok(found)
     }
 
     fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
@@ -82,6 +139,7 @@ impl Parser<'_> {
             return self.name("a name").map(Some);
         }
         match self.peek() {
+            _ if self.is_clause("GROUP") || self.is_clause("ORDER") || self.is_limit() => Ok(None),
             Some(Token::Name(_)) => self.name("a name").map(Some),
             _ => Ok(None),
         }
@@ -103,6 +161,15 @@ impl Parser<'_> {
             };
             self.sign(")")?;
             SelectExpr::Cast(field, ty)
+        } else if self.eat_count()? {
+            SelectExpr::Count
+        } else if self.function().is_some_and(|name| name == "sum") {
+            self.next += 2;
+            let field = self.name("a field")?;
+            self.sign(")")?;
+            SelectExpr::Sum(field)
+        } else if self.function().is_some() {
+            return Err(self.expected("a field"));
         } else {
             let parenthesis = self.eat_sign("(");
             let left = self.name("a field")?;
@@ -218,8 +285,15 @@ impl Parser<'_> {
                 "AND" => error.hint("write `&&`, or a comma"),
                 "OR" => error.hint("write `||`"),
                 "NOT" => error.hint("write `!`"),
-                "GROUP" | "ORDER" | "LIMIT" | "INNER" | "LEFT" => {
-                    error.hint("only SELECT, FROM, JOIN, ON and WHERE are known")
+                "LIMIT" => error.hint(
+                    "a table keeps all its entries: `rtrace hist show --limit N` shows the N largest, \
+                     `rtrace hist --size N` says for how many there is room",
+                ),
+                "GROUP" | "ORDER" | "HAVING" | "INNER" | "LEFT" => {
+                    error.hint("SELECT, FROM, JOIN, ON, WHERE, GROUP BY and ORDER BY are known, in this order")
+                }
+                "AVG" | "MIN" | "MAX" => {
+                    error.hint("count(*) and sum(FIELD) are known; `synth sql --max FIELD` acts on a maximum")
                 }
                 _ => error,
             },

@@ -1,7 +1,7 @@
 //! The tree as text that parses to the same tree.
 
 use super::lex::WORDS;
-use super::{Condition, Item, Query, SelectExpr, Selection, Test, TestValue};
+use super::{Condition, Item, Order, Query, SelectExpr, Selection, Test, TestValue};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for Query {
@@ -19,6 +19,14 @@ impl Display for Query {
             f.write_str(" WHERE ")?;
             let conditions: Vec<_> = self.conditions.iter().map(|c| Top(&c.value)).collect();
             list(f, &conditions)?;
+        }
+        if !self.group.is_empty() {
+            f.write_str(" GROUP BY ")?;
+            list(f, &self.group.iter().map(|name| Name(name)).collect::<Vec<_>>())?;
+        }
+        if !self.order.is_empty() {
+            f.write_str(" ORDER BY ")?;
+            list(f, &self.order)?;
         }
         Ok(())
     }
@@ -60,8 +68,20 @@ impl Display for Selection {
                 write!(f, "CAST({} AS sym-offset)", Name(field))?
             }
             SelectExpr::Cast(field, ty) => write!(f, "CAST({} AS {})", Name(field), Name(ty))?,
+            SelectExpr::Count => f.write_str("count(*)")?,
+            SelectExpr::Sum(field) => write!(f, "sum({})", Name(field))?,
         }
         self.label.iter().try_for_each(|label| write!(f, " AS {}", Name(label)))
+    }
+}
+
+impl Display for Order {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match &self.by {
+            Some(name) => Name(name).fmt(f)?,
+            None => f.write_str("count(*)")?,
+        }
+        f.write_str(if self.descending { " DESC" } else { "" })
     }
 }
 

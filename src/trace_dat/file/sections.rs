@@ -20,19 +20,26 @@ pub struct Section {
     pub size: u64,
     /// True if they are compressed.
     pub compressed: bool,
+    /// Offset of its name in [`Trace::strings`], in bytes; `None` in files without names.
+    pub name: Option<u64>,
+    /// Bytes before compression, as the section says; `None` if it is not compressed as a whole.
+    pub unpacked: Option<u64>,
 }
 
 impl Trace {
     /// The sections of a version 7 file, as they follow each other.
     pub fn sections(&self) -> Vec<Section> {
         let Some(mut scan) = self.scan_of_sections() else { return Vec::new() };
+        let headers = walk(&mut scan).headers;
         let section = |header: SectionHeader| Section {
             id: header.id,
             offset: header.offset,
             size: header.size,
             compressed: header.is_compressed(),
+            name: (header.name != SectionHeader::NO_NAME).then_some(u64::from(header.name)),
+            unpacked: unpacked_size(&mut scan, header),
         };
-        walk(&mut scan).headers.into_iter().map(section).collect()
+        headers.into_iter().map(section).collect()
     }
 
     /// The texts that section headers refer to, of a version 7 file, with the offsets by which they do: those of each
@@ -142,6 +149,15 @@ pub(super) fn read_header(scan: &mut Scan<'_>, id: SectionId, at: u64) -> Result
         return Err(FileError::WrongSection { place: scan.place(), found: header.id });
     }
     Ok(header)
+}
+
+/// Size of a section's data before compression. Data of ring buffers is compressed in chunks.
+fn unpacked_size(scan: &mut Scan<'_>, header: SectionHeader) -> Option<u64> {
+    if !header.is_compressed() || header.id == SectionId::BUFFER {
+        return None;
+    }
+    scan.seek(header.data().start.saturating_add(4));
+    scan.u32().ok().map(u64::from)
 }
 
 /// The data of the section whose header was just read.

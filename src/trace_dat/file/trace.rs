@@ -61,6 +61,11 @@ impl Trace {
         self.options.iter().filter(move |o| o.id == id)
     }
 
+    /// Nanoseconds from the trace clock to the time since 1970, if the recorder measured them (option DATE).
+    pub fn date(&self) -> Option<i64> {
+        self.option(OptionId::DATE).map(|_| self.times.date)
+    }
+
     /// Layout of the sub-buffers of `buffer`.
     pub fn page_layout(&self, buffer: &Buffer) -> PageLayout {
         PageLayout::new(&self.header_page, self.abi, buffer.page_size)

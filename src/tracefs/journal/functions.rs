@@ -3,7 +3,6 @@
 use super::core::Journal;
 use super::restore::value_to_write;
 use super::undo::Undo;
-use crate::syntax::nearest;
 use crate::tracefs::{Error, FunctionList, Instance, WriteMode};
 use crate::trigger::{FunctionAction, FunctionTrigger};
 use crate::units::Pid;
@@ -82,20 +81,11 @@ impl Journal {
 
 /// The kernel answers EINVAL where no function fits; then the names that resemble it are of use.
 fn unknown(instance: &Instance, pattern: &str, error: Error) -> Error {
-    let name = pattern.split(':').next().unwrap_or(pattern);
     if error.errno() != Some(Errno::EINVAL) {
         return error;
     }
-    let Ok(functions) = instance.tracefs().functions() else { return error };
-    let known = |name: &str| functions.lines().any(|line| line.split_whitespace().next() == Some(name));
-    if known(name) || name.contains(['*', '?', '[']) && !name.is_empty() && matches_any(&functions, name) {
-        return error;
+    match instance.tracefs().require_function(pattern) {
+        Err(unknown @ Error::NoFunction { .. }) => unknown,
+        _ => error,
     }
-    let names = functions.lines().filter_map(|line| line.split_whitespace().next());
-    let similar = nearest(name, names).into_iter().map(str::to_owned).collect();
-    Error::NoFunction { pattern: pattern.to_owned(), nearest: similar }
-}
-
-fn matches_any(functions: &str, glob: &str) -> bool {
-    functions.lines().filter_map(|line| line.split_whitespace().next()).any(|f| crate::tracefs::glob_matches(glob, f))
 }

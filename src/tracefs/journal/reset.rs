@@ -3,9 +3,12 @@
 use super::core::Journal;
 use super::restore::may_hide_a_list;
 use super::undo::{UndoError, remove_triggers};
+use crate::probe::Probe;
+use crate::tracefs::boot_clock::boot_clock;
 use crate::tracefs::defaults;
 use crate::tracefs::status::{LISTS, is_partial, list, page_kib, unusual_options};
 use crate::tracefs::{BufferSize, Error, Instance, WriteMode};
+use std::collections::BTreeSet;
 
 /// Settings that [`Journal::reset`] leaves alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,7 +22,7 @@ pub struct ResetPlan {
 
 impl Journal {
     /// Puts `instance` into the state after boot and clears it: no tracer, events, filters, triggers, pid or function
-    /// lists, clock `local`, all CPUs, options and buffer sizes as after boot; for the top level also without dynamic events.
+    /// lists, all CPUs, clock, options and buffer sizes as after boot; for the top level also without dynamic events.
     /// Tracing is on afterwards. Only what differs is written.
     ///
     /// # Errors
@@ -34,7 +37,7 @@ impl Journal {
             reset.dynamic_events(&plan.keep);
         }
         reset.options();
-        reset.knob("trace_clock", "local");
+        reset.knob("trace_clock", &boot_clock(instance));
         reset.cpumask();
         reset.zero("tracing_max_latency");
         reset.zero("tracing_thresh");
@@ -122,13 +125,15 @@ impl Reset<'_> {
 
     fn dynamic_events(&mut self, keep: &[char]) {
         let of_user_space = list(self.instance, "uprobe_events");
+        let mut removed = BTreeSet::new(); // an event may have several probes
         // The newest first: an event probe is younger than the event it is on.
         for line in list(self.instance, "dynamic_events").iter().rev() {
             let Some(kind) = line.chars().next() else { continue };
             let kind = if of_user_space.contains(line) { kind.to_ascii_uppercase() } else { kind };
-            let name = line.split_once(':').and_then(|(_, rest)| rest.split_whitespace().next());
-            if let (false, Some(name)) = (keep.contains(&kind), name) {
-                self.write("dynamic_events", &format!("-:{name}"), WriteMode::Append);
+            if let (false, Some(removal)) = (keep.contains(&kind), removal(line))
+                && removed.insert(removal.clone())
+            {
+                self.write("dynamic_events", &removal, WriteMode::Append);
             }
         }
     }
@@ -172,6 +177,15 @@ impl Reset<'_> {
     }
 }
 
+/// The text that removes the dynamic event of which the kernel shows `line`.
+fn removal(line: &str) -> Option<String> {
+    let by_name = || {
+        let name = line.split_once(':')?.1.split_whitespace().next()?;
+        Some(format!("-:{name}"))
+    };
+    line.parse().ok().and_then(|probe: Probe| probe.removal()).or_else(by_name)
+}
+
 /// A mask of the first `cpus` CPUs: `3`, `f,ffffffff`.
 fn full_mask(cpus: usize) -> String {
     let (words, rest) = (cpus / 32, cpus % 32);
@@ -185,7 +199,19 @@ fn full_mask(cpus: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::full_mask;
+    use super::{full_mask, removal};
+
+    #[test]
+    fn removals() {
+        for (line, removed) in [
+            ("p:kprobes/ev vfs_read arg1=%di", "-:kprobes/ev"),
+            ("s:synthetic/wake\tu64 lat; pid_t pid", "-:synthetic/wake"),
+            ("u:mine u32 number; char[20] name", "-:user_events/mine u32 number; char[20] name"),
+            ("u:plain", "-:user_events/plain"),
+        ] {
+            assert_eq!(removal(line).as_deref(), Some(removed));
+        }
+    }
 
     #[test]
     fn masks() {

@@ -106,7 +106,7 @@ pub(super) fn remove_triggers(to: &mut Writer, instance: &Instance) {
     for system in instance.systems().unwrap_or_default() {
         for event in instance.events_of(&system).unwrap_or_default() {
             let text = instance.read(&event.file("trigger")).unwrap_or_default();
-            left.extend(trigger_lines(&text).map(|line| (event.clone(), format!("!{}", settable(line)))));
+            left.extend(trigger_lines(&text).flat_map(settable).map(|text| (event.clone(), format!("!{text}"))));
         }
     }
     loop {
@@ -121,10 +121,12 @@ pub(super) fn remove_triggers(to: &mut Writer, instance: &Instance) {
 }
 
 /// A trigger as it is set, from how the kernel shows it: `traceoff:unlimited` is set as `traceoff`,
-/// `stacktrace:count=3` as `stacktrace`, `hist:...:size=2048 [active]` without the brackets.
-fn settable(line: &str) -> String {
-    if let Some(text) = Echo::settable(line) {
-        return text;
+/// `stacktrace:count=3` as `stacktrace`, `hist:...:size=2048 [active]` without the brackets. Several texts where it may
+/// have been any of them; the kernel says yes to the removal of what is not there.
+fn settable(line: &str) -> Vec<String> {
+    let written = Echo::written(line);
+    if !written.is_empty() {
+        return written;
     }
     let line = ["[active]", "[paused]"].iter().fold(line, |l, state| l.trim_end().trim_end_matches(state)).trim_end();
     let (trigger, filter) = match line.split_once(" if ") {
@@ -137,10 +139,10 @@ fn settable(line: &str) -> String {
         }
         _ => trigger,
     };
-    match filter {
+    vec![match filter {
         Some(filter) => format!("{trigger} if {filter}"),
         None => trigger.to_owned(),
-    }
+    }]
 }
 
 /// Writes that could not be undone. The rest was.
@@ -190,7 +192,17 @@ mod tests {
                 "hist:keys=a.log2:vals=hitcount:sort=a.descending:size=2048",
             ),
         ] {
-            assert_eq!(settable(shown), set);
+            assert_eq!(settable(shown), [set]);
         }
+        assert_eq!(
+            settable(
+                "hist:keys=common_cpu,common_cpus:vals=hitcount:sort=common_cpu:size=2048 if common_cpu == 1 [active]"
+            ),
+            [
+                "hist:keys=common_cpu,common_cpus:vals=hitcount:sort=common_cpu:size=2048 if common_cpu == 1",
+                "hist:keys=cpu,common_cpus:vals=hitcount:sort=cpu:size=2048 if common_cpu == 1",
+                "hist:keys=CPU,common_cpus:vals=hitcount:sort=CPU:size=2048 if common_cpu == 1",
+            ]
+        );
     }
 }

@@ -32,11 +32,11 @@ impl Writer {
                 WriteMode::Append => "add to",
                 WriteMode::Truncate => "set",
             };
-            let mut error = Error::file(action, file, Some(text), cause);
-            if let Error::File { kernel, .. } = &mut error {
-                *kernel = self.complaint(file, text).map(Box::new);
+            // What the kernel says about it comes first: ENOENT may mean a field, and EPERM a probe.
+            match self.complaint(file, text) {
+                Some(entry) => Error::refused(action, file, text, cause, entry),
+                None => Error::file(action, file, Some(text), cause),
             }
-            error
         })
     }
 

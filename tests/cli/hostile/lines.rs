@@ -73,12 +73,36 @@ pub(super) const OF_FILES: &Lines = &[
     ("hist", "?hist -i FILES"),
     ("hist", "?hist -i CUT"),
     ("mem", "mem FILE"),
+    ("analyze", "analyze"),
+    ("analyze-io", "?analyze io FILE"),
+    ("analyze-io", "analyze io --json FILE"),
+    ("analyze-io", "analyze io --csv FILE"),
+    ("analyze-io", "analyze io CUT"),
+    ("analyze-irq", "?analyze irq FILE"),
+    ("analyze-irq", "analyze irq --json FILE"),
+    ("analyze-irq", "analyze irq --csv --top 3 FILE"),
+    ("analyze-irq", "analyze irq CUT"),
+    ("analyze-sched", "?analyze sched FILE"),
+    ("analyze-sched", "?analyze sched --csv --top 0 FILE"),
+    ("analyze-sched", "analyze sched --json FILE"),
+    ("analyze-sched", "analyze sched CUT"),
+    ("analyze-sched", "analyze sched --comm ATTACK FILE"),
+    ("analyze-syscalls", "?analyze syscalls FILE"),
+    ("analyze-syscalls", "analyze syscalls --json FILE"),
+    ("analyze-syscalls", "analyze syscalls --csv --comm ATTACK --call ATTACK FILE"),
+    ("analyze-syscalls", "analyze syscalls CUT"),
     ("profile", "!profile --input FILE"),
     ("profile", "profile --stderr --input FILE"),
     ("split", "?split -i FILE -o part.dat"),
     ("split", "?split -i CUT -o part.dat"),
     ("convert", "?convert -i FILE -o new.dat"),
     ("convert", "?convert -i CUT -o new.dat"),
+    ("convert", "?convert --force FILE -o out --to perfetto"),
+    ("convert", "?convert --force FILES -o out --to folded"),
+    ("convert", "?convert --force FILES -o out --to speedscope"),
+    ("convert", "?convert --force FILES -o out --to chrome"),
+    ("convert", "?convert CUT -o - --to csv"),
+    ("convert", "?convert FILE ATTACK"),
     ("recover", "?recover FILE"),
     ("recover", "?recover CUT"),
     ("recover", "?restore -i FILE -o new.dat ATTACK"),
@@ -156,6 +180,7 @@ pub(super) const OF_TRACEFS: &Lines = &[
     ("probe-add", "?probe add ATTACK"),
     ("probe-remove", "?probe remove ATTACK"),
     ("synth", "synth --help"),
+    ("synth-define", "synth define ATTACK 'u64 lat'"),
     ("synth-list", "?synth list"),
     ("synth-show", "?synth show ATTACK"),
     ("synth-create", "?synth create ATTACK --start sched:sched_switch --end sched:sched_switch --match pid=pid"),
@@ -188,7 +213,7 @@ pub(super) fn fill(tree: &Tree) {
         put("current_tracer", b"nop\n");
         put("trace_clock", format!("[local] {comm}\n").as_bytes());
         put("available_tracers", format!("{comm} nop\n").as_bytes());
-        put("set_event", format!("sched:{comm}\n").as_bytes());
+        put("set_event", format!("sched:{comm}\nsched:sched_switch\n").as_bytes());
         put("events/enable", b"0\n");
         put("events/sched/sched_switch/enable", b"0\n");
         put("events/sched/sched_switch/filter", format!("prev_comm == \"{comm}\"\n").as_bytes());

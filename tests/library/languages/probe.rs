@@ -50,10 +50,8 @@ fn fetch() -> impl Strategy<Value = String> {
             "$stack",
             "$stack7",
             "$arg1",
-            "$arg*",
-            "$comm",
+            "$arg2->x.y",
             "\\7",
-            "\\\"a_b:c\"",
             "count",
             "a->b.c",
             "@jiffies+8",
@@ -81,6 +79,8 @@ proptest! {
             text.push_str(&format!(" v{i}={fetch}{kind}"));
         }
         prop_assume!(!(head == "r12:g/name" && place.contains('/')));
+        // A program's parameters have no names, and the kernel's symbols are not its.
+        prop_assume!(!(place.contains('/') && ["count", "a->", "jiffies"].iter().any(|name| text.contains(name))));
         let probe: Probe = text.parse().map_err(|e: rtrace::syntax::Diagnostic| TestCaseError::fail(e.to_string()))?;
         prop_assert_eq!(probe.to_string().parse(), Ok(probe));
     }

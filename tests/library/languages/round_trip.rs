@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rtrace::filter::{CpuList, Expr, Filter, Modifier, Op, Predicate, Value};
 use rtrace::probe::{Arg, Fetch, KernelPlace, Probe, ProbeKind};
 use rtrace::syntax::{Span, Spanned};
-use rtrace::synth::sql::{Condition, Item, Join, Query, SelectExpr, Selection, Test, TestValue};
+use rtrace::synth::sql::{Condition, Item, Join, Order, Query, SelectExpr, Selection, Test, TestValue};
 use rtrace::synth::{FieldType, SynthDef, SynthField};
 use rtrace::trigger::{Action, EventRef, FunctionAction, FunctionTrigger, Trigger};
 
@@ -96,30 +96,57 @@ fn function_trigger() -> impl Strategy<Value = FunctionTrigger> {
         .prop_map(|(function, action, count)| FunctionTrigger { function, action, count })
 }
 
-fn fetch(of_event: bool, returns: bool) -> impl Strategy<Value = Fetch> {
-    let leaf = if of_event {
-        name().prop_filter("it has its own meaning", |n| n != "comm").prop_map(Fetch::EventField).boxed()
-    } else {
-        prop_oneof![
-            prop::sample::select(vec!["di", "ax", "orig_ax", "r15"]).prop_map(|r| Fetch::Register(r.to_owned())),
-            Just(Fetch::Stack),
-            (0u32..4096).prop_map(Fetch::StackEntry),
-            (1u32..=128).prop_map(Fetch::Argument),
-            Just(Fetch::Arguments),
-            Just(if returns { Fetch::ReturnValue } else { Fetch::Stack }),
-        ]
-        .boxed()
+/// What a place of this kind has to record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Site {
+    Kernel,
+    User,
+    Function,
+    Event,
+}
+
+fn fetch(site: Site, returns: bool) -> impl Strategy<Value = Fetch> {
+    let register = prop::sample::select(vec!["di", "ax", "orig_ax", "r15"]).prop_map(|r| Fetch::Register(r.to_owned()));
+    let value = if returns { Fetch::ReturnValue } else { Fetch::Argument(2) };
+    let member = (Just(value.clone()), "[a-z_]{1,6}((->|\\.)[a-z_]{1,6}){0,2}")
+        .prop_map(|(of, path)| Fetch::Member { of: Box::new(of), path });
+    let other = prop_oneof![
+        Just(Fetch::Stack),
+        (0u32..4096).prop_map(Fetch::StackEntry),
+        (1u32..=128).prop_map(Fetch::Argument),
+        Just(Fetch::Arguments),
+        Just(value),
+        member,
+    ];
+    let own = match site {
+        Site::Event => {
+            name().prop_filter("it has its own meaning", |n| n != "comm").prop_map(Fetch::EventField).boxed()
+        }
+        Site::Function => other.boxed(),
+        Site::Kernel | Site::User => prop_oneof![1 => register, 3 => other].boxed(),
+    };
+    let memory = match site {
+        Site::User => "(0x[0-9a-f]{1,16}|\\+[0-9]{1,4})",
+        _ => "(0x[0-9a-f]{1,16}|[a-z_]{1,8}([+-](0|[1-9][0-9]{0,2}))?)",
+    };
+    let variable = match site {
+        Site::Kernel | Site::Function => "[a-z_]{1,6}((->|\\.)[a-z_]{1,6}){0,2}".prop_map(Fetch::Variable).boxed(),
+        Site::User | Site::Event => Just(Fetch::Comm).boxed(),
     };
     let leaf = prop_oneof![
-        4 => leaf,
+        4 => own,
         1 => Just(Fetch::Comm),
-        1 => "(0x[0-9a-f]{1,16}|[a-z_]{1,8}([+-][0-9]{1,3})?|\\+[0-9]{1,4})".prop_map(Fetch::Memory),
+        1 => memory.prop_map(Fetch::Memory),
         1 => "(-?[1-9][0-9]{0,8}|0x[0-9a-f]{1,8})".prop_map(Fetch::Immediate),
         1 => "[a-z_:=]{0,12}".prop_map(Fetch::Text),
-        1 => "[a-z_]{1,6}((->|\\.)[a-z_]{1,6}){0,2}".prop_map(Fetch::Variable),
+        1 => variable,
     ];
     leaf.prop_recursive(3, 6, 1, |inner| {
-        (any::<bool>(), -99999i64..99999, inner).prop_map(|(user, offset, address)| Fetch::Deref {
+        let address = inner.prop_map(|inner| match inner {
+            Fetch::Comm | Fetch::Text(_) | Fetch::Arguments => Fetch::Immediate("1".to_owned()),
+            address => address,
+        });
+        (any::<bool>(), -99999i64..99999, address).prop_map(|(user, offset, address)| Fetch::Deref {
             user,
             offset,
             address: Box::new(address),
@@ -127,16 +154,22 @@ fn fetch(of_event: bool, returns: bool) -> impl Strategy<Value = Fetch> {
     })
 }
 
-fn args(of_event: bool, returns: bool) -> impl Strategy<Value = Vec<Arg>> {
+fn args(site: Site, returns: bool) -> impl Strategy<Value = Vec<Arg>> {
     let kinds = ["u8", "s64", "x32[7]", "b4@2/32", "symbol", "char", "u16[64]"];
-    let one = (option::of(Just(())), fetch(of_event, returns), option::of(prop::sample::select(kinds.to_vec())));
-    vec(one, 0..4).prop_map(|all| {
-        let named = |(at, (name, fetch, kind)): (usize, (Option<()>, Fetch, Option<&str>))| Arg {
-            name: name.map(|()| format!("v{at}")),
-            fetch,
-            kind: kind.map(str::to_owned),
+    let one = (option::of(Just(())), fetch(site, returns), option::of(prop::sample::select(kinds.to_vec())));
+    vec(one, 0..4).prop_map(move |all| {
+        let mut listed = false; // $arg* stands once, without a name
+        let mut arg = |(at, (name, fetch, kind)): (usize, (Option<()>, Fetch, Option<&str>))| {
+            let fetch = if fetch == Fetch::Arguments && listed { Fetch::Stack } else { fetch };
+            listed |= fetch == Fetch::Arguments;
+            let is_text = matches!(fetch, Fetch::Comm | Fetch::Text(_)) && site != Site::Event;
+            Arg {
+                name: name.filter(|()| fetch != Fetch::Arguments).map(|()| format!("v{at}")),
+                fetch,
+                kind: kind.map(|kind| if is_text { "string" } else { kind }.to_owned()),
+            }
         };
-        all.into_iter().enumerate().map(named).collect()
+        all.into_iter().enumerate().map(&mut arg).collect()
     })
 }
 
@@ -174,7 +207,13 @@ fn probe() -> impl Strategy<Value = Probe> {
             ProbeKind::Uprobe { returns, .. } | ProbeKind::Function { returns, .. } => *returns,
             _ => false,
         };
-        let args = if user { Just(Vec::new()).boxed() } else { args(of_event, returns).boxed() };
+        let site = match &kind {
+            ProbeKind::Uprobe { .. } => Site::User,
+            ProbeKind::Function { .. } | ProbeKind::Tracepoint { .. } => Site::Function,
+            ProbeKind::Event { .. } => Site::Event,
+            _ => Site::Kernel,
+        };
+        let args = if user { Just(Vec::new()).boxed() } else { args(site, returns).boxed() };
         let filter = if of_event { option::of("[a-z]{1,4} == [0-9]").boxed() } else { Just(None).boxed() };
         let group = if user { Just(None).boxed() } else { option::of(name()).boxed() };
         let event = if user { name().prop_map(Some).boxed() } else { option::of(name()).boxed() };
@@ -204,7 +243,23 @@ fn definition() -> impl Strategy<Value = SynthDef> {
 
 /// Names of SQL: with dots, keywords, and what needs a backslash to be a name.
 fn word() -> impl Strategy<Value = Spanned<String>> {
-    let odd = prop::sample::select(vec!["from", "AS", "Select", "cast", "sym", "9lives", ".x", "TIMESTAMP"]);
+    let odd = prop::sample::select(vec![
+        "from",
+        "AS",
+        "Select",
+        "cast",
+        "sym",
+        "9lives",
+        ".x",
+        "TIMESTAMP",
+        "order",
+        "BY",
+        "group",
+        "desc",
+        "limit",
+        "count",
+        "sum",
+    ]);
     spanned(prop_oneof![6 => "[a-z_]{1,6}(\\.[a-zA-Z_0-9]{1,5})?", 1 => odd.prop_map(str::to_owned)])
 }
 
@@ -234,12 +289,18 @@ fn query() -> impl Strategy<Value = Query> {
         (word(), word()).prop_map(|(a, b)| SelectExpr::Minus(a, b)),
         (word(), word()).prop_map(|(a, b)| SelectExpr::Plus(a, b)),
         (word(), ty).prop_map(|(field, ty)| SelectExpr::Cast(field, ty)),
+        Just(SelectExpr::Count),
+        word().prop_map(SelectExpr::Sum),
     ];
     let selection = (expr, option::of(word())).prop_map(|(expr, label)| Selection { expr, label });
     let item = || (word(), option::of(word())).prop_map(|(name, label)| Item { name, label });
     let join = (item(), vec((word(), word()), 1..3)).prop_map(|(item, on)| Join { item, on });
-    (vec(spanned(selection), 1..4), item(), option::of(join), vec(spanned(condition()), 0..3))
-        .prop_map(|(select, from, join, conditions)| Query { select, from, join, conditions })
+    let by = option::of(word().prop_map(|word| word.value));
+    let order = (by, any::<bool>()).prop_map(|(by, descending)| Order { by, descending });
+    let clauses = (vec(spanned(condition()), 0..3), vec(word(), 0..3), vec(spanned(order), 0..3));
+    (vec(spanned(selection), 1..4), item(), option::of(join), clauses).prop_map(
+        |(select, from, join, (conditions, group, order))| Query { select, from, join, conditions, group, order },
+    )
 }
 
 proptest! {

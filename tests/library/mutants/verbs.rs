@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Command lines; `OUT` is a file that they write.
-pub(super) const VERBS: [&str; 36] = [
+pub(super) const VERBS: [&str; 40] = [
     "dump --validate",
     "report -R",
     "report --format json",
@@ -41,6 +41,10 @@ pub(super) const VERBS: [&str; 36] = [
     "convert -o OUT",
     "convert -o OUT --compression none",
     "convert -o OUT --file-version 6",
+    "convert -o OUT --to perfetto",
+    "convert -o OUT --to folded",
+    "convert -o OUT --to speedscope",
+    "convert -o OUT --to chrome --threads 2",
     "split -o OUT -e 50",
     "mem",
     "hist -i",

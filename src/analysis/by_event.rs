@@ -1,0 +1,58 @@
+//! The meaning of each event to an analysis, found by a record's id.
+
+use crate::abi::Abi;
+use crate::event::{Common, Record};
+use crate::format::EventFormat;
+use crate::units::Pid;
+
+/// Meanings of a recording's events; those without one are passed over.
+#[derive(Clone, Debug)]
+pub(super) struct ByEvent<M> {
+    /// Byte order and word size of the records.
+    pub(super) abi: Abi,
+    common: Common,
+    /// By id.
+    meanings: Vec<Option<M>>,
+}
+
+impl<M: Clone> ByEvent<M> {
+    /// Meanings as `of` gives them; the first format says where all have their common fields.
+    pub(super) fn new<'f>(
+        formats: impl IntoIterator<Item = &'f EventFormat>,
+        abi: Abi,
+        of: impl Fn(&EventFormat) -> Option<M>,
+    ) -> Self {
+        let mut events = ByEvent { abi, common: Common::default(), meanings: Vec::new() };
+        for (number, format) in formats.into_iter().enumerate() {
+            if number == 0 {
+                events.common = Common::of(format);
+            }
+            let Some(meaning) = of(format) else { continue };
+            let id = usize::from(format.id.0);
+            if events.meanings.len() <= id {
+                events.meanings.resize(id + 1, None);
+            }
+            if let Some(place) = events.meanings.get_mut(id) {
+                *place = Some(meaning);
+            }
+        }
+        events
+    }
+
+    /// The meanings of all events.
+    pub(super) fn all(&self) -> impl Iterator<Item = &M> {
+        self.meanings.iter().flatten()
+    }
+
+    /// The meaning of a record's event.
+    #[inline]
+    pub(super) fn of(&self, record: &Record<'_>) -> Option<&M> {
+        self.meanings.get(usize::from(self.common.event_id(self.abi, record.data)))?.as_ref()
+    }
+
+    /// The task that was running.
+    #[inline]
+    pub(super) fn task(&self, record: &Record<'_>) -> Pid {
+        self.common.pid(self.abi, record.data)
+    }
+}

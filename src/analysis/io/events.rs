@@ -1,0 +1,133 @@
+//! Steps of requests, out of records.
+
+use crate::abi::Abi;
+use crate::analysis::by_event::ByEvent;
+use crate::analysis::fields::{Number, Text};
+use crate::event::Record;
+use crate::format::EventFormat;
+use std::fmt;
+
+/// A block device's number, as the kernel keeps it in events (`dev_t`, include/linux/kdev_t.h).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BlockDevice(pub u32);
+
+/// `MAJOR,MINOR`, as the kernel prints it.
+impl fmt::Display for BlockDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{}", self.0 >> 20, self.0 & 0xf_ffff)
+    }
+}
+
+/// The operation of a request, by its letters (`rwbs`, `blk_fill_rwbs` in kernel/trace/blktrace.c).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum IoOperation {
+    /// `R`.
+    Read,
+    /// `W`, with or without a flush before it.
+    Write,
+    /// `D`, or `DE`.
+    Discard,
+    /// `F` alone, or `FF`.
+    Flush,
+    /// Any other.
+    Other,
+}
+
+impl IoOperation {
+    fn of(letters: &[u8]) -> Self {
+        match letters {
+            [b'R', ..] | [b'F', b'R', ..] => IoOperation::Read,
+            [b'W', ..] | [b'F', b'W', ..] => IoOperation::Write,
+            [b'D', ..] | [b'F', b'D', ..] => IoOperation::Discard,
+            [b'F', ..] => IoOperation::Flush,
+            _ => IoOperation::Other,
+        }
+    }
+}
+
+/// A step of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Insert,
+    Issue,
+    Requeue,
+    Complete,
+}
+
+/// The event of a record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    pub(super) step: Step,
+    pub(super) device: BlockDevice,
+    pub(super) sector: u64,
+    /// Sectors of 512 bytes; 0 of a flush.
+    pub(super) sectors: u64,
+    pub(super) operation: IoOperation,
+    /// Negative `errno` of a completion.
+    pub(super) error: i64,
+}
+
+#[derive(Clone, Debug)]
+struct Kind {
+    step: Step,
+    device: Number,
+    sector: Number,
+    sectors: Number,
+    letters: Text,
+    error: Option<Number>,
+}
+
+impl Kind {
+    fn of(format: &EventFormat) -> Option<Kind> {
+        let step = match (format.system.as_str(), format.name.as_str()) {
+            ("block", "block_rq_insert") => Step::Insert,
+            ("block", "block_rq_issue") => Step::Issue,
+            ("block", "block_rq_requeue") => Step::Requeue,
+            ("block", "block_rq_complete") => Step::Complete,
+            _ => return None,
+        };
+        let number = |field| Number::of(format, field);
+        Some(Kind {
+            step,
+            device: number("dev")?,
+            sector: number("sector")?,
+            sectors: number("nr_sector")?,
+            letters: Text::of(format, "rwbs")?,
+            // Older kernels say `errors`.
+            error: number("error").or_else(|| number("errors")),
+        })
+    }
+}
+
+/// The events of one recording.
+#[derive(Clone, Debug)]
+pub(super) struct Events(ByEvent<Kind>);
+
+impl Events {
+    pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+        Events(ByEvent::new(formats, abi, Kind::of))
+    }
+
+    /// True if there are completions, without which no request has a duration.
+    pub(super) fn have_completions(&self) -> bool {
+        self.0.all().any(|kind| kind.step == Step::Complete)
+    }
+
+    #[inline]
+    pub(super) fn knows(&self, record: &Record<'_>) -> bool {
+        self.0.of(record).is_some()
+    }
+
+    pub(super) fn event(&self, record: &Record<'_>) -> Option<Event> {
+        let (abi, data) = (self.0.abi, record.data);
+        let kind = self.0.of(record)?;
+        Some(Event {
+            step: kind.step,
+            device: BlockDevice(kind.device.read(abi, data) as u32),
+            sector: kind.sector.read(abi, data),
+            sectors: kind.sectors.read(abi, data),
+            operation: IoOperation::of(kind.letters.read(abi, data)),
+            error: kind.error.map_or(0, |error| error.read_signed(abi, data)),
+        })
+    }
+}

@@ -1,0 +1,232 @@
+//! Following requests from insertion to completion.
+
+use super::events::{BlockDevice, Event, Events, IoOperation, Step};
+use super::report::{DeviceIo, IoCounts, IoReport, IoRequests, LongestRequest};
+use crate::abi::Abi;
+use crate::analysis::{Durations, InOrder};
+use crate::event::{Lost, Record};
+use crate::format::EventFormat;
+use crate::units::CpuId;
+use std::collections::{BTreeMap, HashMap};
+
+/// Requests to block devices; an [`Analysis`](crate::analysis::Analysis).
+#[derive(Clone, Debug)]
+pub struct Io {
+    events: Events,
+    window: Option<(u64, u64)>,
+    /// Requests on their way, by device and the sector that completes next.
+    open: HashMap<(BlockDevice, u64), Open>,
+    devices: BTreeMap<BlockDevice, Depth>,
+    requests: BTreeMap<(BlockDevice, IoOperation), IoRequests>,
+    counts: IoCounts,
+}
+
+/// A request on its way.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    operation: IoOperation,
+    inserted: Option<u64>,
+    issued: Option<u64>,
+    /// Its first sector.
+    sector: u64,
+    sectors: u64,
+    /// Sectors that are not complete.
+    left: u64,
+}
+
+/// Number of requests at a device, over time.
+#[derive(Clone, Debug)]
+struct Depth {
+    now: usize,
+    since: u64,
+    times: Vec<u64>,
+}
+
+impl Depth {
+    fn change(&mut self, now: usize, at: u64) {
+        if self.times.len() <= self.now {
+            self.times.resize(self.now + 1, 0);
+        }
+        if let Some(time) = self.times.get_mut(self.now) {
+            *time = time.saturating_add(at.saturating_sub(self.since));
+        }
+        (self.now, self.since) = (now, at);
+    }
+}
+
+/// Bytes of a sector, whatever the device's blocks are (include/linux/blk_types.h).
+const SECTOR: u64 = 512;
+
+impl Io {
+    /// For records of a file with these formats.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+        Io {
+            events: Events::new(formats, abi),
+            window: None,
+            open: HashMap::new(),
+            devices: BTreeMap::new(),
+            requests: BTreeMap::new(),
+            counts: IoCounts::default(),
+        }
+    }
+
+    /// True if the formats have `block_rq_complete`, without which there is nothing to say.
+    pub fn has_events(&self) -> bool {
+        self.events.have_completions()
+    }
+
+    /// Depth is known up to the last event before.
+    fn lose(&mut self) {
+        let at = self.window.map_or(0, |window| window.1);
+        self.counts.losses += 1;
+        self.counts.censored += self.open.len() as u64;
+        self.open.clear();
+        self.devices.values_mut().for_each(|depth| depth.change(0, at));
+    }
+
+    /// A request is at the device (1) or no longer (-1).
+    fn deeper(&mut self, device: BlockDevice, by: isize, at: u64) {
+        let depth = self.devices.entry(device).or_insert(Depth { now: 0, since: at, times: Vec::new() });
+        depth.change(depth.now.saturating_add_signed(by), at);
+    }
+
+    /// Takes a request away, from the device too if it is there.
+    fn take(&mut self, key: (BlockDevice, u64), at: u64) -> Option<Open> {
+        let open = self.open.remove(&key)?;
+        self.deeper(key.0, if open.issued.is_some() { -1 } else { 0 }, at);
+        Some(open)
+    }
+
+    fn insert(&mut self, event: &Event, at: u64) {
+        let key = (event.device, event.sector);
+        // One that was given back is inserted again.
+        if let Some(open) = self.open.get(&key)
+            && open.issued.is_none()
+            && open.operation == event.operation
+            && open.inserted.is_some()
+        {
+            return;
+        }
+        self.counts.unfinished += u64::from(self.take(key, at).is_some());
+        self.deeper(event.device, 0, at);
+        self.open.insert(key, Open::of(event, Some(at)));
+    }
+
+    fn issue(&mut self, event: &Event, at: u64) {
+        let key = (event.device, event.sector);
+        let open = match self.take(key, at) {
+            // Merging makes a request that waits longer.
+            Some(open) if open.issued.is_none() && open.operation == event.operation => {
+                Open { sectors: event.sectors, left: event.sectors, ..open }
+            }
+            open => {
+                self.counts.unfinished += u64::from(open.is_some());
+                Open::of(event, None)
+            }
+        };
+        self.open.insert(key, Open { issued: Some(at), ..open });
+        self.deeper(event.device, 1, at);
+    }
+
+    fn requeue(&mut self, event: &Event, at: u64) {
+        let key = (event.device, event.sector);
+        if let Some(open) = self.take(key, at) {
+            self.counts.requeued += 1;
+            let inserted = open.inserted.or(open.issued);
+            self.open.insert(key, Open { inserted, issued: None, ..open });
+        }
+    }
+
+    fn complete(&mut self, event: &Event, at: u64, cpu: CpuId) {
+        let key = (event.device, event.sector);
+        if let Some(open) = self.open.get(&key)
+            && (1..open.left).contains(&event.sectors)
+            && event.error == 0
+        {
+            // A part of it.
+            let mut open = *open;
+            self.open.remove(&key);
+            open.left -= event.sectors;
+            let next = (event.device, event.sector.wrapping_add(event.sectors));
+            self.open.insert(next, open);
+            return;
+        }
+        let Some((open, issued)) = self.take(key, at).and_then(|open| Some((open, open.issued?))) else {
+            self.deeper(event.device, 0, at);
+            self.counts.without_issue += 1;
+            return;
+        };
+        let begin = open.inserted.unwrap_or(issued);
+        let time = at.saturating_sub(begin);
+        let operation = open.operation;
+        let requests = self.requests.entry((event.device, operation)).or_insert_with(|| IoRequests {
+            device: event.device,
+            operation,
+            total: Durations::default(),
+            queued: Durations::default(),
+            device_time: Durations::default(),
+            bytes: 0,
+            errors: BTreeMap::new(),
+            longest: None,
+        });
+        requests.total.add(time);
+        requests.device_time.add(at.saturating_sub(issued));
+        if let Some(inserted) = open.inserted {
+            requests.queued.add(issued.saturating_sub(inserted));
+        }
+        requests.bytes = requests.bytes.saturating_add(open.sectors.saturating_mul(SECTOR));
+        if event.error != 0 {
+            let errno = i32::try_from(event.error.unsigned_abs()).unwrap_or(i32::MAX);
+            *requests.errors.entry(errno).or_default() += 1;
+        }
+        if requests.longest.is_none_or(|longest| longest.time < time) {
+            requests.longest = Some(LongestRequest { time, at: begin, sector: open.sector, cpu });
+        }
+    }
+}
+
+impl Open {
+    fn of(event: &Event, inserted: Option<u64>) -> Self {
+        let (sector, sectors) = (event.sector, event.sectors);
+        Open { operation: event.operation, inserted, issued: None, sector, sectors, left: sectors }
+    }
+}
+
+impl InOrder for Io {
+    type Finding = IoReport;
+
+    #[inline]
+    fn wants(&self, record: &Record<'_>) -> bool {
+        record.lost != Lost::None || self.events.knows(record)
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        let (at, cpu) = (record.timestamp.0, record.cpu);
+        if record.lost != Lost::None {
+            self.lose();
+        }
+        let Some(event) = self.events.event(record) else { return };
+        let begin = self.window.map_or(at, |window| window.0);
+        self.window = Some((begin, at));
+        match event.step {
+            Step::Insert => self.insert(&event, at),
+            Step::Issue => self.issue(&event, at),
+            Step::Requeue => self.requeue(&event, at),
+            Step::Complete => self.complete(&event, at, cpu),
+        }
+    }
+
+    fn finish(mut self) -> IoReport {
+        let mut counts = self.counts;
+        counts.unfinished += self.open.len() as u64;
+        let end = self.window.map_or(0, |window| window.1);
+        self.devices.values_mut().for_each(|depth| depth.change(0, end));
+        let devices = self.devices.into_iter().map(|(device, depth)| DeviceIo { device, depth: depth.times });
+        IoReport {
+            window: self.window,
+            devices: devices.collect(),
+            requests: self.requests.into_values().collect(),
+            counts,
+        }
+    }
+}

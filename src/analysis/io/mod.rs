@@ -1,0 +1,16 @@
+//! Requests to block devices: time in the queue, at the device, depth. `rtrace help analyses` has the definitions.
+//!
+//! ```text
+//!   block_rq_insert ---- queue ----> block_rq_issue ---- device ----> block_rq_complete
+//!   `---------------------------- total -------------------------------'
+//! ```
+
+mod events;
+mod follow;
+mod report;
+#[cfg(test)]
+mod tests;
+
+pub use events::{BlockDevice, IoOperation};
+pub use follow::Io;
+pub use report::{DeviceIo, IoCounts, IoReport, IoRequests, LongestRequest};

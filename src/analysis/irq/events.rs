@@ -1,0 +1,163 @@
+//! Entries, exits and what asks for them, out of records.
+
+use crate::abi::Abi;
+use crate::analysis::by_event::ByEvent;
+use crate::analysis::fields::{Number, Text};
+use crate::event::Record;
+use crate::format::EventFormat;
+use crate::units::Pid;
+
+/// A kind of code that interrupts tasks, or that the kernel runs later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum HandlerKind {
+    /// The handler of a device's interrupt (`irq:irq_handler_*`), by number.
+    Irq,
+    /// An interrupt of the processor itself (`irq_vectors:*`, x86): local timer, rescheduling, function calls; by vector.
+    Vector,
+    /// A soft interrupt (`irq:softirq_*`), by vector.
+    SoftIrq,
+    /// A tasklet (`irq:tasklet_*`, since Linux 6.4), by function.
+    Tasklet,
+    /// A timer (`timer:timer_expire_*`), by function.
+    Timer,
+    /// A high-resolution timer (`timer:hrtimer_expire_*`), by function.
+    HrTimer,
+    /// A work item (`workqueue:workqueue_execute_*`), by function; a worker task runs it.
+    Work,
+}
+
+impl HandlerKind {
+    /// All, in the order of their numbers.
+    pub const ALL: [HandlerKind; 7] = [
+        HandlerKind::Irq,
+        HandlerKind::Vector,
+        HandlerKind::SoftIrq,
+        HandlerKind::Tasklet,
+        HandlerKind::Timer,
+        HandlerKind::HrTimer,
+        HandlerKind::Work,
+    ];
+}
+
+/// The event of a record. `key` tells entries of a kind apart, `id` is what they are counted under.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event<'a> {
+    /// A soft interrupt or a work item is asked for.
+    Request {
+        kind: HandlerKind,
+        key: u64,
+    },
+    Entry {
+        kind: HandlerKind,
+        key: u64,
+        id: u64,
+        name: &'a [u8],
+    },
+    Exit {
+        kind: HandlerKind,
+        key: u64,
+    },
+}
+
+/// The events of one recording.
+#[derive(Clone, Debug)]
+pub(super) struct Events(ByEvent<Kind>);
+
+#[derive(Clone, Debug)]
+struct Kind {
+    kind: HandlerKind,
+    step: Step,
+    key: Number,
+    id: Number,
+    name: Name,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Request,
+    Entry,
+    Exit,
+}
+
+#[derive(Clone, Debug)]
+enum Name {
+    None,
+    Field(Text),
+    Fixed(Box<[u8]>),
+}
+
+impl Kind {
+    fn of(format: &EventFormat) -> Option<Kind> {
+        use HandlerKind::{HrTimer, Irq, SoftIrq, Tasklet, Timer, Vector, Work};
+        let (kind, step, key, id) = match (format.system.as_str(), format.name.as_str()) {
+            ("irq", "irq_handler_entry") => (Irq, Step::Entry, "irq", "irq"),
+            ("irq", "irq_handler_exit") => (Irq, Step::Exit, "irq", "irq"),
+            ("irq", "softirq_raise") => (SoftIrq, Step::Request, "vec", "vec"),
+            ("irq", "softirq_entry") => (SoftIrq, Step::Entry, "vec", "vec"),
+            ("irq", "softirq_exit") => (SoftIrq, Step::Exit, "vec", "vec"),
+            ("irq", "tasklet_entry") => (Tasklet, Step::Entry, "tasklet", "func"),
+            ("irq", "tasklet_exit") => (Tasklet, Step::Exit, "tasklet", "func"),
+            ("timer", "timer_expire_entry") => (Timer, Step::Entry, "timer", "function"),
+            ("timer", "timer_expire_exit") => (Timer, Step::Exit, "timer", "timer"),
+            ("timer", "hrtimer_expire_entry") => (HrTimer, Step::Entry, "hrtimer", "function"),
+            ("timer", "hrtimer_expire_exit") => (HrTimer, Step::Exit, "hrtimer", "hrtimer"),
+            ("workqueue", "workqueue_queue_work") => (Work, Step::Request, "work", "work"),
+            ("workqueue", "workqueue_execute_start") => (Work, Step::Entry, "work", "function"),
+            ("workqueue", "workqueue_execute_end") => (Work, Step::Exit, "work", "work"),
+            ("irq_vectors", name) if name.ends_with("_entry") => (Vector, Step::Entry, "vector", "vector"),
+            ("irq_vectors", name) if name.ends_with("_exit") => (Vector, Step::Exit, "vector", "vector"),
+            _ => return None,
+        };
+        let name = match kind {
+            Irq if step == Step::Entry => Name::Field(Text::of(format, "name")?),
+            Vector => Name::Fixed(format.name.trim_end_matches("_entry").as_bytes().into()),
+            _ => Name::None,
+        };
+        Some(Kind { kind, step, key: Number::of(format, key)?, id: Number::of(format, id)?, name })
+    }
+}
+
+impl Events {
+    pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+        Events(ByEvent::new(formats, abi, Kind::of))
+    }
+
+    /// True if there are exits, without which nothing has a duration.
+    pub(super) fn have_handlers(&self) -> bool {
+        self.0.all().any(|kind| kind.step == Step::Exit)
+    }
+
+    /// True if soft interrupts or work items are asked for.
+    pub(super) fn have_requests(&self) -> bool {
+        self.0.all().any(|kind| kind.step == Step::Request)
+    }
+
+    #[inline]
+    pub(super) fn knows(&self, record: &Record<'_>) -> bool {
+        self.0.of(record).is_some()
+    }
+
+    /// The task that was running.
+    #[inline]
+    pub(super) fn task(&self, record: &Record<'_>) -> Pid {
+        self.0.task(record)
+    }
+
+    pub(super) fn event<'a>(&'a self, record: &Record<'a>) -> Option<Event<'a>> {
+        let (abi, data) = (self.0.abi, record.data);
+        let found = self.0.of(record)?;
+        let (kind, key) = (found.kind, found.key.read(abi, data));
+        Some(match found.step {
+            Step::Request => Event::Request { kind, key },
+            Step::Exit => Event::Exit { kind, key },
+            Step::Entry => {
+                let name = match &found.name {
+                    Name::None => b"".as_slice(),
+                    Name::Field(text) => text.read(abi, data),
+                    Name::Fixed(name) => name,
+                };
+                Event::Entry { kind, key, id: found.id.read(abi, data), name }
+            }
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! A CPU: what runs on it, and how many tasks wait for it.
+
+use crate::units::Pid;
+
+/// A CPU while it is followed.
+#[derive(Clone, Debug)]
+pub(super) struct Cpu {
+    /// The task on it; 0 is its idle task; `None` if that is not known.
+    pub(super) current: Option<Pid>,
+    since: u64,
+    /// The time of its last event.
+    pub(super) seen: u64,
+    pub(super) busy: u64,
+    pub(super) idle: u64,
+    pub(super) unknown: u64,
+    /// Idle while at least one task waited for any CPU.
+    pub(super) idle_while_waited: u64,
+    waited_before: u64,
+    pub(super) switches: u64,
+    pub(super) wakeups: u64,
+    waiting: usize,
+    waiting_since: u64,
+    /// Time with so many tasks waiting for it.
+    pub(super) lengths: Vec<u64>,
+}
+
+impl Cpu {
+    pub(super) fn new(at: u64) -> Self {
+        Cpu {
+            current: None,
+            since: at,
+            seen: at,
+            busy: 0,
+            idle: 0,
+            unknown: 0,
+            idle_while_waited: 0,
+            waited_before: 0,
+            switches: 0,
+            wakeups: 0,
+            waiting: 0,
+            waiting_since: at,
+            lengths: Vec::new(),
+        }
+    }
+
+    /// From `at` on `task` runs; `waited` is the time so far in which any task waited. (Where events were lost, `at` may lie
+    /// before what it covers.)
+    pub(super) fn run(&mut self, task: Option<Pid>, at: u64, waited: u64) {
+        let lasted = at.saturating_sub(self.since);
+        let time = match self.current {
+            None => &mut self.unknown,
+            Some(Pid(0)) => {
+                self.idle_while_waited += waited.saturating_sub(self.waited_before).min(lasted);
+                &mut self.idle
+            }
+            Some(_) => &mut self.busy,
+        };
+        *time = time.saturating_add(lasted);
+        self.since = self.since.max(at);
+        self.waited_before = waited;
+        self.current = task;
+    }
+
+    /// From `at` on `change` tasks more wait for it, or fewer.
+    pub(super) fn wait(&mut self, change: isize, at: u64) {
+        if self.lengths.len() <= self.waiting {
+            self.lengths.resize(self.waiting + 1, 0);
+        }
+        self.lengths[self.waiting] += at.saturating_sub(self.waiting_since);
+        self.waiting_since = self.waiting_since.max(at);
+        self.waiting = self.waiting.saturating_add_signed(change);
+    }
+}

@@ -1,0 +1,389 @@
+//! Following tasks and CPUs from event to event.
+
+use super::cpu::Cpu;
+use super::report::{CpuSched, SchedCounts, SchedReport, TaskSched};
+use super::steps::{Left, Step, Steps};
+use super::task::{LongestWait, Task, TimeIn, Waker};
+use crate::abi::Abi;
+use crate::analysis::{Durations, InOrder};
+use crate::event::{Lost, Record};
+use crate::format::EventFormat;
+use crate::units::{CpuId, Pid};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
+/// Time of tasks and CPUs, by state; an [`Analysis`](crate::analysis::Analysis).
+#[derive(Clone, Debug)]
+pub struct Sched {
+    steps: Steps,
+    has_io_wait: bool,
+    window: Option<(u64, u64)>,
+    tasks: Vec<Task>,
+    /// The living task of each pid.
+    living: HashMap<Pid, usize>,
+    cpus: BTreeMap<CpuId, Cpu>,
+    /// Tasks that wait for any CPU.
+    waiting: usize,
+    /// Time so far with such tasks.
+    waited: u64,
+    /// CPUs that are known to be idle.
+    idle: usize,
+    idle_while_waited: u64,
+    counts: SchedCounts,
+}
+
+impl Sched {
+    /// For records of a file with these formats.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat> + Clone, abi: Abi) -> Self {
+        let io_wait = |format: &EventFormat| format.system == "sched" && format.name == "sched_stat_iowait";
+        Sched {
+            has_io_wait: formats.clone().into_iter().any(io_wait),
+            steps: Steps::new(formats, abi),
+            window: None,
+            tasks: Vec::new(),
+            living: HashMap::new(),
+            cpus: BTreeMap::new(),
+            waiting: 0,
+            waited: 0,
+            idle: 0,
+            idle_while_waited: 0,
+            counts: SchedCounts::default(),
+        }
+    }
+
+    /// True if the formats have `sched_switch`, without which there is nothing to say.
+    pub fn has_events(&self) -> bool {
+        self.steps.have_switches()
+    }
+
+    /// The living task of a pid. One that is seen for the first time was there since the window's begin.
+    fn task(&mut self, pid: Pid, comm: &[u8]) -> usize {
+        let begin = self.window.map_or(0, |window| window.0);
+        let tasks = &mut self.tasks;
+        *self.living.entry(pid).or_insert_with(|| {
+            tasks.push(Task::new(pid, comm, TimeIn::Unknown, begin));
+            tasks.len() - 1
+        })
+    }
+
+    /// Time passes until `at`.
+    fn pass(&mut self, at: u64) {
+        let (begin, now) = *self.window.get_or_insert((at, at));
+        let passed = at.saturating_sub(now);
+        if self.waiting > 0 {
+            self.waited += passed;
+            if self.idle > 0 {
+                self.idle_while_waited += passed;
+            }
+        }
+        self.window = Some((begin, now.max(at)));
+    }
+
+    fn cpu(&mut self, cpu: CpuId) -> &mut Cpu {
+        let begin = self.window.map_or(0, |window| window.0);
+        self.cpus.entry(cpu).or_insert_with(|| Cpu::new(begin))
+    }
+
+    /// From `at` on `task` runs on `cpu`.
+    fn run(&mut self, cpu: CpuId, task: Option<Pid>, at: u64) {
+        let waited = self.waited;
+        let found = self.cpu(cpu);
+        let was_idle = found.current == Some(Pid(0));
+        found.run(task, at, waited);
+        let is_idle = task == Some(Pid(0));
+        self.idle = self.idle.saturating_sub(was_idle.into()) + usize::from(is_idle);
+    }
+
+    /// `task` waits for `cpu` from `at` on, after what it did before.
+    fn begin_wait(&mut self, task: usize, state: TimeIn, cpu: CpuId, at: u64) {
+        self.tasks[task].enter(Some(state));
+        self.tasks[task].cpu = Some(cpu);
+        self.waiting += 1;
+        self.cpu(cpu).wait(1, at);
+    }
+
+    /// It waits no longer, if it did.
+    fn end_wait(&mut self, task: usize, at: u64) {
+        if self.tasks[task].waits_for_a_cpu() {
+            self.waiting = self.waiting.saturating_sub(1);
+            if let Some(cpu) = self.tasks[task].cpu {
+                self.cpu(cpu).wait(-1, at);
+            }
+        }
+    }
+
+    /// The kernel dropped events of `cpu` between the last one seen of it and `at`: nothing is known any more but what runs on
+    /// the other CPUs, whose switches are in their own buffers.
+    fn lose(&mut self, cpu: CpuId, at: u64) {
+        self.counts.losses += 1;
+        let known_until = self.cpu(cpu).seen;
+        for task in 0..self.tasks.len() {
+            let found = &self.tasks[task];
+            let elsewhere = found.state == Some(TimeIn::Run) && found.cpu != Some(cpu);
+            if matches!(found.state, None | Some(TimeIn::Unknown)) || elsewhere {
+                continue;
+            }
+            let until = found.since.max(known_until);
+            self.end_wait(task, at);
+            self.tasks[task].leave(until);
+            self.tasks[task].enter(Some(TimeIn::Unknown));
+            self.counts.censored += 1;
+        }
+        self.run(cpu, None, known_until.min(at));
+    }
+
+    fn switch(
+        &mut self,
+        cpu: CpuId,
+        at: u64,
+        (prev, prev_comm): (Pid, &[u8]),
+        left: Left,
+        (next, next_comm): (Pid, &[u8]),
+    ) {
+        self.counts.switches += 1;
+        self.cpu(cpu).switches += 1;
+        if prev.0 != 0 {
+            let task = self.task(prev, prev_comm);
+            self.switch_out(task, cpu, at, left);
+            self.tasks[task].name(prev_comm);
+        }
+        if next.0 != 0 {
+            let task = self.task(next, next_comm);
+            self.switch_in(task, cpu, at);
+            self.tasks[task].name(next_comm);
+        }
+        self.run(cpu, Some(next), at);
+    }
+
+    fn switch_out(&mut self, task: usize, cpu: CpuId, at: u64, left: Left) {
+        let found = &mut self.tasks[task];
+        match found.state {
+            Some(TimeIn::Run) if found.cpu == Some(cpu) => {
+                let slice = found.leave(at);
+                found.slices.add(slice);
+            }
+            Some(TimeIn::Unknown) | None => {
+                found.leave(at);
+                self.counts.censored += 1;
+            }
+            Some(_) => self.contradict(task, at),
+        }
+        let found = &mut self.tasks[task];
+        (found.cpu, found.ran_on) = (Some(cpu), Some(cpu));
+        match left {
+            Left::Runnable => {
+                found.involuntary += 1;
+                self.begin_wait(task, TimeIn::Preempted, cpu, at);
+                return;
+            }
+            Left::Asleep => found.enter(Some(TimeIn::Sleep)),
+            Left::Blocked => found.enter(Some(TimeIn::Blocked)),
+            Left::Dead => {
+                found.enter(None);
+                let pid = found.pid;
+                self.living.remove(&pid);
+            }
+        }
+        self.tasks[task].voluntary += 1;
+    }
+
+    fn switch_in(&mut self, task: usize, cpu: CpuId, at: u64) {
+        self.end_wait(task, at);
+        let found = &mut self.tasks[task];
+        match found.state {
+            Some(TimeIn::Wait) => {
+                let time = found.leave(at);
+                found.waits.add(time);
+                if found.longest_wait.is_none_or(|longest| longest.time < time) {
+                    let waker = found.waker.map(|(pid, cpu)| Waker { pid, cpu });
+                    found.longest_wait = Some(LongestWait { time, at, cpu, waker });
+                }
+            }
+            Some(TimeIn::Preempted) => {
+                let time = found.leave(at);
+                found.preempted.add(time);
+            }
+            Some(TimeIn::Sleep | TimeIn::Blocked) => {
+                // It slept for some of the time and waited for the rest.
+                found.leave_as(TimeIn::Unknown, at);
+                self.counts.missed_wakeups += 1;
+            }
+            Some(TimeIn::Unknown) | None => {
+                found.leave(at);
+                self.counts.censored += 1;
+            }
+            Some(TimeIn::Run) => self.contradict(task, at),
+        }
+        self.arrive(task, cpu);
+    }
+
+    /// It runs on `cpu` from now on.
+    fn arrive(&mut self, task: usize, cpu: CpuId) {
+        let found = &mut self.tasks[task];
+        found.enter(Some(TimeIn::Run));
+        found.migrations += u64::from(found.ran_on.is_some_and(|last| last != cpu));
+        (found.cpu, found.ran_on) = (Some(cpu), Some(cpu));
+    }
+
+    /// Ends a state that an event contradicts: the time in it is unknown.
+    fn contradict(&mut self, task: usize, at: u64) {
+        self.end_wait(task, at);
+        self.tasks[task].leave_as(TimeIn::Unknown, at);
+        self.counts.contradictions += 1;
+    }
+
+    fn wake(&mut self, record: &Record<'_>, pid: Pid, comm: &[u8], target: Option<CpuId>) {
+        let at = record.timestamp.0;
+        if pid.0 == 0 {
+            return; // an idle task is always there
+        }
+        let task = self.task(pid, comm);
+        let target = target.unwrap_or(record.cpu);
+        let found = &mut self.tasks[task];
+        match found.state {
+            Some(TimeIn::Sleep | TimeIn::Blocked | TimeIn::Unknown) => {
+                let unknown = found.state == Some(TimeIn::Unknown);
+                found.leave(at);
+                found.wakeups += 1;
+                self.counts.wakeups += 1;
+                self.counts.censored += u64::from(unknown);
+                let waker = (self.steps.current(record), record.cpu);
+                self.tasks[task].waker = Some(waker);
+                self.begin_wait(task, TimeIn::Wait, target, at);
+                self.cpu(target).wakeups += 1;
+            }
+            // The second event of a wakeup knows the CPU better.
+            Some(TimeIn::Wait) => {
+                if let Some(first) = found.cpu.filter(|first| *first != target) {
+                    self.cpu(first).wakeups -= 1;
+                    self.cpu(target).wakeups += 1;
+                    self.change_queue(task, target, at);
+                }
+            }
+            _ => self.counts.awake += 1,
+        }
+    }
+
+    /// A task that waits is given to another CPU.
+    fn change_queue(&mut self, task: usize, to: CpuId, at: u64) {
+        if self.tasks[task].waits_for_a_cpu() && self.tasks[task].cpu != Some(to) {
+            if let Some(from) = self.tasks[task].cpu {
+                self.cpu(from).wait(-1, at);
+            }
+            self.tasks[task].cpu = Some(to);
+            self.cpu(to).wait(1, at);
+        }
+    }
+
+    fn fork(&mut self, child: Pid, comm: &[u8], at: u64) {
+        if let Some(former) = self.living.remove(&child) {
+            // It has ended without being seen to.
+            self.end_wait(former, at);
+            self.tasks[former].leave_as(TimeIn::Unknown, at);
+            self.tasks[former].enter(None);
+        }
+        self.living.insert(child, self.tasks.len());
+        self.tasks.push(Task::new(child, comm, TimeIn::Sleep, at));
+    }
+
+    fn migrate(&mut self, pid: Pid, to: CpuId, at: u64) {
+        let Some(&task) = self.living.get(&pid) else { return };
+        self.change_queue(task, to, at);
+    }
+}
+
+impl InOrder for Sched {
+    type Finding = SchedReport;
+
+    #[inline]
+    fn wants(&self, record: &Record<'_>) -> bool {
+        record.lost != Lost::None || self.steps.knows(record)
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        if !InOrder::wants(self, record) {
+            return;
+        }
+        let (cpu, at) = (record.cpu, record.timestamp.0);
+        self.pass(at);
+        if record.lost != Lost::None {
+            self.lose(cpu, at);
+        }
+        let current = self.steps.current(record);
+        if self.cpu(cpu).current.is_none() {
+            // Every event says which task is running.
+            self.run(cpu, Some(current), at);
+            if current.0 != 0 {
+                let task = self.task(current, b"");
+                let state = self.tasks[task].state;
+                if !matches!(state, Some(TimeIn::Unknown) | None) {
+                    self.contradict(task, at);
+                } else {
+                    self.tasks[task].leave(at);
+                }
+                self.counts.censored += 1;
+                self.arrive(task, cpu);
+            }
+        }
+        self.cpu(cpu).seen = at;
+        match self.steps.step(record) {
+            Some(Step::Switch { prev, prev_comm, left, next, next_comm }) => {
+                self.switch(cpu, at, (prev, prev_comm), left, (next, next_comm));
+            }
+            Some(Step::Wake { task, comm, target }) => self.wake(record, task, comm, target),
+            Some(Step::Fork { child, comm }) => self.fork(child, comm, at),
+            Some(Step::Migrate { task, to }) => self.migrate(task, to, at),
+            Some(Step::IoWait { task, time }) => {
+                if let Some(&task) = self.living.get(&task) {
+                    self.tasks[task].io_wait = self.tasks[task].io_wait.saturating_add(time);
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn finish(mut self) -> SchedReport {
+        let Some((_, end)) = self.window else {
+            return SchedReport { has_wakeups: self.steps.have_wakeups(), ..SchedReport::default() };
+        };
+        let waited = self.waited;
+        for cpu in self.cpus.values_mut() {
+            cpu.run(None, end, waited);
+            cpu.wait(0, end);
+        }
+        let (mut waits, mut preempted) = (Durations::default(), Durations::default());
+        for task in &mut self.tasks {
+            if task.state.is_some_and(|state| state != TimeIn::Unknown) {
+                self.counts.censored += 1;
+            }
+            if task.state.is_some() {
+                task.leave(end);
+            }
+            waits.merge(&task.waits);
+            preempted.merge(&task.preempted);
+        }
+        let mut tasks: Vec<TaskSched> = self.tasks.into_iter().map(TaskSched::of).collect();
+        tasks.sort_by_key(|task| (Reverse(task.time(TimeIn::Run)), task.pid.0, task.life));
+        let cpu = |(cpu, found): (CpuId, Cpu)| CpuSched {
+            cpu,
+            busy: found.busy,
+            idle: found.idle,
+            unknown: found.unknown,
+            idle_while_waited: found.idle_while_waited,
+            switches: found.switches,
+            wakeups: found.wakeups,
+            queue: found.lengths,
+        };
+        SchedReport {
+            window: self.window,
+            tasks,
+            cpus: self.cpus.into_iter().map(cpu).collect(),
+            waits,
+            preempted,
+            idle_while_waited: self.idle_while_waited,
+            counts: self.counts,
+            has_wakeups: self.steps.have_wakeups(),
+            has_io_wait: self.has_io_wait,
+        }
+    }
+}

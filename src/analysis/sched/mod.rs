@@ -1,0 +1,25 @@
+//! Time of tasks and CPUs by state, from the scheduler's events. `rtrace help analyses` has the definitions.
+//!
+//! ```text
+//!            sched_waking, sched_wakeup        sched_switch to it
+//!   asleep ------------------------> woken -----------------------> running
+//!   blocked                                 preempted ------------>
+//!      ^                                        ^ sched_switch from it, state R
+//!      +----------------------------------------+---- sched_switch from it, another state
+//! ```
+//!
+//! Each task is in one of the states of [`TimeIn`] at any time from its beginning (its fork, or the window's begin) to its
+//! end (its last switch, or the window's end): the times in them add up to its life, exactly. The same holds of each CPU's
+//! busy, idle and unknown time and the window. What events do not say is unknown time, never another state's.
+
+mod cpu;
+mod follow;
+mod report;
+mod steps;
+mod task;
+#[cfg(test)]
+mod tests;
+
+pub use follow::Sched;
+pub use report::{CpuSched, SchedCounts, SchedReport, TaskSched};
+pub use task::{LongestWait, TimeIn, Waker};

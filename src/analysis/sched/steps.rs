@@ -1,0 +1,156 @@
+//! The scheduler's events as steps.
+
+use crate::abi::Abi;
+use crate::analysis::by_event::ByEvent;
+use crate::analysis::fields::{Number, Text};
+use crate::event::Record;
+use crate::format::EventFormat;
+use crate::print_fmt::state_letters;
+use crate::units::{CpuId, Pid};
+
+/// The step of one event.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step<'a> {
+    Switch { prev: Pid, prev_comm: &'a [u8], left: Left, next: Pid, next_comm: &'a [u8] },
+    Wake { task: Pid, comm: &'a [u8], target: Option<CpuId> },
+    Fork { child: Pid, comm: &'a [u8] },
+    Migrate { task: Pid, to: CpuId },
+    IoWait { task: Pid, time: u64 },
+}
+
+/// Why a task left its CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    /// It could have gone on.
+    Runnable,
+    /// It waits uninterruptibly (D).
+    Blocked,
+    /// It waits otherwise (S, T, t, I, P).
+    Asleep,
+    /// It has ended (X, Z).
+    Dead,
+}
+
+/// The events of one recording.
+#[derive(Clone, Debug)]
+pub(super) struct Steps(ByEvent<Kind>);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Switch { prev: Number, prev_comm: Text, state: Number, letters: Letters, next: Number, next_comm: Text },
+    Wake { task: Number, comm: Text, target: Option<Number>, success: Option<Number> },
+    Fork { child: Number, comm: Text },
+    Migrate { task: Number, to: Number },
+    IoWait { task: Number, time: Number },
+}
+
+/// Bits of `prev_state`.
+#[derive(Clone, Copy, Debug)]
+struct Letters {
+    known: u64,
+    blocked: u64,
+    dead: u64,
+}
+
+impl Letters {
+    fn of(format: &EventFormat, abi: Abi) -> Self {
+        let mut bits = Letters { known: 0, blocked: 0, dead: 0 };
+        for (bit, letter) in state_letters(format, abi.long_size).into_iter().enumerate() {
+            let bit = 1u64.checked_shl(bit as u32).unwrap_or(0);
+            bits.known |= bit;
+            match letter {
+                b'D' => bits.blocked |= bit,
+                b'X' | b'Z' | b'x' => bits.dead |= bit,
+                _ => {}
+            }
+        }
+        bits
+    }
+
+    fn left(self, state: u64) -> Left {
+        match state & self.known {
+            0 => Left::Runnable,
+            state if state & self.dead != 0 => Left::Dead,
+            state if state & self.blocked != 0 => Left::Blocked,
+            _ => Left::Asleep,
+        }
+    }
+}
+
+impl Steps {
+    pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+        Steps(ByEvent::new(formats, abi, |format| Kind::of(format, abi)))
+    }
+
+    /// True if there are switches, without which nothing can be said.
+    pub(super) fn have_switches(&self) -> bool {
+        self.0.all().any(|kind| matches!(kind, Kind::Switch { .. }))
+    }
+
+    /// True if there are events that begin a wait.
+    pub(super) fn have_wakeups(&self) -> bool {
+        self.0.all().any(|kind| matches!(kind, Kind::Wake { .. }))
+    }
+
+    #[inline]
+    pub(super) fn knows(&self, record: &Record<'_>) -> bool {
+        self.0.of(record).is_some()
+    }
+
+    /// The task that was running.
+    #[inline]
+    pub(super) fn current(&self, record: &Record<'_>) -> Pid {
+        self.0.task(record)
+    }
+
+    pub(super) fn step<'a>(&self, record: &Record<'a>) -> Option<Step<'a>> {
+        let (abi, data) = (self.0.abi, record.data);
+        let pid = |number: Number| Pid(number.read(abi, data) as i32);
+        let cpu = |number: Number| CpuId(number.read(abi, data) as u32);
+        Some(match self.0.of(record)? {
+            Kind::Switch { prev, prev_comm, state, letters, next, next_comm } => Step::Switch {
+                prev: pid(*prev),
+                prev_comm: prev_comm.read(abi, data),
+                left: letters.left(state.read(abi, data)),
+                next: pid(*next),
+                next_comm: next_comm.read(abi, data),
+            },
+            Kind::Wake { success: Some(success), .. } if success.read(abi, data) == 0 => return None,
+            Kind::Wake { task, comm, target, .. } => {
+                Step::Wake { task: pid(*task), comm: comm.read(abi, data), target: target.map(cpu) }
+            }
+            Kind::Fork { child, comm } => Step::Fork { child: pid(*child), comm: comm.read(abi, data) },
+            Kind::Migrate { task, to } => Step::Migrate { task: pid(*task), to: cpu(*to) },
+            Kind::IoWait { task, time } => Step::IoWait { task: pid(*task), time: time.read(abi, data) },
+        })
+    }
+}
+
+impl Kind {
+    fn of(format: &EventFormat, abi: Abi) -> Option<Kind> {
+        if format.system != "sched" {
+            return None;
+        }
+        let (number, text) = (|field| Number::of(format, field), |field| Text::of(format, field));
+        Some(match format.name.as_str() {
+            "sched_switch" => Kind::Switch {
+                prev: number("prev_pid")?,
+                prev_comm: text("prev_comm")?,
+                state: number("prev_state")?,
+                letters: Letters::of(format, abi),
+                next: number("next_pid")?,
+                next_comm: text("next_comm")?,
+            },
+            "sched_waking" | "sched_wakeup" | "sched_wakeup_new" => Kind::Wake {
+                task: number("pid")?,
+                comm: text("comm")?,
+                target: number("target_cpu"),
+                success: number("success"),
+            },
+            "sched_process_fork" => Kind::Fork { child: number("child_pid")?, comm: text("child_comm")? },
+            "sched_migrate_task" => Kind::Migrate { task: number("pid")?, to: number("dest_cpu")? },
+            "sched_stat_iowait" => Kind::IoWait { task: number("pid")?, time: number("delay")? },
+            _ => return None,
+        })
+    }
+}

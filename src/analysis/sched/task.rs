@@ -1,0 +1,140 @@
+//! A task: the state it is in, and the time it spent in each.
+
+use crate::analysis::Durations;
+use crate::units::{CpuId, Pid};
+
+/// States whose time is added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeIn {
+    /// On a CPU; interrupts within count too.
+    Run,
+    /// From its wakeup to its CPU.
+    Wait,
+    /// From the switch that took its CPU although it could go on, to the next one.
+    Preempted,
+    /// Off its CPU, in any state but D (S, T, t, I, P), or new and not woken yet.
+    Sleep,
+    /// Off its CPU in state D.
+    Blocked,
+    /// Not known.
+    Unknown,
+}
+
+impl TimeIn {
+    /// All of them.
+    pub const ALL: [TimeIn; 6] =
+        [TimeIn::Run, TimeIn::Wait, TimeIn::Preempted, TimeIn::Sleep, TimeIn::Blocked, TimeIn::Unknown];
+}
+
+/// A wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongestWait {
+    /// Duration, in the unit of the clock.
+    pub time: u64,
+    /// When it ended.
+    pub at: u64,
+    /// The CPU it ended on.
+    pub cpu: CpuId,
+    /// Who woke it, if that is known.
+    pub waker: Option<Waker>,
+}
+
+/// The task that was running where another one was woken; an interrupt may have done it in its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waker {
+    /// Its id; 0 is an idle task.
+    pub pid: Pid,
+    /// The CPU it ran on.
+    pub cpu: CpuId,
+}
+
+/// A task while it is followed.
+#[derive(Clone, Debug)]
+pub(super) struct Task {
+    pub(super) pid: Pid,
+    pub(super) comm: Vec<u8>,
+    /// `None` when it has ended.
+    pub(super) state: Option<TimeIn>,
+    /// Begin of its state.
+    pub(super) since: u64,
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    times: [u64; 6],
+    /// The CPU that it runs on, waits for, or ran on last.
+    pub(super) cpu: Option<CpuId>,
+    /// The CPU it ran on last.
+    pub(super) ran_on: Option<CpuId>,
+    /// The waker of a wait: task and CPU.
+    pub(super) waker: Option<(Pid, CpuId)>,
+    pub(super) waits: Durations,
+    pub(super) longest_wait: Option<LongestWait>,
+    pub(super) preempted: Durations,
+    pub(super) slices: Durations,
+    pub(super) voluntary: u64,
+    pub(super) involuntary: u64,
+    pub(super) migrations: u64,
+    pub(super) wakeups: u64,
+    pub(super) io_wait: u64,
+}
+
+impl Task {
+    pub(super) fn new(pid: Pid, comm: &[u8], state: TimeIn, begin: u64) -> Self {
+        Task {
+            pid,
+            comm: comm.to_vec(),
+            state: Some(state),
+            since: begin,
+            begin,
+            end: begin,
+            times: [0; 6],
+            cpu: None,
+            ran_on: None,
+            waker: None,
+            waits: Durations::default(),
+            longest_wait: None,
+            preempted: Durations::default(),
+            slices: Durations::default(),
+            voluntary: 0,
+            involuntary: 0,
+            migrations: 0,
+            wakeups: 0,
+            io_wait: 0,
+        }
+    }
+
+    pub(super) fn name(&mut self, comm: &[u8]) {
+        if self.comm != comm {
+            self.comm.clear();
+            self.comm.extend_from_slice(comm);
+        }
+    }
+
+    /// Time spent in a state, in the clock's unit.
+    pub(super) fn time(&self, state: TimeIn) -> u64 {
+        self.times[state as usize]
+    }
+
+    pub(super) fn waits_for_a_cpu(&self) -> bool {
+        matches!(self.state, Some(TimeIn::Wait | TimeIn::Preempted))
+    }
+
+    /// Ends the state at `at`, and gives how long it lasted.
+    pub(super) fn leave(&mut self, at: u64) -> u64 {
+        self.leave_as(self.state.unwrap_or(TimeIn::Unknown), at)
+    }
+
+    /// The same, but the time counts as that of `state`.
+    pub(super) fn leave_as(&mut self, state: TimeIn, at: u64) -> u64 {
+        let lasted = at.saturating_sub(self.since);
+        if self.state.is_some() {
+            self.times[state as usize] = self.times[state as usize].saturating_add(lasted);
+        }
+        self.since = self.since.max(at);
+        self.end = self.end.max(at);
+        lasted
+    }
+
+    pub(super) fn enter(&mut self, state: Option<TimeIn>) {
+        self.state = state;
+    }
+}

@@ -1,0 +1,13 @@
+//! System calls: their number, durations, errors, and time off the CPU. `rtrace help analyses` has the definitions.
+//!
+//! A call is an entry and the next exit of the same task with the same number. The two events of `raw_syscalls` and the pairs
+//! of `syscalls` are followed apart: where both are recorded, they tell of the same calls.
+
+mod events;
+mod follow;
+mod report;
+#[cfg(test)]
+mod tests;
+
+pub use follow::Syscalls;
+pub use report::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, TaskSyscalls};

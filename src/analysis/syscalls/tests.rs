@@ -1,0 +1,109 @@
+use super::{SyscallReport, Syscalls};
+use crate::abi::Abi;
+use crate::analysis::InOrder;
+use crate::analysis::test_formats::{format, number, record};
+use crate::event::{Lost, Record};
+use crate::format::EventFormat;
+use crate::units::{CpuId, Pid, Timestamp};
+
+const ENTER: u16 = 1;
+const EXIT: u16 = 2;
+const SWITCH: u16 = 3;
+const ENTER_READ: u16 = 4;
+const EXIT_READ: u16 = 5;
+
+const READ: i64 = 0;
+const OPEN: i64 = 2;
+
+fn formats() -> Vec<EventFormat> {
+    vec![
+        format("raw_syscalls", "sys_enter", ENTER, &["id"], "\"\""),
+        format("raw_syscalls", "sys_exit", EXIT, &["id", "ret"], "\"\""),
+        format("sched", "sched_switch", SWITCH, &["prev_pid", "next_pid"], "\"\""),
+        format("syscalls", "sys_enter_read", ENTER_READ, &["__syscall_nr", "fd"], "\"\""),
+        format("syscalls", "sys_exit_read", EXIT_READ, &["__syscall_nr", "ret"], "\"\""),
+    ]
+}
+
+/// Events of (time, current task, id, fields).
+fn follow(syscalls: Syscalls, events: &[(u64, i32, u16, &[i64])], lost_before: Option<u64>) -> SyscallReport {
+    let mut syscalls = syscalls;
+    for &(at, task, id, fields) in events {
+        let fields: Vec<Vec<u8>> = fields.iter().map(|value| number(*value)).collect();
+        let data = record(id, task, &fields);
+        let lost = if lost_before == Some(at) { Lost::Count(3) } else { Lost::None };
+        syscalls.record(&Record { timestamp: Timestamp(at), cpu: CpuId(0), buffer: 0, lost, data: &data });
+    }
+    syscalls.finish()
+}
+
+fn all() -> Syscalls {
+    let syscalls = Syscalls::new(&formats(), Abi::HOST);
+    assert!(syscalls.has_events());
+    syscalls
+}
+
+#[test]
+fn a_call_lasts_from_its_entry_to_its_exit() {
+    let events: &[(u64, i32, u16, &[i64])] = &[
+        (90, 5, EXIT, &[OPEN, 3]), // began before
+        (100, 5, ENTER, &[READ]),
+        (110, 5, SWITCH, &[5, 6]),
+        (115, 6, ENTER, &[READ]),
+        (117, 6, EXIT, &[READ, -11]),
+        (140, 6, SWITCH, &[6, 5]),
+        (150, 5, EXIT, &[READ, 8]),
+        (160, 5, ENTER, &[OPEN]),
+        (165, 5, EXIT, &[OPEN, -4095]),
+        (166, 5, ENTER, &[OPEN]),
+        (168, 5, EXIT, &[OPEN, -4096]), // an address
+        (170, 6, ENTER, &[60]),         // never returns
+    ];
+    let report = follow(all(), events, None);
+    assert_eq!((report.window, report.has_switches), (Some((90, 170)), true));
+    let [read, open] = &report.calls[..] else { panic!("{:?}", report.calls) };
+    assert_eq!((read.number, read.times.count(), read.times.total(), read.off_cpu), (READ, 2, 52, 30));
+    assert_eq!(read.errors.iter().collect::<Vec<_>>(), [(&11, &1)]);
+    let longest = read.longest.unwrap();
+    assert_eq!((longest.time, longest.at, longest.pid), (50, 100, Pid(5)));
+    assert_eq!((open.times.count(), open.failed(), open.errors.get(&4095)), (2, 1, Some(&1)));
+    let tasks: Vec<_> = report.tasks.iter().map(|task| (task.pid.0, task.calls, task.errors, task.time)).collect();
+    assert_eq!(tasks, [(5, 3, 1, 57), (6, 1, 1, 2)]);
+    assert_eq!((report.counts.unfinished, report.counts.without_entry), (1, 1));
+    assert_eq!((report.times.count(), report.times.total()), (4, 59));
+    let one = follow(all().of_tasks([Pid(6)]), events, None);
+    assert_eq!((one.calls.len(), one.tasks.len(), one.times.total()), (1, 1, 2));
+}
+
+#[test]
+fn nothing_spans_lost_events() {
+    let events: &[(u64, i32, u16, &[i64])] =
+        &[(10, 5, ENTER, &[READ]), (20, 5, EXIT, &[READ, 0]), (30, 5, ENTER, &[READ]), (90, 5, EXIT, &[READ, 0])];
+    let report = follow(all(), events, Some(90));
+    assert_eq!((report.times.count(), report.times.total()), (1, 10));
+    assert_eq!((report.counts.losses, report.counts.censored, report.counts.without_entry), (1, 1, 1));
+}
+
+#[test]
+fn an_exit_of_another_call_ends_none() {
+    let events: &[(u64, i32, u16, &[i64])] = &[(10, 5, ENTER, &[READ]), (20, 5, EXIT, &[OPEN, 0])];
+    let report = follow(all(), events, None);
+    assert!(report.calls.is_empty());
+    assert_eq!((report.counts.unfinished, report.counts.without_entry), (1, 1));
+}
+
+#[test]
+fn calls_that_are_told_of_twice_count_once_and_have_their_name() {
+    let events: &[(u64, i32, u16, &[i64])] = &[
+        (10, 5, ENTER_READ, &[READ, 3]),
+        (11, 5, ENTER, &[READ]),
+        (20, 5, EXIT, &[READ, 7]),
+        (21, 5, EXIT_READ, &[READ, 7]),
+    ];
+    let report = follow(all(), events, None);
+    let [read] = &report.calls[..] else { panic!("{:?}", report.calls) };
+    assert_eq!((read.name.as_deref(), read.times.count(), read.times.total()), (Some("read"), 1, 9));
+    let named: Vec<_> = events.iter().filter(|event| event.2 >= ENTER_READ).copied().collect();
+    let report = follow(all(), &named, None);
+    assert_eq!((report.calls[0].name.as_deref(), report.times.total()), (Some("read"), 11));
+}

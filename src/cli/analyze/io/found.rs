@@ -1,0 +1,46 @@
+//! The answer of `rtrace analyze io`, whatever it is printed as.
+
+use crate::cli::analyze::place::Place;
+use crate::cli::analyze::words::many;
+use rtrace::analysis::{IoOperation, IoReport};
+
+/// One buffer's answer.
+pub(super) struct Found<'a> {
+    pub(super) place: Place<'a>,
+    pub(super) report: IoReport,
+}
+
+/// The operation in a word.
+pub(super) fn operation(operation: IoOperation) -> &'static str {
+    match operation {
+        IoOperation::Read => "read",
+        IoOperation::Write => "write",
+        IoOperation::Discard => "discard",
+        IoOperation::Flush => "flush",
+        IoOperation::Other => "other",
+    }
+}
+
+/// Sentences that the numbers need to be understood.
+pub(super) fn notes(report: &IoReport) -> Vec<String> {
+    let counts = report.counts;
+    let mut notes = Vec::new();
+    if counts.losses > 0 {
+        let (places, requests) = (many(counts.losses, "place"), many(counts.censored, "request"));
+        notes.push(format!("events were lost at {places}: {requests} that went on there are not counted"));
+    }
+    if counts.unfinished > 0 {
+        notes.push(format!("{} without a completion", many(counts.unfinished, "request")));
+    }
+    if counts.without_issue > 0 {
+        notes.push(format!("{} without an issue", many(counts.without_issue, "completion")));
+    }
+    if counts.requeued > 0 {
+        notes.push(format!("{} a driver gave a request back to its queue", many(counts.requeued, "time")));
+    }
+    if report.requests.iter().all(|requests| requests.queued.count() == 0) {
+        notes
+            .push("no request was inserted into a queue (no scheduler, or block_rq_insert is not recorded)".to_owned());
+    }
+    notes
+}

@@ -1,0 +1,63 @@
+//! `rtrace analyze io --json`.
+
+use super::found::{Found, notes, operation};
+use crate::cli::analyze::{distribution, errno};
+use rtrace::analysis::{DeviceIo, Durations, IoRequests};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The document: all times in the buffer's unit.
+pub(super) fn document<'f>(path: &Path, found: impl Iterator<Item = &'f Found<'f>>) -> Value {
+    json!({
+        "schema": "rtrace.analyze.io",
+        "version": 1,
+        "file": path.to_string_lossy(),
+        "buffers": found.map(buffer).collect::<Vec<_>>(),
+    })
+}
+
+fn buffer(found: &Found<'_>) -> Value {
+    let report = &found.report;
+    let counts = report.counts;
+    json!({
+        "buffer": found.place.buffer,
+        "clock": found.place.clock,
+        "unit": found.place.unit.name(),
+        "window": report.window.map(|(begin, end)| json!({"begin": begin, "end": end})),
+        "notes": notes(report),
+        "counts": {
+            "unfinished": counts.unfinished,
+            "without_issue": counts.without_issue,
+            "requeued": counts.requeued,
+            "censored": counts.censored,
+            "losses": counts.losses,
+        },
+        "devices": report.devices.iter().map(device).collect::<Vec<_>>(),
+        "requests": report.requests.iter().map(requests).collect::<Vec<_>>(),
+    })
+}
+
+fn device(device: &DeviceIo) -> Value {
+    json!({
+        "device": device.device.to_string(),
+        "busy": device.busy(),
+        "depth": {"mean": device.mean_depth(), "max": device.greatest_depth(), "time": device.depth},
+    })
+}
+
+fn requests(of: &IoRequests) -> Value {
+    let distributed = |durations: &Durations| distribution::json(&durations.distribution());
+    let longest = of
+        .longest
+        .map(|longest| json!({"time": longest.time, "at": longest.at, "sector": longest.sector, "cpu": longest.cpu.0}));
+    json!({
+        "device": of.device.to_string(),
+        "operation": operation(of.operation),
+        "bytes": of.bytes,
+        "total": distributed(&of.total),
+        "queue": distributed(&of.queued),
+        "device_time": distributed(&of.device_time),
+        "errors": errno::json(&of.errors),
+        "longest": longest,
+    })
+}

@@ -1,0 +1,69 @@
+//! The answer of `rtrace analyze irq`, whatever it is printed as.
+
+use crate::cli::analyze::place::Place;
+use crate::cli::analyze::words::many;
+use rtrace::analysis::{HandlerKind, IrqReport, IrqSource};
+use rtrace::symbols::Kallsyms;
+
+/// One buffer's answer.
+pub(super) struct Found<'a> {
+    pub(super) place: Place<'a>,
+    pub(super) kallsyms: &'a Kallsyms,
+    pub(super) report: IrqReport,
+}
+
+/// Soft interrupts in the order of their vectors (include/linux/interrupt.h).
+const SOFT_IRQS: [&str; 10] =
+    ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
+
+/// The kind in a word.
+pub(super) fn kind(kind: HandlerKind) -> &'static str {
+    match kind {
+        HandlerKind::Irq => "irq",
+        HandlerKind::Vector => "vector",
+        HandlerKind::SoftIrq => "softirq",
+        HandlerKind::Tasklet => "tasklet",
+        HandlerKind::Timer => "timer",
+        HandlerKind::HrTimer => "hrtimer",
+        HandlerKind::Work => "work",
+    }
+}
+
+impl Found<'_> {
+    /// `24 virtio0`, `NET_RX`, `process_timeout`.
+    pub(super) fn name(&self, source: &IrqSource) -> String {
+        let named = String::from_utf8_lossy(&source.name);
+        match source.kind {
+            HandlerKind::Irq => format!("{} {named}", source.id),
+            HandlerKind::Vector => named.into_owned(),
+            HandlerKind::SoftIrq => {
+                let known = usize::try_from(source.id).ok().and_then(|vector| SOFT_IRQS.get(vector));
+                known.map_or_else(|| format!("vector {}", source.id), |name| (*name).to_owned())
+            }
+            _ => match self.kallsyms.lookup(source.id) {
+                Some(symbol) => String::from_utf8_lossy(symbol.name).into_owned(),
+                None => format!("{:#x}", source.id),
+            },
+        }
+    }
+}
+
+/// Sentences that the numbers need to be understood.
+pub(super) fn notes(report: &IrqReport) -> Vec<String> {
+    let counts = report.counts;
+    let mut notes = Vec::new();
+    if counts.losses > 0 {
+        let (places, runs) = (many(counts.losses, "place"), many(counts.censored, "run"));
+        notes.push(format!("events were lost at {places}: {runs} that went on there are not counted"));
+    }
+    if counts.unfinished > 0 {
+        notes.push(format!("{} not ended at the window's end", many(counts.unfinished, "run")));
+    }
+    if counts.without_entry > 0 {
+        notes.push(format!("{} without an entry", many(counts.without_entry, "exit")));
+    }
+    if counts.contradictions > 0 {
+        notes.push(format!("{} whose exit is missing", many(counts.contradictions, "run")));
+    }
+    notes
+}

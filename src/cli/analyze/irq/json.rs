@@ -1,0 +1,59 @@
+//! `rtrace analyze irq --json`.
+
+use super::found::{Found, kind, notes};
+use crate::cli::analyze::distribution;
+use rtrace::analysis::{CpuIrqs, HandlerKind, IrqSource};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// The document: all times in the buffer's unit.
+pub(super) fn document<'f>(path: &Path, found: impl Iterator<Item = (&'f Found<'f>, Vec<&'f IrqSource>)>) -> Value {
+    let buffers: Vec<Value> = found.map(|(found, sources)| buffer(found, &sources)).collect();
+    json!({
+        "schema": "rtrace.analyze.irq",
+        "version": 1,
+        "file": path.to_string_lossy(),
+        "buffers": buffers,
+    })
+}
+
+fn buffer(found: &Found<'_>, sources: &[&IrqSource]) -> Value {
+    let report = &found.report;
+    let counts = report.counts;
+    json!({
+        "buffer": found.place.buffer,
+        "clock": found.place.clock,
+        "unit": found.place.unit.name(),
+        "window": report.window.map(|(begin, end)| json!({"begin": begin, "end": end})),
+        "notes": notes(report),
+        "counts": {
+            "unfinished": counts.unfinished,
+            "without_entry": counts.without_entry,
+            "contradictions": counts.contradictions,
+            "censored": counts.censored,
+            "losses": counts.losses,
+        },
+        "cpus": report.cpus.iter().map(cpu).collect::<Vec<_>>(),
+        "handlers": sources.iter().map(|one| handler(found, one)).collect::<Vec<_>>(),
+    })
+}
+
+fn cpu(cpu: &CpuIrqs) -> Value {
+    let by_kind = |of: &[u64; 7]| -> Map<String, Value> {
+        HandlerKind::ALL.iter().zip(of).map(|(one, value)| (kind(*one).to_owned(), json!(value))).collect()
+    };
+    json!({"cpu": cpu.cpu.0, "own": by_kind(&cpu.own), "runs": by_kind(&cpu.runs)})
+}
+
+fn handler(found: &Found<'_>, source: &IrqSource) -> Value {
+    let longest = source.longest;
+    json!({
+        "kind": kind(source.kind),
+        "name": found.name(source),
+        "id": format!("{:#x}", source.id),
+        "times": distribution::json(&source.times.distribution()),
+        "own": source.own,
+        "delays": distribution::json(&source.delays.distribution()),
+        "longest": longest.map(|longest| json!({"time": longest.time, "at": longest.at, "cpu": longest.cpu.0})),
+    })
+}

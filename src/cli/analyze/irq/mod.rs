@@ -1,0 +1,183 @@
+//! `rtrace analyze irq`.
+
+mod found;
+mod json;
+
+use super::FileArgs;
+use super::answers::{answers, each, lacking};
+use super::distribution;
+use super::table::Table;
+use super::words::{cut, many, not_shown, percent, quoted};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::Events;
+use found::{Found, kind, notes};
+use rtrace::analysis::{HandlerKind, IrqSource, Irqs};
+use std::cmp::Reverse;
+use std::io::Write;
+
+/// Interrupts, soft interrupts, timers and work items: how long they ran, and how long they were waited for
+///
+/// From the events irq:*, irq_vectors:*_entry and *_exit, timer:timer_expire_*, timer:hrtimer_expire_* and
+/// workqueue:workqueue_execute_*, as far as they are recorded. `rtrace help analyses` defines each number.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    file: FileArgs,
+    /// Only handlers of these kinds
+    #[arg(long, value_name = "KIND,...", value_delimiter = ',', value_parser = ["irq", "vector", "softirq", "tasklet", "timer", "hrtimer", "work"])]
+    kind: Vec<String>,
+    /// Number of rows in a table; 0 for all [default: 20; all with --json and --csv]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Order of the handlers, the greatest first
+    #[arg(long, value_enum, value_name = "BY", default_value_t)]
+    sort: Sort,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    /// The handlers as comma-separated values instead of text; times in the clock's unit
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+/// An order of handlers.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Sort {
+    /// Own time
+    #[default]
+    Own,
+    /// Number of runs
+    Count,
+    /// The longest run
+    Max,
+    /// The longest delay
+    MaxDelay,
+}
+
+impl Args {
+    /// The handlers to show, in order, and how many more there are.
+    fn rows<'r>(&self, found: &'r Found<'_>, top: usize) -> (Vec<&'r IrqSource>, usize) {
+        let is_shown =
+            |source: &&IrqSource| self.kind.is_empty() || self.kind.iter().any(|one| one == kind(source.kind));
+        let mut rows: Vec<&IrqSource> = found.report.sources.iter().filter(is_shown).collect();
+        rows.sort_by_cached_key(|source| {
+            Reverse(match self.sort {
+                Sort::Own => source.own,
+                Sort::Count => source.times.count(),
+                Sort::Max => source.times.distribution().greatest,
+                Sort::MaxDelay => source.delays.distribution().greatest,
+            })
+        });
+        let more = cut(&mut rows, top);
+        (rows, more)
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    args.file.print(|events, out| print(args, events, out))
+}
+
+fn print(args: &Args, events: &Events<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let input = &events.inputs[0];
+    let irqs = Irqs::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
+    if !irqs.has_events() {
+        return Err(lacking(input, "interrupts, timers or work items", "irq"));
+    }
+    let kallsyms = &input.symbols.kallsyms;
+    let found = answers(events, irqs)?.into_iter().map(|(place, report)| Found { place, kallsyms, report });
+    let found: Vec<Found<'_>> = found.filter(|found| !found.report.sources.is_empty()).collect();
+    if found.is_empty() {
+        return Err(lacking(input, "interrupts, timers or work items in this window", "irq"));
+    }
+    if args.json {
+        let rows = |found| args.rows(found, args.top.unwrap_or(0)).0;
+        let document = json::document(&input.path, found.iter().map(|found| (found, rows(found))));
+        return Ok(writeln!(out, "{document:#}")?);
+    }
+    if args.csv {
+        return csv(args, &found, out);
+    }
+    each(found.iter().map(|found| (found.place, found)), out, |found, out| text(args, found, out))
+}
+
+fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let Found { place, report, .. } = found;
+    let unit = place.unit;
+    let (begin, end) = report.window.unwrap_or_default();
+    let length = end - begin;
+    let runs: u64 = report.sources.iter().map(|source| source.times.count()).sum();
+    writeln!(
+        out,
+        "Window: {} to {}, {} {}; {}; {}",
+        unit.point(begin),
+        unit.point(end),
+        unit.long(length),
+        unit.long_name(),
+        many(report.sources.len() as u64, "handler"),
+        many(runs, "run"),
+    )?;
+    for note in notes(report) {
+        writeln!(out, "Note: {note}")?;
+    }
+
+    let ran = |one: &HandlerKind| report.sources.iter().any(|source| source.kind == *one);
+    let kinds: Vec<HandlerKind> = HandlerKind::ALL.into_iter().filter(ran).collect();
+    writeln!(out, "\nCPUs: own time in % of the window")?;
+    let mut table = Table::new(0, std::iter::once("CPU").chain(kinds.iter().map(|one| kind(*one))));
+    for cpu in &report.cpus {
+        let shares = kinds.iter().map(|one| percent(cpu.own[*one as usize], length));
+        table.row(std::iter::once(cpu.cpu.0.to_string()).chain(shares));
+    }
+    table.write(out)?;
+
+    let (rows, more) = args.rows(found, args.top.unwrap_or(20));
+    writeln!(out, "\nHandlers (own: {}; others: {})", unit.long_name(), unit.short_name())?;
+    let heading = ["KIND", "HANDLER", "runs", "own"].into_iter().chain(distribution::TIMES).chain(["at", "CPU"]);
+    let mut table = Table::new(2, heading);
+    for source in &rows {
+        let times = source.times.distribution();
+        let mut row = vec![kind(source.kind).to_owned(), found.name(source), times.count.to_string()];
+        row.push(unit.long(source.own));
+        row.extend(distribution::cells(&times, unit));
+        row.extend(source.longest.into_iter().flat_map(|longest| [unit.point(longest.at), longest.cpu.0.to_string()]));
+        table.row(row);
+    }
+    table.write(out)?;
+    not_shown(more, out)?;
+
+    let delayed: Vec<_> = rows.iter().filter(|source| source.delays.count() > 0).collect();
+    if !delayed.is_empty() {
+        writeln!(out, "\nDelays from request to entry ({})", unit.short_name())?;
+        let mut table = Table::new(2, ["KIND", "HANDLER", "count"].into_iter().chain(distribution::TIMES));
+        for source in delayed {
+            let delays = source.delays.distribution();
+            let row = [kind(source.kind).to_owned(), found.name(source), delays.count.to_string()];
+            table.row(row.into_iter().chain(distribution::cells(&delays, unit)));
+        }
+        table.write(out)?;
+    }
+    Ok(())
+}
+
+fn csv(args: &Args, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
+    writeln!(
+        out,
+        "buffer,kind,handler,id,runs,total,own,mean,p50,p90,p99,p999,max,max_at,max_cpu,delays,delay_mean,delay_p50,\
+         delay_p90,delay_p99,delay_p999,delay_max"
+    )?;
+    for found in found {
+        for source in args.rows(found, args.top.unwrap_or(0)).0 {
+            let (times, delays) = (source.times.distribution(), source.delays.distribution());
+            let mut cells = vec![quoted(found.place.buffer), kind(source.kind).to_owned(), quoted(&found.name(source))];
+            cells.push(format!("{:#x}", source.id));
+            cells.extend([times.count, times.total, source.own].map(|number| number.to_string()));
+            cells.extend(distribution::csv(&times));
+            let longest = source.longest.map(|longest| [longest.at.to_string(), longest.cpu.0.to_string()]);
+            cells.extend(longest.unwrap_or_default());
+            cells.push(delays.count.to_string());
+            cells.extend(distribution::csv(&delays));
+            writeln!(out, "{}", cells.join(","))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! `rtrace analyze`.
+
+mod answers;
+mod distribution;
+mod errno;
+mod io;
+mod irq;
+mod place;
+mod sched;
+mod syscalls;
+mod table;
+mod unit;
+mod words;
+
+use super::damage::Damage;
+use super::exit::{Exit, Failure};
+use super::query::{Events, Input, WindowArgs};
+use super::trace_file::threads;
+use crate::cli::terminal::stdout;
+use rtrace::recording::{Notice, Query};
+use std::io::{BufWriter, Write};
+use std::num::NonZero;
+use std::path::PathBuf;
+
+/// Say where time went in a recording
+///
+/// Each analysis is defined in `rtrace help analyses`: which event begins and ends each interval, what counts at the edges of
+/// the recording, and what lost events do.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace record --for sched -- make; rtrace analyze sched
+  rtrace analyze sched run.dat --since -1s --top 5
+  rtrace record --for irq -- sleep 5; rtrace analyze irq --kind softirq,work
+  rtrace record --for syscalls -- ls; rtrace analyze syscalls --sort errors
+  rtrace analyze sched run.dat --json | jq '.buffers[0].waits.p99'")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(clap::Subcommand)]
+enum What {
+    Io(io::Args),
+    Irq(irq::Args),
+    Sched(sched::Args),
+    Syscalls(syscalls::Args),
+}
+
+/// The events that an analysis reads.
+#[derive(clap::Args)]
+struct FileArgs {
+    /// Recording to read [default: trace.dat]
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    file: Option<PathBuf>,
+    /// Recording to read
+    #[arg(short, long, value_name = "FILE", conflicts_with = "file", value_hint = clap::ValueHint::FilePath)]
+    input: Option<PathBuf>,
+    #[command(flatten)]
+    window: WindowArgs,
+    /// Number of threads; the output is the same for any number [default: one per CPU]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZero<usize>>,
+}
+
+impl FileArgs {
+    /// Opens the recording and has `print` write what it makes of the events.
+    fn print(&self, print: impl FnOnce(&Events<'_>, &mut dyn Write) -> Result<(), Failure>) -> Result<Exit, Failure> {
+        let default = PathBuf::from("trace.dat");
+        let path = self.input.as_ref().or(self.file.as_ref()).unwrap_or(&default);
+        let inputs = [Input::open(path, None, false)?];
+        let damage = Damage::of(path, &inputs[0].trace);
+        let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
+        let query = Query::of([&inputs[0].recording]).threads(self.threads.map_or_else(threads, NonZero::get));
+        let query = query.on_notice(&notice);
+        let window = self.window.resolve(&query)?;
+        let mut out = BufWriter::new(stdout());
+        let done = Events::new(&inputs, query.window(window)).and_then(|events| print(&events, &mut out));
+        let done = done.and_then(|()| Ok(out.flush()?));
+        damage.late(path, &inputs[0].recording);
+        damage.outcome(done)
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    match &args.what {
+        What::Io(args) => io::run(args),
+        What::Irq(args) => irq::run(args),
+        What::Sched(args) => sched::run(args),
+        What::Syscalls(args) => syscalls::run(args),
+    }
+}

@@ -1,0 +1,269 @@
+//! `rtrace analyze sched`.
+
+mod found;
+mod json;
+
+use super::FileArgs;
+use super::answers::{answers, each, lacking};
+use super::distribution;
+use super::table::Table;
+use super::words::{cut, many, not_shown, percent, quoted};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::Events;
+use found::{Found, notes};
+use rtrace::analysis::{Distribution, Sched, TaskSched, TimeIn};
+use rtrace::events::glob_matches;
+use std::cmp::Reverse;
+use std::io::Write;
+
+/// Time of tasks and CPUs: running, waiting for a CPU, preempted, asleep, blocked
+///
+/// From sched_switch, and as far as they are recorded from sched_waking, sched_wakeup, sched_wakeup_new,
+/// sched_process_fork, sched_migrate_task and sched_stat_iowait. `rtrace help analyses` defines each number.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    file: FileArgs,
+    #[command(flatten)]
+    rows: Rows,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    /// The tasks as comma-separated values instead of text; times in the clock's unit
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+/// The tasks to show. All are followed, whichever are shown.
+#[derive(clap::Args)]
+struct Rows {
+    /// Only these tasks
+    #[arg(long, value_name = "PID,...", value_delimiter = ',')]
+    pid: Vec<i32>,
+    /// Only tasks of this name; may be a glob and be given several times
+    #[arg(long, value_name = "NAME")]
+    comm: Vec<String>,
+    /// Number of tasks in a table; 0 for all [default: 20; all with --json and --csv]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Order of the tasks, the greatest first
+    #[arg(long, value_enum, value_name = "BY", default_value_t)]
+    sort: Sort,
+}
+
+/// An order of tasks.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Sort {
+    /// Time on a CPU
+    #[default]
+    Run,
+    /// Time from wakeup to CPU, all waits together
+    Wait,
+    /// The longest wait from wakeup to CPU
+    MaxWait,
+    /// Time preempted
+    Preempted,
+    /// Time blocked (state D)
+    Blocked,
+    /// Number of switches
+    Switches,
+}
+
+impl Rows {
+    /// The tasks to show, in order, and how many more there are.
+    fn of<'r>(&self, found: &'r Found<'_>, top: usize) -> (Vec<&'r TaskSched>, usize) {
+        let mut tasks: Vec<&TaskSched> = found.report.tasks.iter().filter(|task| self.shows(found, task)).collect();
+        tasks.sort_by_key(|task| {
+            Reverse(match self.sort {
+                Sort::Run => task.time(TimeIn::Run),
+                Sort::Wait => task.time(TimeIn::Wait),
+                Sort::MaxWait => task.waits.distribution().greatest,
+                Sort::Preempted => task.time(TimeIn::Preempted),
+                Sort::Blocked => task.time(TimeIn::Blocked),
+                Sort::Switches => task.voluntary + task.involuntary,
+            })
+        });
+        let more = cut(&mut tasks, top);
+        (tasks, more)
+    }
+
+    fn shows(&self, found: &Found<'_>, task: &TaskSched) -> bool {
+        let named = |pattern: &String| glob_matches(pattern, &found.comm(task));
+        (self.pid.is_empty() || self.pid.contains(&task.pid.0)) && (self.comm.is_empty() || self.comm.iter().any(named))
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    args.file.print(|events, out| print(args, events, out))
+}
+
+fn print(args: &Args, events: &Events<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let input = &events.inputs[0];
+    let sched = Sched::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
+    if !sched.has_events() {
+        return Err(lacking(input, "sched_switch", "sched"));
+    }
+    let found = answers(events, sched)?.into_iter().map(|(place, report)| Found { place, report });
+    let found: Vec<Found<'_>> = found.filter(|found| found.report.counts.switches > 0).collect();
+    if found.is_empty() {
+        return Err(lacking(input, "sched_switch in this window", "sched"));
+    }
+    if args.json {
+        let rows = |found: &Found<'_>| args.rows.of(found, args.rows.top.unwrap_or(0)).0.into_iter().cloned().collect();
+        let document = json::document(&input.path, found.iter().map(|found| (found, rows(found))));
+        return Ok(writeln!(out, "{document:#}")?);
+    }
+    if args.csv {
+        return csv(args, &found, out);
+    }
+    each(found.iter().map(|found| (found.place, found)), out, |found, out| text(args, found, out))
+}
+
+fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let Found { place, report } = found;
+    let unit = place.unit;
+    let (begin, end) = report.window.unwrap_or_default();
+    let counts = report.counts;
+    let (cpus, length) = (report.cpus.len(), end - begin);
+    writeln!(
+        out,
+        "Window: {} to {}, {} {}; {}; {}; {}",
+        unit.point(begin),
+        unit.point(end),
+        unit.long(length),
+        unit.long_name(),
+        many(cpus as u64, "CPU"),
+        many(counts.switches, "switch"),
+        many(counts.wakeups, "wakeup"),
+    )?;
+    for note in notes(report) {
+        writeln!(out, "Note: {note}")?;
+    }
+
+    let share = |part: u64| percent(part, length);
+    writeln!(out, "\nCPUs")?;
+    let heading = [
+        "CPU",
+        "busy %",
+        "idle %",
+        "unknown %",
+        "switches",
+        "wakeups",
+        "waiting: mean",
+        "max",
+        "idle while a task waited %",
+    ];
+    let mut table = Table::new(0, heading);
+    for cpu in &report.cpus {
+        table.row([
+            cpu.cpu.0.to_string(),
+            share(cpu.busy),
+            share(cpu.idle),
+            share(cpu.unknown),
+            cpu.switches.to_string(),
+            cpu.wakeups.to_string(),
+            format!("{:.3}", cpu.mean_queue()),
+            cpu.longest_queue().to_string(),
+            share(cpu.idle_while_waited),
+        ]);
+    }
+    table.write(out)?;
+    writeln!(
+        out,
+        "A CPU was idle while a task waited for one: {} {}",
+        unit.long(report.idle_while_waited),
+        unit.long_name()
+    )?;
+
+    let (tasks, more) = args.rows.of(found, args.rows.top.unwrap_or(20));
+    writeln!(out, "\nTasks: where their time went ({})", unit.long_name())?;
+    let heading = [
+        "TASK",
+        "PID",
+        "run",
+        "wait",
+        "preempted",
+        "sleep",
+        "blocked",
+        "unknown",
+        "run %",
+        "switches: own",
+        "forced",
+        "migrations",
+    ];
+    let mut table = Table::new(1, heading);
+    for task in &tasks {
+        let time = |state| unit.long(task.time(state));
+        table.row([
+            found.comm(task),
+            task.pid.0.to_string(),
+            time(TimeIn::Run),
+            time(TimeIn::Wait),
+            time(TimeIn::Preempted),
+            time(TimeIn::Sleep),
+            time(TimeIn::Blocked),
+            time(TimeIn::Unknown),
+            share(task.time(TimeIn::Run)),
+            task.voluntary.to_string(),
+            task.involuntary.to_string(),
+            task.migrations.to_string(),
+        ]);
+    }
+    table.write(out)?;
+    not_shown(more, out)?;
+
+    if report.has_wakeups {
+        waits(found, &tasks, out)?;
+        not_shown(more, out)?;
+    }
+    Ok(())
+}
+
+/// Waits from wakeup to CPU.
+fn waits(found: &Found<'_>, tasks: &[&TaskSched], out: &mut dyn Write) -> Result<(), Failure> {
+    let unit = found.place.unit;
+    writeln!(out, "\nWaits from wakeup to CPU ({})", unit.short_name())?;
+    let heading = ["TASK", "PID", "count"].into_iter().chain(distribution::TIMES).chain(["at", "CPU", "woken by"]);
+    let mut table = Table::new(1, heading);
+    let numbers = |of: &Distribution| {
+        std::iter::once(of.count.to_string()).chain(distribution::cells(of, unit)).collect::<Vec<_>>()
+    };
+    let all = found.report.waits.distribution();
+    let mut row = vec!["(all)".to_owned(), "-".to_owned()];
+    row.extend(numbers(&all));
+    table.row(row);
+    for task in tasks {
+        let mut row = vec![found.comm(task), task.pid.0.to_string()];
+        row.extend(numbers(&task.waits.distribution()));
+        if let Some(longest) = task.longest_wait {
+            row.extend([unit.point(longest.at), longest.cpu.0.to_string()]);
+            row.extend(longest.waker.map(|waker| format!("{} [{}]", found.waker(waker.pid), waker.pid.0)));
+        }
+        table.row(row);
+    }
+    Ok(table.write(out)?)
+}
+
+fn csv(args: &Args, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
+    writeln!(
+        out,
+        "buffer,comm,pid,begin,end,run,wait,preempted,sleep,blocked,unknown,voluntary,involuntary,migrations,wakeups,\
+         waits,wait_mean,wait_p50,wait_p90,wait_p99,wait_p999,wait_max,wait_max_at,wait_max_cpu"
+    )?;
+    for found in found {
+        for task in args.rows.of(found, args.rows.top.unwrap_or(0)).0 {
+            let waits = task.waits.distribution();
+            let longest = task.longest_wait;
+            let mut cells = vec![quoted(found.place.buffer), quoted(&found.comm(task)), task.pid.0.to_string()];
+            cells.extend([task.life.0, task.life.1].map(|time| time.to_string()));
+            cells.extend(TimeIn::ALL.map(|state| task.time(state).to_string()));
+            let counts = [task.voluntary, task.involuntary, task.migrations, task.wakeups, waits.count];
+            cells.extend(counts.map(|count| count.to_string()));
+            cells.extend(distribution::csv(&waits));
+            cells.push(longest.map_or_else(String::new, |longest| longest.at.to_string()));
+            cells.push(longest.map_or_else(String::new, |longest| longest.cpu.0.to_string()));
+            writeln!(out, "{}", cells.join(","))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! The answer of `rtrace analyze syscalls`, whatever it is printed as.
+
+use super::names::Machine;
+use crate::cli::analyze::place::Place;
+use crate::cli::analyze::words::many;
+use rtrace::analysis::{SyscallReport, SyscallTimes};
+use rtrace::units::Pid;
+
+/// One buffer's answer.
+pub(super) struct Found<'a> {
+    pub(super) place: Place<'a>,
+    pub(super) machine: Option<Machine>,
+    pub(super) report: SyscallReport,
+}
+
+impl Found<'_> {
+    /// The call's name, of one that nobody names its number.
+    pub(super) fn name(&self, call: &SyscallTimes) -> String {
+        let known = self.machine.and_then(|machine| machine.name(call.number));
+        match (&call.name, known) {
+            (Some(name), _) => name.clone(),
+            (None, Some(name)) => name.to_owned(),
+            (None, None) => format!("number {}", call.number),
+        }
+    }
+
+    pub(super) fn comm(&self, pid: Pid) -> String {
+        self.place.comm(pid).unwrap_or_else(|| "?".to_owned())
+    }
+}
+
+/// Sentences that the numbers need to be understood.
+pub(super) fn notes(report: &SyscallReport) -> Vec<String> {
+    let counts = report.counts;
+    let mut notes = Vec::new();
+    if counts.losses > 0 {
+        let (places, calls) = (many(counts.losses, "place"), many(counts.censored, "call"));
+        notes.push(format!("events were lost at {places}: {calls} that went on there are not counted"));
+    }
+    if counts.unfinished > 0 {
+        notes.push(format!("{} without an exit", entries(counts.unfinished)));
+    }
+    if counts.without_entry > 0 {
+        notes.push(format!("{} without an entry", many(counts.without_entry, "exit")));
+    }
+    if !report.has_switches {
+        notes.push("no sched_switch is recorded: the time off the CPU is not known".to_owned());
+    }
+    notes
+}
+
+fn entries(count: u64) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+}

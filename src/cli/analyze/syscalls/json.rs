@@ -1,0 +1,74 @@
+//! `rtrace analyze syscalls --json`.
+
+use super::found::{Found, notes};
+use crate::cli::analyze::{distribution, errno};
+use rtrace::analysis::{SyscallTimes, TaskSyscalls};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The calls and tasks of a buffer that are shown.
+pub(super) type Rows<'f> = (Vec<&'f SyscallTimes>, Vec<&'f TaskSyscalls>);
+
+/// The document: all times in the buffer's unit.
+pub(super) fn document<'f>(path: &Path, found: impl Iterator<Item = (&'f Found<'f>, Rows<'f>)>) -> Value {
+    let buffers: Vec<Value> = found.map(|(found, rows)| buffer(found, &rows)).collect();
+    json!({
+        "schema": "rtrace.analyze.syscalls",
+        "version": 1,
+        "file": path.to_string_lossy(),
+        "buffers": buffers,
+    })
+}
+
+fn buffer(found: &Found<'_>, (calls, tasks): &Rows<'_>) -> Value {
+    let report = &found.report;
+    let counts = report.counts;
+    json!({
+        "buffer": found.place.buffer,
+        "clock": found.place.clock,
+        "unit": found.place.unit.name(),
+        "window": report.window.map(|(begin, end)| json!({"begin": begin, "end": end})),
+        "notes": notes(report),
+        "counts": {
+            "unfinished": counts.unfinished,
+            "without_entry": counts.without_entry,
+            "censored": counts.censored,
+            "losses": counts.losses,
+        },
+        "times": distribution::json(&report.times.distribution()),
+        "calls": calls.iter().map(|one| call(found, one)).collect::<Vec<_>>(),
+        "tasks": tasks.iter().map(|one| task(found, one)).collect::<Vec<_>>(),
+    })
+}
+
+fn call(found: &Found<'_>, call: &SyscallTimes) -> Value {
+    let longest = call.longest.map(|longest| {
+        json!({
+            "time": longest.time,
+            "at": longest.at,
+            "cpu": longest.cpu.0,
+            "pid": longest.pid.0,
+            "comm": found.comm(longest.pid),
+        })
+    });
+    json!({
+        "call": found.name(call),
+        "number": call.number,
+        "failed": call.failed(),
+        "errors": errno::json(&call.errors),
+        "times": distribution::json(&call.times.distribution()),
+        "off_cpu": found.report.has_switches.then_some(call.off_cpu),
+        "longest": longest,
+    })
+}
+
+fn task(found: &Found<'_>, task: &TaskSyscalls) -> Value {
+    json!({
+        "pid": task.pid.0,
+        "comm": found.comm(task.pid),
+        "calls": task.calls,
+        "failed": task.errors,
+        "time": task.time,
+        "off_cpu": found.report.has_switches.then_some(task.off_cpu),
+    })
+}

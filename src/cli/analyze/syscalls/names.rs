@@ -1,0 +1,63 @@
+//! Names of system calls, whose numbers each architecture has its own of.
+
+use syscalls::{aarch64, arm, loongarch64, powerpc64, riscv64, s390x, x86, x86_64};
+
+/// The architecture that a recording is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Machine {
+    X86_64,
+    X86,
+    Aarch64,
+    Arm,
+    Riscv64,
+    Powerpc64,
+    S390x,
+    Loongarch64,
+}
+
+impl Machine {
+    /// By the last word of `uname -a` as the recording keeps it.
+    pub(super) fn of(uname: &str) -> Option<Self> {
+        Some(match uname.trim_end_matches('\0').split_whitespace().last()? {
+            "x86_64" | "amd64" => Machine::X86_64,
+            "i386" | "i486" | "i586" | "i686" => Machine::X86,
+            "aarch64" | "arm64" => Machine::Aarch64,
+            arm if arm.starts_with("armv") => Machine::Arm,
+            "riscv64" => Machine::Riscv64,
+            "ppc64" | "ppc64le" => Machine::Powerpc64,
+            "s390x" => Machine::S390x,
+            "loongarch64" => Machine::Loongarch64,
+            _ => return None,
+        })
+    }
+
+    /// The name of the call with this number.
+    pub(super) fn name(self, number: i64) -> Option<&'static str> {
+        let id = usize::try_from(number).ok()?;
+        match self {
+            Machine::X86_64 => x86_64::Sysno::new(id).map(|call| call.name()),
+            Machine::X86 => x86::Sysno::new(id).map(|call| call.name()),
+            Machine::Aarch64 => aarch64::Sysno::new(id).map(|call| call.name()),
+            Machine::Arm => arm::Sysno::new(id).map(|call| call.name()),
+            Machine::Riscv64 => riscv64::Sysno::new(id).map(|call| call.name()),
+            Machine::Powerpc64 => powerpc64::Sysno::new(id).map(|call| call.name()),
+            Machine::S390x => s390x::Sysno::new(id).map(|call| call.name()),
+            Machine::Loongarch64 => loongarch64::Sysno::new(id).map(|call| call.name()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_the_machine() {
+        let name = |uname: &str, number| Machine::of(uname).and_then(|machine| machine.name(number));
+        assert_eq!(name("Linux vm 6.18.0 x86_64\0", 257), Some("openat"));
+        assert_eq!(name("Linux vm 6.1.0 aarch64", 56), Some("openat"));
+        assert_eq!(name("Linux pi 5.10 armv7l", 322), Some("openat"));
+        assert_eq!(name("Linux vm 6.1.0 i686", 295), Some("openat"));
+        assert_eq!((name("Linux vm 6.1 x86_64", -1), name("Linux sun 6.1 sparc64", 4)), (None, None));
+    }
+}

@@ -1,0 +1,52 @@
+//! Tables of text: numbers to the right, the first columns to the left.
+
+use std::io::{self, Write};
+
+/// Rows of cells.
+pub(super) struct Table {
+    /// Columns whose cells begin at the left.
+    left: usize,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// With a heading, whose first `left` columns are texts.
+    pub(super) fn new<'t>(left: usize, heading: impl IntoIterator<Item = &'t str>) -> Self {
+        Table { left, rows: vec![heading.into_iter().map(str::to_owned).collect()] }
+    }
+
+    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows.push(cells.into_iter().collect());
+    }
+
+    /// Writes it with two blanks between columns.
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |column: usize| {
+            self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        for row in &self.rows {
+            let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+                if column < self.left { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+            });
+            writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let mut table = Table::new(1, ["TASK", "N"]);
+        table.row(["a".to_owned(), "1000".to_owned()]);
+        table.row(["größer".to_owned(), "7".to_owned()]);
+        let mut out = Vec::new();
+        table.write(&mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "TASK       N\na       1000\ngrößer     7\n");
+    }
+}

@@ -1,0 +1,86 @@
+//! Times in the units that tables show them in.
+
+/// The unit of a trace clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Nanoseconds,
+    /// Of a clock that does not say how long they are.
+    Ticks,
+}
+
+impl Unit {
+    pub(super) fn of(in_ticks: bool) -> Self {
+        if in_ticks { Unit::Ticks } else { Unit::Nanoseconds }
+    }
+
+    /// As JSON has it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Unit::Nanoseconds => "ns",
+            Unit::Ticks => "ticks",
+        }
+    }
+
+    /// The unit of [`Unit::long`].
+    pub(super) fn long_name(self) -> &'static str {
+        match self {
+            Unit::Nanoseconds => "ms",
+            Unit::Ticks => "ticks",
+        }
+    }
+
+    /// The unit of [`Unit::short`].
+    pub(super) fn short_name(self) -> &'static str {
+        match self {
+            Unit::Nanoseconds => "us",
+            Unit::Ticks => "ticks",
+        }
+    }
+
+    /// A sum of times, in milliseconds.
+    pub(super) fn long(self, time: u64) -> String {
+        match self {
+            Unit::Nanoseconds => decimals(time, 1_000_000),
+            Unit::Ticks => time.to_string(),
+        }
+    }
+
+    /// A single time, in microseconds.
+    pub(super) fn short(self, time: u64) -> String {
+        match self {
+            Unit::Nanoseconds => decimals(time, 1_000),
+            Unit::Ticks => time.to_string(),
+        }
+    }
+
+    /// A point of time, in seconds with all nine decimals.
+    pub(super) fn point(self, at: u64) -> String {
+        match self {
+            Unit::Nanoseconds => format!("{}.{:09}", at / 1_000_000_000, at % 1_000_000_000),
+            Unit::Ticks => at.to_string(),
+        }
+    }
+}
+
+/// `time / unit` with three decimals, rounded.
+fn decimals(time: u64, unit: u64) -> String {
+    let thousandth = unit / 1000;
+    let rounded = time.saturating_add(thousandth / 2) / thousandth.max(1);
+    format!("{}.{:03}", rounded / 1000, rounded % 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_rounded_to_three_decimals() {
+        let ns = Unit::Nanoseconds;
+        assert_eq!(
+            (ns.long(1_234_567), ns.long(1_234_500), ns.long(499)),
+            ("1.235".into(), "1.235".into(), "0.000".into())
+        );
+        assert_eq!((ns.short(1_234_567), ns.point(5_000_000_007)), ("1234.567".into(), "5.000000007".into()));
+        assert_eq!((Unit::Ticks.long(7), Unit::Ticks.point(9)), ("7".into(), "9".into()));
+    }
+}

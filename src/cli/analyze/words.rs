@@ -1,0 +1,37 @@
+//! Words and numbers as every answer has them.
+
+use std::io::{self, Write};
+
+/// A number with its noun.
+pub(super) fn many(count: u64, noun: &str) -> String {
+    match (count, noun) {
+        (1, _) => format!("1 {noun}"),
+        (_, "switch") => format!("{count} switches"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+/// `part` of `whole` in per cent with one decimal.
+pub(super) fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 { "-".to_owned() } else { format!("{:.1}", part as f64 * 100.0 / whole as f64) }
+}
+
+/// The number of rows that `top` leaves out of `rows`; 0 is no limit.
+pub(super) fn cut<T>(rows: &mut Vec<T>, top: usize) -> usize {
+    let more = if top == 0 { 0 } else { rows.len().saturating_sub(top) };
+    rows.truncate(rows.len() - more);
+    more
+}
+
+/// The line below a table that was cut.
+pub(super) fn not_shown(more: usize, out: &mut dyn Write) -> io::Result<()> {
+    if more > 0 {
+        writeln!(out, "({more} more; `--top 0` shows all)")?;
+    }
+    Ok(())
+}
+
+/// A cell of CSV (RFC 4180).
+pub(super) fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}

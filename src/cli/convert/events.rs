@@ -1,0 +1,102 @@
+//! To a format of events: a query through an exporter.
+
+use super::progress::{Counted, Shown};
+use super::written::Written;
+use super::{Args, Target, flame, perfetto};
+use crate::cli::damage::Damage;
+use crate::cli::exit::{Exit, Failure, print};
+use crate::cli::query::{Events, Input, formats};
+use crate::cli::terminal::{note, stdout, stdout_is_terminal};
+use crate::cli::trace_file::{Made, mode_like};
+use anyhow::anyhow;
+use rtrace::export::Style;
+use rtrace::recording::{Notice, Surroundings};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// Writes the events of `paths` that are asked for to `output`.
+pub(super) fn convert(args: &Args, target: Target, paths: &[&Path], output: &Path) -> Result<Exit, Failure> {
+    check(args, target, output)?;
+    let read = Arc::new(AtomicU64::new(0));
+    let open = |path: &&Path| Input::open_through(path, |file| Counted::new(file, &read));
+    let inputs = paths.iter().map(open).collect::<Result<Vec<_>, _>>()?;
+    let damage = Damage::default();
+    for input in &inputs {
+        input.trace.damage.iter().for_each(|found| damage.note(&input.path, found));
+    }
+    let done = write(args, target, &inputs, output, &read, &damage);
+    for input in &inputs {
+        damage.late(&input.path, &input.recording);
+    }
+    damage.outcome(done)
+}
+
+/// Refuses options of other formats, before a file is opened.
+fn check(args: &Args, target: Target, output: &Path) -> Result<(), Failure> {
+    let usage = |error| Err(Failure::new(Exit::Usage, error));
+    let name = target.name();
+    if args.file_version.is_some() || args.compression.is_some() {
+        return usage(anyhow!("--file-version and --compression are for trace.dat, and this is to be {name}"));
+    }
+    if !args.fields.is_empty() && target != Target::Csv {
+        return usage(anyhow!("--fields names the columns of csv, and this is to be {name}"));
+    }
+    if output != Path::new("-") {
+        return args.overwrite.check(output);
+    }
+    if !target.is_text() && stdout_is_terminal() {
+        let failure = Failure::new(Exit::Usage, anyhow!("{name} is not text: it is not written to a terminal"));
+        return Err(failure.hint("`-o FILE` names a file; `> FILE` and `| COMMAND` take it from standard output."));
+    }
+    Ok(())
+}
+
+fn write(
+    args: &Args,
+    target: Target,
+    inputs: &[Input],
+    output: &Path,
+    read: &Arc<AtomicU64>,
+    damage: &Damage,
+) -> Result<(), Failure> {
+    let notice = |notice: Notice<'_>| damage.notice(|recording| &inputs[recording].path, &notice);
+    let query = args.events.query(inputs, Surroundings::Needless, &notice)?;
+    let events = Events::new(inputs, query)?;
+    let stored = |input: &Input| input.trace.buffers.iter().flat_map(|of| &of.cpus).map(|cpu| cpu.size).sum::<u64>();
+    let total = inputs.iter().map(stored).sum();
+    if output == Path::new("-") {
+        let mut out = Shown::new(stdout(), None, read, total);
+        let written = export(args, target, &events, &mut out)?;
+        out.flush()?;
+        let size = out.written();
+        drop(out);
+        note!("rtrace: {}", written.summary("standard output", target, size));
+        return Ok(());
+    }
+    // It gives no more away than any of the files.
+    let mode = inputs.iter().map(|input| mode_like(&input.path)).fold(0o666, |mode, of| mode & of);
+    let (made, file) = Made::new(output, mode, args.overwrite)?;
+    let mut out = Shown::new(file, Some(output.display().to_string()), read, total);
+    let written = export(args, target, &events, &mut out)?;
+    out.flush()?;
+    let size = out.written();
+    drop(out);
+    made.keep()?;
+    print(&format!("{}\n", written.summary(&output.display().to_string(), target, size))).map(drop)
+}
+
+/// Writes the events in the format.
+fn export(args: &Args, target: Target, events: &Events<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
+    let all = |events| Written { events, left_out: Vec::new() };
+    match target {
+        Target::TraceDat => Err(anyhow!("a trace.dat file is not made of events").into()),
+        Target::Perfetto => perfetto::write(events, out),
+        Target::Folded => flame::folded(events, out),
+        Target::Speedscope => flame::speedscope(events, out),
+        Target::Chrome => flame::chrome(events, out),
+        Target::Json => formats::json(events, Style::Json, out).map(|outcome| all(outcome.events)),
+        Target::Csv => formats::csv(events, &args.fields, out).map(|outcome| all(outcome.events)),
+    }
+}

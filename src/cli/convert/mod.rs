@@ -1,0 +1,143 @@
+//! `rtrace convert`.
+
+mod events;
+mod flame;
+mod perfetto;
+mod progress;
+mod target;
+mod trace_dat;
+mod written;
+
+use super::exit::{Exit, Failure};
+use super::query::QueryArgs;
+use super::trace_file::Overwrite;
+use anyhow::anyhow;
+use rtrace::trace_dat::Codec;
+use rtrace::trace_dat::write::Version;
+use std::path::{Path, PathBuf};
+use target::Target;
+pub(crate) use trace_dat::rewrite;
+
+/// Write a recording in another format, version or compression
+///
+/// The format is that of --to, else that of OUT's ending (.perfetto-trace, .json, .csv, ...), else trace.dat. A trace.dat file holds the
+/// same events, formats, symbols and options, also unknown ones. The other formats take several files, merged by time,
+/// and what selects events in `report`; a line at the end says what was written and what was left out. A damaged file
+/// gives what is whole of it, and the exit code 4. OUT appears when it is complete.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace convert old.dat new.dat                           version 7, compressed with zstd
+  rtrace convert trace.dat v6.dat --file-version 6         for an old trace-cmd or KernelShark
+  rtrace convert --compression none -o plain.dat           trace.dat, uncompressed
+  rtrace convert run.dat run.perfetto-trace                to be opened in ui.perfetto.dev
+  rtrace convert run.dat run.folded                        for inferno-flamegraph, flamegraph.pl, speedscope
+  rtrace convert run.dat run.csv --fields ts,cpu,next_comm --filter sched:sched_switch
+  rtrace convert run.dat --to json --since -200ms -o - | jq 'select(.pid == 1)'")]
+pub(crate) struct Args {
+    /// Files to read, unless -i names them, and last the file to write, unless -o names it
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    files: Vec<PathBuf>,
+    /// File to read; several are merged by time [default: trace.dat]
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    input: Vec<PathBuf>,
+    /// File to write; `-` is standard output, except for trace.dat
+    #[arg(short, long, value_name = "OUT", value_hint = clap::ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    /// Format to write [default: that of OUT's ending]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<Target>,
+    #[command(flatten)]
+    overwrite: Overwrite,
+    /// Version of a trace.dat file: 6 or 7 [default: 7]
+    #[arg(long, value_name = "VERSION", value_parser = clap::value_parser!(u8).range(6..=7))]
+    file_version: Option<u8>,
+    /// Compression of a trace.dat file: zstd, zlib, none, or any for the best there is; version 6 is never compressed
+    #[arg(long, value_name = "HOW", value_parser = codec)]
+    compression: Option<Codec>,
+    /// Columns of csv, as of `report --fields`
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    fields: Vec<String>,
+    #[command(flatten)]
+    events: QueryArgs,
+}
+
+impl Args {
+    /// The files to read and the one to write. The first file without an option is one to read, as in every command that
+    /// reads; after -i it is the one to write, as in trace-cmd.
+    fn files(&self) -> Result<(Vec<&Path>, &Path), Failure> {
+        let mut inputs: Vec<&Path> = self.input.iter().chain(&self.files).map(PathBuf::as_path).collect();
+        let output = match &self.output {
+            Some(output) => output,
+            None if self.input.is_empty() && inputs.len() == 1 => {
+                let name = inputs[0].display();
+                return Err(Failure::new(Exit::Usage, anyhow!("no file to write is named; {name} is the one to read"))
+                    .hint(format!("`rtrace convert {name} -o FILE` names it."))
+                    .hint(format!(
+                        "`rtrace convert -i trace.dat {name}` writes {name}, as trace-cmd does without -i."
+                    )));
+            }
+            None => match self.files.last() {
+                Some(last) => {
+                    inputs.pop();
+                    last
+                }
+                None => {
+                    let failure = Failure::new(Exit::Usage, anyhow!("no file to write is named"));
+                    return Err(failure.hint("`-o FILE` names it."));
+                }
+            },
+        };
+        if inputs.is_empty() {
+            inputs.push(Path::new("trace.dat"));
+        }
+        Ok((inputs, output))
+    }
+
+    /// The version and compression of a trace.dat file.
+    fn version(&self) -> Result<Version, Failure> {
+        Ok(match (self.file_version, self.compression) {
+            (Some(6), None | Some(Codec::None)) => Version::V6,
+            (Some(6), Some(_)) => {
+                let error = anyhow!("a file of version 6 cannot be compressed");
+                return Err(Failure::new(Exit::Usage, error).hint("leave --compression out, or use --file-version 7."));
+            }
+            (_, codec) => Version::V7(codec.unwrap_or(Codec::Zstd)),
+        })
+    }
+
+    fn to_trace_dat(&self, inputs: &[&Path], output: &Path) -> Result<Exit, Failure> {
+        let usage = |error| Err(Failure::new(Exit::Usage, error));
+        let version = self.version()?;
+        if let [_, .., one] = inputs {
+            return usage(anyhow!("{} is a file too many: a trace.dat file is made of one", one.display()));
+        }
+        if output == Path::new("-") {
+            return usage(anyhow!("a trace.dat file cannot be written to standard output: it is not written in order"));
+        }
+        if self.events.narrows() || !self.fields.is_empty() {
+            let failure = Failure::new(Exit::Usage, anyhow!("a trace.dat file gets all events, as they are"));
+            return Err(failure
+                .hint("`rtrace split` cuts a part of the time out of a recording.")
+                .hint("`--to json` and the like write the events that are selected."));
+        }
+        rewrite(inputs[0], output, version, self.overwrite)
+    }
+}
+
+pub(crate) fn codec(text: &str) -> Result<Codec, String> {
+    match text {
+        "any" => Ok(Codec::Zstd),
+        _ => {
+            Codec::from_name(text).filter(|_| !text.is_empty()).ok_or_else(|| "expected zstd, zlib, none or any".into())
+        }
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let (inputs, output) = args.files()?;
+    match args.to.or_else(|| Target::of_ending(output)).unwrap_or(Target::TraceDat) {
+        Target::TraceDat => args.to_trace_dat(&inputs, output),
+        target => events::convert(args, target, &inputs, output),
+    }
+}

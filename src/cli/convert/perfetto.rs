@@ -1,0 +1,106 @@
+//! `--to perfetto`.
+
+use super::written::Written;
+use crate::cli::exit::Failure;
+use crate::cli::query::{Events, Input};
+use rtrace::event::{DecodeOptions, EventTypes};
+use rtrace::export::{LeftOut, Perfetto, PerfettoBuffer, PerfettoFile, Summary, SummaryBuffer};
+use rtrace::recording::Source;
+use rtrace::units::Timestamp;
+use std::collections::BTreeSet;
+use std::io::{Write, sink};
+use std::ops::ControlFlow;
+
+/// Writes the events as a trace of Perfetto.
+pub(super) fn write(events: &Events<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
+    let sources = events.query.sources();
+    let types: Vec<EventTypes<'_>> = events.inputs.iter().map(|input| input.types(&DecodeOptions::default())).collect();
+    let start = start(events)?;
+    let file = |(number, input): (usize, &'_ Input)| {
+        let source = sources.iter().find(|source| source.recording == number);
+        let date = input.trace.date();
+        PerfettoFile {
+            trace: &events.inputs[number].trace,
+            symbols: &events.inputs[number].symbols,
+            types: &types[number],
+            processes: events.inputs[number].processes(),
+            start,
+            real: date.map(|date| match source {
+                Some(source) if source.time.date => start.0 as i64,
+                _ => (start.0 as i64).saturating_add(date),
+            }),
+            clock: source.map_or("", |source| &events.inputs[number].trace.buffers[source.buffer].clock),
+            in_ticks: source.is_some_and(|source| source.in_ticks),
+        }
+    };
+    let files: Vec<PerfettoFile<'_>> = events.inputs.iter().enumerate().map(file).collect();
+    let in_ticks = files.iter().any(|file| file.in_ticks);
+    let doubles = doubles(events)?;
+    let buffer = |(source, doubles): (&Source, BTreeSet<u16>)| {
+        let name = events.inputs[source.recording].trace.buffers[source.buffer].name.as_str();
+        PerfettoBuffer { file: source.recording, instance: (!name.is_empty()).then_some(name), doubles }
+    };
+    let buffers = sources.iter().zip(doubles).map(buffer).collect();
+    let (state, outcome) = events.export(&Perfetto::new(files, buffers), out)?;
+    let mut left_out = list(state.left_out());
+    if in_ticks {
+        left_out.push("the unit of time: ticks stand as nanoseconds".to_owned());
+    }
+    Ok(Written { events: outcome.events, left_out })
+}
+
+/// The time of the first event.
+fn start(events: &Events<'_>) -> Result<Timestamp, Failure> {
+    let (first, mut start) = (events.query.clone().first(1), Timestamp(0));
+    first.resolve()?.walk(|current| {
+        start = current.record().timestamp;
+        Ok::<_, Failure>(ControlFlow::Break(()))
+    })?;
+    Ok(start)
+}
+
+/// By source, the events that an earlier source of the same file has too.
+fn doubles(events: &Events<'_>) -> Result<Vec<BTreeSet<u16>>, Failure> {
+    let sources = events.query.sources();
+    let mut doubles = vec![BTreeSet::new(); sources.len()];
+    let with_data = |source: &&Source| !source.cpus.is_empty();
+    let several = |file| sources.iter().filter(with_data).filter(|source| source.recording == file).count() > 1;
+    if !(0..events.inputs.len()).any(several) {
+        return Ok(doubles);
+    }
+    let buffer = |source: &Source| SummaryBuffer {
+        recording: source.recording,
+        abi: events.inputs[source.recording].trace.abi,
+        formats: events.inputs[source.recording].formats().collect(),
+        comms: &events.inputs[source.recording].symbols.comms,
+        source: None,
+        buffer: None,
+        in_ticks: source.in_ticks,
+    };
+    let summary = Summary::new(sources.iter().map(buffer).collect(), 0, false);
+    let (counts, _) = events.export(&summary, &mut sink())?;
+    let mut seen = vec![BTreeSet::new(); events.inputs.len()];
+    for ((source, counts), doubles) in sources.iter().zip(&counts).zip(&mut doubles) {
+        let ids: BTreeSet<u16> = counts.ids().collect();
+        *doubles = ids.intersection(&seen[source.recording]).copied().collect();
+        seen[source.recording].extend(ids);
+    }
+    Ok(doubles)
+}
+
+/// Limit of the fields in the list.
+const MOST_FIELDS: usize = 10;
+
+fn list(left_out: &LeftOut) -> Vec<String> {
+    let mut list = Vec::new();
+    if !left_out.fields.is_empty() {
+        let fields = left_out.fields.iter().take(MOST_FIELDS);
+        let fields: Vec<String> = fields.map(|((event, field), count)| format!("{field} of {count} {event}")).collect();
+        let more = if left_out.fields.len() > MOST_FIELDS { ", ..." } else { "" };
+        list.push(format!("fields that Perfetto's messages lack ({}{more})", fields.join(", ")));
+    }
+    if left_out.high_cpus > 0 {
+        list.push(format!("{} events of CPUs above 1023, with which Perfetto opens no trace", left_out.high_cpus));
+    }
+    list
+}

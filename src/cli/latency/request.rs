@@ -1,0 +1,101 @@
+//! The chain of events that the arguments describe.
+
+use super::Args;
+use crate::cli::exit::Failure;
+use crate::cli::hist::{event as find_event, read_format};
+use crate::cli::language::warn;
+use crate::cli::synth::Argument;
+use rtrace::filter::Filter;
+use rtrace::format::EventFormat;
+use rtrace::hist::spec::{Expr, Modifier};
+use rtrace::syntax::Span;
+use rtrace::synth::{Chain, SynthError, Unit};
+use rtrace::tracefs::Instance;
+
+/// The chain, each part checked against the events' formats; `stacks` says whether this kernel keeps stacks.
+pub(super) fn chain(args: &Args, top: &Instance, name: &str, stacks: bool) -> Result<Chain, Failure> {
+    let mut events = Vec::with_capacity(args.events.len());
+    for event in &args.events {
+        events.push(read_format(top, &find_event(top, event)?)?);
+    }
+    let unit = if args.ns { Unit::Ns } else { Unit::Usecs };
+    let whole = |error| Argument::new("EVENT", &args.events[0], []).failure(error);
+    let mut chain = Chain::new(name, unit, events.clone(), stacks).map_err(whole)?;
+    for by in &args.by {
+        let fields = fields(by, events.len())?;
+        let argument = Argument::new("--by", by, fields.iter().copied().zip(events.iter().map(Some)));
+        chain.match_fields(&fields).map_err(|error| argument.failure(error))?;
+    }
+    let last = events.len() - 1;
+    for split in &args.split {
+        let (event, text) = match split.split_once('.') {
+            Some(("start", rest)) => (0, rest),
+            Some(("end", rest)) => (last, rest),
+            _ => (last, split.as_str()),
+        };
+        let (field, modifier) = field(split, text)?;
+        let argument = Argument::new("--split", split, [(field, Some(&events[event]))]);
+        chain.split(event, field, modifier).map_err(|error| argument.failure(error))?;
+    }
+    for (option, at, filter) in [("--if-start", 0, &args.if_start), ("--if-end", last, &args.if_end)] {
+        if let Some(filter) = filter {
+            let argument = Argument::new(option, filter, []);
+            chain.filter(at, filter).map_err(|error| argument.failure(error))?;
+            warn_of(filter, &events[at]);
+        }
+    }
+    chain.size(args.size);
+    Ok(chain)
+}
+
+/// The error of a plan with too many values to split by, at the one that is too many.
+pub(super) fn of_splits(args: &Args, error: SynthError) -> Failure {
+    let text = args.split.last().map_or("", String::as_str);
+    Argument::new("--split", text, []).failure(error)
+}
+
+fn warn_of(filter: &str, event: &EventFormat) {
+    if let Ok(warnings) = Filter::parse(filter).and_then(|filter| filter.check(event)) {
+        warn(&warnings);
+    }
+}
+
+/// The names between the `=` of --by, one for each of `count` events.
+fn fields(by: &str, count: usize) -> Result<Vec<&str>, Failure> {
+    let names: Vec<&str> = by.split('=').collect();
+    match names.as_slice() {
+        [one] => Ok(vec![one; count]),
+        names if names.len() == count => Ok(names.to_vec()),
+        names => {
+            let message = format!("{} names for {count} events", names.len());
+            let hint = "one name of each event, in their order, or one for all".to_owned();
+            Err(Argument::new("--by", by, []).wrong(message, Some(hint)))
+        }
+    }
+}
+
+/// `id.syscall`: a field and how its values are shown; `text` is a part of `split`.
+fn field<'a>(split: &'a str, text: &'a str) -> Result<(&'a str, Option<Modifier>), Failure> {
+    let argument = Argument::new("--split", split, []);
+    let offset = split.len() - text.len();
+    let expr = Expr::parse(text).map_err(|error| {
+        let span = Span::new(offset + error.span.start, offset + error.span.end);
+        argument.at(span, error.to_string(), error.hint)
+    })?;
+    let Expr::Field { name, modifier } = expr else {
+        return Err(
+            argument.wrong("expected a field", Some("for example next_comm, id.syscall, start.prev_state".into()))
+        );
+    };
+    let misplaced = match modifier {
+        Some(Modifier::Execname) => Some("COMM is the name of the task that runs at the event"),
+        Some(Modifier::Percent | Modifier::Graph) => Some("shares are always shown"),
+        Some(Modifier::Usecs) => Some("the time is measured, and not a value to split by"),
+        _ => None,
+    };
+    if let (Some(hint), Some(modifier)) = (misplaced, modifier) {
+        let span = Span::new(offset + name.len() + 1, split.len());
+        return Err(argument.at(span, format!("`.{modifier}` cannot be used here"), Some(hint.to_owned())));
+    }
+    Ok((&text[..name.len()], modifier))
+}

@@ -1,0 +1,39 @@
+//! The events of a query, and what can be done with them.
+
+use super::Input;
+use super::select::{export_failure, failure};
+use crate::cli::exit::Failure;
+use rtrace::analysis::Analysis;
+use rtrace::export::Exporter;
+use rtrace::recording::{Outcome, Query};
+use std::io::Write;
+
+/// The events that are asked for.
+#[derive(Clone)]
+pub(crate) struct Events<'a> {
+    pub(crate) inputs: &'a [Input],
+    pub(crate) query: Query<'a>,
+}
+
+impl<'a> Events<'a> {
+    /// Those of `query` on `inputs`. A mistake in a filter is an error here, before anything is written.
+    pub(crate) fn new(inputs: &'a [Input], query: Query<'a>) -> Result<Self, Failure> {
+        query.resolve().map_err(|error| failure(error, inputs))?;
+        Ok(Events { inputs, query })
+    }
+
+    /// Feeds the events to `analysis`; gives what it found.
+    pub(crate) fn analyse<A: Analysis>(&self, analysis: A) -> Result<A::Finding, Failure> {
+        let analysed = self.query.analyse(analysis);
+        analysed.map(|done| done.0).map_err(|error| failure(error, self.inputs))
+    }
+
+    /// Writes the events with `exporter`; gives its last state, and what was handed out and lost.
+    pub(crate) fn export<E: Exporter>(
+        &self,
+        exporter: &E,
+        out: &mut (impl Write + Send),
+    ) -> Result<(E::State, Outcome), Failure> {
+        self.query.export(exporter, out).map_err(|error| export_failure(error, self.inputs))
+    }
+}

@@ -1,0 +1,131 @@
+//! Events for programs: JSON lines, `name=value` lines, CSV.
+
+use super::{Events, Input};
+use crate::cli::exit::{Exit, Failure};
+use anyhow::anyhow;
+use rtrace::event::TypedEvent;
+use rtrace::export::{
+    Column, Csv, CsvBuffer, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, Style, schema,
+};
+use rtrace::format::EventFormat;
+use rtrace::recording::Outcome;
+use rtrace::syntax::did_you_mean;
+use rtrace::trace_dat::OptionId;
+use std::io::Write;
+
+fn all_formats(input: &Input) -> impl Iterator<Item = &EventFormat> {
+    input.trace.formats()
+}
+
+/// The events as JSON lines or, with [`Style::Raw`], as `name=value` lines.
+pub(crate) fn json(events: &Events<'_>, style: Style, out: &mut (impl Write + Send)) -> Result<Outcome, Failure> {
+    let (inputs, sources) = (events.inputs, events.query.sources());
+    let types: Vec<JsonTypes> = inputs
+        .iter()
+        .map(|input| JsonTypes::with_names(all_formats(input), input.trace.abi, style, Some(&input.symbols)))
+        .collect();
+    let labels: Vec<String> = inputs.iter().map(Input::label).collect();
+    let mut exporter = Json::new(sources.iter().map(|source| JsonBuffer {
+        types: &types[source.recording],
+        comms: &inputs[source.recording].symbols.comms,
+        source: (inputs.len() > 1).then_some(labels[source.recording].as_str()),
+        buffer: instance(&inputs[source.recording].trace.buffers[source.buffer].name),
+    }));
+    if style == Style::Json {
+        exporter = exporter.with_header(header(events));
+    }
+    events.export(&exporter, out).map(|done| done.1)
+}
+
+fn instance(name: &str) -> Option<&str> {
+    (!name.is_empty()).then_some(name)
+}
+
+fn header(events: &Events<'_>) -> JsonHeader {
+    let source = |(file, input): (usize, &Input)| JsonSource {
+        file: input.path.to_string_lossy().into_owned(),
+        label: (events.inputs.len() > 1).then(|| input.label()),
+        uname: input.trace.option(OptionId::UNAME).map(|o| o.text()),
+        cpus: input.trace.cpu_count,
+        buffers: events
+            .query
+            .sources()
+            .iter()
+            .filter(|s| s.recording == file)
+            .map(|s| {
+                let buffer = &input.trace.buffers[s.buffer];
+                JsonBufferInfo {
+                    name: instance(&buffer.name).map(str::to_owned),
+                    clock: instance(&buffer.clock).map(str::to_owned),
+                    unit: if s.in_ticks { "ticks" } else { "ns" },
+                    cpus: s.cpus.iter().map(|&cpu| buffer.cpus[cpu].cpu.0).collect(),
+                }
+            })
+            .collect(),
+    };
+    JsonHeader { sources: events.inputs.iter().enumerate().map(source).collect() }
+}
+
+/// `--json-schema`: with files, of their events; else of any.
+pub(crate) fn print_schema(inputs: &[Input], out: &mut impl Write) -> Result<(), Failure> {
+    let mut events: Vec<TypedEvent> = inputs.iter().flat_map(all_formats).map(TypedEvent::new).collect();
+    events.sort_by(|a, b| (&a.system, &a.name).cmp(&(&b.system, &b.name)));
+    events.dedup_by(|a, b| a.fields == b.fields && a.name == b.name && a.system == b.system);
+    let schema = schema((!inputs.is_empty()).then_some(&events));
+    writeln!(out, "{}", serde_json::to_string_pretty(&schema)?)?;
+    Ok(())
+}
+
+/// The events as comma-separated values: the columns `fields`, or those that say everything.
+pub(crate) fn csv(events: &Events<'_>, fields: &[String], out: &mut (impl Write + Send)) -> Result<Outcome, Failure> {
+    let (inputs, sources) = (events.inputs, events.query.sources());
+    let columns = columns(fields, inputs);
+    let labels: Vec<String> = inputs.iter().map(Input::label).collect();
+    let exporter = Csv::new(
+        columns.clone(),
+        sources.iter().map(|source| CsvBuffer {
+            formats: all_formats(&inputs[source.recording]).collect(),
+            abi: inputs[source.recording].trace.abi,
+            comms: &inputs[source.recording].symbols.comms,
+            source: (inputs.len() > 1).then_some(labels[source.recording].as_str()),
+            buffer: instance(&inputs[source.recording].trace.buffers[source.buffer].name),
+        }),
+    );
+    for column in &columns {
+        if let Column::Field(name) = column
+            && !exporter.has_field(name)
+        {
+            return Err(unknown_field(name, inputs));
+        }
+    }
+    events.export(&exporter, out).map(|done| done.1)
+}
+
+/// The columns wanted, or those that say everything.
+fn columns(fields: &[String], inputs: &[Input]) -> Vec<Column> {
+    if !fields.is_empty() {
+        return fields.iter().map(|name| Column::named(name)).collect();
+    }
+    let several = inputs.len() > 1;
+    let instances = inputs.iter().flat_map(|i| &i.trace.buffers).any(|b| !b.name.is_empty());
+    let wanted = |column: &Column| match column {
+        Column::Source => several,
+        Column::Buffer => instances,
+        Column::System | Column::Name => false,
+        _ => true,
+    };
+    Column::FIXED.into_iter().map(|(_, column)| column).filter(wanted).collect()
+}
+
+fn unknown_field(name: &str, inputs: &[Input]) -> Failure {
+    let failure = Failure::new(Exit::Usage, anyhow!("no event has a field `{name}`"));
+    let fields = inputs.iter().flat_map(all_formats).flat_map(|f| f.fields.iter().chain(f.common.iter()));
+    let mut names: Vec<&str> = fields.map(|f| f.name.as_str()).collect();
+    names.extend(Column::FIXED.iter().map(|(name, _)| *name));
+    names.sort_unstable();
+    names.dedup();
+    match did_you_mean(name, names) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}

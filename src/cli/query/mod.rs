@@ -1,0 +1,149 @@
+//! The events of recordings that a command line asks for: arguments to a query, and what is done with its events. Shared
+//! by the commands that decode events.
+
+mod align;
+mod events;
+mod filters;
+pub(crate) mod formats;
+mod input;
+mod select;
+mod window;
+
+pub(crate) use events::Events;
+pub(crate) use input::Input;
+pub(crate) use window::WindowArgs;
+
+use super::exit::Failure;
+use filters::Filters;
+use rtrace::filter::{CpuList, ReportFilter, Sign};
+use rtrace::recording::{Notice, Query, Selection, Source, Surroundings};
+use rtrace::trace_dat::TimeOptions;
+use std::num::NonZero;
+use std::thread;
+
+/// The events that are asked for, their number, and the correction of their time stamps.
+#[derive(clap::Args, Clone)]
+pub(crate) struct QueryArgs {
+    #[command(flatten)]
+    filters: Filters,
+    /// Only the events of these CPUs, as in 0,2-4
+    #[arg(long, value_name = "LIST", value_parser = cpu_list)]
+    cpu: Option<CpuList>,
+    /// Raw time stamps, without any correction
+    #[arg(long)]
+    raw_ts: bool,
+    /// Do not turn the time stamps of a recording with --date into wall clock times
+    #[arg(long)]
+    nodate: bool,
+    /// Number to add to every time stamp, in the clock's unit
+    #[arg(long, value_name = "N", allow_hyphen_values = true, default_value_t = 0)]
+    ts_offset: i64,
+    /// Shift the other files' times until this comes at the first one's time: start, end, or an event's first occurrence
+    #[arg(long, value_name = "start|end|EVENT", value_parser = align::parse)]
+    align: Option<align::Align>,
+    /// Time stamps from the first event on
+    #[arg(long, conflicts_with = "raw_ts")]
+    align_ts: bool,
+    /// Show a clock of HZ ticks per second in seconds
+    #[arg(long, value_name = "HZ", conflicts_with = "raw_ts")]
+    ts2secs: Option<NonZero<u64>>,
+    #[command(flatten)]
+    window: window::WindowArgs,
+    #[command(flatten)]
+    limit: LimitArgs,
+    /// Number of threads; the output is the same for any number [default: one per CPU]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZero<usize>>,
+    #[command(flatten)]
+    select: select::SelectArgs,
+}
+
+/// The number of events to show.
+#[derive(clap::Args, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct LimitArgs {
+    /// Only the first N events that would be shown
+    #[arg(long, value_name = "N")]
+    first: Option<u64>,
+    /// Only the last N events that would be shown
+    #[arg(long, value_name = "N", conflicts_with = "first")]
+    last: Option<u64>,
+}
+
+/// trace-cmd's lists may have a colon for the comma.
+fn cpu_list(text: &str) -> Result<CpuList, String> {
+    text.replace(':', ",").parse().map_err(|e: rtrace::filter::CpuListError| e.to_string())
+}
+
+impl QueryArgs {
+    /// Number of threads.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get)
+    }
+
+    /// True if any of its arguments was given that changes what is shown.
+    pub(crate) fn narrows(&self) -> bool {
+        let times = self.raw_ts || self.nodate || self.align_ts || self.ts_offset != 0 || self.ts2secs.is_some();
+        let parts = self.window != window::WindowArgs::default() || self.limit != LimitArgs::default();
+        times || parts || self.align.is_some() || self.cpu.is_some() || self.by_content() || self.select.by_context()
+    }
+
+    /// True if events are chosen by name or content.
+    pub(crate) fn by_content(&self) -> bool {
+        !self.filters.list.is_empty() || self.select.by_content()
+    }
+
+    /// The filters of trace-cmd's language, in the order of the command line.
+    pub(crate) fn report_filters(&self) -> &[(ReportFilter, Sign)] {
+        &self.filters.list
+    }
+
+    /// The correction of time stamps.
+    pub(crate) fn time(&self) -> TimeOptions {
+        TimeOptions { raw: self.raw_ts, date: !self.nodate, offset: self.ts_offset, frequency: self.ts2secs }
+    }
+
+    /// A query for all events of the wanted CPUs.
+    pub(crate) fn all<'a>(&self, inputs: &'a [Input]) -> Query<'a> {
+        let query = Query::of(inputs.iter().map(|input| &input.recording));
+        let query = query.time(&self.time()).threads(self.threads());
+        match &self.cpu {
+            Some(cpus) => query.cpus(cpus.clone()),
+            None => query,
+        }
+    }
+
+    /// A query for the events that are asked for.
+    pub(crate) fn query<'a>(
+        &self,
+        inputs: &'a [Input],
+        surroundings: Surroundings,
+        notice: &'a (dyn Fn(Notice<'_>) + Sync),
+    ) -> Result<Query<'a>, Failure> {
+        let mut query = self.all(inputs).on_notice(notice);
+        if let Some(at) = &self.align {
+            query = align::align(at, inputs, query)?;
+        }
+        if self.align_ts {
+            let first = query.span()?.map_or(0, |span| span.0.0);
+            let sources = query.sources().iter().map(|source| shifted(source, first.wrapping_neg() as i64)).collect();
+            query = query.of_sources(sources);
+        }
+        let window = self.window.resolve(&query)?;
+        query = query.window(window).select(self.selection()).surroundings(surroundings);
+        Ok(match self.limit {
+            LimitArgs { first: Some(count), .. } => query.first(count),
+            LimitArgs { last: Some(count), .. } => query.last(count),
+            LimitArgs { first: None, last: None } => query,
+        })
+    }
+
+    fn selection(&self) -> Selection {
+        Selection { report_filters: self.filters.list.clone(), ..self.select.selection() }
+    }
+}
+
+/// The source with its time stamps moved.
+fn shifted(source: &Source, by: i64) -> Source {
+    let offset = source.time.offset.wrapping_add(by);
+    Source { time: TimeOptions { offset, ..source.time }, ..source.clone() }
+}

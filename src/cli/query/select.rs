@@ -1,0 +1,98 @@
+//! Selection of events.
+
+use super::Input;
+use crate::cli::exit::{Exit, Failure};
+use anyhow::anyhow;
+use rtrace::events::NoEvent;
+use rtrace::filter::EventFilter;
+use rtrace::recording::{ExportError, QueryError, Selection};
+use rtrace::syntax::did_you_mean;
+use rtrace::units::Pid;
+
+/// Selection of events, besides `-F`.
+#[derive(clap::Args, Clone, Default)]
+pub(crate) struct SelectArgs {
+    /// Only the events that pass a filter of the kernel's language, as in `sched:sched_switch: prev_prio < 100`
+    #[arg(long = "filter", value_name = "EVENTS[: EXPR]", value_parser = kernel_filter)]
+    kernel: Vec<EventFilter>,
+    /// Only events of these tasks
+    #[arg(long, value_name = "PID,...", value_delimiter = ',')]
+    pid: Vec<i32>,
+    /// Only what the tasks of these processes did, in recordings made with -O record-tgid
+    #[arg(long, value_name = "PID,...", value_delimiter = ',')]
+    tgid: Vec<i32>,
+    /// Only what tasks of this name did; may be a glob and be given several times
+    #[arg(long, value_name = "NAME")]
+    comm: Vec<String>,
+    /// Hide events in hard-interrupt context
+    #[arg(short = 'I', long)]
+    no_irq: bool,
+    /// Hide events in soft-interrupt context
+    #[arg(short = 'S', long)]
+    no_softirq: bool,
+}
+
+impl SelectArgs {
+    /// The events that these arguments select.
+    pub(super) fn selection(&self) -> Selection {
+        Selection {
+            filters: self.kernel.clone(),
+            pids: self.pid.iter().map(|pid| Pid(*pid)).collect(),
+            tgids: self.tgid.iter().map(|pid| Pid(*pid)).collect(),
+            comms: self.comm.clone(),
+            no_irq: self.no_irq,
+            no_softirq: self.no_softirq,
+            ..Selection::default()
+        }
+    }
+
+    /// True if events are chosen by the context that they happened in.
+    pub(super) fn by_context(&self) -> bool {
+        self.no_irq || self.no_softirq
+    }
+
+    /// True if events are chosen by name or content.
+    pub(super) fn by_content(&self) -> bool {
+        !self.kernel.is_empty() || !self.pid.is_empty() || !self.tgid.is_empty() || !self.comm.is_empty()
+    }
+}
+
+fn kernel_filter(text: &str) -> Result<EventFilter, String> {
+    EventFilter::parse(text).map_err(|e| format!("\n{e}"))
+}
+
+/// Why a query cannot be run, with what to do about it.
+pub(super) fn failure(error: QueryError, inputs: &[Input]) -> Failure {
+    let path = |recording: usize| inputs[recording].path.display();
+    match error {
+        QueryError::Mismatch { recording, event, error } => {
+            let what = if event.is_empty() { String::new() } else { format!("invalid filter for `{event}`:\n") };
+            let failure = Failure::new(Exit::Usage, anyhow!("{}: {what}{error}", path(recording)));
+            error.hints().iter().fold(failure, |failure, hint| failure.hint(hint.clone()))
+        }
+        QueryError::NoProcesses { recording } => {
+            let error = anyhow!("{} does not say which process a task belongs to", path(recording));
+            Failure::new(Exit::Failed, error).hint("`rtrace record -O record-tgid` keeps it.".to_owned())
+        }
+        // A filter of an event that no file has is a mistake.
+        QueryError::NoEvent(NoEvent { pattern, .. }) => {
+            let failure = Failure::new(Exit::Usage, anyhow!("no event is called `{pattern}`"));
+            let name = pattern.rsplit([':', '/']).next().unwrap_or_default();
+            match did_you_mean(name, inputs.iter().flat_map(|i| i.trace.formats()).map(|f| f.name.as_str())) {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            }
+        }
+        QueryError::File(error) => error.into(),
+        other => other.into(),
+    }
+}
+
+/// Why an export ended early.
+pub(super) fn export_failure(error: ExportError, inputs: &[Input]) -> Failure {
+    match error {
+        ExportError::Query(error) => failure(error, inputs),
+        ExportError::Write(error) => error.into(),
+        other => other.into(),
+    }
+}

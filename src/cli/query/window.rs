@@ -1,0 +1,107 @@
+//! The time window: `--since`, `--until`, `--around`.
+
+use crate::cli::exit::Failure;
+use anyhow::anyhow;
+use rtrace::recording::{Query, Window};
+use rtrace::units::{Timestamp, parse_duration};
+
+/// The part of the recording to show.
+#[derive(clap::Args, Clone, Default, PartialEq, Eq)]
+pub(crate) struct WindowArgs {
+    /// Only from this time on: seconds as printed, +TIME from the start, -TIME from the end
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time_spec)]
+    since: Option<TimeSpec>,
+    /// Only up to this time
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time_spec)]
+    until: Option<TimeSpec>,
+    /// Only around this time: a millisecond to each side, or what stands after `±` or `+-`
+    #[arg(long, value_name = "TIME[±W]", allow_hyphen_values = true, conflicts_with_all = ["since", "until"],
+          value_parser = around)]
+    around: Option<(TimeSpec, u64)>,
+}
+
+/// A point of time as the user gave it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TimeSpec {
+    /// As printed: in nanoseconds, and, if it is a bare whole number, for clocks that count ticks.
+    At { nanos: u64, ticks: Option<u64> },
+    /// This many nanoseconds after the first event.
+    FromStart(u64),
+    /// This many nanoseconds before the last event.
+    FromEnd(u64),
+}
+
+fn nanos(text: &str) -> Result<u64, String> {
+    let time = parse_duration(text).map_err(|e| e.to_string())?;
+    u64::try_from(time.as_nanos()).map_err(|_| format!("`{text}` is too long"))
+}
+
+pub(super) fn time_spec(text: &str) -> Result<TimeSpec, String> {
+    if let Some(rest) = text.strip_prefix('+') {
+        return nanos(rest).map(TimeSpec::FromStart);
+    }
+    if let Some(rest) = text.strip_prefix('-') {
+        return nanos(rest).map(TimeSpec::FromEnd);
+    }
+    let ticks = text.parse().ok();
+    match nanos(text) {
+        Ok(nanos) => Ok(TimeSpec::At { nanos, ticks }),
+        // More seconds than there can be nanoseconds of: ticks, as of the TSC.
+        Err(_) if ticks.is_some() => Ok(TimeSpec::At { nanos: u64::MAX, ticks }),
+        Err(e) => Err(e),
+    }
+}
+
+fn around(text: &str) -> Result<(TimeSpec, u64), String> {
+    let (at, width) = match text.split_once('±').or_else(|| text.split_once("+-")) {
+        Some((at, width)) => (at, nanos(width)?),
+        None => (text, 1_000_000),
+    };
+    Ok((time_spec(at)?, width))
+}
+
+impl WindowArgs {
+    /// The window in these files' time.
+    pub(crate) fn resolve(&self, query: &Query<'_>) -> Result<Window, Failure> {
+        let specs = [self.since, self.until, self.around.map(|a| a.0)];
+        let relative = specs.iter().flatten().any(|s| !matches!(s, TimeSpec::At { .. }));
+        let span = if relative { query.span()? } else { None };
+        let (start, end) = span.map_or((0, 0), |(start, end)| (start.0, end.0));
+        let in_ticks = query.sources().iter().any(|s| s.in_ticks);
+        let point = |spec: TimeSpec| match spec {
+            TimeSpec::At { ticks, .. } if in_ticks => {
+                ticks.ok_or_else(|| anyhow!("the trace clock counts ticks: a time must be a whole number of them"))
+            }
+            TimeSpec::At { nanos, .. } => Ok(nanos),
+            TimeSpec::FromStart(span) => Ok(start.saturating_add(span)),
+            TimeSpec::FromEnd(span) => Ok(end.saturating_sub(span)),
+        };
+        if let Some((middle, width)) = self.around {
+            let middle = point(middle)?;
+            let (since, until) = (middle.saturating_sub(width), middle.saturating_add(width));
+            return Ok(Window { since: Some(Timestamp(since)), until: Some(Timestamp(until)) });
+        }
+        let since = self.since.map(point).transpose()?.map(Timestamp);
+        let until = self.until.map(point).transpose()?.map(Timestamp);
+        Ok(Window { since, until })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_of_time() {
+        let at = |nanos, ticks| Ok(TimeSpec::At { nanos, ticks });
+        assert_eq!(time_spec("167.716832"), at(167_716_832_000, None));
+        assert_eq!(time_spec("3"), at(3_000_000_000, Some(3)));
+        assert_eq!(time_spec("99999999999999"), at(u64::MAX, Some(99_999_999_999_999)));
+        assert_eq!(time_spec("+1.5s"), Ok(TimeSpec::FromStart(1_500_000_000)));
+        assert_eq!(time_spec("-200ms"), Ok(TimeSpec::FromEnd(200_000_000)));
+        assert!(time_spec("soon").is_err() && time_spec("+").is_err());
+        assert_eq!(around("2.5±10us").unwrap(), (TimeSpec::At { nanos: 2_500_000_000, ticks: None }, 10_000));
+        assert_eq!(around("-1s+-2ms").unwrap(), (TimeSpec::FromEnd(1_000_000_000), 2_000_000));
+        assert_eq!(around("5").unwrap().1, 1_000_000);
+    }
+}

@@ -1,0 +1,71 @@
+//! `--for`: the events that an analysis reads, in one word.
+
+use super::profile::want;
+use rtrace::record::BufferPlan;
+use rtrace::syntax::did_you_mean;
+
+/// The words, and the events of each; `sched_waking` is there since Linux 4.3.
+const PURPOSES: [(&str, &[&str]); 4] = [
+    (
+        "sched",
+        &[
+            "sched:sched_switch",
+            "sched:sched_waking",
+            "sched:sched_wakeup",
+            "sched:sched_wakeup_new",
+            "sched:sched_migrate_task",
+            "sched:sched_process_fork",
+            "sched:sched_process_exec",
+            "sched:sched_process_exit",
+        ],
+    ),
+    ("io", &["block:block_rq_insert", "block:block_rq_issue", "block:block_rq_requeue", "block:block_rq_complete"]),
+    (
+        "irq",
+        &[
+            "irq:irq_handler_entry",
+            "irq:irq_handler_exit",
+            "irq:softirq_raise",
+            "irq:softirq_entry",
+            "irq:softirq_exit",
+            "timer:timer_expire_entry",
+            "timer:timer_expire_exit",
+            "timer:hrtimer_expire_entry",
+            "timer:hrtimer_expire_exit",
+            "workqueue:workqueue_queue_work",
+            "workqueue:workqueue_execute_start",
+            "workqueue:workqueue_execute_end",
+        ],
+    ),
+    ("syscalls", &["raw_syscalls:sys_enter", "raw_syscalls:sys_exit", "sched:sched_switch"]),
+];
+
+/// Adds the events of some purposes, separated by commas, to `buffer`.
+pub(super) fn add(buffer: &mut BufferPlan, purposes: &str) -> Result<(), String> {
+    for purpose in purposes.split(',') {
+        let names = PURPOSES.iter().map(|(name, _)| *name);
+        let Some((_, events)) = PURPOSES.iter().find(|(name, _)| *name == purpose) else {
+            let known = names.clone().collect::<Vec<_>>().join(", ");
+            let hint = did_you_mean(purpose, names).map_or_else(String::new, |hint| format!("; {hint}"));
+            return Err(format!("invalid value `{purpose}` for --for: expected {known}{hint}"));
+        };
+        events.iter().for_each(|event| want(buffer, event, false));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rtrace::record::TargetBuffer;
+
+    #[test]
+    fn a_purpose_is_its_events_once() {
+        let mut buffer = BufferPlan::new(TargetBuffer::Top);
+        want(&mut buffer, "sched:sched_switch", false);
+        add(&mut buffer, "sched,sched").unwrap();
+        let names: Vec<String> = buffer.events.iter().map(|event| event.selection.text().to_owned()).collect();
+        assert_eq!(names, PURPOSES[0].1);
+        assert!(add(&mut buffer, "shed").unwrap_err().contains("expected sched"));
+    }
+}

@@ -1,0 +1,188 @@
+//! The call stacks of all tasks, step by step.
+
+use super::reader::Step;
+use crate::units::{CpuId, Pid};
+use std::collections::HashMap;
+
+/// A frame of a stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Frame {
+    /// A function, by its address.
+    Function(u64),
+    /// A function of which only the depth is known.
+    Unknown,
+    /// The task can run, and another one does.
+    Preempted,
+    /// The task waits for something.
+    OffCpu,
+}
+
+/// A task: the buffer that tells of it, and its PID. Each CPU has an idle task of its own, all with the PID 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Task {
+    pub(super) buffer: usize,
+    pub(super) pid: Pid,
+    idle_on: Option<CpuId>,
+}
+
+impl Task {
+    pub(super) fn new(buffer: usize, pid: Pid, cpu: CpuId) -> Self {
+        Task { buffer, pid, idle_on: (pid.0 == 0).then_some(cpu) }
+    }
+
+    /// The CPU whose idle task it is.
+    pub(super) fn idle_on(&self) -> Option<CpuId> {
+        self.idle_on
+    }
+
+    /// The first task of its process, whose number is `process`.
+    pub(super) fn first_of(self, process: Pid) -> Self {
+        Task { pid: process, ..self }
+    }
+}
+
+/// A change of a task's stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    /// A frame is added.
+    Open(Frame),
+    /// The innermost frame ends.
+    Close(Frame),
+    /// The innermost frame has ended since the step of this task before: its return is not in the recording.
+    Ended(Frame),
+}
+
+/// The stacks of all tasks.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    stacks: HashMap<Task, Vec<Frame>>,
+    /// Functions that returned without having been entered.
+    pub(super) unmatched: u64,
+}
+
+impl Calls {
+    /// Takes a step at a time that `task` is running on `cpu`; `each` gets the changes of stacks.
+    pub(super) fn step(&mut self, task: Task, cpu: CpuId, step: &Step, mut each: impl FnMut(Task, Change)) {
+        match *step {
+            Step::Enter { function, depth } => {
+                let stack = self.stacks.entry(task).or_default();
+                back_on_cpu(stack, |change| each(task, change));
+                end(stack, depth, |change| each(task, change));
+                while stack.len() < depth {
+                    open(stack, Frame::Unknown, |change| each(task, change));
+                }
+                open(stack, Frame::Function(function), |change| each(task, change));
+            }
+            Step::Leave { depth } => {
+                let stack = self.stacks.entry(task).or_default();
+                back_on_cpu(stack, |change| each(task, change));
+                if stack.len() <= depth {
+                    self.unmatched += 1;
+                }
+                end(stack, depth + 1, |change| each(task, change));
+                close(stack, depth, |change| each(task, change));
+            }
+            Step::Switch { previous, next, preempted } => {
+                let (previous, next) = (Task::new(task.buffer, previous, cpu), Task::new(task.buffer, next, cpu));
+                // A task without an open call is of no interest here.
+                if let Some(stack) = self.stacks.get_mut(&previous).filter(|stack| !stack.is_empty()) {
+                    let frame = if preempted { Frame::Preempted } else { Frame::OffCpu };
+                    back_on_cpu(stack, |change| each(previous, change));
+                    open(stack, frame, |change| each(previous, change));
+                }
+                if let Some(stack) = self.stacks.get_mut(&next) {
+                    back_on_cpu(stack, |change| each(next, change));
+                }
+            }
+            Step::Stack(_) | Step::Other => {}
+        }
+    }
+
+    /// Ends all frames of the tasks of a buffer: events are missing.
+    pub(super) fn lose(&mut self, buffer: usize, each: impl FnMut(Task, Change)) {
+        self.end_of(|task| task.buffer == buffer, each);
+    }
+
+    /// Ends all frames.
+    pub(super) fn end(&mut self, each: impl FnMut(Task, Change)) {
+        self.end_of(|_| true, each);
+    }
+
+    fn end_of(&mut self, of: impl Fn(&Task) -> bool, mut each: impl FnMut(Task, Change)) {
+        let mut tasks: Vec<Task> = self.stacks.keys().filter(|task| of(task)).copied().collect();
+        tasks.sort_unstable();
+        for task in tasks {
+            let mut stack = self.stacks.remove(&task).unwrap_or_default();
+            end(&mut stack, 0, |change| each(task, change));
+        }
+    }
+}
+
+fn open(stack: &mut Vec<Frame>, frame: Frame, mut each: impl FnMut(Change)) {
+    stack.push(frame);
+    each(Change::Open(frame));
+}
+
+fn close(stack: &mut Vec<Frame>, depth: usize, mut each: impl FnMut(Change)) {
+    while stack.len() > depth {
+        stack.pop().into_iter().for_each(|frame| each(Change::Close(frame)));
+    }
+}
+
+fn end(stack: &mut Vec<Frame>, depth: usize, mut each: impl FnMut(Change)) {
+    while stack.len() > depth {
+        stack.pop().into_iter().for_each(|frame| each(Change::Ended(frame)));
+    }
+}
+
+/// A task that runs is neither preempted nor waiting.
+fn back_on_cpu(stack: &mut Vec<Frame>, each: impl FnMut(Change)) {
+    if let Some(Frame::Preempted | Frame::OffCpu) = stack.last() {
+        close(stack, stack.len() - 1, each);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(steps: &[(i32, Step)]) -> (String, u64) {
+        let (mut calls, mut text) = (Calls::default(), String::new());
+        let mut tell = |task: Task, change: Change| {
+            let (sign, frame) = match change {
+                Change::Open(frame) => ('+', frame),
+                Change::Close(frame) => ('-', frame),
+                Change::Ended(frame) => ('~', frame),
+            };
+            let frame = match frame {
+                Frame::Function(function) => function.to_string(),
+                Frame::Unknown => "?".to_owned(),
+                Frame::Preempted => "P".to_owned(),
+                Frame::OffCpu => "O".to_owned(),
+            };
+            text += &format!("{sign}{frame}@{} ", task.pid);
+        };
+        for (pid, step) in steps {
+            calls.step(Task::new(0, Pid(*pid), CpuId(0)), CpuId(0), step, &mut tell);
+        }
+        calls.end(&mut tell);
+        (text.trim_end().to_owned(), calls.unmatched)
+    }
+
+    #[test]
+    fn nested_calls_and_switches() {
+        let enter = |function, depth| Step::Enter { function, depth };
+        let leave = |depth| Step::Leave { depth };
+        let switch = |previous, next, preempted| Step::Switch { previous: Pid(previous), next: Pid(next), preempted };
+        assert_eq!(steps(&[(1, enter(7, 0)), (1, enter(8, 1)), (1, leave(1)), (1, leave(0))]).0, "+7@1 +8@1 -8@1 -7@1");
+        // A cut beginning, a missing return, a missing entry.
+        assert_eq!(steps(&[(1, enter(7, 2)), (1, leave(2))]), ("+?@1 +?@1 +7@1 -7@1 ~?@1 ~?@1".to_owned(), 0));
+        assert_eq!(steps(&[(1, enter(7, 0)), (1, enter(8, 0))]).0, "+7@1 ~7@1 +8@1 ~8@1");
+        assert_eq!(steps(&[(1, enter(7, 0)), (1, enter(8, 1)), (1, leave(0))]).0, "+7@1 +8@1 ~8@1 -7@1");
+        assert_eq!(steps(&[(1, leave(0))]), (String::new(), 1));
+        let switched = [(1, enter(7, 0)), (1, switch(1, 2, true)), (2, switch(2, 1, false)), (1, leave(0))];
+        assert_eq!(steps(&switched).0, "+7@1 +P@1 -P@1 -7@1");
+        let waiting = [(1, enter(7, 0)), (1, switch(1, 0, false)), (0, enter(9, 0))];
+        assert_eq!(steps(&waiting).0, "+7@1 +O@1 +9@0 ~9@0 ~O@1 ~7@1");
+    }
+}

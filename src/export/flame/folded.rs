@@ -1,0 +1,291 @@
+//! Folded stacks: `task;outer;inner NUMBER`, a line for each stack, as flame graph programs read them.
+
+use super::Unfolded;
+use super::calls::{Change, Frame, Task};
+use super::names;
+use super::reader::{FlameBuffer, Reader};
+use super::tree::{Node, Tree};
+use super::walk::{Rest, Walk};
+use crate::event::{Consumed, Record};
+use crate::export::Exporter;
+use crate::merge::ahead::Commit;
+use crate::text::num;
+use std::collections::HashMap;
+
+/// Adds up the time of functions, or counts stack traces, and writes the sums at the end.
+pub struct Folded<'t> {
+    buffers: Vec<Reader<'t>>,
+}
+
+/// Sums so far.
+#[derive(Debug)]
+pub struct FoldedState {
+    walk: Walk,
+    tasks: HashMap<Task, Current>,
+    time: Tree<Root>,
+    counts: Tree<Root>,
+    unfolded: Unfolded,
+}
+
+/// A task's stack, and the time up to which it is accounted for.
+#[derive(Clone, Copy, Debug)]
+struct Current {
+    stack: Node,
+    since: u64,
+}
+
+/// The root of stacks: a buffer, and the task's name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Root {
+    buffer: usize,
+    comm: Vec<u8>,
+}
+
+impl<'t> Folded<'t> {
+    /// For records whose [`Record::buffer`] is an index into `buffers`.
+    pub fn new(buffers: impl IntoIterator<Item = FlameBuffer<'t>>) -> Self {
+        Folded { buffers: buffers.into_iter().map(Reader::new).collect() }
+    }
+
+    fn root(&self, task: Task) -> Root {
+        let comm = self.buffers[task.buffer].what.symbols.comms.name(task.pid).to_vec();
+        Root { buffer: task.buffer, comm }
+    }
+}
+
+impl FoldedState {
+    /// Events that are in no line.
+    pub fn unfolded(&self) -> Unfolded {
+        self.unfolded
+    }
+}
+
+/// The part of a state that changes of stacks change.
+struct Times<'s> {
+    tasks: &'s mut HashMap<Task, Current>,
+    time: &'s mut Tree<Root>,
+}
+
+impl Times<'_> {
+    /// The task's stack changes at `time`.
+    fn change(&mut self, task: Task, change: Change, time: u64, root: impl FnOnce() -> Root) {
+        let current = match self.tasks.get(&task) {
+            Some(current) => *current,
+            None => Current { stack: self.time.root(&root()), since: time },
+        };
+        // Time without an open function is not known to be anybody's.
+        if self.time.parent(current.stack) != current.stack {
+            self.time.add(current.stack, time.saturating_sub(current.since));
+        }
+        let stack = match change {
+            Change::Open(frame) => self.time.child(current.stack, frame),
+            Change::Close(_) | Change::Ended(_) => self.time.parent(current.stack),
+        };
+        self.tasks.insert(task, Current { stack, since: time });
+    }
+}
+
+impl Exporter for Folded<'_> {
+    type State = FoldedState;
+
+    fn state(&self) -> FoldedState {
+        FoldedState {
+            walk: Walk::default(),
+            tasks: HashMap::new(),
+            time: Tree::new(),
+            counts: Tree::new(),
+            unfolded: Unfolded::default(),
+        }
+    }
+
+    fn event<'n>(
+        &self,
+        record: &Record<'_>,
+        _: impl FnOnce() -> Option<Record<'n>>,
+        state: &mut FoldedState,
+        _: &mut Vec<u8>,
+    ) -> Consumed {
+        let FoldedState { walk, tasks, time, counts, unfolded } = state;
+        let mut times = Times { tasks, time };
+        let (task, rest) = walk.record(&self.buffers, record, |task, change, at| {
+            times.change(task, change, at, || self.root(task));
+        });
+        match rest {
+            Rest::Nothing => {}
+            Rest::Other => unfolded.others += 1,
+            Rest::Stack(addresses) => {
+                let mut node = counts.root(&self.root(task));
+                for address in addresses.iter().rev() {
+                    node = counts.child(node, Frame::Function(*address));
+                }
+                counts.add(node, 1);
+            }
+        }
+        Consumed::One
+    }
+
+    fn end(&self, state: &mut FoldedState, out: &mut Vec<u8>) {
+        let FoldedState { walk, tasks, time, .. } = state;
+        let mut times = Times { tasks, time };
+        walk.end(|task, change, at| times.change(task, change, at, || self.root(task)));
+        state.unfolded.returns = state.walk.unmatched();
+        let timed = state.time.stacks().next().is_some();
+        if timed {
+            state.unfolded.stacks = state.counts.stacks().map(|(_, _, count)| count).sum();
+        }
+        let mut lines: HashMap<Vec<u8>, u64> = HashMap::new();
+        let tree = if timed { &state.time } else { &state.counts };
+        for (root, frames, number) in tree.stacks() {
+            let line = lines.entry(self.line(root, &frames)).or_default();
+            *line = line.saturating_add(number);
+        }
+        let mut lines: Vec<(Vec<u8>, u64)> = lines.into_iter().collect();
+        lines.sort_unstable();
+        for (line, number) in lines {
+            out.extend_from_slice(&line);
+            out.push(b' ');
+            num::dec(out, number);
+            out.push(b'\n');
+        }
+    }
+
+    fn fork(&self, _: &FoldedState, _: Option<FoldedState>) -> FoldedState {
+        self.state()
+    }
+
+    fn commit(&self, _: &mut FoldedState, _: &mut FoldedState, _: &mut Vec<u8>) -> Commit {
+        Commit::Serialize
+    }
+
+    fn is_serial(&self) -> bool {
+        true
+    }
+}
+
+impl Folded<'_> {
+    /// The stack's line without its number.
+    fn line(&self, root: &Root, frames: &[Frame]) -> Vec<u8> {
+        let buffer = &self.buffers[root.buffer].what;
+        let mut line = Vec::new();
+        if let Some(label) = &buffer.label {
+            name(label.as_bytes(), &mut line);
+            line.push(b';');
+        }
+        name(&root.comm, &mut line);
+        for frame in frames {
+            line.push(b';');
+            let mut named = Vec::new();
+            names::frame(buffer, *frame, &mut named);
+            name(&named, &mut line);
+        }
+        line
+    }
+}
+
+/// A name without the characters that divide lines.
+fn name(name: &[u8], line: &mut Vec<u8>) {
+    line.extend(name.iter().map(|byte| match byte {
+        b';' => b':',
+        byte if byte.is_ascii_control() => b'?',
+        byte => *byte,
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::{Abi, Endian};
+    use crate::event::Lost;
+    use crate::format::EventFormat;
+    use crate::symbols::{Comms, Kallsyms, Symbols};
+    use crate::units::{CpuId, Timestamp};
+
+    const ABI: Abi = Abi { endian: Endian::Little, long_size: 8 };
+    const COMMON: &str = "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
+                          \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n";
+
+    fn format(system: &str, name: &str, id: u16, fields: &[(&str, usize, usize)]) -> EventFormat {
+        let mut text = format!("name: {name}\nID: {id}\nformat:\n{COMMON}");
+        for (decl, offset, size) in fields {
+            text += &format!("\tfield:{decl};\toffset:{offset};\tsize:{size};\tsigned:1;\n");
+        }
+        EventFormat::parse(system, &(text + "\nprint fmt: \"\"\n")).unwrap()
+    }
+
+    /// The lines for records: time, event, task, and three numbers.
+    fn lines(records: &[(u64, u16, i32, [u64; 3], Lost)]) -> (String, Unfolded) {
+        let call = [("unsigned long func", 8, 8), ("int depth", 16, 4)];
+        let switch = [("int prev_pid", 8, 4), ("int next_pid", 16, 4), ("long prev_state", 24, 8)];
+        let formats = [
+            format("ftrace", "funcgraph_entry", 1, &call),
+            format("ftrace", "funcgraph_exit", 2, &call),
+            format("sched", "sched_switch", 3, &switch),
+            format("ftrace", "kernel_stack", 4, &[("unsigned long caller[8]", 8, 64)]),
+        ];
+        let kallsyms = Kallsyms::parse(b"0000000000001000 T a\n0000000000002000 T b;c\n0000000000003000 T end\n");
+        let symbols = Symbols { kallsyms, comms: Comms::parse(b"7 sh\n8 cat\n"), ..Symbols::default() };
+        let (file, processes, label) = (0, &[][..], None);
+        let buffer =
+            FlameBuffer { formats: formats.iter().collect(), abi: ABI, symbols: &symbols, file, processes, label };
+        let folded = Folded::new([buffer]);
+        let (mut state, mut out) = (folded.state(), Vec::new());
+        for &(time, id, pid, numbers, lost) in records {
+            let mut data = [u64::from(id) | (pid as u64) << 32].map(u64::to_le_bytes).concat();
+            data.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+            let record = Record { timestamp: Timestamp(time), cpu: CpuId(0), buffer: 0, lost, data: &data };
+            let _ = folded.event(&record, || None, &mut state, &mut out);
+        }
+        folded.end(&mut state, &mut out);
+        (String::from_utf8(out).unwrap(), state.unfolded())
+    }
+
+    #[test]
+    fn time_is_each_functions_own() {
+        let none = Lost::None;
+        let (text, unfolded) = lines(&[
+            (100, 1, 7, [0x1000, 0, 0], none),
+            (110, 1, 7, [0x2004, 1, 0], none),
+            (115, 2, 7, [0x2004, 1, 0], none),
+            (130, 2, 7, [0x1000, 0, 0], none),
+            (150, 1, 7, [0x1000, 0, 0], none),
+            (151, 2, 7, [0x1000, 0, 0], none),
+            (160, 2, 7, [0x1000, 0, 0], none),
+            (170, 4, 7, [0x1000, 0x2000, 0], none),
+        ]);
+        assert_eq!(text, "sh;a 26\nsh;a;b:c 5\n");
+        assert_eq!(unfolded, Unfolded { others: 0, stacks: 1, returns: 1 });
+    }
+
+    #[test]
+    fn time_without_a_cpu_is_apart() {
+        let none = Lost::None;
+        let (text, _) = lines(&[
+            (100, 1, 7, [0x1000, 0, 0], none),
+            (103, 3, 7, [7, 8, 0], none),
+            (110, 3, 8, [8, 7, 1], none),
+            (112, 3, 7, [7, 8, 1], none),
+            (120, 3, 8, [8, 7, 1], none),
+            (121, 2, 7, [0x1000, 0, 0], none),
+        ]);
+        assert_eq!(text, "sh;a 6\nsh;a;[off-CPU] 8\nsh;a;[preempted] 7\n");
+    }
+
+    #[test]
+    fn the_time_of_lost_events_is_nobodys() {
+        let (text, _) = lines(&[
+            (100, 1, 7, [0x1000, 0, 0], Lost::None),
+            (103, 1, 8, [0x1000, 0, 0], Lost::None),
+            (900, 1, 7, [0x2000, 1, 0], Lost::Count(5)),
+            (905, 2, 7, [0x2000, 1, 0], Lost::None),
+        ]);
+        assert_eq!(text, "sh;[unknown];b:c 5\n");
+    }
+
+    #[test]
+    fn stacks_are_counted_where_there_is_no_time() {
+        let stack = |pid| (1, 4, pid, [0x1000, 0x2000, 0], Lost::None);
+        let (text, unfolded) = lines(&[stack(7), stack(8), stack(7)]);
+        assert_eq!(text, "cat;b:c;a 1\nsh;b:c;a 2\n");
+        assert_eq!(unfolded, Unfolded::default());
+    }
+}

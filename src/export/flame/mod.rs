@@ -1,0 +1,34 @@
+//! Call stacks over time, for flame graphs: what the function_graph tracer and stack traces of the kernel say.
+//!
+//! - Time is the time of the trace clock, in nanoseconds, that a function itself took, without those it called: between
+//!   an event of function_graph and the next of the same task.
+//! - With `sched:sched_switch`, time that the task did not run stands apart, below the function it was in: in
+//!   `[preempted]`, or in `[off-CPU]` if it gave the CPU up.
+//! - A function whose return is not in the recording ends with the last event of its task before the next one.
+//! - Functions that were entered before the first event of their task, or while events were lost, are `[unknown]`.
+//! - A recording without function_graph has its stack traces (`ftrace:kernel_stack`) counted instead.
+
+mod calls;
+mod chrome;
+mod folded;
+mod names;
+mod reader;
+mod speedscope;
+mod tree;
+mod walk;
+
+pub use chrome::{Chrome, ChromeState};
+pub use folded::{Folded, FoldedState};
+pub use reader::FlameBuffer;
+pub use speedscope::{Speedscope, SpeedscopeState};
+
+/// Events that are in no call stack.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unfolded {
+    /// Events that are neither function_graph's, nor stack traces, nor switches between tasks.
+    pub others: u64,
+    /// Stack traces of a recording with function_graph, which gives times.
+    pub stacks: u64,
+    /// Returns from functions whose entry is not in the recording.
+    pub returns: u64,
+}

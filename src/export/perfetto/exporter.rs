@@ -1,0 +1,325 @@
+//! Records to packets.
+
+use super::bundle::Bundle;
+use super::file::PerfettoFile;
+use super::header;
+use super::marker::is_atrace;
+use super::program::{Function, Origin, Program};
+use super::proto::{message, uint};
+use super::stacks::{Sample, Stacks};
+use crate::event::{Common, Consumed, Lost, Record, State, TypedField, Value};
+use crate::export::Exporter;
+use crate::format::EventFormat;
+use crate::merge::ahead::Commit;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+/// One of the buffers whose records come.
+#[derive(Clone, Debug)]
+pub struct PerfettoBuffer<'t> {
+    /// Its file: index into those given to [`Perfetto::new`].
+    pub file: usize,
+    /// The instance's name; `None` for the top buffer.
+    pub instance: Option<&'t str>,
+    /// Ids of events that another buffer of the file has too, from which the engine is to build what it builds: here they
+    /// describe themselves.
+    pub doubles: BTreeSet<u16>,
+}
+
+/// Writes Perfetto's trace format.
+pub struct Perfetto<'t> {
+    files: Vec<PerfettoFile<'t>>,
+    buffers: Vec<Buffer<'t>>,
+}
+
+struct Buffer<'t> {
+    what: PerfettoBuffer<'t>,
+    common: Common,
+    /// By event id.
+    types: Vec<Slot<'t>>,
+    /// Of events that no format describes.
+    unknown: Program,
+}
+
+/// An event type, compiled when its first record comes.
+struct Slot<'t> {
+    format: Option<&'t EventFormat>,
+    /// Its field if it describes itself; there are only so many.
+    number: Option<u32>,
+    compiled: OnceLock<Box<Type>>,
+}
+
+struct Type {
+    program: Program,
+    /// `ftrace:print`: its text, and the program for markers that the engine does not understand.
+    marker: Option<(TypedField, Program)>,
+    /// `ftrace:kernel_stack`: offset of its return addresses.
+    stack: Option<usize>,
+}
+
+/// An event type's place: buffer, event id, and whether it is a marker's other program.
+type Key = (u32, u16, bool);
+
+/// A record that was written ahead of its turn.
+struct Piece {
+    /// The end of its bytes.
+    end: usize,
+    file: u32,
+    cpu: u32,
+    described: Option<Key>,
+    function: Function,
+    lost: bool,
+    /// A sample with its return addresses.
+    sample: Option<(Sample, Box<[u64]>)>,
+}
+
+/// Bundles that are not full; on threads, the events since the segment began.
+#[derive(Default)]
+pub struct PerfettoState {
+    ahead: bool,
+    bytes: Vec<u8>,
+    pieces: Vec<Piece>,
+    /// By file and CPU.
+    bundles: Vec<Vec<Bundle<Key>>>,
+    stacks: Vec<Stacks>,
+    text: Option<State>,
+    left_out: LeftOut,
+}
+
+/// Events that the format has no place for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Events of CPUs with higher numbers than the engine takes.
+    pub high_cpus: u64,
+    /// Fields of events: `system:name`, the field, and the number of events.
+    pub fields: BTreeMap<(String, String), u64>,
+}
+
+/// The engine gives up at a trace with more CPUs.
+const CPUS: u32 = 1024;
+/// The numbers of events that describe themselves.
+const DESCRIBED: std::ops::Range<u32> = 65_536..131_072;
+
+impl<'t> Perfetto<'t> {
+    /// For records whose [`Record::buffer`] is an index into `buffers`.
+    pub fn new(files: Vec<PerfettoFile<'t>>, buffers: Vec<PerfettoBuffer<'t>>) -> Self {
+        let mut numbers = DESCRIBED;
+        let buffers =
+            buffers.into_iter().filter_map(|what| Some(Buffer::new(files.get(what.file)?, what, &mut numbers)));
+        Perfetto { buffers: buffers.collect(), files }
+    }
+
+    /// The machine's number in packets: the first file's needs none.
+    fn machine(&self, file: usize) -> Option<u64> {
+        (file > 0).then_some(file as u64)
+    }
+
+    fn kind(&self, buffer: usize, id: u16) -> Option<&Type> {
+        let of = &self.buffers[buffer];
+        let slot = of.types.get(usize::from(id))?;
+        let format = slot.format?;
+        Some(slot.compiled.get_or_init(|| Box::new(of.compile(format, slot.number))))
+    }
+
+    fn descriptor(&self, (buffer, id, other): Key) -> Option<&[u8]> {
+        let program = match self.kind(buffer as usize, id) {
+            Some(kind) if other => &kind.marker.as_ref()?.1,
+            Some(kind) => &kind.program,
+            None => &self.buffers[buffer as usize].unknown,
+        };
+        program.descriptor.as_deref()
+    }
+
+    /// Adds a record that is written to its bundle, which goes to `out` when it is full.
+    fn add(&self, state: &mut Pending<'_>, piece: &mut Piece, event: &[u8], out: &mut Vec<u8>) {
+        let file = piece.file as usize;
+        let symbols = self.files[file].symbols;
+        let machine = self.machine(file);
+        if state.bundles.len() < self.files.len() {
+            state.bundles.resize_with(self.files.len(), Vec::new);
+            state.stacks.resize_with(self.files.len(), Stacks::default);
+        }
+        let cpus = &mut state.bundles[file];
+        let cpu = piece.cpu as usize;
+        if cpus.len() <= cpu {
+            cpus.resize_with(cpu + 1, Bundle::default);
+        }
+        let bundle = &mut cpus[cpu];
+        if piece.lost {
+            bundle.write(piece.cpu, machine, symbols, |key| self.descriptor(key), out);
+            bundle.lost();
+        }
+        if bundle.add(event, piece.described, piece.function) {
+            bundle.write(piece.cpu, machine, symbols, |key| self.descriptor(key), out);
+        }
+        if let Some((sample, stack)) = piece.sample.take() {
+            state.stacks[file].write(sample, &stack, machine, symbols, out);
+        }
+    }
+}
+
+/// The part of a state that [`Perfetto::add`] changes.
+struct Pending<'s> {
+    bundles: &'s mut Vec<Vec<Bundle<Key>>>,
+    stacks: &'s mut Vec<Stacks>,
+}
+
+impl Exporter for Perfetto<'_> {
+    type State = PerfettoState;
+
+    fn state(&self) -> PerfettoState {
+        PerfettoState::default()
+    }
+
+    fn begin(&self, _: &mut PerfettoState, out: &mut Vec<u8>) {
+        for (number, file) in self.files.iter().enumerate() {
+            header::begin(file, self.machine(number), out);
+        }
+    }
+
+    fn event<'n>(
+        &self,
+        record: &Record<'_>,
+        _: impl FnOnce() -> Option<Record<'n>>,
+        state: &mut PerfettoState,
+        out: &mut Vec<u8>,
+    ) -> Consumed {
+        if record.cpu.0 >= CPUS {
+            state.left_out.high_cpus += 1;
+            return Consumed::One;
+        }
+        let buffer = &self.buffers[record.buffer];
+        let file = &self.files[buffer.what.file];
+        let head = buffer.common.head(file.trace.abi, record.data);
+        let kind = self.kind(record.buffer, head.id);
+        let (program, other) = match kind {
+            Some(kind) => kind.program_of(file, record.data),
+            None => (&buffer.unknown, false),
+        };
+        let origin = Origin { abi: file.trace.abi, symbols: file.symbols, types: file.types };
+        let mut function = None;
+        let (bytes, text) = (&mut state.bytes, &mut state.text);
+        message(bytes, 2, |out| {
+            // In this order the engine reads them fastest.
+            uint(out, 1, record.timestamp.0);
+            uint(out, 2, u64::from(head.pid.0 as u32));
+            function = program.write(origin, record, text, out);
+            // Not `common_flags`: the engine would count them as an event without a name.
+        });
+        for field in &program.left_out {
+            if let Some(format) = buffer.types.get(usize::from(head.id)).and_then(|slot| slot.format) {
+                let key = (format!("{}:{}", format.system, format.name), field.clone());
+                *state.left_out.fields.entry(key).or_default() += 1;
+            }
+        }
+        let sample = kind.and_then(|kind| kind.stack).and_then(|offset| file.sample(offset, record, head.pid));
+        let mut piece = Piece {
+            end: state.bytes.len(),
+            file: buffer.what.file as u32,
+            cpu: record.cpu.0,
+            described: program.descriptor.is_some().then_some((record.buffer as u32, head.id, other)),
+            function,
+            lost: record.lost != Lost::None,
+            sample,
+        };
+        if state.ahead {
+            state.pieces.push(piece);
+        } else {
+            let mut pending = Pending { bundles: &mut state.bundles, stacks: &mut state.stacks };
+            self.add(&mut pending, &mut piece, &state.bytes, out);
+            state.bytes.clear();
+        }
+        Consumed::One
+    }
+
+    fn end(&self, state: &mut PerfettoState, out: &mut Vec<u8>) {
+        for (file, cpus) in state.bundles.iter_mut().enumerate() {
+            for (cpu, bundle) in cpus.iter_mut().enumerate() {
+                let symbols = self.files[file].symbols;
+                bundle.write(cpu as u32, self.machine(file), symbols, |key| self.descriptor(key), out);
+            }
+        }
+        for (number, file) in self.files.iter().enumerate() {
+            header::end(file, self.machine(number), out);
+        }
+    }
+
+    fn fork(&self, _: &PerfettoState, used: Option<PerfettoState>) -> PerfettoState {
+        let mut state = used.unwrap_or_default();
+        state.ahead = true;
+        state.bytes.clear();
+        state.pieces.clear();
+        state.left_out = LeftOut::default();
+        state
+    }
+
+    /// Adds the segment's events to the bundles as if they had come one after the other.
+    fn commit(&self, known: &mut PerfettoState, done: &mut PerfettoState, out: &mut Vec<u8>) -> Commit {
+        let mut start = 0;
+        let mut pending = Pending { bundles: &mut known.bundles, stacks: &mut known.stacks };
+        for piece in &mut done.pieces {
+            let end = piece.end;
+            self.add(&mut pending, piece, &done.bytes[start..end], out);
+            start = end;
+        }
+        known.left_out.high_cpus += done.left_out.high_cpus;
+        for (field, count) in &done.left_out.fields {
+            *known.left_out.fields.entry(field.clone()).or_default() += count;
+        }
+        Commit::Accept
+    }
+}
+
+impl PerfettoState {
+    /// Events left out so far.
+    pub fn left_out(&self) -> &LeftOut {
+        &self.left_out
+    }
+}
+
+impl<'t> Buffer<'t> {
+    fn new(file: &PerfettoFile<'t>, what: PerfettoBuffer<'t>, numbers: &mut std::ops::Range<u32>) -> Self {
+        let mut types: Vec<Slot<'t>> = Vec::new();
+        let mut common = None;
+        let unknown = Program::unknown(numbers.next());
+        for format in file.types.formats() {
+            let id = usize::from(format.id.0);
+            if types.len() <= id {
+                types.resize_with(id + 1, || Slot { format: None, number: None, compiled: OnceLock::new() });
+            }
+            common.get_or_insert_with(|| Common::of(format));
+            types[id] = Slot { format: Some(format), number: numbers.next(), compiled: OnceLock::new() };
+        }
+        Buffer { what, common: common.unwrap_or_default(), types, unknown }
+    }
+
+    fn compile(&self, format: &EventFormat, number: Option<u32>) -> Type {
+        let own = !self.what.doubles.contains(&format.id.0);
+        let instance = self.what.instance.filter(|_| !own);
+        let known = if own { Program::known(format) } else { None };
+        let of_ftrace = |name: &str| format.system == "ftrace" && format.name == name;
+        let field = |name: &str| format.field(name).map(|field| TypedField::new(format, field));
+        let message = matches!(format.name.as_str(), "bprint" | "bputs") && format.system == "ftrace";
+        let marker = if known.is_some() && of_ftrace("print") { field("buf") } else { None };
+        let described = |instant| Program::described(format, number, instance, instant);
+        Type {
+            marker: marker.map(|text| (text, described(true))),
+            program: known.unwrap_or_else(|| described(message || of_ftrace("print"))),
+            stack: format.field("caller").filter(|_| own && of_ftrace("kernel_stack")).map(|field| field.offset),
+        }
+    }
+}
+
+impl Type {
+    /// The program for a record, and whether it is the one for other markers.
+    #[inline]
+    fn program_of(&self, file: &PerfettoFile<'_>, data: &[u8]) -> (&Program, bool) {
+        match &self.marker {
+            Some((text, other)) => match text.value(file.trace.abi, data) {
+                Some(Value::Text(text)) if is_atrace(text) => (&self.program, false),
+                _ => (other, true),
+            },
+            None => (&self.program, false),
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! A recording to write.
+
+use super::stacks::Sample;
+use crate::event::{EventTypes, Record};
+use crate::export::addresses::addresses;
+use crate::symbols::Symbols;
+use crate::trace_dat::Trace;
+use crate::units::{Pid, Timestamp};
+
+/// A recording whose records come.
+#[derive(Clone, Copy)]
+pub struct PerfettoFile<'t> {
+    /// The file.
+    pub trace: &'t Trace,
+    /// Its symbols.
+    pub symbols: &'t Symbols,
+    /// Its event types, for messages that only their text explains.
+    pub types: &'t EventTypes<'t>,
+    /// Threads and their processes, ascending.
+    pub processes: &'t [(Pid, Pid)],
+    /// The time stamp of the first event, as records have it.
+    pub start: Timestamp,
+    /// Nanoseconds since 1970 at that time, if the file knows.
+    pub real: Option<i64>,
+    /// The trace clock's name.
+    pub clock: &'t str,
+    /// True if time stamps count something other than nanoseconds.
+    pub in_ticks: bool,
+}
+
+impl PerfettoFile<'_> {
+    /// The sample of a stack; `None` if the record holds none.
+    pub(super) fn sample(&self, offset: usize, record: &Record<'_>, pid: Pid) -> Option<(Sample, Box<[u64]>)> {
+        let stack: Box<[u64]> = addresses(self.trace.abi, record.data, offset).collect();
+        let process = self.processes.binary_search_by_key(&pid, |(thread, _)| *thread);
+        let process = process.ok().and_then(|at| self.processes.get(at)).map_or(pid, |(_, process)| *process);
+        let (pid, tid) = (process.0 as u32, pid.0 as u32);
+        let sample = Sample { timestamp: record.timestamp.0, cpu: record.cpu.0, pid, tid };
+        (!stack.is_empty()).then_some((sample, stack))
+    }
+}

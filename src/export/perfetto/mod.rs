@@ -1,0 +1,32 @@
+//! Perfetto's trace format: <https://perfetto.dev/docs/reference/trace-packet-proto>, for its viewer and its SQL engine.
+//!
+//! Each CPU's events stand in bundles (`FtraceEventBundle`). An event that Perfetto knows is its own message, from which
+//! the engine builds `sched`, `thread_state`, slices and counters; all others describe themselves ([`program`]). The
+//! recording's time stamps are the trace's: the engine takes them for CLOCK_BOOTTIME, and a clock snapshot says what else
+//! they are.
+//!
+//! | recording | trace |
+//! |---|---|
+//! | event | a row of `ftrace_event` of the same name, its fields as arguments |
+//! | lost events | `lost_events` of the bundle they were lost before |
+//! | the CPUs' counters at the end | `FtraceStats` |
+//! | tasks' names, their processes | `ProcessTree` |
+//! | function_graph | slices, with the functions' names |
+//! | markers | those of atrace's syntax as the engine reads them, all others as instants |
+//! | kernel stacks | arguments by name, and samples with call stacks |
+//! | several files | a machine each |
+//! | an instance's events that the top buffer has too | events that describe themselves, with a field `instance` |
+
+mod bundle;
+mod exporter;
+mod file;
+mod header;
+mod known;
+mod marker;
+mod packet;
+mod program;
+mod proto;
+mod stacks;
+
+pub use exporter::{LeftOut, Perfetto, PerfettoBuffer, PerfettoState};
+pub use file::PerfettoFile;

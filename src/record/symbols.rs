@@ -1,0 +1,82 @@
+//! The thread that reads the kernel's symbols while everything else is set up, and writes them while events are recorded.
+
+use super::error::RecordError;
+use super::output::Symbols;
+use super::worker::thread_time;
+use crate::trace_dat::Writer;
+use crate::tracefs::Tracefs;
+use crossbeam_channel::{Sender, bounded};
+use std::io;
+use std::panic::resume_unwind;
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+/// The running thread. Dropped, it is waited for.
+pub(super) struct SymbolThread {
+    /// Takes the file as soon as it has all that comes before the symbols.
+    file: Option<Sender<Symbols>>,
+    thread: Option<JoinHandle<Option<Written>>>,
+    written: Option<Written>,
+}
+
+/// A trace file with its symbols.
+pub(super) struct Written {
+    pub(super) writer: Writer,
+    /// Why it has none. The recording is one without them.
+    pub(super) error: Option<RecordError>,
+    /// User and system time of the thread.
+    pub(super) time: Duration,
+}
+
+impl SymbolThread {
+    /// Starts reading.
+    ///
+    /// # Errors
+    /// If the kernel refuses a thread.
+    pub(super) fn start(tracefs: &Tracefs) -> io::Result<Self> {
+        let (sender, file) = bounded::<Symbols>(1);
+        let tracefs = tracefs.clone();
+        let thread = Builder::new().name("rtrace/symbols".to_owned()).spawn(move || {
+            let kallsyms = tracefs.kallsyms();
+            let (writer, error) = file.recv().ok()?.write(kallsyms);
+            Some(Written { writer, error, time: thread_time() })
+        })?;
+        Ok(SymbolThread { file: Some(sender), thread: Some(thread), written: None })
+    }
+
+    /// Gives it the file to write to.
+    pub(super) fn write_to(&mut self, symbols: Symbols) {
+        if let Some(file) = self.file.take() {
+            // If the thread is gone, `written` says why.
+            let _ = file.send(symbols);
+        }
+    }
+
+    /// Waits for the symbols, and gives the bytes that the file has with them.
+    pub(super) fn file_size(&mut self) -> u64 {
+        self.wait();
+        self.written.as_ref().map_or(0, |written| written.writer.position())
+    }
+
+    /// Waits for the file; `None` if it was given none.
+    pub(super) fn written(mut self) -> Option<Written> {
+        self.wait();
+        self.written.take()
+    }
+
+    fn wait(&mut self) {
+        self.file = None;
+        if let Some(thread) = self.thread.take() {
+            self.written = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
+    }
+}
+
+impl Drop for SymbolThread {
+    fn drop(&mut self) {
+        self.file = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! `rtrace analyze`.
+
+use crate::common::account::agree;
+use crate::common::corpus::own;
+use crate::common::environment::TestEnvironment;
+use crate::common::synthetic::fork_storm;
+use crate::common::trace_files::trace_files;
+use rtrace::trace_dat::Codec;
+use rtrace::trace_dat::write::Version;
+use serde_json::Value;
+
+fn small() -> String {
+    own().join("host/small-zlib.dat").to_string_lossy().into_owned()
+}
+
+/// Recordings of all kinds of machines, those with lost events among them.
+#[test]
+fn the_account_is_that_of_the_definitions() {
+    let env = TestEnvironment::new();
+    for (what, least) in [("sched", 4), ("syscalls", 2), ("irq", 4)] {
+        let mut compared = 0;
+        for path in trace_files() {
+            let file = path.to_string_lossy().into_owned();
+            let analyze = env.rtrace(&["analyze", what, "--json", &file]);
+            // The others hold nothing of it, are damaged, or are too large for a slow program.
+            let small = path.metadata().is_ok_and(|file| file.len() < 4 << 20);
+            if analyze.status() == Some(0) && small {
+                let Some(events) = agree(&env, what, &file, &[]) else { return };
+                compared += usize::from(events > 0);
+            }
+        }
+        assert!(compared >= least, "{what}: {compared} files");
+    }
+}
+
+/// Tasks that run on two CPUs at once, wakeups out of nowhere, pids that are used again.
+#[test]
+fn what_contradicts_itself_is_accounted_for_as_well() {
+    let env = TestEnvironment::new();
+    for (seed, cpus) in [(1, 2), (2, 5)] {
+        fork_storm(cpus, 20_000, 60, seed).write(&env.path().join("trace.dat"), Version::V7(Codec::Zstd));
+        let Some(events) = agree(&env, "sched", "trace.dat", &[]) else { return };
+        assert!(events > 5_000, "{events}");
+        let window = ["--since", "+5ms", "--until", "-5ms"];
+        let Some(within) = agree(&env, "sched", "trace.dat", &window) else { return };
+        assert!(within < events && within > 0, "{within} of {events}");
+    }
+}
+
+#[test]
+fn the_account_is_the_same_on_any_number_of_threads() {
+    let env = TestEnvironment::new();
+    fork_storm(6, 30_000, 300, 5).write(&env.path().join("trace.dat"), Version::V7(Codec::Zstd));
+    for layout in [&[][..], &["--json"], &["--csv"]] {
+        let analyze = |threads: &str| {
+            let outcome = env.rtrace(&[&["analyze", "sched", "--threads", threads], layout].concat());
+            outcome.exits(0);
+            outcome.stdout()
+        };
+        let expected = analyze("1");
+        assert!(expected.lines().count() > 20, "{expected}");
+        for threads in ["2", "3", "8"] {
+            assert!(analyze(threads) == expected, "{layout:?}: {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn tables_say_where_time_went() {
+    let env = TestEnvironment::new();
+    let outcome = env.rtrace(&["analyze", "sched", &small()]);
+    outcome.exits(0).complains("").prints(
+        "\
+Window: 2128.992837567 to 2128.995414645, 2.577 ms; 2 CPUs; 6 switches; 3 wakeups
+
+CPUs
+CPU  busy %  idle %  unknown %  switches  wakeups  waiting: mean  max  idle while a task waited %
+  0    97.5     0.5        1.9         4        1          0.021    1                         0.5
+  1     1.3    98.7        0.0         2        2          0.018    1                         2.7
+A CPU was idle while a task waited for one: 0.069 ms
+
+Tasks: where their time went (ms)
+TASK              PID    run   wait  preempted  sleep  blocked  unknown  run %  switches: own  forced  migrations
+find             1525  2.515  0.000      0.049  0.000    0.000    0.000   97.6              1       2           1
+migration/1        21  0.028  0.005      0.000  2.544    0.000    0.000    1.1              1       0           0
+rcu_preempt        15  0.004  0.009      0.000  0.093    0.000    2.470    0.2              1       0           0
+ld-linux-x86-64  1513  0.000  0.039      0.000  0.000    0.000    2.538    0.0              0       0           0
+
+Waits from wakeup to CPU (us)
+TASK              PID  count   mean    p50    p90    p99  p99.9    max              at  CPU     woken by
+(all)               -      2  7.199  5.245  9.153  9.153  9.153  9.153
+find             1525      0      -      -      -      -      -      -
+migration/1        21      1  5.245  5.245  5.245  5.245  5.245  5.245  2128.992842812    1  find [1525]
+rcu_preempt        15      1  9.153  9.153  9.153  9.153  9.153  9.153  2128.995317030    0  find [1525]
+ld-linux-x86-64  1513      0      -      -      -      -      -      -
+",
+    );
+}
+
+#[test]
+fn lines_are_chosen_and_sorted() {
+    let env = TestEnvironment::new();
+    let tasks = |args: &[&str]| {
+        let outcome = env.rtrace(&[&["analyze", "sched", "--json", &small()], args].concat());
+        outcome.exits(0);
+        let json: Value = serde_json::from_str(&outcome.stdout()).expect("JSON");
+        assert_eq!((&json["schema"], &json["version"]), (&"rtrace.analyze.sched".into(), &1.into()));
+        let tasks = json["buffers"][0]["tasks"].as_array().expect("tasks").clone();
+        tasks.iter().map(|task| task["pid"].as_i64().expect("a pid")).collect::<Vec<_>>()
+    };
+    assert_eq!(tasks(&[]), [1525, 21, 15, 1513]);
+    assert_eq!(tasks(&["--sort", "max-wait", "--top", "2"]), [15, 21]);
+    assert_eq!(tasks(&["--comm", "*-*"]), [1513]);
+    assert_eq!(tasks(&["--pid", "15,21"]), [21, 15]);
+    let text = env.rtrace(&["analyze", "sched", "--top", "1", &small()]);
+    text.exits(0).prints_with("(3 more; `--top 0` shows all)");
+    let csv = env.rtrace(&["analyze", "sched", "--csv", "--pid", "15", &small()]).stdout();
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines[0].split(',').count(), lines[1].split(',').count(), "{csv}");
+    assert!(lines.len() == 2 && lines[1].starts_with(",rcu_preempt,15,"), "{csv}");
+}
+
+#[test]
+fn a_recording_without_switches_is_no_answer() {
+    let env = TestEnvironment::new();
+    let kprobe = own().join("i386/kprobe.dat").to_string_lossy().into_owned();
+    let outcome = env.rtrace(&["analyze", "sched", &kprobe]);
+    outcome.exits(1).prints("");
+    assert!(outcome.stderr().contains("holds no sched_switch\n"), "{}", outcome.stderr());
+    assert!(outcome.stderr().contains("`rtrace record --for sched`"), "{}", outcome.stderr());
+    let outcome = env.rtrace(&["analyze", "syscalls", &small()]);
+    outcome.exits(1).prints("");
+    assert!(outcome.stderr().contains("holds no system calls\n"), "{}", outcome.stderr());
+    let outcome = env.rtrace(&["analyze", "sched", &small(), "--since", "99999"]);
+    outcome.exits(1).prints("");
+    assert!(outcome.stderr().contains("holds no sched_switch in this window"), "{}", outcome.stderr());
+    env.rtrace(&["analyze", "nosuch"]).exits(2);
+}

@@ -1,0 +1,127 @@
+//! `rtrace convert` to formats of events: which format, what is written, what is refused, and what is left behind.
+
+use crate::common::corpus::own;
+use crate::common::environment::TestEnvironment;
+use crate::common::synthetic::fork_storm;
+use rtrace::trace_dat::Codec;
+use rtrace::trace_dat::write::Version;
+
+fn with_recordings() -> TestEnvironment {
+    let env = TestEnvironment::new();
+    for (name, from) in [("a.dat", "vm-6.1/trig.dat"), ("b.dat", "s390x/inst.dat"), ("g.dat", "host/small-zlib.dat")] {
+        std::fs::copy(own().join(from), env.path().join(name)).expect("a copy");
+    }
+    env
+}
+
+fn read(env: &TestEnvironment, name: &str) -> Vec<u8> {
+    std::fs::read(env.path().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+#[test]
+fn json_and_csv_are_those_of_report() {
+    let env = with_recordings();
+    for (convert, report) in [
+        ("a.dat x.json", "--format json a.dat"),
+        ("a.dat b.dat x.jsonl", "--format json a.dat b.dat"),
+        ("a.dat --to csv -o x", "--format csv a.dat"),
+        (
+            "-i a.dat x.csv --fields ts,next_pid --filter sched:sched_switch",
+            "--format csv a.dat --fields ts,next_pid --filter sched:sched_switch",
+        ),
+        ("a.dat x.ndjson --first 5 --cpu 0", "--format json a.dat --first 5 --cpu 0"),
+        ("a.dat x.json --since +10ms -F sched_switch", "--format json a.dat --since +10ms -F sched_switch"),
+    ] {
+        let words: Vec<&str> = convert.split(' ').collect();
+        let out = words.iter().find(|word| word.starts_with('x')).expect("the file to write").to_string();
+        let line = env.rtrace(&[&["convert", "--force"], &words[..]].concat()).exits(0).complains("").stdout();
+        let expected =
+            env.rtrace(&[&["report"], &report.split(' ').collect::<Vec<_>>()[..]].concat()).exits(0).stdout();
+        assert!(read(&env, &out) == expected.as_bytes(), "{convert}");
+        let events = expected.lines().count() - 1; // the header
+        assert!(line.starts_with(&format!("{out}: {events} events as ")), "{convert}: {line}");
+        assert!(line.ends_with("left out: nothing\n"), "{convert}: {line}");
+        // To standard output: the same, and the line where it does not get into the events.
+        let mut words = words;
+        words.retain(|word| *word != out);
+        words.retain(|word| *word != "-o" && *word != "--to" && *word != "csv");
+        let to = if expected.starts_with('{') { "json" } else { "csv" };
+        let piped = env.rtrace(&[&["convert"], &words[..], &["--to", to, "-o", "-"]].concat());
+        piped.exits(0).prints(&expected).complains_with("standard output: ");
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_written() {
+    let env = with_recordings();
+    let before = std::fs::read_dir(env.path()).expect("the folder").count();
+    for (line, status, why) in [
+        ("a.dat b.dat c.dat", 2, "b.dat is a file too many"),
+        ("a.dat -o -", 2, "cannot be written to standard output"),
+        ("a.dat c.dat --since 1", 2, "gets all events"),
+        ("a.dat c.dat --fields ts", 2, "gets all events"),
+        ("a.dat c.json --fields ts", 2, "--fields names the columns of csv"),
+        ("a.dat c.json --compression none", 2, "are for trace.dat"),
+        ("a.dat c.json --file-version 7", 2, "are for trace.dat"),
+        ("a.dat c.csv --fields no_such", 2, "no event has a field `no_such`"),
+        ("a.dat c.json --filter sched:sched_swich", 2, "no event is called `sched:sched_swich`"),
+        ("a.dat c.json --filter sched:sched_switch:x==", 2, "invalid"),
+        ("a.dat --to json", 2, "a.dat is the one to read"),
+        ("--to json", 2, "no file to write is named"),
+        ("a.dat b.dat --to json", 2, "b.dat exists already"),
+        ("nothing.dat c.json", 1, "nothing.dat"),
+        ("a.dat no-such-folder/c.json", 1, "no-such-folder/c.json"),
+        ("a.dat --to perfetto -o /dev/full --force", 1, "not a regular file"),
+    ] {
+        env.rtrace(&[&["convert"], &line.split(' ').collect::<Vec<_>>()[..]].concat())
+            .exits(status)
+            .complains_with(why);
+        assert_eq!(std::fs::read_dir(env.path()).expect("the folder").count(), before, "{line}");
+    }
+}
+
+#[test]
+fn a_write_that_fails_leaves_nothing() {
+    let env = TestEnvironment::new();
+    fork_storm(2, 20_000, 100, 7).write(&env.path().join("a.dat"), Version::V7(Codec::Zstd));
+    for to in ["json", "csv", "perfetto"] {
+        let limited = format!("ulimit -f 64; \"$0\" convert a.dat --to {to} -o out");
+        let done = env.run("bash", &["-c", &limited, env!("CARGO_BIN_EXE_rtrace")]);
+        done.exits(1).complains_with("failed to write out: File too large");
+        let full = format!("\"$0\" convert a.dat --to {to} -o - >/dev/full");
+        let done = env.run("bash", &["-c", &full, env!("CARGO_BIN_EXE_rtrace")]);
+        done.exits(1).complains_with("failed to write to standard output: No space left");
+        // Nobody reads on: no error.
+        let closed = format!("\"$0\" convert a.dat --to {to} -o - | head -c 10; exit ${{PIPESTATUS[0]}}");
+        env.run("bash", &["-c", &closed, env!("CARGO_BIN_EXE_rtrace")]).exits(0).complains("");
+    }
+    assert_eq!(std::fs::read_dir(env.path()).expect("the folder").count(), 1, "something was left");
+}
+
+#[test]
+fn a_damaged_file_gives_what_is_whole() {
+    let env = with_recordings();
+    let whole = read(&env, "b.dat");
+    std::fs::write(env.path().join("cut.dat"), &whole[..whole.len() - 3000]).expect("a file");
+    for out in ["x.json", "x.csv", "x.pftrace", "x.folded"] {
+        env.rtrace(&["convert", "cut.dat", out]).exits(4).complains_with("cut.dat");
+        assert!(!read(&env, out).is_empty() || out == "x.folded", "{out}");
+    }
+}
+
+#[test]
+fn every_format_is_the_same_on_any_number_of_threads() {
+    let env = TestEnvironment::new();
+    fork_storm(3, 30_000, 400, 11).write(&env.path().join("a.dat"), Version::V7(Codec::Zstd));
+    for to in ["perfetto", "json", "csv", "folded"] {
+        let convert = |threads: &str| {
+            env.rtrace(&["convert", "--force", "--threads", threads, "a.dat", "--to", to, "-o", "out"]).exits(0);
+            read(&env, "out")
+        };
+        let expected = convert("1");
+        assert!(expected.len() > 1000 || to == "folded", "{to}: {} bytes", expected.len());
+        for threads in ["2", "3", "8"] {
+            assert!(convert(threads) == expected, "{to}: {threads} threads");
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Traces of Perfetto, read by Perfetto's own engine.
+
+use crate::common::bounded::output;
+use crate::common::corpus::{corpus, own};
+use crate::common::environment::TestEnvironment;
+use crate::common::long::is_left_out;
+use crate::common::not_run::not_run;
+use crate::common::trace_files::trace_files_below;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The folder that `fetch-engine` made; `None`, with a line that says why, if there is none.
+pub(crate) fn engine() -> Option<PathBuf> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    let target = target.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target"));
+    let engine = target.join("perfetto-engine");
+    let node = Command::new("node").arg("--version").output().is_ok_and(|done| done.status.success());
+    if !engine.join("ready").exists() {
+        not_run("Perfetto's engine: tests/cli/perfetto/fetch-engine has not fetched it");
+    } else if !node {
+        not_run("Perfetto's engine: there is no node");
+    } else {
+        return Some(engine);
+    }
+    None
+}
+
+fn here(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/perfetto").join(name)
+}
+
+/// A trace in the engine.
+pub(crate) struct Trace {
+    env: TestEnvironment,
+    engine: PathBuf,
+    /// The line that convert printed.
+    line: String,
+}
+
+impl Trace {
+    /// Of these files, converted with these options.
+    pub(crate) fn of(engine: &Path, files: &[PathBuf], options: &[&str]) -> Self {
+        let env = TestEnvironment::new();
+        let names: Vec<String> = files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let args = [&["convert", "-o", "trace.pftrace"], options, &names].concat();
+        let line = env.rtrace(&args).stdout();
+        Trace { env, engine: engine.to_owned(), line }
+    }
+
+    /// The rows of each query.
+    fn ask(&self, queries: &[&str]) -> Vec<Vec<Value>> {
+        let mut command = Command::new("python3");
+        command.arg(here("query.py")).arg(&self.engine).arg(self.env.path().join("trace.pftrace")).args(queries);
+        let done = output(&mut command).expect("python3");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{queries:?}: {said}");
+        let text = String::from_utf8(done.stdout).expect("JSON");
+        text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
+    }
+
+    /// The one number that a query gives.
+    pub(crate) fn number(&self, query: &str) -> i64 {
+        let rows = self.ask(&[query]).remove(0);
+        let row = rows.first().and_then(Value::as_object).unwrap_or_else(|| panic!("{query}: {rows:?}"));
+        row.values().next().and_then(Value::as_i64).unwrap_or_else(|| panic!("{query}: {rows:?}"))
+    }
+
+    /// By name, how many events `report --count` finds.
+    pub(crate) fn counts(&self, file: &Path) -> BTreeMap<String, i64> {
+        counts(&self.env, file)
+    }
+
+    /// What the engine calls an error or loss of data.
+    pub(crate) fn errors(&self) -> Vec<Value> {
+        self.ask(&[ERRORS]).remove(0)
+    }
+}
+
+const COUNTS: &str = "select name, count(*) as n from ftrace_event group by name";
+const ERRORS: &str = "select name, idx, value from stats where severity in ('error', 'data_loss') and value != 0";
+
+/// What the engine says of recordings in which events are missing: filtered, lost, or of some CPUs only.
+const OF_GAPS: [&str; 3] = ["ftrace_cpu_has_data_loss", "mismatched_sched_switch_tids", "misplaced_end_event"];
+
+/// By name, how many events `report --count` finds.
+fn counts(env: &TestEnvironment, file: &Path) -> BTreeMap<String, i64> {
+    let text = env.rtrace(&["report", "--count", "--json", &file.to_string_lossy()]).stdout();
+    let all: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}: {text}", file.display()));
+    let mut counts = BTreeMap::new();
+    for (event, count) in all["events"].as_object().expect("events") {
+        // Events of the blk tracer have no format file; only `--count` does not know them without.
+        let name = if event.starts_with('(') { "blktrace" } else { event.rsplit(':').next().unwrap_or_default() };
+        *counts.entry(name.to_owned()).or_default() += count.as_i64().expect("a count");
+    }
+    counts
+}
+
+/// True if a CPU lost events.
+fn has_losses(env: &TestEnvironment, file: &Path) -> bool {
+    env.rtrace(&["report", "--format", "json", &file.to_string_lossy()]).stdout().contains("{\"type\":\"lost\"")
+}
+
+/// The project's recordings, and those of the corpus if there is time.
+fn recordings() -> Vec<PathBuf> {
+    let corpus = corpus().filter(|_| !is_left_out("every recording of the corpus in Perfetto"));
+    trace_files_below([Some(own()), corpus].into_iter().flatten())
+}
+
+#[test]
+fn the_engine_finds_every_event() {
+    let Some(engine) = engine() else { return };
+    let mut wrong = String::new();
+    for file in recordings() {
+        let trace = Trace::of(&engine, std::slice::from_ref(&file), &[]);
+        let answers = trace.ask(&[COUNTS, ERRORS]);
+        let found: BTreeMap<String, i64> = answers[0]
+            .iter()
+            .map(|row| (row["name"].as_str().unwrap_or_default().to_owned(), row["n"].as_i64().unwrap_or(0)))
+            .collect();
+        let expected = counts(&trace.env, &file);
+        if found != expected {
+            wrong.push_str(&format!("{}: {found:?}\n  instead of {expected:?}\n", file.display()));
+        }
+        let named = |row: &&Value| OF_GAPS.iter().any(|gap| row["name"] == *gap);
+        let (gaps, errors): (Vec<&Value>, Vec<&Value>) = answers[1].iter().partition(named);
+        if !errors.is_empty() {
+            wrong.push_str(&format!("{}: {errors:?}\n", file.display()));
+        }
+        let lost = gaps.iter().any(|row| row["name"] == OF_GAPS[0]);
+        if lost != has_losses(&trace.env, &file) {
+            wrong.push_str(&format!("{}: losses in the trace: {lost}\n", file.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn the_engine_builds_what_it_builds() {
+    let Some(engine) = engine() else { return };
+    let file = own().join("host/small-zlib.dat");
+    let trace = Trace::of(&engine, &[file], &[]);
+    assert_eq!(
+        trace.line.split("; left out: ").nth(1),
+        Some("fields that Perfetto's messages lack (group_dead of 1 sched:sched_process_exit)\n")
+    );
+    let answers = trace.ask(&[
+        "select ts, cpu, tid, thread.name as comm, end_state, priority from sched join thread using (utid) order by ts limit 2",
+        "select distinct state from thread_state order by state",
+        "select name from slice where name in ('TIMER', 'RCU', 'SCHED') group by name order by name",
+        "select str_value from metadata where name = 'system_release'",
+        "select clock_name, clock_value from clock_snapshot",
+        "select idx, value from stats where name = 'ftrace_cpu_entries_end' order by idx",
+        // An event that describes itself.
+        "select key, display_value as value from ftrace_event join args using (arg_set_id)
+         where name = 'writeback_dirty_inode' order by key",
+        "select to_ftrace(id) as text from ftrace_event where name = 'sched_waking' order by ts limit 1",
+    ]);
+    assert_eq!(
+        answers[0],
+        [
+            json!({"ts": 2_128_992_842_812_i64, "cpu": 1, "tid": 21, "comm": "migration/1", "end_state": "S", "priority": 0}),
+            json!({"ts": 2_128_992_870_462_i64, "cpu": 1, "tid": 0, "comm": "swapper", "end_state": null, "priority": 120}),
+        ]
+    );
+    assert_eq!(
+        answers[1].iter().filter_map(|row| row["state"].as_str()).collect::<Vec<_>>(),
+        ["I", "R", "R+", "Running", "S", "Z"]
+    );
+    assert_eq!(answers[2], [json!({"name": "RCU"}), json!({"name": "SCHED"}), json!({"name": "TIMER"})]);
+    assert_eq!(answers[4], [json!({"clock_name": "BOOTTIME", "clock_value": 2_128_992_837_567_i64})]);
+    assert_eq!(answers[5], [json!({"idx": 0, "value": 39}), json!({"idx": 1, "value": 17})]);
+    let fields: Vec<&str> = answers[6].iter().filter_map(|row| row["key"].as_str()).collect();
+    assert_eq!(fields, ["flags", "ino", "name", "state"]);
+    let text = answers[7][0]["text"].as_str().expect("a text");
+    assert!(text.ends_with("sched_waking: comm=migration/1 pid=21 prio=0 target_cpu=1"), "{text}");
+}
+
+#[test]
+fn several_files_are_machines() {
+    let Some(engine) = engine() else { return };
+    let files = [own().join("host/small-zlib.dat"), own().join("vm-6.1/trig.dat")];
+    let trace = Trace::of(&engine, &files, &[]);
+    assert_eq!(trace.number("select count(*) from ftrace_event"), 56 + 138);
+    assert_eq!(trace.number("select count(distinct coalesce(machine_id, 0)) from cpu"), 2);
+    assert_eq!(trace.number("select count(*) from sched"), 6 + 131);
+}
+
+#[test]
+fn markers_are_slices_or_instants() {
+    let Some(engine) = engine() else { return };
+    let Some(file) = corpus().map(|corpus| corpus.join("host/marker.dat")) else {
+        return not_run("markers in Perfetto: there is no corpus");
+    };
+    let trace = Trace::of(&engine, &[file], &[]);
+    let rows = trace.ask(&["select name, dur from slice where name = 'hello from shared'", ERRORS]);
+    assert_eq!(rows[0], [json!({"name": "hello from shared", "dur": 0})]);
+    assert!(rows[1].is_empty(), "{rows:?}");
+}
+
+#[test]
+fn function_graph_is_slices_and_stacks_are_samples() {
+    let Some(engine) = engine() else { return };
+    let Some(corpus) = corpus() else { return not_run("function_graph in Perfetto: there is no corpus") };
+    let file = corpus.join("vm-6.12/graph-depth.dat");
+    let trace = Trace::of(&engine, std::slice::from_ref(&file), &[]);
+    let entries = counts(&trace.env, &file)["funcgraph_entry"];
+    assert_eq!(trace.number("select count(*) from slice"), entries);
+    assert!(trace.number("select count(*) from slice where name = 'handle_mm_fault' and dur > 0") > 30);
+    assert_eq!(trace.number("select count(*) from slice where name glob '0x*'"), 0);
+    let file = corpus.join("vm-6.12/function-fstack.dat");
+    let trace = Trace::of(&engine, std::slice::from_ref(&file), &[]);
+    assert_eq!(trace.number("select count(*) from perf_sample"), counts(&trace.env, &file)["kernel_stack"]);
+    let frames = trace.ask(&["select distinct spf.name as name from stack_profile_frame spf order by name"]).remove(0);
+    assert!(frames.iter().any(|row| row["name"] == "do_syscall_64"), "{frames:?}");
+    let symbol = "select count(*) from ftrace_event join args using (arg_set_id)
+                  where key = 'ip_symbol' and display_value = 'ksys_read'";
+    assert!(trace.number(symbol) > 5);
+}
+
+/// The numbers of the fields are those that Perfetto publishes.
+#[test]
+fn the_table_of_known_events_is_perfettos() {
+    let Some(engine) = engine() else { return };
+    let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/export/perfetto/known.txt");
+    let mut command = Command::new("python3");
+    command.arg(here("check.py")).arg(engine).arg(table);
+    let done = output(&mut command).expect("python3");
+    let said = String::from_utf8_lossy(&done.stdout);
+    assert!(
+        done.status.success() && said.ends_with(" events\n") && said.starts_with("279"),
+        "{said}{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+}

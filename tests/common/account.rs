@@ -1,0 +1,23 @@
+//! The account of an analysis made by another program, from the definitions alone.
+
+use super::environment::TestEnvironment;
+use super::not_run::not_run;
+
+/// Compares `rtrace analyze WHAT ARGS FILE` with the account that `account_WHAT.py` makes; gives the number of events that it
+/// read, or `None` where there is no Python.
+#[track_caller]
+pub(crate) fn agree(env: &TestEnvironment, what: &str, file: &str, args: &[&str]) -> Option<usize> {
+    let script = format!("{}/tests/common/account_{what}.py", env!("CARGO_MANIFEST_DIR"));
+    if env.command("python3").arg("--version").output().is_err() {
+        not_run("no python3 is installed, which makes the account to compare with");
+        return None;
+    }
+    let line = [&[&*script, env!("CARGO_BIN_EXE_rtrace"), file], args].concat();
+    let outcome = env.run("python3", &[&["-B"], &*line].concat());
+    outcome.exits(0);
+    let said = outcome.stdout();
+    let events =
+        said.trim_end().lines().last().and_then(|last| last.split(", ").nth(1)?.split(' ').next()?.parse().ok());
+    assert!(said.contains(" 0 differences"), "{file}: {said}");
+    Some(events.unwrap_or_else(|| panic!("{file}: {said}")))
+}

@@ -1,0 +1,63 @@
+"""What the scripts that check analyses share: a recording's events, and comparing."""
+import json
+import subprocess
+import sys
+
+RTRACE, FILE, ARGUMENTS = sys.argv[1], sys.argv[2], sys.argv[3:]
+differences = 0
+
+
+def rtrace(*words):
+    done = subprocess.run([RTRACE, *words], stdout=subprocess.PIPE, check=False)
+    if done.returncode not in (0, 4):
+        sys.exit(f"rtrace {' '.join(words)}: {done.returncode}")
+    return done.stdout
+
+
+def buffers(is_used):
+    """The events that count, by buffer: (time, cpu, current task, lost before it, system, name, fields).
+
+    Of the others, those after lost events count too, without a name.
+    """
+    found, lost_before = {}, set()
+    for line in rtrace("report", "--format", "json", *ARGUMENTS, FILE).splitlines():
+        event = json.loads(line)
+        place = (event.get("buffer") or "", event.get("cpu"))
+        if event["type"] == "lost":
+            lost_before.add(place)
+        if event["type"] != "event":
+            continue
+        system, _, name = (event["event"] or "").partition(":")
+        used = is_used(system, name)
+        lost = place in lost_before
+        lost_before.discard(place)
+        if used or lost:
+            name = name if used else None
+            one = (event["ts"], event["cpu"], event["pid"], lost, system, name, event.get("fields", {}))
+            found.setdefault(place[0], []).append(one)
+    return found
+
+
+def same(what, ours, theirs):
+    global differences
+    if ours != theirs:
+        differences += 1
+        if differences <= 20:
+            print(f"{what}: by the definitions {ours}, by rtrace {theirs}")
+
+
+def distribution(what, durations, theirs):
+    """Count, mean, least and greatest exactly; quantiles by the nearest rank, of a histogram up to 0.1 % too large."""
+    durations = sorted(durations)
+    same(f"{what} count", len(durations), theirs["count"])
+    if not durations or len(durations) != theirs["count"]:
+        return
+    same(f"{what} exact", len(durations) <= 4096, theirs["exact"])
+    total = sum(durations)
+    same(f"{what} total", total, theirs["total"])
+    same(f"{what} mean", total // len(durations), theirs["mean"])
+    same(f"{what} min and max", (durations[0], durations[-1]), (theirs["min"], theirs["max"]))
+    for name, share in (("p50", 500), ("p90", 900), ("p99", 990), ("p99.9", 999)):
+        right = durations[-(-len(durations) * share // 1000) - 1]
+        near = theirs["exact"] and theirs[name] == right or not theirs["exact"] and 0 <= theirs[name] - right <= right / 1000 + 1
+        same(f"{what} {name} ({right}: {theirs[name]})", True, near)

@@ -1,0 +1,93 @@
+//! Analyses of what this machine does.
+
+use crate::common::account::agree;
+use crate::common::environment::TestEnvironment;
+use crate::common::not_run::not_run;
+use crate::host::kernel;
+
+/// Tasks that fork, sleep, wait for each other and for a CPU.
+#[test]
+fn where_time_went_is_what_the_definitions_say() {
+    let Some((_, _alone)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let load = "for i in 1 2 3 4; do (while :; do :; done) & done; for i in 1 2 3 4 5 6 7 8 9; do ls -R /etc | sort | \
+                wc -l; sleep 0.01; done; kill $(jobs -p)";
+    let record = ["record", "-q", "--journal-dir", "journal", "--for", "sched", "--", "bash", "-c", load];
+    env.rtrace(&record).exits(0);
+    let Some(events) = agree(&env, "sched", "trace.dat", &[]) else { return };
+    assert!(events > 200, "{events}");
+    let text = env.rtrace(&["analyze", "sched", "--sort", "preempted", "--top", "5"]);
+    text.exits(0).complains("");
+    assert!(text.stdout().contains("bash "), "{}", text.stdout());
+}
+
+/// Calls that fail, sleep, wait for others and never return.
+#[test]
+fn system_calls_are_what_the_definitions_say() {
+    let Some((_, _alone)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let load = "for i in 1 2 3 4 5; do ls -R /etc | sort | wc -l; cat /no/such/file; sleep 0.01; done; kill -9 $$";
+    let record = ["record", "-q", "--journal-dir", "journal", "--for", "syscalls", "--", "bash", "-c", load];
+    env.rtrace(&record);
+    let Some(events) = agree(&env, "syscalls", "trace.dat", &[]) else { return };
+    assert!(events > 2_000, "{events}");
+    let window = ["--since", "+5ms", "--until", "-5ms"];
+    agree(&env, "syscalls", "trace.dat", &window);
+    let of_ls = env.rtrace(&["analyze", "syscalls", "--comm", "cat", "--call", "open*"]);
+    of_ls.exits(0).complains("");
+    let stdout = of_ls.stdout();
+    let row: Vec<&str> =
+        stdout.lines().find(|line| line.starts_with("openat ")).unwrap_or("").split_whitespace().collect();
+    assert!(row.len() > 10 && row[2].parse().is_ok_and(|failed: u32| failed >= 5), "{stdout}");
+    let errors = stdout.lines().find(|line| line.starts_with("openat ") && line.contains("ENOENT"));
+    assert!(errors.is_some(), "{stdout}");
+    assert!(!stdout.contains("bash "), "{stdout}");
+    let expected = env.rtrace(&["analyze", "syscalls", "--json", "--threads", "1"]).stdout();
+    for threads in ["2", "3", "8"] {
+        assert!(env.rtrace(&["analyze", "syscalls", "--json", "--threads", threads]).stdout() == expected, "{threads}");
+    }
+    let csv = env.rtrace(&["analyze", "syscalls", "--csv", "--sort", "errors"]).stdout();
+    let columns = |line: Option<&str>| line.unwrap_or("").split('"').next().unwrap_or("").matches(',').count();
+    assert_eq!(columns(csv.lines().next()), columns(csv.lines().nth(1)), "{csv}");
+}
+
+/// Timers, soft interrupts and work items of whatever goes on.
+#[test]
+fn interrupts_are_what_the_definitions_say() {
+    let Some((_, _alone)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let load = "for i in 1 2 3 4 5 6 7 8 9; do ls -R /etc > list; sync list; sleep 0.02; done";
+    let record = ["record", "-q", "--journal-dir", "journal", "--for", "irq", "--", "bash", "-c", load];
+    env.rtrace(&record).exits(0);
+    let Some(events) = agree(&env, "irq", "trace.dat", &[]) else { return };
+    assert!(events > 100, "{events}");
+    let text = env.rtrace(&["analyze", "irq", "--kind", "softirq,hrtimer"]);
+    text.exits(0).complains("");
+    assert!(text.stdout().contains("\nsoftirq  TIMER "), "{}", text.stdout());
+    assert!(text.stdout().contains("\nhrtimer  "), "{}", text.stdout());
+    let csv = env.rtrace(&["analyze", "irq", "--csv"]).stdout();
+    let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+    assert!(columns.len() > 3 && columns.iter().all(|count| *count == columns[0]), "{csv}");
+}
+
+/// Writes that are flushed, and reads of what no cache holds, where the temporary folder lies on a block device.
+#[test]
+fn requests_to_devices_are_what_the_definitions_say() {
+    let Some((_, _alone)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let load = "for i in 1 2 3 4 5 6 7 8; do head -c 300000 /dev/urandom > file; sync file; done; dd if=file of=/dev/null \
+                iflag=direct bs=64k";
+    let record = ["record", "-q", "--journal-dir", "journal", "--for", "io", "--", "bash", "-c", load];
+    env.rtrace(&record);
+    let analyze = env.rtrace(&["analyze", "io"]);
+    if analyze.status() == Some(1) && analyze.stderr().contains("holds no whole requests") {
+        return not_run("nothing reached a block device, as where the temporary folder lies in memory");
+    }
+    analyze.exits(0).complains("");
+    let Some(events) = agree(&env, "io", "trace.dat", &[]) else { return };
+    assert!(events > 10, "{events}");
+    assert!(analyze.stdout().contains("  write "), "{}", analyze.stdout());
+    let csv = env.rtrace(&["analyze", "io", "--csv"]).stdout();
+    let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+    assert!(columns.len() > 1 && columns.iter().all(|count| *count == columns[0]), "{csv}");
+}
