@@ -126,7 +126,7 @@ fn fetch(site: Site, returns: bool) -> impl Strategy<Value = Fetch> {
         Site::Kernel | Site::User => prop_oneof![1 => register, 3 => other].boxed(),
     };
     let memory = match site {
-        Site::User => "(0x[0-9a-f]{1,16}|\\+[0-9]{1,4})",
+        Site::User => "(0x[0-9a-f]{1,16}|\\+(0|[1-9][0-9]{0,3}))",
         _ => "(0x[0-9a-f]{1,16}|[a-z_]{1,8}([+-](0|[1-9][0-9]{0,2}))?)",
     };
     let variable = match site {
@@ -235,7 +235,7 @@ fn definition() -> impl Strategy<Value = SynthDef> {
         any::<bool>().prop_map(|signed| FieldType::Stack { signed }),
     ];
     let fields = vec((ty, name()), 1..12).prop_map(|fields| {
-        let numbered = |(at, (ty, name)): (usize, (FieldType, String))| SynthField { ty, name: format!("{name}{at}") };
+        let numbered = |(at, (ty, name)): (usize, (FieldType, String))| SynthField { ty, name: format!("{name}_{at}") };
         fields.into_iter().enumerate().map(numbered).collect()
     });
     (name(), fields).prop_map(|(name, fields)| SynthDef { name, fields })
