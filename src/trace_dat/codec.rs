@@ -139,7 +139,8 @@ impl Unpacker {
     /// The codec's error; also if there is more than `size`.
     pub fn unpack(&mut self, packed: &[u8], size: usize, to: &mut Vec<u8>) -> io::Result<()> {
         to.clear();
-        to.reserve(size.min(self.codec.most_unpacked(packed.len())));
+        let most = size.min(self.codec.most_unpacked(packed.len()));
+        to.reserve(most);
         match self.codec {
             Codec::None => {
                 if packed.len() > size {
@@ -164,8 +165,15 @@ impl Unpacker {
                     Some(zstd) => zstd,
                     none => none.insert(zstd::bulk::Decompressor::new()?),
                 };
-                // `to` may be larger than `size` from chunks before; the caller compares what came out.
-                zstd.decompress_to_buffer(packed, to).map(|_| ())
+                if zstd.decompress_to_buffer(packed, to).is_ok_and(|len| len <= size) {
+                    return Ok(());
+                }
+                // `to` may be larger from chunks before. What is said of damage must not depend on what was read before.
+                let mut exact = vec![0; most];
+                to.clear();
+                let len = zstd.decompress_to_buffer(packed, exact.as_mut_slice())?;
+                to.extend_from_slice(&exact[..len]);
+                Ok(())
             }
         }
     }
@@ -221,6 +229,21 @@ mod tests {
         let mut changed = with.clone();
         changed[bare.len()] ^= 1;
         assert!(zstd::bulk::decompress(&changed, data.len()).is_err());
+    }
+
+    /// Threads read chunks in different orders: what they say of a damaged one is the same.
+    #[test]
+    fn more_than_declared_is_told_alike_after_a_larger_chunk() {
+        let small = zstd::bulk::compress(&vec![1; 5000], 1).unwrap();
+        let large = zstd::bulk::compress(&vec![2; 50_000], 1).unwrap();
+        let mut to = Vec::new();
+        let first = Unpacker::new(Codec::Zstd).unpack(&small, 4000, &mut to).unwrap_err();
+        let mut unpacker = Unpacker::new(Codec::Zstd);
+        unpacker.unpack(&large, 50_000, &mut to).unwrap();
+        let later = unpacker.unpack(&small, 4000, &mut to).unwrap_err();
+        assert_eq!((later.to_string(), to.len()), (first.to_string(), 0));
+        unpacker.unpack(&small, 5000, &mut to).unwrap();
+        assert_eq!(to, [1; 5000]);
     }
 
     #[test]
