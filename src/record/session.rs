@@ -234,6 +234,7 @@ impl Run<'_> {
             }
 
             self.journal.note_recording(self.output.recording(&self.buffers)?)?;
+            symbols.make_way();
             self.since = Instant::now();
             for buffer in &self.buffers {
                 buffer.switch_on(&mut self.journal)?;

@@ -3,6 +3,7 @@
 use super::error::RecordError;
 use super::output::Symbols;
 use super::worker::thread_time;
+use crate::sys::{self, Scheduling};
 use crate::trace_dat::Writer;
 use crate::tracefs::Tracefs;
 use crossbeam_channel::{Sender, bounded};
@@ -16,6 +17,8 @@ pub(super) struct SymbolThread {
     /// Takes the file as soon as it has all that comes before the symbols.
     file: Option<Sender<Symbols>>,
     thread: Option<JoinHandle<Option<Written>>>,
+    /// How it was scheduled before it was to be in nobody's way.
+    before: Option<Scheduling>,
     written: Option<Written>,
 }
 
@@ -41,7 +44,7 @@ impl SymbolThread {
             let (writer, error) = file.recv().ok()?.write(kallsyms);
             Some(Written { writer, error, time: thread_time() })
         })?;
-        Ok(SymbolThread { file: Some(sender), thread: Some(thread), written: None })
+        Ok(SymbolThread { file: Some(sender), thread: Some(thread), before: None, written: None })
     }
 
     /// Gives it the file to write to.
@@ -50,6 +53,12 @@ impl SymbolThread {
             // If the thread is gone, `written` says why.
             let _ = file.send(symbols);
         }
+    }
+
+    /// From now on it runs only where a CPU has nothing else to do, as what is traced must not wait for it.
+    pub(super) fn make_way(&mut self) {
+        // Where that is refused, or the thread is done, nothing is lost.
+        self.before = self.thread.as_ref().and_then(|thread| sys::make_idle(thread).ok());
     }
 
     /// Waits for the symbols, and gives the bytes that the file has with them.
@@ -64,9 +73,18 @@ impl SymbolThread {
         self.written.take()
     }
 
-    fn wait(&mut self) {
+    /// The thread, to be waited for: nothing more comes for it, and it need not make way any more.
+    fn thread(&mut self) -> Option<JoinHandle<Option<Written>>> {
         self.file = None;
-        if let Some(thread) = self.thread.take() {
+        let thread = self.thread.take()?;
+        if let Some(before) = self.before.take() {
+            let _ = sys::schedule(&thread, before);
+        }
+        Some(thread)
+    }
+
+    fn wait(&mut self) {
+        if let Some(thread) = self.thread() {
             self.written = thread.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
     }
@@ -74,8 +92,7 @@ impl SymbolThread {
 
 impl Drop for SymbolThread {
     fn drop(&mut self) {
-        self.file = None;
-        if let Some(thread) = self.thread.take() {
+        if let Some(thread) = self.thread() {
             let _ = thread.join();
         }
     }

@@ -1,7 +1,7 @@
 //! The system calls that no safe wrapper offers: the one folder of this crate with unsafe code.
 #![expect(
     unsafe_code,
-    reason = "fork, signal, sched_setscheduler, setpriority, pidfd_open, waitpid, kill, PTRACE_LISTEN, PTRACE_CONT, perf_event_open, mmap and stores of constant size into a vector have no safe form; each block says why it is sound"
+    reason = "fork, signal, sched_setscheduler, pthread_setschedparam, setpriority, pidfd_open, waitpid, kill, PTRACE_LISTEN, PTRACE_CONT, perf_event_open, mmap and stores of constant size into a vector have no safe form; each block says why it is sound"
 )]
 
 mod append;
@@ -16,5 +16,8 @@ pub(crate) use exec::{ExecImage, Identity, fork_gated};
 pub(crate) use kernel_types::KernelTypes;
 pub(crate) use page_size::page_size;
 pub use process::notice_children;
-pub(crate) use process::{nice_thread, pidfd_open, ptrace_cont, ptrace_listen, real_time, send_signal, wait_for};
+pub(crate) use process::{
+    Scheduling, make_idle, nice_thread, pidfd_open, ptrace_cont, ptrace_listen, real_time, schedule, send_signal,
+    wait_for,
+};
 pub(crate) use task_events::TaskEvents;

@@ -3,7 +3,9 @@
 use nix::libc;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::unix::thread::JoinHandleExt;
 use std::ptr;
+use std::thread::JoinHandle;
 
 /// Makes the end of a child something to wait for, also where our parent ignored `SIGCHLD`: the disposition is inherited,
 /// and with it the kernel reaps children itself, so that neither a signal nor a status would come.
@@ -79,6 +81,39 @@ pub(crate) fn nice_thread(nice: i32) -> io::Result<()> {
     // SAFETY: both calls take numbers and change nothing but this thread's scheduling; for Linux a "process" is a thread.
     let done = unsafe { libc::setpriority(libc::PRIO_PROCESS, libc::syscall(libc::SYS_gettid) as libc::id_t, nice) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The scheduling that a thread had before [`make_idle`].
+#[derive(Clone, Copy)]
+pub(crate) struct Scheduling {
+    policy: libc::c_int,
+    param: libc::sched_param,
+}
+
+/// Lets `thread` run only while its CPU has nothing else to do (SCHED_IDLE, since Linux 2.6.23). What it was before.
+///
+/// # Errors
+/// `ESRCH` if it has ended.
+pub(crate) fn make_idle<T>(thread: &JoinHandle<T>) -> io::Result<Scheduling> {
+    let mut before = Scheduling { policy: 0, param: libc::sched_param { sched_priority: 0 } };
+    // SAFETY: the thread is neither joined nor detached while its handle lives; the call writes to `before` alone.
+    let done =
+        unsafe { libc::pthread_getschedparam(thread.as_pthread_t(), &raw mut before.policy, &raw mut before.param) };
+    if done != 0 {
+        return Err(io::Error::from_raw_os_error(done));
+    }
+    let idle = Scheduling { policy: libc::SCHED_IDLE, param: libc::sched_param { sched_priority: 0 } };
+    schedule(thread, idle).map(|()| before)
+}
+
+/// Schedules `thread` so.
+///
+/// # Errors
+/// `ESRCH` if it has ended, `EPERM` where it would be favoured more than it may be.
+pub(crate) fn schedule<T>(thread: &JoinHandle<T>, scheduling: Scheduling) -> io::Result<()> {
+    // SAFETY: the thread is neither joined nor detached while its handle lives; the call reads `param`.
+    let done = unsafe { libc::pthread_setschedparam(thread.as_pthread_t(), scheduling.policy, &scheduling.param) };
+    if done == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(done)) }
 }
 
 /// A descriptor that becomes readable when the process `pid` has ended (since Linux 5.3).
