@@ -241,6 +241,9 @@ impl Output {
             // Numbers of CPUs may have gaps.
             let highest = main.cpus.iter().map(|(cpu, _)| cpu.0).max();
             writer.option_u32(OptionId::CPUCOUNT, highest.map_or(0, |cpu| cpu.saturating_add(1)));
+            for buffer in buffers.iter().filter(|buffer| !buffer.enabled.events.is_empty()) {
+                writer.option(OptionId::RTRACE_EVENTS, with_nul(&buffer.enabled.to_text(&buffer.name)));
+            }
             writer.publish(&self.table)?;
             Ok(writer)
         };

@@ -5,6 +5,7 @@ use super::error::{PlanError, RecordError};
 use super::languages;
 use super::own;
 use super::plan::{BufferPlan, Plan, TargetBuffer};
+use crate::trace_dat::EnabledEvents;
 use crate::tracefs::{CpuStats, Error, EventName, Instance, Journal, TraceClock, Tracefs};
 use crate::trigger::FunctionAction;
 use crate::units::{CpuId, Pid};
@@ -113,6 +114,8 @@ pub(super) struct Buffer {
     /// Events that may be recorded: those of the plan, those that a trigger switches on, and those that an existing
     /// instance had enabled.
     pub(super) events: Vec<EventName>,
+    /// Of these, the ones that stay enabled from begin to end.
+    pub(super) enabled: EnabledEvents,
     /// Set when tracing starts.
     armed: Armed,
     /// Whole sub-buffers that are there when the kernel wakes a reader.
@@ -199,6 +202,9 @@ pub(super) fn set_up(
     let no_filters = chosen.targets.is_empty()
         && chosen.events.values().all(|wish| wish.filter.is_none() && wish.triggers.is_empty());
     let filters_are_free = created && no_filters && buffer.tracer.is_none() && names.len() <= own::MOST_EVENTS;
+    let switched = chosen.triggers().next().is_some() || !buffer.functions.commands.is_empty();
+    let filtered = chosen.events.iter().map(|(event, wish)| (event.clone(), wish.filter.clone()));
+    let enabled = EnabledEvents { events: if switched { Vec::new() } else { filtered.collect() } };
     let mut events = names;
     events.extend(chosen.targets);
     if !created {
@@ -221,6 +227,7 @@ pub(super) fn set_up(
         kib_per_cpu,
         cpus,
         events,
+        enabled,
         armed,
         ready_at_wake: (sub_buffers * BUFFER_PERCENT / 100).max(1),
         counted: true,
@@ -379,6 +386,7 @@ impl Buffer {
             kib_per_cpu: instance.buffer_size()?.kib(),
             cpus: cpus.collect::<Result<_, Error>>()?,
             events: Vec::new(),
+            enabled: EnabledEvents::default(),
             armed: Armed::default(),
             ready_at_wake: 1,
             counted: true,

@@ -172,7 +172,7 @@ impl Unpacker {
                 let mut exact = vec![0; most];
                 to.clear();
                 let len = zstd.decompress_to_buffer(packed, exact.as_mut_slice())?;
-                to.extend_from_slice(&exact[..len]);
+                to.extend_from_slice(exact.get(..len).unwrap_or_default());
                 Ok(())
             }
         }

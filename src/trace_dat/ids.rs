@@ -107,6 +107,8 @@ ids! {
         RTRACE_UNSAVED = 0x7279, "rtrace_unsaved";
         /// Ours: checksums of all but the ring buffers' data.
         RTRACE_SUMS = 0x727a, "rtrace_sums";
+        /// Ours: the events that were enabled in a buffer ([`super::EnabledEvents`]).
+        RTRACE_EVENTS = 0x727b, "rtrace_events";
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod attach;
 pub(super) mod buffer;
+mod enabled_events;
 mod extents;
 mod kernel_view;
 mod meta;
@@ -26,6 +27,7 @@ mod v6;
 mod v7;
 
 pub use buffer::{Buffer, BufferOption, CpuData, DataLayout};
+pub use enabled_events::EnabledEvents;
 pub use kernel_view::{KernelOptions, KernelView};
 pub use options::RawOption;
 pub use prefix::Prefix;

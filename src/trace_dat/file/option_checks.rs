@@ -4,6 +4,7 @@
 use super::options::chosen_clock;
 use super::{proc_maps, times};
 use crate::abi::Abi;
+use crate::events::EventName;
 use crate::trace_dat::{FileError, OptionId, RawOption};
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -105,6 +106,10 @@ fn defect(option: &RawOption, abi: Abi) -> Option<&'static str> {
             printable && text.contains(':')
         }),
         OptionId::RTRACE_VIEW => text(option).is_some_and(|text| text.starts_with("buffer ")),
+        OptionId::RTRACE_EVENTS => {
+            let named = |line: &str| line.split(' ').next().is_some_and(|event| EventName::parse(event).is_some());
+            text(option).is_some_and(|text| text.starts_with("buffer ") && text.lines().skip(1).all(named))
+        }
         OptionId::RTRACE_ENUMERATORS => text(option).is_some_and(|text| text.lines().all(is_enumerator)),
         OptionId::RTRACE_SUMS => option.data.len() % 16 == 8,
         // a section's name in the same numbers
