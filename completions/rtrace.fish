@@ -40,6 +40,7 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "split" -d 'Cut a reco
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "list" -d 'List what this kernel can trace'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "mem" -d 'Show which functions hold how much of the kernel\'s memory'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "analyze" -d 'Say where time went in a recording'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "check" -d 'Hold assertions against a recording: pass, fail, or not known'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "options" -d 'List options that change how `report` formats events'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "check-events" -d 'Check that every event of this kernel is understood'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "start" -d 'Start tracing and leave it running'
@@ -515,6 +516,19 @@ off-cpu\t'Time off the CPU'"
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l csv -d 'The calls as comma-separated values instead of text; times in the clock\'s unit'
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand check" -s i -l input -d 'Recording to read' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand check" -s a -l assert -d 'What must hold' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l spec -d 'File of assertions: a TOML table `[assert]` of names and assertions, perhaps `min-samples`' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l buffer -d 'Buffer to look at, if several hold events; the empty name for the top buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l min-samples -d 'Least number of durations that a mean, a quantile, a minimum or a maximum says something of' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l junit -d 'Write a JUnit report too' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l github -d 'Annotations for GitHub instead of text, and a table in the job\'s summary'
+complete -c rtrace -n "__fish_rtrace_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand options" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand options" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
@@ -1129,4 +1143,4 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_s
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -a "kprobe kretprobe uprobe uretprobe eprobe fprobe fretprobe tprobe user"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
-complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add analyses analyze check check-events clear continue convert create define dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"
+complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add analyses analyze assertions check check-events clear continue convert create define dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"

@@ -80,6 +80,7 @@ pub mod units;
 
 // decode
 pub mod analysis;
+pub mod assertion;
 pub mod event;
 pub mod export;
 pub mod merge;

@@ -83,18 +83,48 @@ impl Durations {
         self.total
     }
 
-    /// The distribution.
-    pub fn distribution(&self) -> Distribution {
+    /// The least duration that `millionths` of all do not exceed, by the nearest rank: of n durations the
+    /// ceil(n * millionths / 1,000,000)th; 0 of none.
+    pub fn quantile(&self, millionths: u32) -> u64 {
+        self.quantile_of(&self.sorted(), millionths)
+    }
+
+    /// Those kept as they are, ascending.
+    fn sorted(&self) -> Vec<u64> {
         let mut sorted = self.kept.clone();
         sorted.sort_unstable();
-        // By the nearest rank: of n durations the ceil(n * thousandths / 1000)th.
-        let quantile = |thousandths: u64| match &self.histogram {
-            Some(histogram) => histogram.value_at_quantile(thousandths as f64 / 1000.0).min(self.greatest),
+        sorted
+    }
+
+    fn quantile_of(&self, sorted: &[u64], millionths: u32) -> u64 {
+        match &self.histogram {
+            Some(histogram) => histogram.value_at_quantile(f64::from(millionths) / 1e6).min(self.greatest),
             None => {
-                let rank = (sorted.len() as u64).saturating_mul(thousandths).div_ceil(1000);
+                let rank = (sorted.len() as u64).saturating_mul(millionths.into()).div_ceil(1_000_000);
                 sorted.get((rank as usize).saturating_sub(1)).copied().unwrap_or(0)
             }
-        };
+        }
+    }
+
+    /// True if quantiles are exact; else they may be up to 0.1 % too large.
+    pub fn is_exact(&self) -> bool {
+        self.histogram.is_none()
+    }
+
+    /// The shortest; 0 of none.
+    pub fn least(&self) -> u64 {
+        self.least
+    }
+
+    /// The longest; 0 of none.
+    pub fn greatest(&self) -> u64 {
+        self.greatest
+    }
+
+    /// The distribution.
+    pub fn distribution(&self) -> Distribution {
+        let sorted = self.sorted();
+        let quantile = |thousandths: u32| self.quantile_of(&sorted, thousandths * 1000);
         Distribution {
             count: self.count,
             total: self.total,

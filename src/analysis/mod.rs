@@ -1,12 +1,15 @@
 //! Answers that need many events: memory that functions hold, call chains, wakeup latencies, profiles of tasks, what the
-//! scheduler did, system calls, interrupts, requests to block devices.
+//! scheduler did, system calls, interrupts, requests to block devices, times between any two events.
 //!
 //! Each implements [`Analysis`], by itself or as an [`InOrder`] one, and a query feeds it records. Nothing here knows where
 //! they come from.
 
 mod by_event;
 mod chains;
+mod chosen;
 mod durations;
+mod event_count;
+mod extent;
 mod fields;
 mod grouped;
 mod in_order;
@@ -15,15 +18,20 @@ mod io;
 mod irq;
 mod log;
 mod mem;
+mod pairs;
 mod profile;
 mod sched;
 mod syscalls;
 #[cfg(test)]
 mod test_formats;
+mod together;
 mod wakeups;
 
 pub use chains::{CallChains, Chain, ChainName};
+pub use chosen::Chosen;
 pub use durations::{Distribution, Durations};
+pub use event_count::{EventCount, EventCounts};
+pub use extent::{Extent, Extents};
 pub use grouped::Grouped;
 pub use in_order::{InOrder, Ordered};
 pub use interface::Analysis;
@@ -31,9 +39,11 @@ pub use io::{BlockDevice, DeviceIo, Io, IoCounts, IoOperation, IoReport, IoReque
 pub use irq::{CpuIrqs, HandlerKind, IrqCounts, IrqReport, IrqSource, Irqs, LongestIrq};
 pub use log::Log;
 pub use mem::{Bytes, FunctionMemory, MemoryUse};
+pub use pairs::{KeyPart, PairReport, Pairs, Spot};
 pub use profile::{
     Hook, HookError, HookEvent, HookProblem, Profile, ProfiledEvent, ProfiledTask, StackNode, Times, Who,
 };
 pub use sched::{CpuSched, LongestWait, Sched, SchedCounts, SchedReport, TaskSched, TimeIn, Waker};
 pub use syscalls::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, Syscalls, TaskSyscalls};
+pub use together::{Both, Several};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};

@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     Failed,
     /// 2: the command line asks for something that does not exist or contradicts itself.
     Usage,
+    /// 3: an assertion about a recording does not hold.
+    Unmet,
     /// 4: data is missing or damaged beyond what was allowed.
     Incomplete,
     /// 5: this kernel or this user cannot do it.
@@ -29,6 +31,7 @@ impl Exit {
             Exit::Success => 0,
             Exit::Failed => 1,
             Exit::Usage => 2,
+            Exit::Unmet => 3,
             Exit::Incomplete => 4,
             Exit::Unable => 5,
             Exit::Command(status) => status,

@@ -37,6 +37,11 @@ pub(crate) const TOPICS: &[Topic] = &[
         text: include_str!("../../docs/reference/analyses.md"),
     },
     Topic {
+        name: "assertions",
+        about: "The language of `rtrace check`, and what its verdicts mean",
+        text: include_str!("../../docs/reference/assertions.md"),
+    },
+    Topic {
         name: "filter",
         about: "The language of event filters",
         text: include_str!("../../docs/reference/filter.md"),

@@ -2,6 +2,7 @@
 
 mod analyze;
 mod args;
+mod check;
 mod check_events;
 mod clear;
 mod convert;
@@ -87,6 +88,7 @@ enum Command {
     List(list::Args),
     Mem(mem::Args),
     Analyze(analyze::Args),
+    Check(check::Args),
     Options(plugin_options::Args),
     CheckEvents(check_events::Args),
     Start(start::StartArgs),
@@ -126,6 +128,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::List(args) => list::run(&args),
         Command::Mem(args) => mem::run(&args),
         Command::Analyze(args) => analyze::run(&args),
+        Command::Check(args) => check::run(&args),
         Command::Options(args) => plugin_options::run(&args),
         Command::CheckEvents(args) => check_events::run(&args),
         Command::Start(args) => start::start(&args),

@@ -19,6 +19,7 @@ mod common {
 }
 
 mod analyze;
+mod check;
 mod convert;
 mod documents;
 mod example_programs;

@@ -30,6 +30,7 @@ const RANKS: &[(&str, Column)] = &[
     ("event", Column::Decode),
     ("merge", Column::Decode),
     ("analysis", Column::Decode),
+    ("assertion", Column::Decode),
     ("export", Column::Decode),
     ("recording", Column::Decode),
     ("tracefs", Column::Control),

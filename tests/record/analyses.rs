@@ -91,3 +91,31 @@ fn requests_to_devices_are_what_the_definitions_say() {
     let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
     assert!(columns.len() > 1 && columns.iter().all(|count| *count == columns[0]), "{csv}");
 }
+
+/// What was enabled and did not happen is known not to have happened; also of files made from this one.
+#[test]
+fn what_did_not_happen_is_known() {
+    let Some((_, _alone)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let events = ["-e", "sched:sched_switch", "-e", "sched:sched_process_hang", "-f", "pid == 1"];
+    env.rtrace(&[&["record", "-q", "--journal-dir", "journal"], &events[..], &["sleep", "0.05"]].concat()).exits(0);
+    env.rtrace(&["convert", "trace.dat", "-o", "converted.dat", "--compression", "none"]).exits(0);
+    env.rtrace(&["split", "-i", "trace.dat", "-o", "part.dat"]).exits(0);
+    for file in ["trace.dat", "converted.dat", "part.dat"] {
+        let none =
+            ["-a", "count(sched:sched_process_hang) == 0", "-a", "count(sched:sched_switch if next_pid == 0) > 0"];
+        let outcome = env.rtrace(&[&["check", file, "-a", "lost == 0"], &none[..]].concat());
+        outcome.exits(0).prints_with("sched:sched_process_hang was recorded with the filter pid == 1");
+        outcome.prints_with("3 assertions: 3 pass, 0 fail, 0 indeterminate");
+        env.rtrace(&["check", file, "-a", "count(sched:sched_switch) == 0"]).exits(3);
+        // Nobody looked.
+        env.rtrace(&["check", file, "-a", "count(sched:sched_wakeup_new) == 0"]).exits(4);
+    }
+    let Some(quantities) = agree(&env, "check", "trace.dat", &[]) else { return };
+    assert!(quantities > 10, "{quantities}");
+    // A trigger may switch an event off at any time.
+    let events = ["-e", "sched:sched_switch", "-e", "sched:sched_process_hang", "-R", "traceoff:1 if pid == 1"];
+    env.rtrace(&[&["record", "-q", "--journal-dir", "journal"], &events[..], &["sleep", "0.05"]].concat()).exits(0);
+    let outcome = env.rtrace(&["check", "-a", "count(sched:sched_process_hang) == 0"]);
+    outcome.exits(4).prints_with("which does not say that it was enabled");
+}

@@ -34,6 +34,17 @@ pub enum IoOperation {
 }
 
 impl IoOperation {
+    /// The operation in a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            IoOperation::Read => "read",
+            IoOperation::Write => "write",
+            IoOperation::Discard => "discard",
+            IoOperation::Flush => "flush",
+            IoOperation::Other => "other",
+        }
+    }
+
     fn of(letters: &[u8]) -> Self {
         match letters {
             [b'R', ..] | [b'F', b'R', ..] => IoOperation::Read,

@@ -37,6 +37,19 @@ impl HandlerKind {
         HandlerKind::HrTimer,
         HandlerKind::Work,
     ];
+
+    /// The kind in a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            HandlerKind::Irq => "irq",
+            HandlerKind::Vector => "vector",
+            HandlerKind::SoftIrq => "softirq",
+            HandlerKind::Tasklet => "tasklet",
+            HandlerKind::Timer => "timer",
+            HandlerKind::HrTimer => "hrtimer",
+            HandlerKind::Work => "work",
+        }
+    }
 }
 
 /// The event of a record. `key` tells entries of a kind apart, `id` is what they are counted under.

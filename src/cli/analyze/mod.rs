@@ -4,12 +4,12 @@ mod answers;
 mod distribution;
 mod errno;
 mod io;
-mod irq;
+pub(super) mod irq;
 mod place;
 mod sched;
-mod syscalls;
+pub(super) mod syscalls;
 mod table;
-mod unit;
+pub(super) mod unit;
 mod words;
 
 use super::damage::Damage;
@@ -49,7 +49,7 @@ enum What {
 
 /// The events that an analysis reads.
 #[derive(clap::Args)]
-struct FileArgs {
+pub(super) struct FileArgs {
     /// Recording to read [default: trace.dat]
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
@@ -66,6 +66,14 @@ struct FileArgs {
 impl FileArgs {
     /// Opens the recording and has `print` write what it makes of the events.
     fn print(&self, print: impl FnOnce(&Events<'_>, &mut dyn Write) -> Result<(), Failure>) -> Result<Exit, Failure> {
+        self.answer(|events, out| print(events, out).map(|()| Exit::Success))
+    }
+
+    /// The same of an answer with an exit code of its own, which counts more than that of damage.
+    pub(super) fn answer(
+        &self,
+        answer: impl FnOnce(&Events<'_>, &mut dyn Write) -> Result<Exit, Failure>,
+    ) -> Result<Exit, Failure> {
         let default = PathBuf::from("trace.dat");
         let path = self.input.as_ref().or(self.file.as_ref()).unwrap_or(&default);
         let inputs = [Input::open(path, None, false)?];
@@ -75,10 +83,14 @@ impl FileArgs {
         let query = query.on_notice(&notice);
         let window = self.window.resolve(&query)?;
         let mut out = BufWriter::new(stdout());
-        let done = Events::new(&inputs, query.window(window)).and_then(|events| print(&events, &mut out));
-        let done = done.and_then(|()| Ok(out.flush()?));
+        let mut exit = Exit::Success;
+        let done = Events::new(&inputs, query.window(window)).and_then(|events| answer(&events, &mut out));
+        let done = done.and_then(|own| {
+            exit = own;
+            Ok(out.flush()?)
+        });
         damage.late(path, &inputs[0].recording);
-        damage.outcome(done)
+        damage.outcome(done).map(|of_damage| if exit == Exit::Success { of_damage } else { exit })
     }
 }
 

@@ -2,19 +2,19 @@
 
 /// The unit of a trace clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(in crate::cli) enum Unit {
     Nanoseconds,
     /// Of a clock that does not say how long they are.
     Ticks,
 }
 
 impl Unit {
-    pub(super) fn of(in_ticks: bool) -> Self {
+    pub(in crate::cli) fn of(in_ticks: bool) -> Self {
         if in_ticks { Unit::Ticks } else { Unit::Nanoseconds }
     }
 
     /// As JSON has it.
-    pub(super) fn name(self) -> &'static str {
+    pub(in crate::cli) fn name(self) -> &'static str {
         match self {
             Unit::Nanoseconds => "ns",
             Unit::Ticks => "ticks",
@@ -22,7 +22,7 @@ impl Unit {
     }
 
     /// The unit of [`Unit::long`].
-    pub(super) fn long_name(self) -> &'static str {
+    pub(in crate::cli) fn long_name(self) -> &'static str {
         match self {
             Unit::Nanoseconds => "ms",
             Unit::Ticks => "ticks",
@@ -30,7 +30,7 @@ impl Unit {
     }
 
     /// The unit of [`Unit::short`].
-    pub(super) fn short_name(self) -> &'static str {
+    pub(in crate::cli) fn short_name(self) -> &'static str {
         match self {
             Unit::Nanoseconds => "us",
             Unit::Ticks => "ticks",
@@ -38,7 +38,7 @@ impl Unit {
     }
 
     /// A sum of times, in milliseconds.
-    pub(super) fn long(self, time: u64) -> String {
+    pub(in crate::cli) fn long(self, time: u64) -> String {
         match self {
             Unit::Nanoseconds => decimals(time, 1_000_000),
             Unit::Ticks => time.to_string(),
@@ -46,7 +46,7 @@ impl Unit {
     }
 
     /// A single time, in microseconds.
-    pub(super) fn short(self, time: u64) -> String {
+    pub(in crate::cli) fn short(self, time: u64) -> String {
         match self {
             Unit::Nanoseconds => decimals(time, 1_000),
             Unit::Ticks => time.to_string(),
@@ -54,7 +54,7 @@ impl Unit {
     }
 
     /// A point of time, in seconds with all nine decimals.
-    pub(super) fn point(self, at: u64) -> String {
+    pub(in crate::cli) fn point(self, at: u64) -> String {
         match self {
             Unit::Nanoseconds => format!("{}.{:09}", at / 1_000_000_000, at % 1_000_000_000),
             Unit::Ticks => at.to_string(),

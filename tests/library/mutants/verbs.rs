@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Command lines; `OUT` is a file that they write.
-pub(super) const VERBS: [&str; 40] = [
+pub(super) const VERBS: [&str; 41] = [
     "dump --validate",
     "report -R",
     "report --format json",
@@ -46,6 +46,7 @@ pub(super) const VERBS: [&str; 40] = [
     "convert -o OUT --to speedscope",
     "convert -o OUT --to chrome --threads 2",
     "split -o OUT -e 50",
+    "check --json --assert lost>=0 --assert duration>=0s --assert count(all)>=0",
     "mem",
     "hist -i",
 ];

@@ -2,23 +2,12 @@
 
 use crate::cli::analyze::place::Place;
 use crate::cli::analyze::words::many;
-use rtrace::analysis::{IoOperation, IoReport};
+use rtrace::analysis::IoReport;
 
 /// One buffer's answer.
 pub(super) struct Found<'a> {
     pub(super) place: Place<'a>,
     pub(super) report: IoReport,
-}
-
-/// The operation in a word.
-pub(super) fn operation(operation: IoOperation) -> &'static str {
-    match operation {
-        IoOperation::Read => "read",
-        IoOperation::Write => "write",
-        IoOperation::Discard => "discard",
-        IoOperation::Flush => "flush",
-        IoOperation::Other => "other",
-    }
 }
 
 /// Sentences that the numbers need to be understood.

@@ -1,6 +1,6 @@
 //! `rtrace analyze io --json`.
 
-use super::found::{Found, notes, operation};
+use super::found::{Found, notes};
 use crate::cli::analyze::{distribution, errno};
 use rtrace::analysis::{DeviceIo, Durations, IoRequests};
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ fn requests(of: &IoRequests) -> Value {
         .map(|longest| json!({"time": longest.time, "at": longest.at, "sector": longest.sector, "cpu": longest.cpu.0}));
     json!({
         "device": of.device.to_string(),
-        "operation": operation(of.operation),
+        "operation": of.operation.name(),
         "bytes": of.bytes,
         "total": distributed(&of.total),
         "queue": distributed(&of.queued),

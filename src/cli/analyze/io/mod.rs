@@ -10,7 +10,7 @@ use super::words::{many, percent, quoted};
 use super::{distribution, errno};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Events;
-use found::{Found, notes, operation};
+use found::{Found, notes};
 use rtrace::analysis::{Durations, Io, IoRequests};
 use rtrace::units::ByteSize;
 use std::io::Write;
@@ -130,7 +130,7 @@ type Part = fn(&IoRequests) -> &Durations;
 
 /// Device, operation and number of requests.
 fn start(requests: &IoRequests) -> [String; 3] {
-    let operation = operation(requests.operation).to_owned();
+    let operation = requests.operation.name().to_owned();
     [requests.device.to_string(), operation, requests.total.count().to_string()]
 }
 

@@ -16,35 +16,27 @@ pub(super) struct Found<'a> {
 const SOFT_IRQS: [&str; 10] =
     ["HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER", "RCU"];
 
-/// The kind in a word.
-pub(super) fn kind(kind: HandlerKind) -> &'static str {
-    match kind {
-        HandlerKind::Irq => "irq",
-        HandlerKind::Vector => "vector",
-        HandlerKind::SoftIrq => "softirq",
-        HandlerKind::Tasklet => "tasklet",
-        HandlerKind::Timer => "timer",
-        HandlerKind::HrTimer => "hrtimer",
-        HandlerKind::Work => "work",
+impl Found<'_> {
+    /// As [`handler_name`].
+    pub(super) fn name(&self, source: &IrqSource) -> String {
+        handler_name(source, self.kallsyms)
     }
 }
 
-impl Found<'_> {
-    /// `24 virtio0`, `NET_RX`, `process_timeout`.
-    pub(super) fn name(&self, source: &IrqSource) -> String {
-        let named = String::from_utf8_lossy(&source.name);
-        match source.kind {
-            HandlerKind::Irq => format!("{} {named}", source.id),
-            HandlerKind::Vector => named.into_owned(),
-            HandlerKind::SoftIrq => {
-                let known = usize::try_from(source.id).ok().and_then(|vector| SOFT_IRQS.get(vector));
-                known.map_or_else(|| format!("vector {}", source.id), |name| (*name).to_owned())
-            }
-            _ => match self.kallsyms.lookup(source.id) {
-                Some(symbol) => String::from_utf8_lossy(symbol.name).into_owned(),
-                None => format!("{:#x}", source.id),
-            },
+/// `24 virtio0`, `NET_RX`, `process_timeout`.
+pub(in crate::cli) fn handler_name(source: &IrqSource, kallsyms: &Kallsyms) -> String {
+    let named = String::from_utf8_lossy(&source.name);
+    match source.kind {
+        HandlerKind::Irq => format!("{} {named}", source.id),
+        HandlerKind::Vector => named.into_owned(),
+        HandlerKind::SoftIrq => {
+            let known = usize::try_from(source.id).ok().and_then(|vector| SOFT_IRQS.get(vector));
+            known.map_or_else(|| format!("vector {}", source.id), |name| (*name).to_owned())
         }
+        _ => match kallsyms.lookup(source.id) {
+            Some(symbol) => String::from_utf8_lossy(symbol.name).into_owned(),
+            None => format!("{:#x}", source.id),
+        },
     }
 }
 

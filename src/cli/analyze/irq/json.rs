@@ -1,6 +1,6 @@
 //! `rtrace analyze irq --json`.
 
-use super::found::{Found, kind, notes};
+use super::found::{Found, notes};
 use crate::cli::analyze::distribution;
 use rtrace::analysis::{CpuIrqs, HandlerKind, IrqSource};
 use serde_json::{Map, Value, json};
@@ -40,7 +40,7 @@ fn buffer(found: &Found<'_>, sources: &[&IrqSource]) -> Value {
 
 fn cpu(cpu: &CpuIrqs) -> Value {
     let by_kind = |of: &[u64; 7]| -> Map<String, Value> {
-        HandlerKind::ALL.iter().zip(of).map(|(one, value)| (kind(*one).to_owned(), json!(value))).collect()
+        HandlerKind::ALL.iter().zip(of).map(|(one, value)| (one.name().to_owned(), json!(value))).collect()
     };
     json!({"cpu": cpu.cpu.0, "own": by_kind(&cpu.own), "runs": by_kind(&cpu.runs)})
 }
@@ -48,7 +48,7 @@ fn cpu(cpu: &CpuIrqs) -> Value {
 fn handler(found: &Found<'_>, source: &IrqSource) -> Value {
     let longest = source.longest;
     json!({
-        "kind": kind(source.kind),
+        "kind": source.kind.name(),
         "name": found.name(source),
         "id": format!("{:#x}", source.id),
         "times": distribution::json(&source.times.distribution()),

@@ -1,6 +1,6 @@
 //! `rtrace analyze irq`.
 
-mod found;
+pub(in crate::cli) mod found;
 mod json;
 
 use super::FileArgs;
@@ -10,7 +10,7 @@ use super::table::Table;
 use super::words::{cut, many, not_shown, percent, quoted};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Events;
-use found::{Found, kind, notes};
+use found::{Found, notes};
 use rtrace::analysis::{HandlerKind, IrqSource, Irqs};
 use std::cmp::Reverse;
 use std::io::Write;
@@ -58,7 +58,7 @@ impl Args {
     /// The handlers to show, in order, and how many more there are.
     fn rows<'r>(&self, found: &'r Found<'_>, top: usize) -> (Vec<&'r IrqSource>, usize) {
         let is_shown =
-            |source: &&IrqSource| self.kind.is_empty() || self.kind.iter().any(|one| one == kind(source.kind));
+            |source: &&IrqSource| self.kind.is_empty() || self.kind.iter().any(|one| one == source.kind.name());
         let mut rows: Vec<&IrqSource> = found.report.sources.iter().filter(is_shown).collect();
         rows.sort_by_cached_key(|source| {
             Reverse(match self.sort {
@@ -123,7 +123,7 @@ fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failu
     let ran = |one: &HandlerKind| report.sources.iter().any(|source| source.kind == *one);
     let kinds: Vec<HandlerKind> = HandlerKind::ALL.into_iter().filter(ran).collect();
     writeln!(out, "\nCPUs: own time in % of the window")?;
-    let mut table = Table::new(0, std::iter::once("CPU").chain(kinds.iter().map(|one| kind(*one))));
+    let mut table = Table::new(0, std::iter::once("CPU").chain(kinds.iter().map(|one| one.name())));
     for cpu in &report.cpus {
         let shares = kinds.iter().map(|one| percent(cpu.own[*one as usize], length));
         table.row(std::iter::once(cpu.cpu.0.to_string()).chain(shares));
@@ -136,7 +136,7 @@ fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failu
     let mut table = Table::new(2, heading);
     for source in &rows {
         let times = source.times.distribution();
-        let mut row = vec![kind(source.kind).to_owned(), found.name(source), times.count.to_string()];
+        let mut row = vec![source.kind.name().to_owned(), found.name(source), times.count.to_string()];
         row.push(unit.long(source.own));
         row.extend(distribution::cells(&times, unit));
         row.extend(source.longest.into_iter().flat_map(|longest| [unit.point(longest.at), longest.cpu.0.to_string()]));
@@ -151,7 +151,7 @@ fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failu
         let mut table = Table::new(2, ["KIND", "HANDLER", "count"].into_iter().chain(distribution::TIMES));
         for source in delayed {
             let delays = source.delays.distribution();
-            let row = [kind(source.kind).to_owned(), found.name(source), delays.count.to_string()];
+            let row = [source.kind.name().to_owned(), found.name(source), delays.count.to_string()];
             table.row(row.into_iter().chain(distribution::cells(&delays, unit)));
         }
         table.write(out)?;
@@ -168,7 +168,8 @@ fn csv(args: &Args, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Fail
     for found in found {
         for source in args.rows(found, args.top.unwrap_or(0)).0 {
             let (times, delays) = (source.times.distribution(), source.delays.distribution());
-            let mut cells = vec![quoted(found.place.buffer), kind(source.kind).to_owned(), quoted(&found.name(source))];
+            let mut cells =
+                vec![quoted(found.place.buffer), source.kind.name().to_owned(), quoted(&found.name(source))];
             cells.push(format!("{:#x}", source.id));
             cells.extend([times.count, times.total, source.own].map(|number| number.to_string()));
             cells.extend(distribution::csv(&times));

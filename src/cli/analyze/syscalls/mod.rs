@@ -2,7 +2,7 @@
 
 mod found;
 mod json;
-mod names;
+pub(in crate::cli) mod names;
 
 use super::FileArgs;
 use super::answers::{answers, each, lacking};

@@ -4,7 +4,7 @@ use syscalls::{aarch64, arm, loongarch64, powerpc64, riscv64, s390x, x86, x86_64
 
 /// The architecture that a recording is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Machine {
+pub(in crate::cli) enum Machine {
     X86_64,
     X86,
     Aarch64,
@@ -17,7 +17,7 @@ pub(super) enum Machine {
 
 impl Machine {
     /// By the last word of `uname -a` as the recording keeps it.
-    pub(super) fn of(uname: &str) -> Option<Self> {
+    pub(in crate::cli) fn of(uname: &str) -> Option<Self> {
         Some(match uname.trim_end_matches('\0').split_whitespace().last()? {
             "x86_64" | "amd64" => Machine::X86_64,
             "i386" | "i486" | "i586" | "i686" => Machine::X86,
@@ -32,7 +32,7 @@ impl Machine {
     }
 
     /// The name of the call with this number.
-    pub(super) fn name(self, number: i64) -> Option<&'static str> {
+    pub(in crate::cli) fn name(self, number: i64) -> Option<&'static str> {
         let id = usize::try_from(number).ok()?;
         match self {
             Machine::X86_64 => x86_64::Sysno::new(id).map(|call| call.name()),

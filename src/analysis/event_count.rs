@@ -1,0 +1,55 @@
+//! The number of some events.
+
+use super::InOrder;
+use super::chosen::Chosen;
+use super::pairs::Spot;
+use crate::event::Record;
+
+/// Counts events; an [`Analysis`](super::Analysis).
+#[derive(Clone, Debug)]
+pub struct EventCount<'a> {
+    events: Chosen<'a, ()>,
+    limit: u64,
+    found: EventCounts,
+}
+
+/// The number of some events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventCounts {
+    /// How many there are.
+    pub count: u64,
+    /// The first one that is beyond the limit.
+    pub beyond: Option<Spot>,
+}
+
+impl<'a> EventCount<'a> {
+    /// Counts `events` and notes the first one after `limit` of them.
+    pub fn new(events: Chosen<'a, ()>, limit: u64) -> Self {
+        EventCount { events, limit, found: EventCounts::default() }
+    }
+}
+
+impl InOrder for EventCount<'_> {
+    type Finding = EventCounts;
+
+    #[inline]
+    fn wants(&self, record: &Record<'_>) -> bool {
+        self.events.meaning(record).is_some()
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        if self.events.meaning(record).is_none() {
+            return;
+        }
+        self.found.count = self.found.count.saturating_add(1);
+        if self.found.count > self.limit && self.found.beyond.is_none() {
+            let at = record.timestamp.0;
+            let pid = Some(self.events.task(record));
+            self.found.beyond = Some(Spot { begin: at, at, cpu: record.cpu, pid });
+        }
+    }
+
+    fn finish(self) -> EventCounts {
+        self.found
+    }
+}

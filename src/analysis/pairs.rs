@@ -1,0 +1,172 @@
+//! Time between two events that belong together, as the kernel's histogram triggers measure it.
+
+use super::chosen::Chosen;
+use super::fields::{Number, Text};
+use super::{Durations, InOrder};
+use crate::event::{Lost, Record};
+use crate::format::EventFormat;
+use crate::units::{CpuId, Pid};
+use std::collections::HashMap;
+
+/// Times from an event to the next one with the same key; an [`Analysis`](super::Analysis).
+///
+/// As in Documentation/trace/histogram.rst (`onmatch`, since Linux 4.17): the first event begins an interval of its key, and
+/// begins it again if there is one; the second ends it, if there is one. An event may end one interval and begin the next.
+#[derive(Clone, Debug)]
+pub struct Pairs<'a> {
+    from: Chosen<'a, Vec<KeyPart>>,
+    to: Chosen<'a, Vec<KeyPart>>,
+    limit: u64,
+    /// The begin of each interval that is on, by key.
+    open: HashMap<Vec<u8>, u64>,
+    key: Vec<u8>,
+    found: PairReport,
+}
+
+/// A part of the key of two events that belong together.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyPart(Part);
+
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Cpu,
+    Task,
+    Number(Number),
+    Text(Text),
+}
+
+impl KeyPart {
+    /// The part that `name` names in events of `format`: a field, or `common_cpu`. `None` if it has no such field, or one that
+    /// is neither a number nor a text.
+    pub fn of(format: &EventFormat, name: &str) -> Option<Self> {
+        let part = match (name, format.field(name)) {
+            (_, Some(field)) if field.is_string() => Part::Text(Text::of(format, name)?),
+            (_, Some(_)) => Part::Number(Number::of(format, name).filter(|number| number.is_number())?),
+            ("cpu" | "common_cpu", None) => Part::Cpu,
+            ("common_pid", None) => Part::Task,
+            _ => return None,
+        };
+        Some(KeyPart(part))
+    }
+}
+
+/// Puts the key of a record into `key`, so that two are equal if their parts are: numbers as such, whatever their size.
+fn write_key(events: &Chosen<'_, Vec<KeyPart>>, parts: &[KeyPart], record: &Record<'_>, key: &mut Vec<u8>) {
+    let abi = events.abi();
+    key.clear();
+    for part in parts {
+        let number = match part.0 {
+            Part::Cpu => i64::from(record.cpu.0),
+            Part::Task => i64::from(events.task(record).0),
+            Part::Number(number) => number.read_signed(abi, record.data),
+            Part::Text(text) => {
+                let text = text.read(abi, record.data);
+                key.extend_from_slice(&(text.len() as u64).to_le_bytes());
+                key.extend_from_slice(text);
+                continue;
+            }
+        };
+        key.extend_from_slice(&number.to_le_bytes());
+    }
+}
+
+/// A place in a recording. Times are in the clock's unit (mostly nanoseconds).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The interval's begin; of a single event its time.
+    pub begin: u64,
+    /// The interval's end.
+    pub at: u64,
+    /// The CPU of the end.
+    pub cpu: CpuId,
+    /// The task that it is about, or that was running at the end; `None` if that is not known.
+    pub pid: Option<Pid>,
+}
+
+impl Spot {
+    /// From begin to end.
+    pub fn time(&self) -> u64 {
+        self.at.saturating_sub(self.begin)
+    }
+}
+
+/// Times between events that belong together, in the clock's unit (mostly nanoseconds).
+#[derive(Clone, Debug, Default)]
+pub struct PairReport {
+    /// All of them.
+    pub times: Durations,
+    /// The first one beyond the limit.
+    pub beyond: Option<Spot>,
+    /// The longest; of several the first.
+    pub longest: Option<Spot>,
+    /// First events that another first one of the same key followed.
+    pub begun_again: u64,
+    /// Second events without a first one.
+    pub without_begin: u64,
+    /// Intervals without an end.
+    pub unfinished: u64,
+    /// Intervals that were on where the kernel dropped events: they are not counted.
+    pub censored: u64,
+}
+
+impl<'a> Pairs<'a> {
+    /// Times from an event of `from` to one of `to` with an equal key. Notes the first that is longer than `limit`.
+    pub fn new(from: Chosen<'a, Vec<KeyPart>>, to: Chosen<'a, Vec<KeyPart>>, limit: u64) -> Self {
+        Pairs { from, to, limit, open: HashMap::new(), key: Vec::new(), found: PairReport::default() }
+    }
+
+    fn end(&mut self, record: &Record<'_>) {
+        let Some(parts) = self.to.meaning(record) else { return };
+        write_key(&self.to, parts, record, &mut self.key);
+        let Some(begin) = self.open.remove(&self.key) else {
+            self.found.without_begin = self.found.without_begin.saturating_add(1);
+            return;
+        };
+        let at = record.timestamp.0;
+        let spot = Spot { begin, at, cpu: record.cpu, pid: Some(self.to.task(record)) };
+        let (found, time) = (&mut self.found, spot.time());
+        found.times.add(time);
+        if found.longest.is_none_or(|longest| longest.time() < time) {
+            found.longest = Some(spot);
+        }
+        if time > self.limit && found.beyond.is_none() {
+            found.beyond = Some(spot);
+        }
+    }
+
+    fn begin(&mut self, record: &Record<'_>) {
+        let Some(parts) = self.from.meaning(record) else { return };
+        write_key(&self.from, parts, record, &mut self.key);
+        let at = record.timestamp.0;
+        if let Some(known) = self.open.get_mut(&self.key) {
+            *known = at;
+            self.found.begun_again = self.found.begun_again.saturating_add(1);
+        } else {
+            self.open.insert(self.key.clone(), at);
+        }
+    }
+}
+
+impl InOrder for Pairs<'_> {
+    type Finding = PairReport;
+
+    #[inline]
+    fn wants(&self, record: &Record<'_>) -> bool {
+        record.lost != Lost::None || self.from.meaning(record).is_some() || self.to.meaning(record).is_some()
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        if record.lost != Lost::None {
+            // Either end of those that are on may be among what was dropped.
+            self.found.censored = self.found.censored.saturating_add(self.open.len() as u64);
+            self.open.clear();
+        }
+        self.end(record);
+        self.begin(record);
+    }
+
+    fn finish(mut self) -> PairReport {
+        self.found.unfinished = self.open.len() as u64;
+        self.found
+    }
+}

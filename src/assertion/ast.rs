@@ -1,0 +1,186 @@
+//! Assertions as trees.
+
+use super::compare::Compare;
+use super::interval::{Dimension, Interval};
+use crate::filter::Filter;
+use crate::syntax::{Diagnostic, Span, Spanned};
+
+/// An assertion: a comparison of two quantities.
+#[derive(Clone, Debug)]
+pub struct Assertion {
+    /// The text it was parsed from.
+    pub text: String,
+    /// Left of the comparison.
+    pub left: Expr,
+    /// The comparison.
+    pub op: Compare,
+    /// Right of it.
+    pub right: Expr,
+}
+
+/// A quantity, or several combined.
+#[derive(Clone, Debug)]
+pub enum Expr {
+    /// A number of the text: `500us`, `5%`, `100/s`, `7`.
+    Number(Interval),
+    /// A quantity of the recording.
+    Quantity(Box<Spanned<Quantity>>),
+    /// Two combined, which gives the dimension.
+    Combined(Box<Expr>, Operation, Box<Expr>, Dimension),
+}
+
+/// `+`, `-`, `*`, `/`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// `+`, of equal dimensions.
+    Plus,
+    /// `-`, of equal dimensions.
+    Minus,
+    /// `*`.
+    Times,
+    /// `/`.
+    Over,
+}
+
+/// A quantity of a recording.
+#[derive(Clone, Debug)]
+pub enum Quantity {
+    /// `lost`: events that the kernel dropped.
+    Lost,
+    /// `duration`: from the first event to the last.
+    Duration,
+    /// `count(EVENTS)`.
+    Count(Events),
+    /// `rate(EVENTS)`: their number by the duration.
+    Rate(Events),
+    /// `p99(SOURCE)` and the like.
+    Reduced(Reducer, Source),
+    /// `errors(syscall(NAME))`, `errors(io(OPERATION))`.
+    Errors(Source),
+    /// `busy`: share of all CPUs' time in which a task ran.
+    Busy,
+    /// `run(TASK)`: time that tasks ran.
+    Run(String),
+}
+
+/// One number of many durations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Reducer {
+    /// `min`.
+    Min,
+    /// `max`.
+    Max,
+    /// `mean`.
+    Mean,
+    /// `sum`.
+    Sum,
+    /// `count`.
+    Count,
+    /// `p99.9`: the least duration that so many per cent do not exceed.
+    Quantile(f64),
+}
+
+/// Many durations.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// `latency(FROM, TO, KEY)`: from an event to the next one with the same key.
+    Latency(Box<Latency>),
+    /// `wait(TASK)`: from wakeup to CPU.
+    Wait(String),
+    /// `preempted(TASK)`: from a forced switch to the CPU again.
+    Preempted(String),
+    /// `syscall(NAME)`: from entry to exit.
+    Syscall(String),
+    /// `irq(KIND)` or `irq(KIND:NAME)`: handlers, from entry to exit.
+    Irq(String),
+    /// `io(OPERATION)`: requests, from insertion or issue to completion.
+    Io(String),
+}
+
+/// The arguments of `latency`.
+#[derive(Clone, Debug)]
+pub struct Latency {
+    /// The first event.
+    pub from: Events,
+    /// The second event.
+    pub to: Events,
+    /// Fields that are equal: of the first event, of the second.
+    pub keys: Vec<(Spanned<String>, Spanned<String>)>,
+}
+
+/// Events by name, with a filter if there is one: `sched:sched_switch if prev_state == 1`.
+#[derive(Clone, Debug)]
+pub struct Events {
+    /// As `-e` of `record` has them.
+    pub names: Spanned<String>,
+    /// In the kernel's language.
+    pub filter: Option<Spanned<Filter>>,
+}
+
+impl Expr {
+    /// What it counts.
+    pub fn dimension(&self) -> Dimension {
+        match self {
+            Expr::Number(number) => number.dimension,
+            Expr::Quantity(quantity) => quantity.dimension(),
+            Expr::Combined(_, _, _, dimension) => *dimension,
+        }
+    }
+
+    /// Its quantities, from left to right.
+    pub fn quantities(&self) -> Vec<&Spanned<Quantity>> {
+        match self {
+            Expr::Number(_) => Vec::new(),
+            Expr::Quantity(quantity) => vec![&**quantity],
+            Expr::Combined(left, _, right, _) => [left.quantities(), right.quantities()].concat(),
+        }
+    }
+}
+
+impl Quantity {
+    /// What it counts.
+    pub fn dimension(&self) -> Dimension {
+        match self {
+            Quantity::Duration | Quantity::Run(_) => Dimension::Time,
+            Quantity::Reduced(Reducer::Count, _) => Dimension::Number,
+            Quantity::Reduced(..) => Dimension::Time,
+            Quantity::Rate(_) => Dimension::Rate,
+            Quantity::Lost | Quantity::Count(_) | Quantity::Errors(_) | Quantity::Busy => Dimension::Number,
+        }
+    }
+}
+
+impl Reducer {
+    /// The least number of durations that it says something of: of p99 a hundred, as of fewer it is the greatest.
+    pub fn least_count(self) -> u64 {
+        match self {
+            Reducer::Sum | Reducer::Count => 0,
+            Reducer::Min | Reducer::Max | Reducer::Mean => 1,
+            // 0.1 % of rounding: 99.9 leaves 0.0999…
+            Reducer::Quantile(percent) => (100.0 / (100.0 - percent) - 0.001).ceil().max(1.0) as u64,
+        }
+    }
+}
+
+impl Assertion {
+    /// The place of a span of the text, for errors about it.
+    pub(super) fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new("assert", &self.text, span, message)
+    }
+
+    /// The greatest number that is allowed, if one quantity alone is compared with one: nanoseconds or events.
+    pub(super) fn most_allowed(&self) -> Option<u64> {
+        let (limit, op) = match (&self.left, self.op, &self.right) {
+            (Expr::Quantity(_), op, Expr::Number(limit)) => (limit.observed, op),
+            (Expr::Number(limit), Compare::Greater, Expr::Quantity(_)) => (limit.observed, Compare::Less),
+            (Expr::Number(limit), Compare::GreaterOrEqual, Expr::Quantity(_)) => (limit.observed, Compare::LessOrEqual),
+            (Expr::Number(limit), Compare::Equal, Expr::Quantity(_)) => (limit.observed, Compare::Equal),
+            _ => return None,
+        };
+        match op {
+            Compare::Less => Some((limit.ceil() as u64).saturating_sub(1)),
+            Compare::LessOrEqual | Compare::Equal => Some(limit.floor() as u64),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What must be measured for assertions, in one pass.
+
+use crate::analysis::{
+    EventCount, EventCounts, InOrder, Io, IoReport, IrqReport, Irqs, PairReport, Pairs, Sched, SchedReport,
+    SyscallReport, Syscalls,
+};
+use crate::event::Record;
+
+/// An analysis that one or several assertions need.
+#[derive(Clone, Debug)]
+pub enum Measure<'a> {
+    /// Of a `count` or `rate`.
+    Count(Box<EventCount<'a>>),
+    /// Of a `latency`.
+    Pairs(Box<Pairs<'a>>),
+    /// Of all about tasks and CPUs.
+    Sched(Box<Sched>),
+    /// Of all about system calls.
+    Syscalls(Box<Syscalls>),
+    /// Of all about interrupts.
+    Irqs(Box<Irqs>),
+    /// Of all about requests to block devices.
+    Io(Box<Io>),
+}
+
+/// The answer of a [`Measure`].
+#[derive(Clone, Debug)]
+pub enum Finding {
+    /// Of a `count` or `rate`.
+    Count(EventCounts),
+    /// Of a `latency`.
+    Pairs(Box<PairReport>),
+    /// Of all about tasks and CPUs.
+    Sched(Box<SchedReport>),
+    /// Of all about system calls.
+    Syscalls(Box<SyscallReport>),
+    /// Of all about interrupts.
+    Irqs(Box<IrqReport>),
+    /// Of all about requests to block devices.
+    Io(Box<IoReport>),
+}
+
+macro_rules! each {
+    ($of:expr, $one:ident => $do:expr) => {
+        match $of {
+            Measure::Count($one) => $do,
+            Measure::Pairs($one) => $do,
+            Measure::Sched($one) => $do,
+            Measure::Syscalls($one) => $do,
+            Measure::Irqs($one) => $do,
+            Measure::Io($one) => $do,
+        }
+    };
+}
+
+impl InOrder for Measure<'_> {
+    type Finding = Finding;
+
+    #[inline]
+    fn wants(&self, record: &Record<'_>) -> bool {
+        each!(self, one => one.wants(record))
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        each!(self, one => InOrder::record(&mut **one, record));
+    }
+
+    fn finish(self) -> Finding {
+        match self {
+            Measure::Count(one) => Finding::Count(InOrder::finish(*one)),
+            Measure::Pairs(one) => Finding::Pairs(Box::new(InOrder::finish(*one))),
+            Measure::Sched(one) => Finding::Sched(Box::new(InOrder::finish(*one))),
+            Measure::Syscalls(one) => Finding::Syscalls(Box::new(InOrder::finish(*one))),
+            Measure::Irqs(one) => Finding::Irqs(Box::new(InOrder::finish(*one))),
+            Measure::Io(one) => Finding::Io(Box::new(InOrder::finish(*one))),
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Assertions about recordings: `p99(latency(sched:sched_waking, sched:sched_switch, pid=next_pid)) < 500us`. `rtrace help
+//! assertions` has the language.
+//!
+//! An [`Assertion`] is parsed from text; [`Check`] holds it against the formats of a file, gives the one analysis that all
+//! assertions need, and makes [`Checked`] of what that found. A quantity is an [`Interval`]: what was lost or is not known
+//! makes it wide, and an assertion passes only if it holds for all of the interval.
+
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+mod ast;
+mod check;
+mod compare;
+mod conditions;
+mod interval;
+mod measure;
+mod parse;
+mod quantity;
+
+pub use ast::{Assertion, Events, Expr, Latency, Operation, Quantity, Reducer, Source};
+pub use check::{Check, Checked, Verdict};
+pub use compare::Compare;
+pub use conditions::{Conditions, Names};
+pub use interval::{Dimension, Interval};
+pub use measure::{Finding, Measure};

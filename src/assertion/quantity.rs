@@ -1,0 +1,296 @@
+//! The value of a quantity, from what was found.
+
+use super::ast::{Quantity, Reducer, Source};
+use super::conditions::{Conditions, Names};
+use super::interval::{Dimension, Interval};
+use super::measure::Finding;
+use crate::analysis::{Durations, Extent, IrqReport, SchedReport, Spot, SyscallReport, TaskSched, TimeIn};
+use crate::events::glob_matches;
+
+/// The value of a quantity.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Valued {
+    pub(super) value: Interval,
+    /// Number of durations it was made of.
+    pub(super) samples: Option<u64>,
+    /// The first interval or event beyond the limit if that is known, else the longest.
+    pub(super) spot: Option<Spot>,
+}
+
+/// All that a value depends on beside its finding.
+#[derive(Clone, Copy)]
+pub(super) struct Facts<'a> {
+    pub(super) extent: &'a Extent,
+    pub(super) conditions: &'a Conditions<'a>,
+    /// The events that the quantity is about may be missing in the recording, and not only have not happened.
+    pub(super) unseen: Option<&'a str>,
+}
+
+/// Many durations, and where the longest of them is.
+struct Many {
+    durations: Durations,
+    spot: Option<Spot>,
+    /// Number of failures.
+    errors: u64,
+    /// True if events of that kind were seen at all.
+    seen: bool,
+}
+
+impl Facts<'_> {
+    /// True if events are missing in the window.
+    fn has_losses(&self) -> bool {
+        self.extent.lost > 0 || self.extent.gaps > 0 || self.conditions.damaged > 0 || self.conditions.dropped > 0
+    }
+
+    /// A number of which losses leave only the part that was seen.
+    fn at_least(&self, seen: f64, dimension: Dimension) -> Interval {
+        let value = Interval::exactly(seen, dimension);
+        if self.has_losses() { value.or_more() } else { value }
+    }
+
+    fn duration(&self) -> Result<u64, String> {
+        let (begin, end) = self.extent.window.ok_or("no event is in the window")?;
+        Ok(end.0.saturating_sub(begin.0))
+    }
+
+    /// The value of `quantity`, whose analysis found `finding`.
+    ///
+    /// # Errors
+    /// Why it has none.
+    pub(super) fn value(&self, quantity: &Quantity, finding: Option<&Finding>) -> Result<Valued, String> {
+        let plain = |value| Ok(Valued { value, samples: None, spot: None });
+        if self.conditions.in_ticks && quantity.dimension() != Dimension::Number {
+            return Err("the recording's clock counts ticks, not time".to_owned());
+        }
+        match (quantity, finding) {
+            (Quantity::Lost, _) => Ok(Valued { value: self.lost(), samples: None, spot: self.first_loss() }),
+            (Quantity::Duration, _) => plain(Interval::exactly(self.duration()? as f64, Dimension::Time)),
+            (Quantity::Count(_) | Quantity::Rate(_), Some(Finding::Count(found))) => {
+                self.must_be_seen(found.count > 0)?;
+                let count = self.at_least(found.count as f64, Dimension::Number);
+                let value = match quantity {
+                    Quantity::Count(_) => count,
+                    _ => {
+                        let duration = Interval::exactly(self.duration()? as f64, Dimension::Time);
+                        count.over(duration, Dimension::Rate).ok_or("all events are at one moment")?
+                    }
+                };
+                Ok(Valued { value, samples: None, spot: found.beyond })
+            }
+            (Quantity::Busy, Some(Finding::Sched(found))) => {
+                self.must_be_seen(found.counts.switches > 0)?;
+                let sum = |of: fn(&crate::analysis::CpuSched) -> u64| found.cpus.iter().map(of).sum::<u64>() as f64;
+                let (busy, idle, unknown) = (sum(|cpu| cpu.busy), sum(|cpu| cpu.idle), sum(|cpu| cpu.unknown));
+                let all = busy + idle + unknown;
+                if all <= 0.0 {
+                    return Err("the window has no length".to_owned());
+                }
+                let (observed, least, most) = (busy / (busy + idle).max(1.0), busy / all, (busy + unknown) / all);
+                plain(Interval { observed, least, most, dimension: Dimension::Number })
+            }
+            (Quantity::Run(task), Some(Finding::Sched(found))) => {
+                self.must_be_seen(found.counts.switches > 0)?;
+                let (mut run, mut unknown) = (0u64, 0u64);
+                for one in tasks(found, task) {
+                    run = run.saturating_add(one.time(TimeIn::Run));
+                    unknown = unknown.saturating_add(one.time(TimeIn::Unknown));
+                }
+                let value = self.at_least(run as f64, Dimension::Time);
+                plain(Interval { most: value.most + unknown as f64, ..value })
+            }
+            (Quantity::Errors(source), Some(finding)) => {
+                let many = many(source, finding, self.conditions.names);
+                self.must_be_seen(many.seen)?;
+                plain(self.at_least(many.errors as f64, Dimension::Number))
+            }
+            (Quantity::Reduced(by, source), Some(finding)) => {
+                if let (Source::Wait(_), Finding::Sched(found)) = (source, finding)
+                    && !found.has_wakeups
+                {
+                    return Err("neither sched_waking nor sched_wakeup was recorded".to_owned());
+                }
+                let many = many(source, finding, self.conditions.names);
+                self.must_be_seen(many.seen)?;
+                self.reduced(*by, &many)
+            }
+            _ => Err("it was not measured".to_owned()),
+        }
+    }
+
+    /// What was not seen must have been enabled, or nothing is known of it.
+    fn must_be_seen(&self, seen: bool) -> Result<(), String> {
+        match self.unseen {
+            Some(why) if !seen => Err(why.to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    fn lost(&self) -> Interval {
+        let (lost, gaps) = (self.extent.lost, self.extent.gaps);
+        // In a gap there was one at least. What the rings' counters have beside has no place.
+        let placed = lost.saturating_add(gaps) as f64;
+        let counted = placed.max(self.conditions.dropped as f64);
+        let endless = gaps > 0 || self.conditions.damaged > 0;
+        let most = if endless { f64::INFINITY } else { counted };
+        Interval { observed: counted, least: placed, most, dimension: Dimension::Number }
+    }
+
+    fn first_loss(&self) -> Option<Spot> {
+        let (at, cpu) = self.extent.first_loss?;
+        Some(Spot { begin: at.0, at: at.0, cpu, pid: None })
+    }
+
+    fn reduced(&self, by: Reducer, many: &Many) -> Result<Valued, String> {
+        let Many { durations, spot, .. } = many;
+        let count = durations.count();
+        let needed = by.least_count().max(match by {
+            Reducer::Count | Reducer::Sum => 0,
+            _ => self.conditions.min_samples,
+        });
+        if count < needed {
+            return Err(match (count, needed) {
+                (0, 1) => "there is no such interval".to_owned(),
+                (0, _) => format!("there is no such interval; {needed} are needed"),
+                (1, _) => format!("there is 1 such interval; {needed} are needed"),
+                _ => format!("there are {count} such intervals; {needed} are needed"),
+            });
+        }
+        let time = |value: u64| Interval::exactly(value as f64, Dimension::Time);
+        let lossy = self.has_losses();
+        let value = match by {
+            Reducer::Count => self.at_least(count as f64, Dimension::Number),
+            Reducer::Sum => self.at_least(durations.total() as f64, Dimension::Time),
+            Reducer::Max => self.at_least(durations.greatest() as f64, Dimension::Time),
+            Reducer::Min if lossy => time(durations.least()).or_less(),
+            Reducer::Min => time(durations.least()),
+            Reducer::Mean => {
+                let mean = Interval::exactly(durations.total() as f64 / count as f64, Dimension::Time);
+                if lossy { mean.or_less().or_more() } else { mean }
+            }
+            Reducer::Quantile(percent) => {
+                let quantile = time(durations.quantile((percent * 1e4).round() as u32));
+                match (lossy, durations.is_exact()) {
+                    (true, _) => quantile.or_less().or_more(),
+                    (false, true) => quantile,
+                    // By the histogram's three digits at most 0.1 % too large.
+                    (false, false) => Interval { least: quantile.least / 1.001, ..quantile },
+                }
+            }
+        };
+        Ok(Valued { value, samples: Some(count), spot: *spot })
+    }
+}
+
+fn many(source: &Source, finding: &Finding, names: &dyn Names) -> Many {
+    let mut durations = Durations::default();
+    let (mut spot, mut errors): (Option<Spot>, u64) = (None, 0);
+    let mut longer = |found: Option<Spot>| {
+        if let Some(found) = found
+            && spot.is_none_or(|spot| spot.time() < found.time())
+        {
+            spot = Some(found);
+        }
+    };
+    let seen;
+    match (source, finding) {
+        (Source::Latency(_), Finding::Pairs(found)) => {
+            let seen = found.times.count() > 0;
+            return Many { durations: found.times.clone(), spot: found.beyond.or(found.longest), errors, seen };
+        }
+        (Source::Wait(task), Finding::Sched(found)) => {
+            seen = found.counts.switches > 0;
+            for one in tasks(found, task) {
+                durations.merge(&one.waits);
+                longer(one.longest_wait.map(|wait| Spot {
+                    begin: wait.at.saturating_sub(wait.time),
+                    at: wait.at,
+                    cpu: wait.cpu,
+                    pid: Some(one.pid),
+                }));
+            }
+        }
+        (Source::Preempted(task), Finding::Sched(found)) => {
+            seen = found.counts.switches > 0;
+            tasks(found, task).for_each(|one| durations.merge(&one.preempted));
+        }
+        (Source::Syscall(name), Finding::Syscalls(found)) => {
+            // What only some calls' own events are recorded of says nothing about other calls.
+            let all_recorded = || found.calls.iter().any(|call| call.name.is_none());
+            seen = calls(found, name, names).next().is_some() || all_recorded();
+            for call in calls(found, name, names) {
+                durations.merge(&call.times);
+                errors = errors.saturating_add(call.failed());
+                longer(call.longest.map(|longest| Spot {
+                    begin: longest.at,
+                    at: longest.at.saturating_add(longest.time),
+                    cpu: longest.cpu,
+                    pid: Some(longest.pid),
+                }));
+            }
+        }
+        (Source::Irq(pattern), Finding::Irqs(found)) => {
+            let kind = pattern.split(':').next().unwrap_or_default();
+            seen = handlers(found, kind, names).next().is_some();
+            for handler in handlers(found, pattern, names) {
+                durations.merge(&handler.times);
+                longer(handler.longest.map(|longest| Spot {
+                    begin: longest.at,
+                    at: longest.at.saturating_add(longest.time),
+                    cpu: longest.cpu,
+                    pid: None,
+                }));
+            }
+        }
+        (Source::Io(operation), Finding::Io(found)) => {
+            seen = !found.requests.is_empty();
+            let wanted = |name: &str| operation.is_empty() || glob_matches(operation, name);
+            for requests in found.requests.iter().filter(|requests| wanted(requests.operation.name())) {
+                durations.merge(&requests.total);
+                errors = errors.saturating_add(requests.errors.values().sum());
+                longer(requests.longest.map(|longest| Spot {
+                    begin: longest.at,
+                    at: longest.at.saturating_add(longest.time),
+                    cpu: longest.cpu,
+                    pid: None,
+                }));
+            }
+        }
+        _ => seen = false,
+    }
+    Many { durations, spot, errors, seen }
+}
+
+/// Tasks by name (a glob) or id; all by the empty text.
+fn tasks<'f>(found: &'f SchedReport, pattern: &str) -> impl Iterator<Item = &'f TaskSched> {
+    let pid = pattern.parse::<i32>().ok();
+    let pattern = pattern.to_owned();
+    found.tasks.iter().filter(move |task| {
+        pattern.is_empty() || pid == Some(task.pid.0) || glob_matches(&pattern, &String::from_utf8_lossy(&task.comm))
+    })
+}
+
+/// Calls by name (a glob) or number.
+fn calls<'f>(
+    found: &'f SyscallReport,
+    pattern: &str,
+    names: &dyn Names,
+) -> impl Iterator<Item = &'f crate::analysis::SyscallTimes> {
+    let number = pattern.parse::<i64>().ok();
+    found.calls.iter().filter(move |call| {
+        let named = || call.name.clone().or_else(|| names.syscall(call.number));
+        pattern.is_empty() || number == Some(call.number) || named().is_some_and(|name| glob_matches(pattern, &name))
+    })
+}
+
+/// Handlers by kind, or kind and name; both are globs.
+fn handlers<'f>(
+    found: &'f IrqReport,
+    pattern: &str,
+    names: &dyn Names,
+) -> impl Iterator<Item = &'f crate::analysis::IrqSource> {
+    let (kind, name) = pattern.split_once(':').map_or((pattern, None), |(kind, name)| (kind, Some(name)));
+    found.sources.iter().filter(move |source| {
+        (kind.is_empty() || glob_matches(kind, source.kind.name()))
+            && name.is_none_or(|name| glob_matches(name, &names.handler(source)))
+    })
+}

@@ -1,0 +1,55 @@
+//! `rtrace check --json`.
+
+use super::{Judged, Verdicts, word};
+use crate::cli::query::Input;
+use rtrace::assertion::{Dimension, Interval};
+use serde_json::{Value, json};
+
+/// The document: times in nanoseconds.
+pub(super) fn document(verdicts: &Verdicts<'_>, input: &Input) -> Value {
+    let extent = &verdicts.extent;
+    json!({
+        "schema": "rtrace.check",
+        "version": 1,
+        "file": verdicts.path.to_string_lossy(),
+        "buffer": verdicts.buffer,
+        "clock": verdicts.clock,
+        "window": extent.window.map(|(begin, end)| json!({"begin": begin.0, "end": end.0})),
+        "events": extent.events,
+        "lost": extent.lost,
+        "gaps": extent.gaps,
+        "verdict": word(verdicts.all()),
+        "assertions": verdicts.results.iter().map(|result| assertion(result, input)).collect::<Vec<_>>(),
+    })
+}
+
+fn assertion(result: &Judged, input: &Input) -> Value {
+    let checked = &result.checked;
+    let [left, right] = checked.values.map(|value| value.map(interval));
+    let spot = checked.spot.map(|spot| {
+        let comm = spot.pid.and_then(|pid| input.symbols.comms.get(pid)).map(String::from_utf8_lossy);
+        let pid = spot.pid.map(|pid| pid.0);
+        json!({"begin": spot.begin, "end": spot.at, "cpu": spot.cpu.0, "pid": pid, "comm": comm})
+    });
+    json!({
+        "name": result.name,
+        "assertion": checked.text,
+        "verdict": word(checked.verdict),
+        "left": left,
+        "right": right,
+        "samples": checked.samples,
+        "reasons": checked.reasons,
+        "spot": spot,
+        "context": result.context,
+    })
+}
+
+fn interval(value: Interval) -> Value {
+    let unit = match value.dimension {
+        Dimension::Number => Value::Null,
+        Dimension::Time => json!("ns"),
+        Dimension::Rate => json!("/s"),
+    };
+    // What nothing bounds is null.
+    json!({"observed": value.observed, "least": value.least, "most": value.most, "unit": unit})
+}

@@ -1,0 +1,224 @@
+//! `rtrace check`.
+
+mod context;
+mod dropped;
+mod github;
+mod json;
+mod junit;
+mod names;
+mod spec;
+mod text;
+
+use super::analyze::FileArgs;
+use super::exit::{Exit, Failure};
+use super::query::Events;
+use anyhow::anyhow;
+use names::RecordingNames;
+use rtrace::analysis::{Both, Extent, Extents};
+use rtrace::assertion::{Assertion, Check, Checked, Conditions, Verdict};
+use rtrace::recording::Query;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Hold assertions against a recording: pass, fail, or not known
+///
+/// An assertion passes only if it holds whatever was lost. Exit codes: 0 if all pass, 3 if one fails, 4 if none fails and one
+/// is indeterminate: its event was not recorded, there are too few samples, or events are missing. `rtrace help assertions`
+/// has the language.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace check run.dat --assert 'lost == 0' --assert 'p99(wait(nginx)) < 500us'
+  rtrace check --assert 'max(latency(irq:irq_handler_entry, irq:irq_handler_exit, common_cpu)) < 100us'
+  rtrace check run.dat --spec rtrace.toml --junit results.xml
+  rtrace check run.dat --assert 'rate(sched:sched_migrate_task) < 100/s' --json | jq .verdict")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    file: FileArgs,
+    /// What must hold
+    #[arg(short, long, value_name = "ASSERTION", value_parser = assertion)]
+    assert: Vec<Assertion>,
+    /// File of assertions: a TOML table `[assert]` of names and assertions, perhaps `min-samples`
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    spec: Option<PathBuf>,
+    /// Buffer to look at, if several hold events; the empty name for the top buffer
+    #[arg(long, value_name = "NAME")]
+    buffer: Option<String>,
+    /// Least number of durations that a mean, a quantile, a minimum or a maximum says something of
+    #[arg(long, value_name = "N")]
+    min_samples: Option<u64>,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    /// Write a JUnit report too
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    junit: Option<PathBuf>,
+    /// Annotations for GitHub instead of text, and a table in the job's summary
+    #[arg(long, conflicts_with = "json")]
+    github: bool,
+}
+
+fn assertion(text: &str) -> Result<Assertion, String> {
+    Assertion::parse(text).map_err(|error| {
+        let hints: String = error.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
+        format!("\n{error}{hints}")
+    })
+}
+
+/// An assertion's verdict, its name, and the events around the place that it is about.
+pub(super) struct Judged {
+    name: String,
+    checked: Checked,
+    context: Vec<String>,
+}
+
+/// All verdicts about a recording.
+pub(super) struct Verdicts<'a> {
+    path: &'a Path,
+    buffer: &'a str,
+    clock: &'a str,
+    extent: Extent,
+    results: Vec<Judged>,
+}
+
+impl Verdicts<'_> {
+    /// The verdict on all together: as bad as the worst.
+    fn all(&self) -> Verdict {
+        let has = |verdict| self.results.iter().any(|result| result.checked.verdict == verdict);
+        match (has(Verdict::Fail), has(Verdict::Indeterminate)) {
+            (true, _) => Verdict::Fail,
+            (_, true) => Verdict::Indeterminate,
+            _ => Verdict::Pass,
+        }
+    }
+
+    fn count(&self, verdict: Verdict) -> usize {
+        self.results.iter().filter(|result| result.checked.verdict == verdict).count()
+    }
+}
+
+/// A verdict as JSON and tables have it.
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Pass => "pass",
+        Verdict::Fail => "fail",
+        Verdict::Indeterminate => "indeterminate",
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let mut named: Vec<(String, Assertion)> =
+        args.assert.iter().map(|assertion| (assertion.text.clone(), assertion.clone())).collect();
+    let mut min_samples = args.min_samples;
+    if let Some(path) = &args.spec {
+        let spec = spec::read(path)?;
+        named.extend(spec.assertions);
+        min_samples = min_samples.or(spec.min_samples);
+    }
+    if named.is_empty() {
+        let error = anyhow!("nothing is asserted");
+        return Err(
+            Failure::new(Exit::Usage, error).hint("Say what must hold: `--assert 'lost == 0'`, or `--spec FILE`.")
+        );
+    }
+    args.file.answer(|events, out| check(args, named, min_samples.unwrap_or(1), events, out))
+}
+
+fn check(
+    args: &Args,
+    named: Vec<(String, Assertion)>,
+    min_samples: u64,
+    events: &Events<'_>,
+    out: &mut dyn Write,
+) -> Result<Exit, Failure> {
+    let input = &events.inputs[0];
+    let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
+    let (names, assertions): (Vec<String>, Vec<Assertion>) = named.into_iter().unzip();
+    let formats: Vec<_> = input.formats().collect();
+    let check = Check::new(assertions, &formats, input.trace.abi, &input.symbols.comms).map_err(|error| {
+        let hints = error.hints().to_vec();
+        hints.into_iter().fold(Failure::new(Exit::Usage, anyhow!("{error}")), Failure::hint)
+    })?;
+    let ((extent, findings), outcome) =
+        query.analyse(Both(Extents::new(formats.iter().copied(), input.trace.abi), check.measures()))?;
+    let trace = &input.trace;
+    let damaged = outcome.damage.count + outcome.unknown().len() as u64 + trace.damage.len() as u64;
+    let names_of_recording = RecordingNames::of(input);
+    let conditions = Conditions {
+        damaged,
+        dropped: dropped::dropped(trace, &buffer.name),
+        enabled: trace.enabled_events(buffer),
+        in_ticks: query.sources().iter().any(|source| source.in_ticks),
+        min_samples,
+        names: &names_of_recording,
+    };
+    let checked = check.verdicts(&findings, &extent, &conditions).into_iter();
+    let results: Vec<Judged> = checked
+        .zip(names)
+        .map(|(checked, name)| {
+            let wanted = checked.spot.filter(|_| checked.verdict != Verdict::Pass);
+            let context = wanted.map(|spot| context::lines(&query, &spot)).transpose()?.unwrap_or_default();
+            Ok(Judged { name, checked, context })
+        })
+        .collect::<Result<_, Failure>>()?;
+    let verdicts = Verdicts { path: &input.path, buffer: &buffer.name, clock: &buffer.clock, extent, results };
+    if let Some(path) = &args.junit {
+        junit::write(&verdicts, path)?;
+    }
+    match (args.json, args.github) {
+        (true, _) => writeln!(out, "{:#}", json::document(&verdicts, input))?,
+        (_, true) => github::write(&verdicts, out)?,
+        _ => text::write(&verdicts, input, out)?,
+    }
+    Ok(match verdicts.all() {
+        Verdict::Pass => Exit::Success,
+        Verdict::Fail => Exit::Unmet,
+        Verdict::Indeterminate => Exit::Incomplete,
+    })
+}
+
+/// The events of the one buffer to look at.
+fn one_buffer<'e>(
+    wanted: Option<&str>,
+    events: &Events<'e>,
+) -> Result<(Query<'e>, &'e rtrace::trace_dat::Buffer), Failure> {
+    let trace = &events.inputs[0].trace;
+    let all = || trace.buffers.iter();
+    let found = match wanted {
+        Some(name) => all().find(|buffer| buffer.name == name),
+        None => {
+            let mut full = Vec::new();
+            for buffer in all() {
+                if events.query.clone().buffer(&buffer.name).span()?.is_some() {
+                    full.push(buffer);
+                }
+            }
+            if let [_, _, ..] = full[..] {
+                let names: Vec<String> = full.iter().map(|buffer| format!("`--buffer '{}'`", buffer.name)).collect();
+                let error = anyhow!("{} holds events of several buffers", events.inputs[0].path.display());
+                return Err(Failure::new(Exit::Usage, error).hint(format!("Choose one: {}.", names.join(", "))));
+            }
+            full.first().copied().or_else(|| all().next())
+        }
+    };
+    let Some(buffer) = found else {
+        let error = anyhow!("{} has no buffer `{}`", events.inputs[0].path.display(), wanted.unwrap_or_default());
+        return Err(Failure::new(Exit::Usage, error));
+    };
+    Ok((events.query.clone().buffer(&buffer.name), buffer))
+}
+
+/// Writes a file at a path that the user names.
+fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |error| anyhow!("cannot write {}", path.display()).context(error);
+    let mut file = rtrace::safe_file::create(path, 0o644).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
+    Ok(())
+}
+
+/// Reads a file at a path that the user names.
+fn read_file(path: &Path) -> Result<String, Failure> {
+    Ok(fs::read_to_string(path)
+        .map_err(|error| anyhow::Error::new(error).context(format!("cannot read {}", path.display())))?)
+}

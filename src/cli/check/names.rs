@@ -1,0 +1,32 @@
+//! Names of system calls and handlers.
+
+use crate::cli::analyze::irq::found::handler_name;
+use crate::cli::analyze::syscalls::names::Machine;
+use crate::cli::query::Input;
+use rtrace::analysis::IrqSource;
+use rtrace::assertion::Names;
+use rtrace::symbols::Kallsyms;
+use rtrace::trace_dat::OptionId;
+
+/// The names of a recording: by its machine and its kernel's symbols.
+pub(super) struct RecordingNames<'a> {
+    machine: Option<Machine>,
+    kallsyms: &'a Kallsyms,
+}
+
+impl<'a> RecordingNames<'a> {
+    pub(super) fn of(input: &'a Input) -> Self {
+        let uname = input.trace.option(OptionId::UNAME).map(|option| option.text()).unwrap_or_default();
+        RecordingNames { machine: Machine::of(&uname), kallsyms: &input.symbols.kallsyms }
+    }
+}
+
+impl Names for RecordingNames<'_> {
+    fn syscall(&self, number: i64) -> Option<String> {
+        self.machine?.name(number).map(str::to_owned)
+    }
+
+    fn handler(&self, source: &IrqSource) -> String {
+        handler_name(source, self.kallsyms)
+    }
+}

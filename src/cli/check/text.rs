@@ -1,0 +1,64 @@
+//! Verdicts as text.
+
+use super::{Verdicts, word};
+use crate::cli::analyze::unit::Unit;
+use crate::cli::exit::Failure;
+use crate::cli::query::Input;
+use rtrace::analysis::Spot;
+use rtrace::assertion::{Checked, Verdict};
+use std::io::Write;
+
+pub(super) fn write(verdicts: &Verdicts<'_>, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
+    for result in &verdicts.results {
+        let checked = &result.checked;
+        let verdict = match checked.verdict {
+            Verdict::Fail => "FAIL",
+            other => word(other),
+        };
+        writeln!(out, "{verdict:<14} {}", result.name)?;
+        if result.name != checked.text {
+            writeln!(out, "  {}", checked.text)?;
+        }
+        writeln!(out, "  {}", found(checked))?;
+        for reason in &checked.reasons {
+            writeln!(out, "  {reason}")?;
+        }
+        if let Some(spot) = checked.spot.filter(|_| checked.verdict != Verdict::Pass) {
+            writeln!(out, "  {}", place(&spot, input))?;
+            for line in &result.context {
+                writeln!(out, "    {line}")?;
+            }
+            let at = Unit::Nanoseconds.point(spot.at);
+            writeln!(out, "  See `rtrace report {} --around {at}`.", verdicts.path.display())?;
+        }
+    }
+    let [pass, fail, unknown] = [Verdict::Pass, Verdict::Fail, Verdict::Indeterminate].map(|one| verdicts.count(one));
+    let all = verdicts.results.len();
+    let plural = if all == 1 { "" } else { "s" };
+    Ok(writeln!(out, "{all} assertion{plural}: {pass} pass, {fail} fail, {unknown} indeterminate")?)
+}
+
+/// `found 1.204 ms in 1204 intervals, wanted < 500 us`.
+pub(super) fn found(checked: &Checked) -> String {
+    let [found, wanted] =
+        checked.values.map(|value| value.map_or("nothing known".to_owned(), |value| value.to_string()));
+    let of = checked.samples.map(|samples| match samples {
+        1 => " in 1 interval".to_owned(),
+        _ => format!(" in {samples} intervals"),
+    });
+    format!("found {found}{}, wanted {} {wanted}", of.unwrap_or_default(), checked.op)
+}
+
+/// `1.9 ms from 123.456 to 123.458 on CPU 1, task ls [123]`.
+pub(super) fn place(spot: &Spot, input: &Input) -> String {
+    let unit = Unit::Nanoseconds;
+    let task = spot.pid.map(|pid| {
+        let comm = input.symbols.comms.get(pid).map(String::from_utf8_lossy);
+        format!(", task {} [{}]", comm.as_deref().unwrap_or("<...>"), pid.0)
+    });
+    let time = match spot.time() {
+        0 => format!("at {}", unit.point(spot.at)),
+        time => format!("{} us from {} to {}", unit.short(time), unit.point(spot.begin), unit.point(spot.at)),
+    };
+    format!("{time} on CPU {}{}", spot.cpu.0, task.unwrap_or_default())
+}

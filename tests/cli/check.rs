@@ -1,0 +1,199 @@
+//! `rtrace check`.
+
+use crate::common::account::agree;
+use crate::common::corpus::own;
+use crate::common::environment::TestEnvironment;
+use crate::common::synthetic::fork_storm;
+use crate::common::trace_files::trace_files;
+use rtrace::trace_dat::Codec;
+use rtrace::trace_dat::write::Version;
+use serde_json::Value;
+
+fn small() -> String {
+    own().join("host/small-zlib.dat").to_string_lossy().into_owned()
+}
+
+/// Recordings of all kinds of machines, those with lost events among them.
+#[test]
+fn quantities_are_those_of_the_definitions() {
+    let env = TestEnvironment::new();
+    let mut compared = 0;
+    for path in trace_files() {
+        let file = path.to_string_lossy().into_owned();
+        let sound = env.rtrace(&["report", "--count", &file]).status() == Some(0);
+        // The others are damaged, or too large for a slow program.
+        if sound && path.metadata().is_ok_and(|file| file.len() < 1 << 19) {
+            let Some(quantities) = agree(&env, "check", &file, &[]) else { return };
+            compared += usize::from(quantities > 20);
+        }
+    }
+    assert!(compared >= 3, "{compared} files");
+}
+
+#[test]
+fn many_durations_and_any_number_of_threads() {
+    let env = TestEnvironment::new();
+    fork_storm(5, 30_000, 60, 2).write(&env.path().join("trace.dat"), Version::V7(Codec::Zstd));
+    let Some(quantities) = agree(&env, "check", "trace.dat", &[]) else { return };
+    assert!(quantities > 20, "{quantities}");
+    agree(&env, "check", "trace.dat", &["--since", "+5ms", "--until", "-5ms"]);
+    let check = |threads: &str| {
+        let wait = "p99(latency(sched:sched_wakeup, sched:sched_switch, pid=next_pid)) < 1us";
+        env.rtrace(&["check", "--json", "--threads", threads, "-a", wait, "-a", "lost == 0"]).stdout()
+    };
+    let expected = check("1");
+    for threads in ["2", "3", "8"] {
+        assert!(check(threads) == expected, "{threads} threads");
+    }
+}
+
+#[test]
+fn verdicts_and_exit_codes() {
+    let env = TestEnvironment::new();
+    for (assertions, exit, words) in [
+        (&["lost == 0", "duration < 1s"][..], 0, "2 assertions: 2 pass, 0 fail, 0 indeterminate"),
+        (&["lost == 0", "count(sched:sched_switch) < 6"], 3, "found 6, wanted < 6"),
+        (&["max(wait()) <= 9153ns"], 0, "found 9.153 us in 2 intervals, wanted <= 9.153 us"),
+        (
+            &["max(wait()) < 9153ns"],
+            3,
+            "9.153 us from 2128.995307877 to 2128.995317030 on CPU 0, task rcu_preempt [15]",
+        ),
+        (&["p99(wait()) < 1s"], 4, "there are 2 such intervals; 100 are needed"),
+        (&["p50(wait(migration*)) < 1s"], 4, "there is 1 such interval; 2 are needed"),
+        (&["max(wait(nosuch)) < 1s"], 4, "there is no such interval"),
+        (&["count(block:block_rq_issue) == 0"], 4, "no event matches `block:block_rq_issue`"),
+        (&["max(syscall()) < 1s"], 4, "no system calls were recorded"),
+        (&["max(io()) < 1s"], 4, "block:block_rq_complete was not recorded"),
+        // A failure counts more than what is not known.
+        (&["max(io()) < 1s", "lost > 0"], 3, "2 assertions: 0 pass, 1 fail, 1 indeterminate"),
+        (&["run(find) / duration > 97%", "run(1525) <= duration"], 0, "found 0.976, wanted > 0.97"),
+        (&["count(sched:sched_switch) / duration - 1/s < 10000/s"], 0, "wanted < 10000 /s"),
+        (&["busy < 99%"], 0, "wanted < 0.99"),
+    ] {
+        let args: Vec<&str> = assertions.iter().flat_map(|one| ["--assert", one]).collect();
+        let outcome = env.rtrace(&[&["check", &small()], &args[..]].concat());
+        outcome.exits(exit).complains("").prints_with(words);
+    }
+    let few = env.rtrace(&["check", &small(), "-a", "max(wait()) < 1s", "--min-samples", "3"]);
+    few.exits(4).prints_with("there are 2 such intervals; 3 are needed");
+    let empty = env.rtrace(&["check", &small(), "-a", "duration < 1s", "--since", "99999"]);
+    empty.exits(4).prints_with("no event is in the window");
+}
+
+/// A file of trace-cmd has the formats of whole systems: they do not say that an event was enabled.
+#[test]
+fn what_never_happened_may_not_have_been_recorded() {
+    let env = TestEnvironment::new();
+    let formats = env.rtrace(&["report", "--events", &small()]).stdout();
+    assert!(formats.contains("name: sched_swap_numa\n"), "the file has the format");
+    let outcome = env.rtrace(&["check", &small(), "-a", "count(sched:sched_swap_numa) == 0"]);
+    outcome.exits(4).prints_with("which does not say that it was enabled");
+    let outcome = env.rtrace(&["check", &small(), "-a", "count(sched:sched_swap_numa) <= 5"]);
+    outcome.exits(4);
+}
+
+#[test]
+fn what_is_wrong_is_shown_with_its_place() {
+    let env = TestEnvironment::new();
+    for (assertion, error) in [
+        ("lots == 0", "no such quantity\n  assert: lots == 0\n          ^~~~"),
+        ("max(wait()) < 5", "a time is compared with a number"),
+        (
+            "count(sched:sched_switch if nosuch == 1) < 5",
+            "field `nosuch` not found in sched:sched_switch\n  assert: count(sched:sched_switch if nosuch == 1) < 5",
+        ),
+        (
+            "max(latency(sched:sched_waking, sched:sched_switch, pid)) < 1s",
+            "sched:sched_switch has no number or text `pid`",
+        ),
+    ] {
+        let outcome = env.rtrace(&["check", &small(), "--assert", assertion]);
+        outcome.exits(2).prints("");
+        assert!(outcome.stderr().contains(error), "{assertion}: {}", outcome.stderr());
+    }
+    let nothing = env.rtrace(&["check", &small()]);
+    nothing.exits(2);
+    assert!(nothing.stderr().contains("nothing is asserted"), "{}", nothing.stderr());
+}
+
+#[test]
+fn a_file_of_assertions() {
+    let env = TestEnvironment::new();
+    let spec = |text: &str| {
+        std::fs::write(env.path().join("rtrace.toml"), text).unwrap();
+        env.rtrace(&["check", &small(), "--spec", "rtrace.toml"])
+    };
+    let good = spec("min-samples = 2\n[assert]\n\"z: none lost\" = \"lost == 0\"\nquick = 'max(wait()) < 1ms'\n");
+    good.exits(0)
+        .prints_with("pass           z: none lost\n  lost == 0\n  found 0, wanted == 0\npass           quick\n");
+    spec("min-samples = 3\n[assert]\nquick = 'max(wait()) < 1ms'\n").exits(4);
+    for (text, error) in [
+        ("[assert]\nquick = 'max(wait()) <'\n", "quick: a number or a quantity is expected here"),
+        ("[assert]\nquick = 7\n", "`quick` must be an assertion in quotes"),
+        ("[asserts]\n", "unknown field `asserts`"),
+        ("[assert\n", "rtrace.toml"),
+        ("min-samples = 3\n", "nothing is asserted"),
+        ("", "nothing is asserted"),
+    ] {
+        let outcome = spec(text);
+        outcome.exits(2).prints("");
+        assert!(outcome.stderr().contains(error), "{text}: {}", outcome.stderr());
+    }
+    env.rtrace(&["check", &small(), "--spec", "nosuch.toml"]).exits(1);
+}
+
+#[test]
+fn other_tools_read_the_verdicts() {
+    let env = TestEnvironment::new();
+    let summary = env.path().join("summary.md");
+    let assertions = ["-a", "lost == 0", "-a", "max(wait()) < 1us", "-a", "max(io()) < 1ms"];
+    let file = small();
+    let args = [&["check", &file, "--junit", "out.xml", "--github"], &assertions[..]].concat();
+    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+    let output = command.args(&args).env("GITHUB_STEP_SUMMARY", &summary).output().expect("rtrace runs");
+    assert_eq!(output.status.code(), Some(3));
+    let said = String::from_utf8(output.stdout).expect("UTF-8");
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(
+        lines[0].starts_with("::error title=fail%3A max(wait()) < 1us::max(wait()) < 1us: found 9.153 us"),
+        "{said}"
+    );
+    assert!(lines[1].starts_with("::warning title=indeterminate%3A max(io()) < 1ms::"), "{said}");
+    assert_eq!(lines[2], "1 pass, 1 fail, 1 indeterminate");
+    let table = std::fs::read_to_string(summary).expect("a summary");
+    assert!(table.contains("| pass | lost == 0 | found 0, wanted == 0 |\n"), "{table}");
+    let junit = std::fs::read_to_string(env.path().join("out.xml")).expect("a report");
+    for part in [
+        "tests=\"3\" failures=\"1\" errors=\"1\"",
+        "name=\"lost == 0\"/>",
+        "<failure message=\"found 9.153 us",
+        "max(wait()) &lt; 1us",
+    ] {
+        assert!(junit.contains(part), "{part}: {junit}");
+    }
+    let json = env.rtrace(&[&["check", &small(), "--json"], &assertions[..]].concat());
+    json.exits(3);
+    let json: Value = serde_json::from_str(&json.stdout()).expect("JSON");
+    assert_eq!((&json["schema"], &json["verdict"]), (&"rtrace.check".into(), &"fail".into()));
+    let wait = &json["assertions"][1];
+    assert_eq!((wait["left"]["observed"].as_f64(), wait["spot"]["pid"].as_i64()), (Some(9153.0), Some(15)));
+    assert!(wait["context"].as_array().is_some_and(|lines| lines.len() >= 3), "{wait}");
+    assert_eq!(json["assertions"][2]["left"], Value::Null);
+}
+
+/// Any flipped bit that may have hidden an event is told: nothing passes then.
+#[test]
+fn nothing_passes_on_a_damaged_file() {
+    let env = TestEnvironment::new();
+    fork_storm(2, 4_000, 20, 3).write(&env.path().join("trace.dat"), Version::V7(Codec::Zstd));
+    let max = "max(latency(sched:sched_wakeup, sched:sched_switch, pid=next_pid)) < 1h";
+    env.rtrace(&["check", "-a", max]).exits(0);
+    let mut bytes = std::fs::read(env.path().join("trace.dat")).unwrap();
+    let at = bytes.len() * 3 / 4;
+    bytes[at] ^= 0x40;
+    std::fs::write(env.path().join("trace.dat"), bytes).unwrap();
+    let outcome = env.rtrace(&["check", "-a", max, "-a", "duration >= 0s", "-a", "lost < 1000"]);
+    outcome.exits(4).prints_with("1 pass, 0 fail, 2 indeterminate");
+    outcome.prints_with("the file is damaged in 1 place");
+}
