@@ -2369,7 +2369,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__record)
-            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -d -D -o -a -q -r -S -H -G -k -K -m -s -h --event --for --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --output --all-formats --quiet --duration --timeout --top --self --max-lost --summary-json --max-size --min-free --ring --ring-time --priority --compression --date --profile --only-named --hook --by-comm --ts-offset --keep --keep-all --nosplice --dry-run --max-per-cpu --poll --sleep --proc-map --tsc2nsec --file-version --daemonize --pid-file --daemonized --device --stderr --temp --debug --help"
+            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -d -D -o -a -q -r -S -H -G -k -K -m -s -h --event --for --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --output --all-formats --quiet --duration --timeout --top --self --max-lost --assert --summary-json --max-size --min-free --ring --ring-time --priority --compression --date --profile --only-named --hook --by-comm --ts-offset --keep --keep-all --nosplice --dry-run --max-per-cpu --poll --sleep --proc-map --tsc2nsec --file-version --daemonize --pid-file --daemonized --device --stderr --temp --debug --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2535,6 +2535,10 @@ _rtrace() {
                     return 0
                     ;;
                 --max-lost)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --assert)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -88,6 +88,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s o -l output -d 
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l duration -d 'End after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l timeout -d 'End CMD after TIME and exit with 124' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-lost -d 'Exit with 4 if more than N events were lost' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l assert -d 'Hold an assertion against the recording when it is made: exit with 3 if it fails, 4 if that is not known (where CMD itself did not fail); `rtrace help assertions`' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l summary-json -d 'Write the summary to FILE as JSON' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-size -d 'End recording before the file is larger than SIZE; CMD goes on and is waited for' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l min-free -d 'End recording, with 4, before the file system has less than SIZE left' -r

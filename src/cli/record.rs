@@ -4,19 +4,21 @@ mod daemon;
 mod live;
 mod more;
 
+use super::check;
 use super::exit::{Exit, Failure};
 use super::record_error::{explain, failure};
 use super::terminal::say;
 use super::traced::{ProfileArgs, SessionArgs, Traced, add_profile};
 use clap::error::ErrorKind;
 use live::Screen;
+use rtrace::assertion::Assertion;
 use rtrace::record::{
     self, BufferPlan, Compression, Ended, Limits, Observer, Plan, Reached, RecordError, Summary, TargetBuffer,
 };
 use rtrace::safe_file;
 use rtrace::units::{ByteSize, parse_duration};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Record events into a trace.dat file
@@ -42,6 +44,10 @@ pub(crate) struct Args {
     /// Exit with 4 if more than N events were lost
     #[arg(long, value_name = "N")]
     max_lost: Option<u64>,
+    /// Hold an assertion against the recording when it is made: exit with 3 if it fails, 4 if that is not known (where CMD
+    /// itself did not fail); `rtrace help assertions`
+    #[arg(long, value_name = "ASSERTION", value_parser = check::assertion)]
+    assert: Vec<Assertion>,
     /// Write the summary to FILE as JSON
     #[arg(long, value_name = "FILE")]
     summary_json: Option<PathBuf>,
@@ -80,6 +86,8 @@ Examples:
     rtrace record -F -c -b 16M -e 'syscalls:sys_enter_*' -- ./server --once
   Ten seconds of the whole machine, without what a filter leaves out:
     rtrace record --duration 10 -e sched:sched_switch -f 'prev_pid != 0'
+  A job that fails if its tasks wait too long for a CPU:
+    rtrace record --for sched --assert 'lost == 0' --assert 'p99(wait()) < 5ms' -- make test
   What the kernel does on behalf of a command, three calls deep:
     rtrace record -F -p function_graph --max-graph-depth 3 -- ls
   What would be written, without writing it:
@@ -189,8 +197,22 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     match summary.error.take() {
         Some(error) => Err(unfinished(error, &summary, own)),
-        None => verdict(&summary, args.max_lost),
+        None => verdict(&summary, args.max_lost).and_then(|exit| {
+            asserted(args, &summary.output, exit).map_err(|failure| failure.with_exit(|_| own(Exit::Failed)))
+        }),
     }
+}
+
+/// The exit code of a recording that made the file at `path` and would end with `exit`, after its assertions.
+fn asserted(args: &Args, path: &Path, exit: Exit) -> Result<Exit, Failure> {
+    if args.assert.is_empty() {
+        return Ok(exit);
+    }
+    let (verdict, text) = check::check_recorded(&args.assert, path)?;
+    if !args.quiet || verdict != Exit::Success {
+        say(format_args!("{text}"));
+    }
+    Ok(if matches!(exit, Exit::Success | Exit::Command(0)) && verdict != Exit::Success { verdict } else { exit })
 }
 
 /// The failure at the end of a recording, with what is left of the file.

@@ -119,3 +119,25 @@ fn what_did_not_happen_is_known() {
     let outcome = env.rtrace(&["check", "-a", "count(sched:sched_process_hang) == 0"]);
     outcome.exits(4).prints_with("which does not say that it was enabled");
 }
+
+/// A recording is judged as soon as it is made; the command's own failure counts more.
+#[test]
+fn a_recording_is_held_against_assertions() {
+    let Some((_, _alone)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let record = |assertions: &[&str], command: &[&str]| {
+        let assertions: Vec<&str> = assertions.iter().flat_map(|one| ["--assert", one]).collect();
+        let line = ["record", "-q", "--journal-dir", "journal", "--for", "sched"];
+        env.rtrace(&[&line[..], &assertions, &["--"], command].concat())
+    };
+    record(&["lost == 0", "max(wait(sleep)) < 10s"], &["sleep", "0.02"]).exits(0).complains("");
+    let fails = record(&["count(sched:sched_switch) == 0"], &["sleep", "0.02"]);
+    fails.exits(3).prints("");
+    assert!(fails.stderr().starts_with("FAIL           count(sched:sched_switch) == 0\n"), "{}", fails.stderr());
+    record(&["max(io()) < 1s"], &["sleep", "0.02"]).exits(4);
+    record(&["count(sched:sched_switch) == 0"], &["sh", "-c", "exit 7"]).exits(7);
+    let wrong = record(&["lots == 0"], &["touch", "ran"]);
+    wrong.exits(2);
+    assert!(!env.path().join("ran").exists(), "nothing runs after a wrong assertion");
+    record(&["count(sched:sched_switch if nosuch == 1) == 0"], &["true"]).exits(125);
+}

@@ -20,7 +20,7 @@ use crate::cli::terminal::stdout;
 use rtrace::recording::{Notice, Query};
 use std::io::{BufWriter, Write};
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Say where time went in a recording
 ///
@@ -48,7 +48,7 @@ enum What {
 }
 
 /// The events that an analysis reads.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(super) struct FileArgs {
     /// Recording to read [default: trace.dat]
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -64,6 +64,11 @@ pub(super) struct FileArgs {
 }
 
 impl FileArgs {
+    /// All events of the recording at `path`.
+    pub(super) fn of(path: &Path) -> Self {
+        FileArgs { file: Some(path.to_owned()), ..FileArgs::default() }
+    }
+
     /// Opens the recording and has `print` write what it makes of the events.
     fn print(&self, print: impl FnOnce(&Events<'_>, &mut dyn Write) -> Result<(), Failure>) -> Result<Exit, Failure> {
         self.answer(|events, out| print(events, out).map(|()| Exit::Success))

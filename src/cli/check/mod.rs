@@ -17,6 +17,7 @@ use names::RecordingNames;
 use rtrace::analysis::{Both, Extent, Extents};
 use rtrace::assertion::{Assertion, Check, Checked, Conditions, Verdict};
 use rtrace::recording::Query;
+use rtrace::trace_dat::Buffer;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -59,7 +60,7 @@ pub(crate) struct Args {
     github: bool,
 }
 
-fn assertion(text: &str) -> Result<Assertion, String> {
+pub(super) fn assertion(text: &str) -> Result<Assertion, String> {
     Assertion::parse(text).map_err(|error| {
         let hints: String = error.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
         format!("\n{error}{hints}")
@@ -93,6 +94,14 @@ impl Verdicts<'_> {
         }
     }
 
+    fn exit(&self) -> Exit {
+        match self.all() {
+            Verdict::Pass => Exit::Success,
+            Verdict::Fail => Exit::Unmet,
+            Verdict::Indeterminate => Exit::Incomplete,
+        }
+    }
+
     fn count(&self, verdict: Verdict) -> usize {
         self.results.iter().filter(|result| result.checked.verdict == verdict).count()
     }
@@ -122,18 +131,44 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             Failure::new(Exit::Usage, error).hint("Say what must hold: `--assert 'lost == 0'`, or `--spec FILE`.")
         );
     }
-    args.file.answer(|events, out| check(args, named, min_samples.unwrap_or(1), events, out))
+    args.file.answer(|events, out| {
+        let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
+        let verdicts = judge(named, min_samples.unwrap_or(1), events, &query, buffer)?;
+        if let Some(path) = &args.junit {
+            junit::write(&verdicts, path)?;
+        }
+        let input = &events.inputs[0];
+        match (args.json, args.github) {
+            (true, _) => writeln!(out, "{:#}", json::document(&verdicts, input))?,
+            (_, true) => github::write(&verdicts, out)?,
+            _ => text::write(&verdicts, input, out)?,
+        }
+        Ok(verdicts.exit())
+    })
 }
 
-fn check(
-    args: &Args,
+/// Holds `assertions` against what was just recorded to `path`; of several buffers that hold events, against the main one.
+/// Gives the verdicts as text.
+pub(super) fn check_recorded(assertions: &[Assertion], path: &Path) -> Result<(Exit, String), Failure> {
+    let named = assertions.iter().map(|assertion| (assertion.text.clone(), assertion.clone())).collect();
+    let mut said = Vec::new();
+    let exit = FileArgs::of(path).answer(|events, _| {
+        let (query, buffer) = one_buffer(None, events).or_else(|_| one_buffer(Some(""), events))?;
+        let verdicts = judge(named, 1, events, &query, buffer)?;
+        text::write(&verdicts, &events.inputs[0], &mut said)?;
+        Ok(verdicts.exit())
+    })?;
+    Ok((exit, String::from_utf8_lossy(&said).into_owned()))
+}
+
+fn judge<'e>(
     named: Vec<(String, Assertion)>,
     min_samples: u64,
-    events: &Events<'_>,
-    out: &mut dyn Write,
-) -> Result<Exit, Failure> {
+    events: &Events<'e>,
+    query: &Query<'e>,
+    buffer: &'e Buffer,
+) -> Result<Verdicts<'e>, Failure> {
     let input = &events.inputs[0];
-    let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
     let (names, assertions): (Vec<String>, Vec<Assertion>) = named.into_iter().unzip();
     let formats: Vec<_> = input.formats().collect();
     let check = Check::new(assertions, &formats, input.trace.abi, &input.symbols.comms).map_err(|error| {
@@ -158,31 +193,15 @@ fn check(
         .zip(names)
         .map(|(checked, name)| {
             let wanted = checked.spot.filter(|_| checked.verdict != Verdict::Pass);
-            let context = wanted.map(|spot| context::lines(&query, &spot)).transpose()?.unwrap_or_default();
+            let context = wanted.map(|spot| context::lines(query, &spot)).transpose()?.unwrap_or_default();
             Ok(Judged { name, checked, context })
         })
         .collect::<Result<_, Failure>>()?;
-    let verdicts = Verdicts { path: &input.path, buffer: &buffer.name, clock: &buffer.clock, extent, results };
-    if let Some(path) = &args.junit {
-        junit::write(&verdicts, path)?;
-    }
-    match (args.json, args.github) {
-        (true, _) => writeln!(out, "{:#}", json::document(&verdicts, input))?,
-        (_, true) => github::write(&verdicts, out)?,
-        _ => text::write(&verdicts, input, out)?,
-    }
-    Ok(match verdicts.all() {
-        Verdict::Pass => Exit::Success,
-        Verdict::Fail => Exit::Unmet,
-        Verdict::Indeterminate => Exit::Incomplete,
-    })
+    Ok(Verdicts { path: &input.path, buffer: &buffer.name, clock: &buffer.clock, extent, results })
 }
 
 /// The events of the one buffer to look at.
-fn one_buffer<'e>(
-    wanted: Option<&str>,
-    events: &Events<'e>,
-) -> Result<(Query<'e>, &'e rtrace::trace_dat::Buffer), Failure> {
+fn one_buffer<'e>(wanted: Option<&str>, events: &Events<'e>) -> Result<(Query<'e>, &'e Buffer), Failure> {
     let trace = &events.inputs[0].trace;
     let all = || trace.buffers.iter();
     let found = match wanted {
