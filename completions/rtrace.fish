@@ -448,11 +448,20 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand list" -s h -l help -d 'Pri
 complete -c rtrace -n "__fish_rtrace_using_subcommand mem" -s i -l input -d 'The same, as trace-cmd has it' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand mem" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand mem" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from io irq sched syscalls" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from io irq sched syscalls" -f -a "io" -d 'Requests to block devices: how long they waited in the queue and were at the device, how many at once'
-complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from io irq sched syscalls" -f -a "irq" -d 'Interrupts, soft interrupts, timers and work items: how long they ran, and how long they were waited for'
-complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from io irq sched syscalls" -f -a "sched" -d 'Time of tasks and CPUs: running, waiting for a CPU, preempted, asleep, blocked'
-complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from io irq sched syscalls" -f -a "syscalls" -d 'System calls: how many, how long, how many failed and why, and how long their tasks were off the CPU'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from all io irq sched syscalls" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from all io irq sched syscalls" -f -a "all" -d 'All analyses of what was recorded, in one pass: sched, irq, syscalls, io'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from all io irq sched syscalls" -f -a "io" -d 'Requests to block devices: how long they waited in the queue and were at the device, how many at once'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from all io irq sched syscalls" -f -a "irq" -d 'Interrupts, soft interrupts, timers and work items: how long they ran, and how long they were waited for'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from all io irq sched syscalls" -f -a "sched" -d 'Time of tasks and CPUs: running, waiting for a CPU, preempted, asleep, blocked'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from all io irq sched syscalls" -f -a "syscalls" -d 'System calls: how many, how long, how many failed and why, and how long their tasks were off the CPU'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -s i -l input -d 'Recording to read' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -l top -d 'Number of rows in a table; 0 for all [default: 20; all with --json]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -s i -l input -d 'Recording to read' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -l until -d 'Only up to this time' -r
@@ -1144,4 +1153,4 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_s
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -a "kprobe kretprobe uprobe uretprobe eprobe fprobe fretprobe tprobe user"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
-complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add analyses analyze assertions check check-events clear continue convert create define dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"
+complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add all analyses analyze assertions check check-events clear continue convert create define dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"

@@ -45,5 +45,5 @@ pub use profile::{
 };
 pub use sched::{CpuSched, LongestWait, Sched, SchedCounts, SchedReport, TaskSched, TimeIn, Waker};
 pub use syscalls::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, Syscalls, TaskSyscalls};
-pub use together::{Both, Several};
+pub use together::{Both, Perhaps, Several};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};

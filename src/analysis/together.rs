@@ -56,3 +56,37 @@ impl<T: InOrder> InOrder for Several<T> {
         self.0.into_iter().map(InOrder::finish).collect()
     }
 }
+
+/// An analysis, or none.
+#[derive(Clone, Debug)]
+pub struct Perhaps<A>(pub Option<A>);
+
+impl<A: Analysis> Analysis for Perhaps<A> {
+    type Part = Option<A::Part>;
+    type Finding = Option<A::Finding>;
+
+    fn begin(&self) -> Self::Part {
+        self.0.as_ref().map(A::begin)
+    }
+
+    fn fork(&self, used: Option<Self::Part>) -> Self::Part {
+        self.0.as_ref().map(|analysis| analysis.fork(used.flatten()))
+    }
+
+    #[inline]
+    fn record(&self, record: &Record<'_>, part: &mut Self::Part) {
+        if let (Some(analysis), Some(part)) = (&self.0, part) {
+            analysis.record(record, part);
+        }
+    }
+
+    fn merge(&self, known: &mut Self::Part, later: &mut Self::Part) {
+        if let (Some(analysis), Some(known), Some(later)) = (&self.0, known, later) {
+            analysis.merge(known, later);
+        }
+    }
+
+    fn finish(self, known: Self::Part) -> Self::Finding {
+        self.0.zip(known).map(|(analysis, known)| analysis.finish(known))
+    }
+}

@@ -65,6 +65,35 @@ fn the_account_is_the_same_on_any_number_of_threads() {
     }
 }
 
+/// One pass for all of them is no other answer.
+#[test]
+fn all_at_once_is_what_each_says() {
+    let env = TestEnvironment::new();
+    let json = |args: &[&str]| {
+        let outcome = env.rtrace(args);
+        (outcome.status(), serde_json::from_str::<Value>(&outcome.stdout()).unwrap_or_default())
+    };
+    let mut compared = 0;
+    for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 4 << 20)) {
+        let file = path.to_string_lossy();
+        let (status, all) = json(&["analyze", "all", "--json", &file]);
+        for what in ["sched", "irq", "syscalls", "io"] {
+            let (alone, document) = json(&["analyze", what, "--json", &file]);
+            assert_eq!(all["analyses"][what], document, "{what} of {file}");
+            compared += usize::from(alone == Some(0) && status == Some(0));
+        }
+        let threads = json(&["analyze", "all", "--json", "--threads", "1", &file]);
+        assert_eq!((status, &all), (threads.0, &threads.1), "{file}");
+    }
+    assert!(compared > 10, "{compared} answers");
+    let text = env.rtrace(&["analyze", "all", "--top", "1", &small()]);
+    text.exits(0).complains("").prints_with("== sched\nWindow: 2128.992837567 to 2128.995414645, 2.577 ms; 2 CPUs");
+    text.prints_with("(3 more; `--top 0` shows all)\n");
+    text.prints_with("\n== io: not recorded (`rtrace record --for io`)\n");
+    let kprobe = own().join("i386/kprobe.dat").to_string_lossy().into_owned();
+    env.rtrace(&["analyze", "all", &kprobe]).exits(1).prints("");
+}
+
 #[test]
 fn tables_say_where_time_went() {
     let env = TestEnvironment::new();

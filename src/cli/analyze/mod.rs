@@ -1,5 +1,6 @@
 //! `rtrace analyze`.
 
+mod all;
 mod answers;
 mod distribution;
 mod errno;
@@ -30,6 +31,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 EXAMPLES:
   rtrace record --for sched -- make; rtrace analyze sched
+  rtrace record --for sched,irq,syscalls,io -- make; rtrace analyze all --top 5
   rtrace analyze sched run.dat --since -1s --top 5
   rtrace record --for irq -- sleep 5; rtrace analyze irq --kind softirq,work
   rtrace record --for syscalls -- ls; rtrace analyze syscalls --sort errors
@@ -41,6 +43,7 @@ pub(crate) struct Args {
 
 #[derive(clap::Subcommand)]
 enum What {
+    All(all::Args),
     Io(io::Args),
     Irq(irq::Args),
     Sched(sched::Args),
@@ -101,6 +104,7 @@ impl FileArgs {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.what {
+        What::All(args) => all::run(args),
         What::Io(args) => io::run(args),
         What::Irq(args) => irq::run(args),
         What::Sched(args) => sched::run(args),

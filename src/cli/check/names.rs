@@ -6,7 +6,6 @@ use crate::cli::query::Input;
 use rtrace::analysis::IrqSource;
 use rtrace::assertion::Names;
 use rtrace::symbols::Kallsyms;
-use rtrace::trace_dat::OptionId;
 
 /// The names of a recording: by its machine and its kernel's symbols.
 pub(super) struct RecordingNames<'a> {
@@ -16,8 +15,7 @@ pub(super) struct RecordingNames<'a> {
 
 impl<'a> RecordingNames<'a> {
     pub(super) fn of(input: &'a Input) -> Self {
-        let uname = input.trace.option(OptionId::UNAME).map(|option| option.text()).unwrap_or_default();
-        RecordingNames { machine: Machine::of(&uname), kallsyms: &input.symbols.kallsyms }
+        RecordingNames { machine: Machine::of_recording(input), kallsyms: &input.symbols.kallsyms }
     }
 }
 

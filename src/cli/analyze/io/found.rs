@@ -5,7 +5,7 @@ use crate::cli::analyze::words::many;
 use rtrace::analysis::IoReport;
 
 /// One buffer's answer.
-pub(super) struct Found<'a> {
+pub(in crate::cli::analyze) struct Found<'a> {
     pub(super) place: Place<'a>,
     pub(super) report: IoReport,
 }

@@ -4,22 +4,24 @@ mod found;
 mod json;
 
 use super::FileArgs;
-use super::answers::{answers, each, lacking};
+use super::answers::{self, Finding, Question};
+use super::place::Place;
 use super::table::Table;
 use super::words::{many, percent, quoted};
 use super::{distribution, errno};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Events;
+use crate::cli::query::Input;
 use found::{Found, notes};
 use rtrace::analysis::{Durations, Io, IoRequests};
 use rtrace::units::ByteSize;
+use serde_json::Value;
 use std::io::Write;
 
 /// Requests to block devices: how long they waited in the queue and were at the device, how many at once
 ///
 /// From block:block_rq_issue and block_rq_complete; as far as they are recorded, block_rq_insert and block_rq_requeue.
 /// `rtrace help analyses` defines each number.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(super) struct Args {
     #[command(flatten)]
     file: FileArgs,
@@ -32,27 +34,39 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    args.file.print(|events, out| print(args, events, out))
+    answers::run(args, &args.file, args.json, args.csv)
 }
 
-fn print(args: &Args, events: &Events<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-    let input = &events.inputs[0];
-    let io = Io::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
-    if !io.has_events() {
-        return Err(lacking(input, "block_rq_complete", "io"));
+impl Question for Args {
+    type Analysis = Io;
+    type Found<'e> = Found<'e>;
+    const PURPOSE: &'static str = "io";
+    const LACKING: &'static str = "whole requests to block devices";
+
+    fn analysis(&self, input: &Input) -> Option<Io> {
+        let io = Io::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
+        io.has_events().then_some(io)
     }
-    let found = answers(events, io)?.into_iter().map(|(place, report)| Found { place, report });
-    let found: Vec<Found<'_>> = found.filter(|found| !found.report.requests.is_empty()).collect();
-    if found.is_empty() {
-        return Err(lacking(input, "whole requests to block devices in this window", "io"));
+
+    fn found<'e>(&self, _: &'e Input, place: Place<'e>, report: Finding<Self>) -> Option<Found<'e>> {
+        (!report.requests.is_empty()).then_some(Found { place, report })
     }
-    if args.json {
-        return Ok(writeln!(out, "{:#}", json::document(&input.path, found.iter()))?);
+
+    fn place<'f>(found: &'f Found<'_>) -> &'f Place<'f> {
+        &found.place
     }
-    if args.csv {
-        return csv(&found, out);
+
+    fn document(&self, input: &Input, found: &[Found<'_>]) -> Value {
+        json::document(&input.path, found.iter())
     }
-    each(found.iter().map(|found| (found.place, found)), out, text)
+
+    fn csv(&self, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
+        csv(found, out)
+    }
+
+    fn text(&self, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+        text(found, out)
+    }
 }
 
 fn text(found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use rtrace::analysis::{HandlerKind, IrqReport, IrqSource};
 use rtrace::symbols::Kallsyms;
 
 /// One buffer's answer.
-pub(super) struct Found<'a> {
+pub(in crate::cli::analyze) struct Found<'a> {
     pub(super) place: Place<'a>,
     pub(super) kallsyms: &'a Kallsyms,
     pub(super) report: IrqReport,

@@ -4,14 +4,16 @@ pub(in crate::cli) mod found;
 mod json;
 
 use super::FileArgs;
-use super::answers::{answers, each, lacking};
+use super::answers::{self, Finding, Question};
 use super::distribution;
+use super::place::Place;
 use super::table::Table;
 use super::words::{cut, many, not_shown, percent, quoted};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Events;
+use crate::cli::query::Input;
 use found::{Found, notes};
 use rtrace::analysis::{HandlerKind, IrqSource, Irqs};
+use serde_json::Value;
 use std::cmp::Reverse;
 use std::io::Write;
 
@@ -19,7 +21,7 @@ use std::io::Write;
 ///
 /// From the events irq:*, irq_vectors:*_entry and *_exit, timer:timer_expire_*, timer:hrtimer_expire_* and
 /// workqueue:workqueue_execute_*, as far as they are recorded. `rtrace help analyses` defines each number.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(super) struct Args {
     #[command(flatten)]
     file: FileArgs,
@@ -74,30 +76,48 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    args.file.print(|events, out| print(args, events, out))
+    answers::run(args, &args.file, args.json, args.csv)
 }
 
-fn print(args: &Args, events: &Events<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-    let input = &events.inputs[0];
-    let irqs = Irqs::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
-    if !irqs.has_events() {
-        return Err(lacking(input, "interrupts, timers or work items", "irq"));
+impl Args {
+    /// All of it, `top` rows to a table.
+    pub(super) fn with_top(top: Option<usize>) -> Self {
+        Args { top, ..Args::default() }
     }
-    let kallsyms = &input.symbols.kallsyms;
-    let found = answers(events, irqs)?.into_iter().map(|(place, report)| Found { place, kallsyms, report });
-    let found: Vec<Found<'_>> = found.filter(|found| !found.report.sources.is_empty()).collect();
-    if found.is_empty() {
-        return Err(lacking(input, "interrupts, timers or work items in this window", "irq"));
+}
+
+impl Question for Args {
+    type Analysis = Irqs;
+    type Found<'e> = Found<'e>;
+    const PURPOSE: &'static str = "irq";
+    const LACKING: &'static str = "interrupts, timers or work items";
+
+    fn analysis(&self, input: &Input) -> Option<Irqs> {
+        let irqs = Irqs::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
+        irqs.has_events().then_some(irqs)
     }
-    if args.json {
-        let rows = |found| args.rows(found, args.top.unwrap_or(0)).0;
-        let document = json::document(&input.path, found.iter().map(|found| (found, rows(found))));
-        return Ok(writeln!(out, "{document:#}")?);
+
+    fn found<'e>(&self, input: &'e Input, place: Place<'e>, report: Finding<Self>) -> Option<Found<'e>> {
+        let kallsyms = &input.symbols.kallsyms;
+        (!report.sources.is_empty()).then_some(Found { place, kallsyms, report })
     }
-    if args.csv {
-        return csv(args, &found, out);
+
+    fn place<'f>(found: &'f Found<'_>) -> &'f Place<'f> {
+        &found.place
     }
-    each(found.iter().map(|found| (found.place, found)), out, |found, out| text(args, found, out))
+
+    fn document(&self, input: &Input, found: &[Found<'_>]) -> Value {
+        let rows = |found| self.rows(found, self.top.unwrap_or(0)).0;
+        json::document(&input.path, found.iter().map(|found| (found, rows(found))))
+    }
+
+    fn csv(&self, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
+        csv(self, found, out)
+    }
+
+    fn text(&self, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+        text(self, found, out)
+    }
 }
 
 fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {

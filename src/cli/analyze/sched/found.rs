@@ -6,7 +6,7 @@ use rtrace::analysis::{SchedReport, TaskSched};
 use rtrace::units::Pid;
 
 /// One buffer's answer.
-pub(super) struct Found<'a> {
+pub(in crate::cli::analyze) struct Found<'a> {
     pub(super) place: Place<'a>,
     pub(super) report: SchedReport,
 }

@@ -4,15 +4,17 @@ mod found;
 mod json;
 
 use super::FileArgs;
-use super::answers::{answers, each, lacking};
+use super::answers::{self, Finding, Question};
 use super::distribution;
+use super::place::Place;
 use super::table::Table;
 use super::words::{cut, many, not_shown, percent, quoted};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Events;
+use crate::cli::query::Input;
 use found::{Found, notes};
 use rtrace::analysis::{Distribution, Sched, TaskSched, TimeIn};
 use rtrace::events::glob_matches;
+use serde_json::Value;
 use std::cmp::Reverse;
 use std::io::Write;
 
@@ -20,7 +22,7 @@ use std::io::Write;
 ///
 /// From sched_switch, and as far as they are recorded from sched_waking, sched_wakeup, sched_wakeup_new,
 /// sched_process_fork, sched_migrate_task and sched_stat_iowait. `rtrace help analyses` defines each number.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(super) struct Args {
     #[command(flatten)]
     file: FileArgs,
@@ -35,7 +37,7 @@ pub(super) struct Args {
 }
 
 /// The tasks to show. All are followed, whichever are shown.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 struct Rows {
     /// Only these tasks
     #[arg(long, value_name = "PID,...", value_delimiter = ',')]
@@ -94,29 +96,47 @@ impl Rows {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    args.file.print(|events, out| print(args, events, out))
+    answers::run(args, &args.file, args.json, args.csv)
 }
 
-fn print(args: &Args, events: &Events<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-    let input = &events.inputs[0];
-    let sched = Sched::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
-    if !sched.has_events() {
-        return Err(lacking(input, "sched_switch", "sched"));
+impl Args {
+    /// All of it, `top` rows to a table.
+    pub(super) fn with_top(top: Option<usize>) -> Self {
+        Args { rows: Rows { top, ..Rows::default() }, ..Args::default() }
     }
-    let found = answers(events, sched)?.into_iter().map(|(place, report)| Found { place, report });
-    let found: Vec<Found<'_>> = found.filter(|found| found.report.counts.switches > 0).collect();
-    if found.is_empty() {
-        return Err(lacking(input, "sched_switch in this window", "sched"));
+}
+
+impl Question for Args {
+    type Analysis = Sched;
+    type Found<'e> = Found<'e>;
+    const PURPOSE: &'static str = "sched";
+    const LACKING: &'static str = "sched_switch";
+
+    fn analysis(&self, input: &Input) -> Option<Sched> {
+        let sched = Sched::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
+        sched.has_events().then_some(sched)
     }
-    if args.json {
-        let rows = |found: &Found<'_>| args.rows.of(found, args.rows.top.unwrap_or(0)).0.into_iter().cloned().collect();
-        let document = json::document(&input.path, found.iter().map(|found| (found, rows(found))));
-        return Ok(writeln!(out, "{document:#}")?);
+
+    fn found<'e>(&self, _: &'e Input, place: Place<'e>, report: Finding<Self>) -> Option<Found<'e>> {
+        (report.counts.switches > 0).then_some(Found { place, report })
     }
-    if args.csv {
-        return csv(args, &found, out);
+
+    fn place<'f>(found: &'f Found<'_>) -> &'f Place<'f> {
+        &found.place
     }
-    each(found.iter().map(|found| (found.place, found)), out, |found, out| text(args, found, out))
+
+    fn document(&self, input: &Input, found: &[Found<'_>]) -> Value {
+        let rows = |found: &Found<'_>| self.rows.of(found, self.rows.top.unwrap_or(0)).0.into_iter().cloned().collect();
+        json::document(&input.path, found.iter().map(|found| (found, rows(found))))
+    }
+
+    fn csv(&self, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
+        csv(self, found, out)
+    }
+
+    fn text(&self, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+        text(self, found, out)
+    }
 }
 
 fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use rtrace::analysis::{SyscallReport, SyscallTimes};
 use rtrace::units::Pid;
 
 /// One buffer's answer.
-pub(super) struct Found<'a> {
+pub(in crate::cli::analyze) struct Found<'a> {
     pub(super) place: Place<'a>,
     pub(super) machine: Option<Machine>,
     pub(super) report: SyscallReport,

@@ -5,18 +5,19 @@ mod json;
 pub(in crate::cli) mod names;
 
 use super::FileArgs;
-use super::answers::{answers, each, lacking};
+use super::answers::{self, Finding, Question};
+use super::place::Place;
 use super::table::Table;
 use super::words::{cut, many, not_shown, percent, quoted};
 use super::{distribution, errno};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::{Events, Input};
+use crate::cli::query::Input;
 use found::{Found, notes};
 use names::Machine;
 use rtrace::analysis::{SyscallTimes, Syscalls};
 use rtrace::events::glob_matches;
-use rtrace::trace_dat::OptionId;
 use rtrace::units::Pid;
+use serde_json::Value;
 use std::cmp::Reverse;
 use std::io::Write;
 
@@ -24,7 +25,7 @@ use std::io::Write;
 ///
 /// From raw_syscalls:sys_enter and sys_exit, or else from the events of the system `syscalls`; the time off the CPU from
 /// sched_switch. `rtrace help analyses` defines each number.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(super) struct Args {
     #[command(flatten)]
     file: FileArgs,
@@ -114,34 +115,51 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    args.file.print(|events, out| print(args, events, out))
+    answers::run(args, &args.file, args.json, args.csv)
 }
 
-fn print(args: &Args, events: &Events<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-    let input = &events.inputs[0];
-    let mut syscalls = Syscalls::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
-    if !syscalls.has_events() {
-        return Err(lacking(input, "system calls", "syscalls"));
+impl Args {
+    /// All of it, `top` rows to a table.
+    pub(super) fn with_top(top: Option<usize>) -> Self {
+        Args { top, ..Args::default() }
     }
-    if let Some(callers) = args.callers(input) {
-        syscalls = syscalls.of_tasks(callers);
+}
+
+impl Question for Args {
+    type Analysis = Syscalls;
+    type Found<'e> = Found<'e>;
+    const PURPOSE: &'static str = "syscalls";
+    const LACKING: &'static str = "system calls";
+
+    fn analysis(&self, input: &Input) -> Option<Syscalls> {
+        let syscalls = Syscalls::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
+        let syscalls = Some(syscalls).filter(Syscalls::has_events)?;
+        Some(match self.callers(input) {
+            Some(callers) => syscalls.of_tasks(callers),
+            None => syscalls,
+        })
     }
-    let uname = input.trace.option(OptionId::UNAME).map(|option| option.text()).unwrap_or_default();
-    let machine = Machine::of(&uname);
-    let found = answers(events, syscalls)?.into_iter().map(|(place, report)| Found { place, machine, report });
-    let found: Vec<Found<'_>> = found.filter(|found| !found.report.calls.is_empty()).collect();
-    if found.is_empty() {
-        return Err(lacking(input, "system calls of these tasks in this window", "syscalls"));
+
+    fn found<'e>(&self, input: &'e Input, place: Place<'e>, report: Finding<Self>) -> Option<Found<'e>> {
+        (!report.calls.is_empty()).then(|| Found { place, machine: Machine::of_recording(input), report })
     }
-    if args.json {
-        let rows = |found| (args.calls(found, args.top.unwrap_or(0)).0, tasks(found, args.top.unwrap_or(0)).0);
-        let document = json::document(&input.path, found.iter().map(|found| (found, rows(found))));
-        return Ok(writeln!(out, "{document:#}")?);
+
+    fn place<'f>(found: &'f Found<'_>) -> &'f Place<'f> {
+        &found.place
     }
-    if args.csv {
-        return csv(args, &found, out);
+
+    fn document(&self, input: &Input, found: &[Found<'_>]) -> Value {
+        let rows = |found| (self.calls(found, self.top.unwrap_or(0)).0, tasks(found, self.top.unwrap_or(0)).0);
+        json::document(&input.path, found.iter().map(|found| (found, rows(found))))
     }
-    each(found.iter().map(|found| (found.place, found)), out, |found, out| text(args, found, out))
+
+    fn csv(&self, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
+        csv(self, found, out)
+    }
+
+    fn text(&self, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+        text(self, found, out)
+    }
 }
 
 fn tasks<'r>(found: &'r Found<'_>, top: usize) -> (Vec<&'r rtrace::analysis::TaskSyscalls>, usize) {

@@ -1,5 +1,7 @@
 //! Names of system calls, whose numbers each architecture has its own of.
 
+use crate::cli::query::Input;
+use rtrace::trace_dat::OptionId;
 use syscalls::{aarch64, arm, loongarch64, powerpc64, riscv64, s390x, x86, x86_64};
 
 /// The architecture that a recording is from.
@@ -29,6 +31,11 @@ impl Machine {
             "loongarch64" => Machine::Loongarch64,
             _ => return None,
         })
+    }
+
+    /// The machine that made the recording.
+    pub(in crate::cli) fn of_recording(input: &Input) -> Option<Self> {
+        Self::of(&input.trace.option(OptionId::UNAME)?.text())
     }
 
     /// The name of the call with this number.
