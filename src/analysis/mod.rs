@@ -17,6 +17,7 @@ mod interface;
 mod io;
 mod irq;
 mod log;
+mod map;
 mod mem;
 mod pairs;
 mod profile;

@@ -2,11 +2,11 @@
 
 use super::chosen::Chosen;
 use super::fields::{Number, Text};
+use super::map::Map;
 use super::{Durations, InOrder};
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;
 use crate::units::{CpuId, Pid};
-use std::collections::HashMap;
 
 /// Times from an event to the next one with the same key; an [`Analysis`](super::Analysis).
 ///
@@ -18,7 +18,7 @@ pub struct Pairs<'a> {
     to: Chosen<'a, Vec<KeyPart>>,
     limit: u64,
     /// The begin of each interval that is on, by key.
-    open: HashMap<Vec<u8>, u64>,
+    open: Map<Vec<u8>, u64>,
     key: Vec<u8>,
     found: PairReport,
 }
@@ -112,7 +112,7 @@ pub struct PairReport {
 impl<'a> Pairs<'a> {
     /// Times from an event of `from` to one of `to` with an equal key. Notes the first that is longer than `limit`.
     pub fn new(from: Chosen<'a, Vec<KeyPart>>, to: Chosen<'a, Vec<KeyPart>>, limit: u64) -> Self {
-        Pairs { from, to, limit, open: HashMap::new(), key: Vec::new(), found: PairReport::default() }
+        Pairs { from, to, limit, open: Map::default(), key: Vec::new(), found: PairReport::default() }
     }
 
     fn end(&mut self, record: &Record<'_>) {

@@ -3,11 +3,12 @@
 use super::events::{BlockDevice, Event, Events, IoOperation, Step};
 use super::report::{DeviceIo, IoCounts, IoReport, IoRequests, LongestRequest};
 use crate::abi::Abi;
+use crate::analysis::map::Map;
 use crate::analysis::{Durations, InOrder};
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;
 use crate::units::CpuId;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Requests to block devices; an [`Analysis`](crate::analysis::Analysis).
 #[derive(Clone, Debug)]
@@ -15,7 +16,7 @@ pub struct Io {
     events: Events,
     window: Option<(u64, u64)>,
     /// Requests on their way, by device and the sector that completes next.
-    open: HashMap<(BlockDevice, u64), Open>,
+    open: Map<(BlockDevice, u64), Open>,
     devices: BTreeMap<BlockDevice, Depth>,
     requests: BTreeMap<(BlockDevice, IoOperation), IoRequests>,
     counts: IoCounts,
@@ -63,7 +64,7 @@ impl Io {
         Io {
             events: Events::new(formats, abi),
             window: None,
-            open: HashMap::new(),
+            open: Map::default(),
             devices: BTreeMap::new(),
             requests: BTreeMap::new(),
             counts: IoCounts::default(),

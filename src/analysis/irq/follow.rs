@@ -3,12 +3,13 @@
 use super::events::{Event, Events, HandlerKind};
 use super::report::{CpuIrqs, IrqCounts, IrqReport, IrqSource, LongestIrq};
 use crate::abi::Abi;
+use crate::analysis::map::Map;
 use crate::analysis::{Durations, InOrder};
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;
 use crate::units::{CpuId, Pid};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Interrupts, soft interrupts, timers and work items; an [`Analysis`](crate::analysis::Analysis).
 #[derive(Clone, Debug)]
@@ -18,9 +19,9 @@ pub struct Irqs {
     sources: Sources,
     cpus: BTreeMap<CpuId, Cpu>,
     /// The work item that each worker task runs.
-    works: HashMap<Pid, Open>,
+    works: Map<Pid, Open>,
     /// Requests of work items that have not started.
-    queued: HashMap<u64, u64>,
+    queued: Map<u64, u64>,
     counts: IrqCounts,
 }
 
@@ -29,7 +30,7 @@ pub struct Irqs {
 struct Sources {
     all: Vec<IrqSource>,
     /// By kind and id; an interrupt may be shared by handlers of several names.
-    numbers: HashMap<(HandlerKind, u64), Vec<usize>>,
+    numbers: Map<(HandlerKind, u64), Vec<usize>>,
 }
 
 /// A handler that runs.
@@ -48,7 +49,7 @@ struct Cpu {
     /// The handlers that run, each within the one before.
     stack: Vec<Open>,
     /// Requests of soft interrupts that have not started.
-    raised: HashMap<u64, u64>,
+    raised: Map<u64, u64>,
     own: [u64; 7],
     runs: [u64; 7],
 }
@@ -61,8 +62,8 @@ impl Irqs {
             window: None,
             sources: Sources::default(),
             cpus: BTreeMap::new(),
-            works: HashMap::new(),
-            queued: HashMap::new(),
+            works: Map::default(),
+            queued: Map::default(),
             counts: IrqCounts::default(),
         }
     }

@@ -5,12 +5,13 @@ use super::report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 use super::steps::{Left, Step, Steps};
 use super::task::{LongestWait, Task, TimeIn, Waker};
 use crate::abi::Abi;
+use crate::analysis::map::Map;
 use crate::analysis::{Durations, InOrder};
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;
 use crate::units::{CpuId, Pid};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Time of tasks and CPUs, by state; an [`Analysis`](crate::analysis::Analysis).
 #[derive(Clone, Debug)]
@@ -20,7 +21,7 @@ pub struct Sched {
     window: Option<(u64, u64)>,
     tasks: Vec<Task>,
     /// The living task of each pid.
-    living: HashMap<Pid, usize>,
+    living: Map<Pid, usize>,
     cpus: BTreeMap<CpuId, Cpu>,
     /// Tasks that wait for any CPU.
     waiting: usize,
@@ -41,7 +42,7 @@ impl Sched {
             steps: Steps::new(formats, abi),
             window: None,
             tasks: Vec::new(),
-            living: HashMap::new(),
+            living: Map::default(),
             cpus: BTreeMap::new(),
             waiting: 0,
             waited: 0,

@@ -3,12 +3,13 @@
 use super::events::{Event, Events, Family};
 use super::report::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, TaskSyscalls};
 use crate::abi::Abi;
+use crate::analysis::map::Map;
 use crate::analysis::{Durations, InOrder};
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;
 use crate::units::{CpuId, Pid};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// System calls: their durations, errors and time off the CPU; an [`Analysis`](crate::analysis::Analysis).
@@ -29,9 +30,9 @@ pub struct Syscalls {
 struct Calls {
     any: bool,
     /// The call that each task is in.
-    open: HashMap<Pid, Open>,
-    by_number: HashMap<i64, SyscallTimes>,
-    by_task: HashMap<Pid, TaskSyscalls>,
+    open: Map<Pid, Open>,
+    by_number: Map<i64, SyscallTimes>,
+    by_task: Map<Pid, TaskSyscalls>,
     counts: SyscallCounts,
 }
 
@@ -182,7 +183,7 @@ impl InOrder for Syscalls {
     }
 
     fn finish(self) -> SyscallReport {
-        let names: HashMap<i64, String> =
+        let names: Map<i64, String> =
             self.named.by_number.values().filter_map(|call| Some((call.number, call.name.clone()?))).collect();
         let found = if self.raw.any { self.raw } else { self.named };
         let mut counts = found.counts;
