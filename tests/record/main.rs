@@ -15,6 +15,7 @@ mod common {
 mod allocations;
 mod analyses;
 mod balance;
+mod ci_jobs;
 mod command_line;
 mod ends;
 mod fake;

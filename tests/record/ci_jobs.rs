@@ -1,0 +1,95 @@
+//! The jobs of docs/ci.md do what they say.
+
+use crate::common::environment::TestEnvironment;
+use crate::host::kernel;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// The fenced blocks of `language`.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let (mut found, mut inside): (Vec<String>, bool) = (Vec::new(), false);
+    for line in text.lines() {
+        match line.strip_prefix("```") {
+            Some(name) => {
+                inside = name == language;
+                if inside {
+                    found.push(String::new());
+                }
+            }
+            None if inside => found.last_mut().into_iter().for_each(|block| *block += &format!("{line}\n")),
+            None => {}
+        }
+    }
+    found
+}
+
+/// The shell lines of a job: what follows `run:`, also in a block, and the items of `script:`.
+fn shell_lines(job: &str) -> Vec<String> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let (mut lines, mut block) = (Vec::new(), None);
+    for line in job.lines() {
+        let text = line.trim_start();
+        if let Some((key, at)) = block {
+            if indent(line) > at {
+                lines.push(if key == "script:" { text.trim_start_matches("- ") } else { text }.to_owned());
+                continue;
+            }
+            block = None;
+        }
+        let text = text.trim_start_matches("- ");
+        match text.strip_prefix("run: ") {
+            Some("|") => block = Some(("run:", indent(line))),
+            Some(command) => lines.push(command.to_owned()),
+            None if text == "script:" => block = Some(("script:", indent(line))),
+            None => {}
+        }
+    }
+    lines.retain(|line| !line.starts_with("cargo install"));
+    lines
+}
+
+fn put(path: &Path, text: &str, mode: u32) {
+    fs::write(path, text).expect("a file");
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("its mode");
+}
+
+#[test]
+fn their_lines_run() {
+    let Some((_, _alone)) = kernel() else { return };
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/ci.md")).expect("docs/ci.md");
+    let [spec] = &blocks(&text, "toml")[..] else { panic!("one file of assertions") };
+    let mut jobs: Vec<Vec<String>> = blocks(&text, "yaml").iter().map(|job| shell_lines(job)).collect();
+    jobs.extend(blocks(&text, "sh").iter().map(|lines| lines.lines().map(str::to_owned).collect()));
+    assert_eq!(jobs.iter().map(Vec::len).collect::<Vec<_>>(), [4, 3, 1], "{jobs:?}");
+    let bin = Path::new(env!("CARGO_BIN_EXE_rtrace")).parent().expect("a folder");
+    let load = "test:\n\tfor i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.01; done\n";
+    for job in jobs {
+        let env = TestEnvironment::new();
+        let run = |makefile: &str, spec: &str| {
+            put(&env.path().join("Makefile"), makefile, 0o644);
+            put(&env.path().join("rtrace.toml"), spec, 0o644);
+            put(&env.path().join("sudo"), "#!/bin/sh\nexec \"$@\"\n", 0o755);
+            let path =
+                format!("{}:{}:{}", env.path().display(), bin.display(), std::env::var("PATH").unwrap_or_default());
+            let lines = job.join("\n");
+            let summary = env.path().join("summary.md");
+            let mut command = env.command("bash");
+            let command = command.args(["-e", "-c", &lines]).env("PATH", path).env("GITHUB_STEP_SUMMARY", summary);
+            let output = command.output().expect("bash runs");
+            let said = [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).concat();
+            (output.status.code(), said)
+        };
+        let (status, said) = run(load, spec);
+        assert_eq!(status, Some(0), "{job:?}\n{said}");
+        let failing = "test:\n\texit 1\n";
+        assert_eq!(run(failing, spec).0, Some(2), "a test that fails fails the job: make ends with 2");
+        if job.len() > 1 {
+            let junit = fs::read_to_string(env.path().join("rtrace.xml")).expect("a report");
+            assert!(junit.contains("name=\"tasks get a CPU soon\"/>"), "{junit}");
+            let strict = spec.replace("< 1s", "< 1ns");
+            assert_eq!(run(load, &strict).0, Some(3), "a wait that is too long fails the job");
+            assert_eq!(run(load, &spec.replace("= 10", "= 1000000")).0, Some(4), "too few waits fail the job");
+        }
+    }
+}
