@@ -99,10 +99,24 @@ impl Durations {
     fn quantile_of(&self, sorted: &[u64], millionths: u32) -> u64 {
         match &self.histogram {
             Some(histogram) => histogram.value_at_quantile(f64::from(millionths) / 1e6).min(self.greatest),
-            None => {
-                let rank = (sorted.len() as u64).saturating_mul(millionths.into()).div_ceil(1_000_000);
-                sorted.get((rank as usize).saturating_sub(1)).copied().unwrap_or(0)
-            }
+            None => sorted.get((rank(self.count, millionths) as usize).saturating_sub(1)).copied().unwrap_or(0),
+        }
+    }
+
+    /// The least and the greatest that the quantile can be if up to `more` durations are not among these, none of which is
+    /// longer than `longest`.
+    pub fn quantile_bounds(&self, millionths: u32, more: u64, longest: u64) -> (u64, u64) {
+        let (sorted, rank) = (self.sorted(), rank(self.count.saturating_add(more), millionths));
+        // As if they were all shorter, and as if they were all longer, than these.
+        let least = rank.checked_sub(more).filter(|rank| *rank > 0).map_or(0, |rank| self.at_rank(&sorted, rank));
+        let most = if rank <= self.count { self.at_rank(&sorted, rank) } else { self.greatest.max(longest) };
+        (least, most)
+    }
+
+    fn at_rank(&self, sorted: &[u64], rank: u64) -> u64 {
+        match &self.histogram {
+            Some(histogram) => histogram.value_at_quantile(rank as f64 / self.count as f64).min(self.greatest),
+            None => sorted.get((rank as usize).saturating_sub(1)).copied().unwrap_or(0),
         }
     }
 
@@ -148,6 +162,11 @@ impl Durations {
             Box::new(histogram)
         })
     }
+}
+
+/// The nearest rank of a quantile of `count` durations, from 1.
+fn rank(count: u64, millionths: u32) -> u64 {
+    u128::from(count).saturating_mul(millionths.into()).div_ceil(1_000_000) as u64
 }
 
 /// Adds one; the histogram grows to any size of number.
@@ -208,6 +227,22 @@ mod tests {
             for (quantile, thousandths) in [(found.p50, 500), (found.p90, 900), (found.p99, 990), (found.p999, 999)] {
                 prop_assert_eq!(quantile, slow(&values, thousandths));
             }
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_bounds_quantiles() {
+        let known: Vec<u64> = (1..=1000).collect();
+        let (all, few) = (of(&known), of(&[5]));
+        assert_eq!(all.quantile_bounds(990_000, 0, 0), (990, 990));
+        assert_eq!(all.quantile_bounds(990_000, 5, 9_999), (990, 995));
+        assert_eq!(all.quantile_bounds(990_000, 50, 9_999), (990, 9_999));
+        assert_eq!(few.quantile_bounds(500_000, 3, 2), (0, 5));
+        // Whatever up to three more there are, the quantile lies within.
+        let (least, most) = all.quantile_bounds(500_000, 3, 2_000);
+        for more in [&[][..], &[0], &[0, 0, 0], &[2_000, 2_000, 2_000], &[1, 700, 2_000]] {
+            let quantile = of(&[&known[..], more].concat()).quantile(500_000);
+            assert!((least..=most).contains(&quantile), "{more:?}: {quantile} not in {least}..={most}");
         }
     }
 

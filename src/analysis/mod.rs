@@ -44,7 +44,7 @@ pub use pairs::{KeyPart, PairReport, Pairs, Spot};
 pub use profile::{
     Hook, HookError, HookEvent, HookProblem, Profile, ProfiledEvent, ProfiledTask, StackNode, Times, Who,
 };
-pub use sched::{CpuSched, LongestWait, Sched, SchedCounts, SchedReport, TaskSched, TimeIn, Waker};
+pub use sched::{CpuSched, LongestWait, Missing, Sched, SchedCounts, SchedReport, TaskSched, TimeIn, Waker};
 pub use syscalls::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, Syscalls, TaskSyscalls};
 pub use together::{Both, Perhaps, Several};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};

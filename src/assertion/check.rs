@@ -316,6 +316,10 @@ impl Planned {
                 let valued = self.quantity(quantity, findings, extent, conditions)?;
                 checked.samples = checked.samples.or(valued.samples);
                 checked.spot = checked.spot.or(valued.spot);
+                if valued.missing > 0 {
+                    let intervals = if valued.missing == 1 { "interval is" } else { "intervals are" };
+                    checked.reasons.push(format!("{} more {intervals} not known: an event is missing", valued.missing));
+                }
                 Ok(valued.value)
             }
             Expr::Combined(left, operation, right, dimension) => {

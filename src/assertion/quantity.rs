@@ -4,7 +4,7 @@ use super::ast::{Quantity, Reducer, Source};
 use super::conditions::{Conditions, Names};
 use super::interval::{Dimension, Interval};
 use super::measure::Finding;
-use crate::analysis::{Durations, Extent, IrqReport, SchedReport, Spot, SyscallReport, TaskSched, TimeIn};
+use crate::analysis::{Durations, Extent, IrqReport, Missing, SchedReport, Spot, SyscallReport, TaskSched, TimeIn};
 use crate::events::glob_matches;
 
 /// The value of a quantity.
@@ -13,6 +13,8 @@ pub(super) struct Valued {
     pub(super) value: Interval,
     /// Number of durations it was made of.
     pub(super) samples: Option<u64>,
+    /// Number of durations of which one end is missing.
+    pub(super) missing: u64,
     /// The first interval or event beyond the limit if that is known, else the longest.
     pub(super) spot: Option<Spot>,
 }
@@ -30,6 +32,8 @@ pub(super) struct Facts<'a> {
 struct Many {
     durations: Durations,
     spot: Option<Spot>,
+    /// Durations of which one end is missing.
+    missing: Missing,
     /// Number of failures.
     errors: u64,
     /// True if events of that kind were seen at all.
@@ -58,12 +62,14 @@ impl Facts<'_> {
     /// # Errors
     /// Why it has none.
     pub(super) fn value(&self, quantity: &Quantity, finding: Option<&Finding>) -> Result<Valued, String> {
-        let plain = |value| Ok(Valued { value, samples: None, spot: None });
+        let plain = |value| Ok(Valued { value, samples: None, missing: 0, spot: None });
         if self.conditions.in_ticks && quantity.dimension() != Dimension::Number {
             return Err("the recording's clock counts ticks, not time".to_owned());
         }
         match (quantity, finding) {
-            (Quantity::Lost, _) => Ok(Valued { value: self.lost(), samples: None, spot: self.first_loss() }),
+            (Quantity::Lost, _) => {
+                Ok(Valued { value: self.lost(), samples: None, missing: 0, spot: self.first_loss() })
+            }
             (Quantity::Duration, _) => plain(Interval::exactly(self.duration()? as f64, Dimension::Time)),
             (Quantity::Count(_) | Quantity::Rate(_), Some(Finding::Count(found))) => {
                 self.must_be_seen(found.count > 0)?;
@@ -75,7 +81,7 @@ impl Facts<'_> {
                         count.over(duration, Dimension::Rate).ok_or("all events are at one moment")?
                     }
                 };
-                Ok(Valued { value, samples: None, spot: found.beyond })
+                Ok(Valued { value, samples: None, missing: 0, spot: found.beyond })
             }
             (Quantity::Busy, Some(Finding::Sched(found))) => {
                 self.must_be_seen(found.counts.switches > 0)?;
@@ -141,7 +147,7 @@ impl Facts<'_> {
     }
 
     fn reduced(&self, by: Reducer, many: &Many) -> Result<Valued, String> {
-        let Many { durations, spot, .. } = many;
+        let Many { durations, spot, missing, .. } = many;
         let count = durations.count();
         let needed = by.least_count().max(match by {
             Reducer::Count | Reducer::Sum => 0,
@@ -155,35 +161,50 @@ impl Facts<'_> {
                 _ => format!("there are {count} such intervals; {needed} are needed"),
             });
         }
-        let time = |value: u64| Interval::exactly(value as f64, Dimension::Time);
-        let lossy = self.has_losses();
+        let time = |observed: u64, least: f64, most: u64| Interval {
+            observed: observed as f64,
+            least,
+            most: most as f64,
+            dimension: Dimension::Time,
+        };
+        let (total, least, greatest) = (durations.total(), durations.least(), durations.greatest());
         let value = match by {
-            Reducer::Count => self.at_least(count as f64, Dimension::Number),
-            Reducer::Sum => self.at_least(durations.total() as f64, Dimension::Time),
-            Reducer::Max => self.at_least(durations.greatest() as f64, Dimension::Time),
-            Reducer::Min if lossy => time(durations.least()).or_less(),
-            Reducer::Min => time(durations.least()),
-            Reducer::Mean => {
-                let mean = Interval::exactly(durations.total() as f64 / count as f64, Dimension::Time);
-                if lossy { mean.or_less().or_more() } else { mean }
+            Reducer::Count => {
+                let most = count.saturating_add(missing.count) as f64;
+                Interval { most, ..Interval::exactly(count as f64, Dimension::Number) }
             }
+            Reducer::Sum => time(total, total as f64, total.saturating_add(missing.total)),
+            Reducer::Max => time(greatest, greatest as f64, greatest.max(missing.longest)),
+            Reducer::Min => time(least, if missing.count > 0 { 0.0 } else { least as f64 }, least),
+            Reducer::Mean => Interval {
+                observed: total as f64 / count as f64,
+                least: total as f64 / count.saturating_add(missing.count) as f64,
+                most: total.saturating_add(missing.total) as f64 / count as f64,
+                dimension: Dimension::Time,
+            },
             Reducer::Quantile(percent) => {
-                let quantile = time(durations.quantile((percent * 1e4).round() as u32));
-                match (lossy, durations.is_exact()) {
-                    (true, _) => quantile.or_less().or_more(),
-                    (false, true) => quantile,
-                    // By the histogram's three digits at most 0.1 % too large.
-                    (false, false) => Interval { least: quantile.least / 1.001, ..quantile },
-                }
+                let millionths = (percent * 1e4).round() as u32;
+                let (least, most) = durations.quantile_bounds(millionths, missing.count, missing.longest);
+                // By the histogram's three digits at most 0.1 % too large.
+                let least = if durations.is_exact() { least as f64 } else { least as f64 / 1.001 };
+                let observed = durations.quantile(millionths);
+                time(observed, least.min(observed as f64), most.max(observed))
             }
         };
-        Ok(Valued { value, samples: Some(count), spot: *spot })
+        let value = match by {
+            _ if !self.has_losses() => value,
+            Reducer::Count | Reducer::Sum | Reducer::Max => value.or_more(),
+            Reducer::Min => value.or_less(),
+            Reducer::Mean | Reducer::Quantile(_) => value.or_less().or_more(),
+        };
+        Ok(Valued { value, samples: Some(count), missing: missing.count, spot: *spot })
     }
 }
 
 fn many(source: &Source, finding: &Finding, names: &dyn Names) -> Many {
     let mut durations = Durations::default();
     let (mut spot, mut errors): (Option<Spot>, u64) = (None, 0);
+    let mut missing = Missing::default();
     let mut longer = |found: Option<Spot>| {
         if let Some(found) = found
             && spot.is_none_or(|spot| spot.time() < found.time())
@@ -195,12 +216,19 @@ fn many(source: &Source, finding: &Finding, names: &dyn Names) -> Many {
     match (source, finding) {
         (Source::Latency(_), Finding::Pairs(found)) => {
             let seen = found.times.count() > 0;
-            return Many { durations: found.times.clone(), spot: found.beyond.or(found.longest), errors, seen };
+            return Many {
+                durations: found.times.clone(),
+                spot: found.beyond.or(found.longest),
+                missing,
+                errors,
+                seen,
+            };
         }
         (Source::Wait(task), Finding::Sched(found)) => {
             seen = found.counts.switches > 0;
             for one in tasks(found, task) {
                 durations.merge(&one.waits);
+                missing.merge(&one.missing);
                 longer(one.longest_wait.map(|wait| Spot {
                     begin: wait.at.saturating_sub(wait.time),
                     at: wait.at,
@@ -211,7 +239,10 @@ fn many(source: &Source, finding: &Finding, names: &dyn Names) -> Many {
         }
         (Source::Preempted(task), Finding::Sched(found)) => {
             seen = found.counts.switches > 0;
-            tasks(found, task).for_each(|one| durations.merge(&one.preempted));
+            for one in tasks(found, task) {
+                durations.merge(&one.preempted);
+                missing.merge(&one.missing);
+            }
         }
         (Source::Syscall(name), Finding::Syscalls(found)) => {
             // What only some calls' own events are recorded of says nothing about other calls.
@@ -257,7 +288,7 @@ fn many(source: &Source, finding: &Finding, names: &dyn Names) -> Many {
         }
         _ => seen = false,
     }
-    Many { durations, spot, errors, seen }
+    Many { durations, spot, missing, errors, seen }
 }
 
 /// Tasks by name (a glob) or id; all by the empty text.

@@ -182,6 +182,35 @@ fn other_tools_read_the_verdicts() {
     assert_eq!(json["assertions"][2]["left"], Value::Null);
 }
 
+/// Tasks that run on two CPUs at once, and without having been woken: single events are missing.
+#[test]
+fn an_interval_with_an_unknown_end_bounds_what_is_known() {
+    let env = TestEnvironment::new();
+    fork_storm(2, 20_000, 60, 1).write(&env.path().join("trace.dat"), Version::V7(Codec::Zstd));
+    let json =
+        env.rtrace(&["check", "--json", "-a", "max(wait()) < 1h", "-a", "p50(wait()) < 1h", "-a", "count(wait()) > 0"]);
+    json.exits(0);
+    let json: Value = serde_json::from_str(&json.stdout()).expect("JSON");
+    let value = |at: usize| {
+        let left = &json["assertions"][at]["left"];
+        ["least", "observed", "most"].map(|name| left[name].as_f64().expect("a number"))
+    };
+    let sched = env.rtrace(&["analyze", "sched", "--json"]).stdout();
+    let sched: Value = serde_json::from_str(&sched).expect("JSON");
+    let counts = &sched["buffers"][0]["counts"];
+    let missing = counts["contradictions"].as_f64().unwrap() + counts["missed_wakeups"].as_f64().unwrap();
+    assert!(missing > 10.0, "{counts}");
+    let [least, observed, most] = value(2);
+    assert_eq!((least, most), (observed, observed + missing), "as many more intervals");
+    let limit = format!("count(wait()) <= {observed}");
+    let [least, observed, most] = value(0);
+    assert!(least == observed && observed <= most && most < 1e12, "{least} {observed} {most}");
+    let [least, middle, most] = value(1);
+    assert!(least < middle && middle < most && most <= observed, "{least} {middle} {most}");
+    let outcome = env.rtrace(&["check", "-a", &limit]);
+    outcome.exits(4).prints_with("more intervals are not known: an event is missing");
+}
+
 /// Any flipped bit that may have hidden an event is told: nothing passes then.
 #[test]
 fn nothing_passes_on_a_damaged_file() {

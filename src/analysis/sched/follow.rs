@@ -206,7 +206,7 @@ impl Sched {
             }
             Some(TimeIn::Sleep | TimeIn::Blocked) => {
                 // It slept for some of the time and waited for the rest.
-                found.leave_as(TimeIn::Unknown, at);
+                found.leave_unknown(at);
                 self.counts.missed_wakeups += 1;
             }
             Some(TimeIn::Unknown) | None => {
@@ -229,7 +229,7 @@ impl Sched {
     /// Ends a state that an event contradicts: the time in it is unknown.
     fn contradict(&mut self, task: usize, at: u64) {
         self.end_wait(task, at);
-        self.tasks[task].leave_as(TimeIn::Unknown, at);
+        self.tasks[task].leave_unknown(at);
         self.counts.contradictions += 1;
     }
 

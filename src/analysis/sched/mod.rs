@@ -22,4 +22,4 @@ mod tests;
 
 pub use follow::Sched;
 pub use report::{CpuSched, SchedCounts, SchedReport, TaskSched};
-pub use task::{LongestWait, TimeIn, Waker};
+pub use task::{LongestWait, Missing, TimeIn, Waker};

@@ -1,6 +1,6 @@
 //! The answer about tasks and CPUs.
 
-use super::task::{LongestWait, Task, TimeIn};
+use super::task::{LongestWait, Missing, Task, TimeIn};
 use crate::analysis::Durations;
 use crate::units::{CpuId, Pid};
 
@@ -63,6 +63,8 @@ pub struct TaskSched {
     pub longest_wait: Option<LongestWait>,
     /// Waits after it was preempted.
     pub preempted: Durations,
+    /// Intervals that are none of these durations, as an event at one end is missing.
+    pub missing: Missing,
     /// Times on a CPU, from switch to switch.
     pub slices: Durations,
     /// Switches in which it gave its CPU away: asleep, blocked, ended.
@@ -113,6 +115,7 @@ impl TaskSched {
             waits: task.waits,
             longest_wait: task.longest_wait,
             preempted: task.preempted,
+            missing: task.missing,
             slices: task.slices,
             voluntary: task.voluntary,
             involuntary: task.involuntary,

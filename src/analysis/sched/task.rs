@@ -39,6 +39,30 @@ pub struct LongestWait {
     pub waker: Option<Waker>,
 }
 
+/// Intervals of which one end is missing, though nothing says that events were lost. All times are in the unit of the clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Missing {
+    /// How many were noticed.
+    pub count: u64,
+    /// Each is no longer than the time in which it must lie: the longest such time.
+    pub longest: u64,
+    /// All those times together.
+    pub total: u64,
+}
+
+impl Missing {
+    fn add(&mut self, within: u64) {
+        self.merge(&Missing { count: 1, longest: within, total: within });
+    }
+
+    /// Adds others.
+    pub fn merge(&mut self, other: &Missing) {
+        self.count = self.count.saturating_add(other.count);
+        self.longest = self.longest.max(other.longest);
+        self.total = self.total.saturating_add(other.total);
+    }
+}
+
 /// The task that was running where another one was woken; an interrupt may have done it in its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waker {
@@ -69,6 +93,7 @@ pub(super) struct Task {
     pub(super) waits: Durations,
     pub(super) longest_wait: Option<LongestWait>,
     pub(super) preempted: Durations,
+    pub(super) missing: Missing,
     pub(super) slices: Durations,
     pub(super) voluntary: u64,
     pub(super) involuntary: u64,
@@ -93,6 +118,7 @@ impl Task {
             waits: Durations::default(),
             longest_wait: None,
             preempted: Durations::default(),
+            missing: Missing::default(),
             slices: Durations::default(),
             voluntary: 0,
             involuntary: 0,
@@ -132,6 +158,12 @@ impl Task {
         self.since = self.since.max(at);
         self.end = self.end.max(at);
         lasted
+    }
+
+    /// Ends the state at `at`, where an event shows that another one is missing: the time in it is unknown.
+    pub(super) fn leave_unknown(&mut self, at: u64) {
+        let lasted = self.leave_as(TimeIn::Unknown, at);
+        self.missing.add(lasted);
     }
 
     pub(super) fn enter(&mut self, state: Option<TimeIn>) {

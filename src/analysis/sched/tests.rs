@@ -1,4 +1,4 @@
-use super::{Sched, SchedReport, TimeIn};
+use super::{Missing, Sched, SchedReport, TimeIn};
 use crate::abi::Abi;
 use crate::analysis::InOrder;
 use crate::analysis::test_formats::{comm, format, number, record};
@@ -79,7 +79,10 @@ fn sums_hold(report: &SchedReport) {
         assert!(begin <= task.life.0 && task.life.1 <= end);
         assert!(task.waits.distribution().total <= task.time(TimeIn::Wait));
         assert!(task.slices.distribution().total <= task.time(TimeIn::Run));
+        assert!(task.missing.longest <= task.missing.total && task.missing.total <= task.time(TimeIn::Unknown));
     }
+    let missing: u64 = report.tasks.iter().map(|task| task.missing.count).sum();
+    assert_eq!(missing, report.counts.contradictions + report.counts.missed_wakeups);
     for cpu in &report.cpus {
         assert_eq!(cpu.busy + cpu.idle + cpu.unknown, end - begin, "{cpu:?}");
         assert_eq!(cpu.queue.iter().sum::<u64>(), end - begin, "{cpu:?}");
@@ -138,6 +141,8 @@ fn what_is_not_seen_is_unknown() {
     assert_eq!(times(&report, 7), [20, 0, 0, 20, 0, 50]);
     assert_eq!(times(&report, 8), [20, 5, 0, 5, 0, 0]);
     assert_eq!((report.counts.missed_wakeups, report.counts.awake, report.counts.contradictions), (1, 1, 0));
+    let seven = report.tasks.iter().find(|task| task.pid == Pid(7)).unwrap();
+    assert_eq!(seven.missing, Missing { count: 1, longest: 50, total: 50 });
 }
 
 #[test]
