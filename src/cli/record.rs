@@ -87,7 +87,7 @@ Examples:
   Ten seconds of the whole machine, without what a filter leaves out:
     rtrace record --duration 10 -e sched:sched_switch -f 'prev_pid != 0'
   A job that fails if its tasks wait too long for a CPU:
-    rtrace record --for sched --assert 'lost == 0' --assert 'p99(wait()) < 5ms' -- make test
+    rtrace record --for sched --assert 'lost == 0' --assert 'max(wait()) < 1s' -- make
   What the kernel does on behalf of a command, three calls deep:
     rtrace record -F -p function_graph --max-graph-depth 3 -- ls
   What would be written, without writing it:

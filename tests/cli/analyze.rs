@@ -23,7 +23,7 @@ fn the_account_is_that_of_the_definitions() {
             let file = path.to_string_lossy().into_owned();
             let analyze = env.rtrace(&["analyze", what, "--json", &file]);
             // The others hold nothing of it, are damaged, or are too large for a slow program.
-            let small = path.metadata().is_ok_and(|file| file.len() < 4 << 20);
+            let small = path.metadata().is_ok_and(|file| file.len() < 1 << 20);
             if analyze.status() == Some(0) && small {
                 let Some(events) = agree(&env, what, &file, &[]) else { return };
                 compared += usize::from(events > 0);
@@ -74,7 +74,7 @@ fn all_at_once_is_what_each_says() {
         (outcome.status(), serde_json::from_str::<Value>(&outcome.stdout()).unwrap_or_default())
     };
     let mut compared = 0;
-    for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 4 << 20)) {
+    for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 1 << 20)) {
         let file = path.to_string_lossy();
         let (status, all) = json(&["analyze", "all", "--json", &file]);
         for what in ["sched", "irq", "syscalls", "io"] {

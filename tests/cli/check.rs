@@ -22,7 +22,7 @@ fn quantities_are_those_of_the_definitions() {
         let file = path.to_string_lossy().into_owned();
         let sound = env.rtrace(&["report", "--count", &file]).status() == Some(0);
         // The others are damaged, or too large for a slow program.
-        if sound && path.metadata().is_ok_and(|file| file.len() < 1 << 19) {
+        if sound && path.metadata().is_ok_and(|file| file.len() < 1 << 18) {
             let Some(quantities) = agree(&env, "check", &file, &[]) else { return };
             compared += usize::from(quantities > 20);
         }
