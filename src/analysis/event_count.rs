@@ -16,7 +16,7 @@ pub struct EventCount<'a> {
 /// The number of some events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventCounts {
-    /// How many there are.
+    /// Their number.
     pub count: u64,
     /// The first one that is beyond the limit.
     pub beyond: Option<Spot>,

@@ -118,7 +118,7 @@ pub struct Events {
 }
 
 impl Expr {
-    /// What it counts.
+    /// The dimension.
     pub fn dimension(&self) -> Dimension {
         match self {
             Expr::Number(number) => number.dimension,
@@ -138,7 +138,7 @@ impl Expr {
 }
 
 impl Quantity {
-    /// What it counts.
+    /// The dimension.
     pub fn dimension(&self) -> Dimension {
         match self {
             Quantity::Duration | Quantity::Run(_) => Dimension::Time,

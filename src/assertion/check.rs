@@ -30,7 +30,7 @@ struct Planned {
     needs: HashMap<usize, Need>,
 }
 
-/// What a quantity needs.
+/// The measure that a quantity needs.
 #[derive(Clone, Debug, Default)]
 struct Need {
     /// Index of the measure.

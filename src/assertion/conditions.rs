@@ -1,4 +1,4 @@
-//! What is known of a recording beside its events.
+//! Knowledge of a recording beside its events.
 
 use crate::analysis::IrqSource;
 use crate::trace_dat::EnabledEvents;
@@ -11,7 +11,7 @@ pub trait Names {
     fn handler(&self, source: &IrqSource) -> String;
 }
 
-/// What is known of a recording beside its events.
+/// Knowledge of a recording beside its events.
 pub struct Conditions<'c> {
     /// Number of damaged places: events may be missing there.
     pub damaged: u64,

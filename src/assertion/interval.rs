@@ -3,7 +3,7 @@
 use super::compare::Compare;
 use std::fmt;
 
-/// What a quantity counts.
+/// The dimension of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// A number, or a share of 1.
@@ -23,7 +23,7 @@ pub struct Interval {
     pub least: f64,
     /// The most it can be; infinite if nothing bounds it.
     pub most: f64,
-    /// What it counts.
+    /// The dimension.
     pub dimension: Dimension,
 }
 

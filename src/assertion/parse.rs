@@ -10,6 +10,8 @@ use crate::syntax::{Diagnostic, Scanner, Span, Spanned, did_you_mean};
 pub(super) const LABEL: &str = "assert";
 /// Parentheses within parentheses.
 const DEEPEST: usize = 50;
+/// Numbers and quantities of one assertion: its tree is as deep.
+const MOST_OPERANDS: usize = 200;
 
 const SOURCES: [&str; 6] = ["latency", "wait", "preempted", "syscall", "irq", "io"];
 const NAMES: [&str; 18] = [
@@ -23,7 +25,7 @@ impl Assertion {
     /// # Errors
     /// A [`Diagnostic`] labelled `assert` with the place of the error.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
-        let mut parser = Parser { scanner: Scanner::new(text), depth: 0 };
+        let mut parser = Parser { scanner: Scanner::new(text), depth: 0, operands: 0 };
         let left = parser.sum()?;
         parser.scanner.skip_space();
         let op = parser.comparison()?;
@@ -57,6 +59,7 @@ fn word(dimension: Dimension) -> &'static str {
 struct Parser<'a> {
     scanner: Scanner<'a>,
     depth: usize,
+    operands: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -138,6 +141,10 @@ impl<'a> Parser<'a> {
 
     fn operand(&mut self) -> Result<Expr, Diagnostic> {
         self.scanner.skip_space();
+        self.operands = self.operands.saturating_add(1);
+        if self.operands > MOST_OPERANDS {
+            return Err(self.here(format!("an assertion has {MOST_OPERANDS} numbers and quantities at most")));
+        }
         match self.scanner.peek() {
             Some('(') => {
                 if self.depth >= DEEPEST {
@@ -454,6 +461,14 @@ mod tests {
                 assert_eq!(error.span.of(text), place, "{text}: {error}");
             }
         }
+    }
+
+    #[test]
+    fn long_texts_end() {
+        for long in ["lost+".repeat(100_000), "1/".repeat(100_000), "(".repeat(100_000), "lost+(".repeat(100)] {
+            assert!(Assertion::parse(&format!("{long}lost == 0")).is_err());
+        }
+        assert!(Assertion::parse(&format!("{}lost == 0", "lost+".repeat(150))).is_ok());
     }
 
     proptest::proptest! {

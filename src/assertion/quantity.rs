@@ -192,7 +192,7 @@ impl Facts<'_> {
             }
         };
         let value = match by {
-            _ if !self.has_losses() => value,
+            _ if !self.has_losses() && missing.longest < u64::MAX => value,
             Reducer::Count | Reducer::Sum | Reducer::Max => value.or_more(),
             Reducer::Min => value.or_less(),
             Reducer::Mean | Reducer::Quantile(_) => value.or_less().or_more(),
@@ -260,6 +260,10 @@ fn many(source: &Source, finding: &Finding, names: &dyn Names) -> Many {
             }
         }
         (Source::Irq(pattern), Finding::Irqs(found)) => {
+            // A missing exit may be of any handler, and of any length.
+            if found.counts.contradictions > 0 {
+                missing = Missing { count: found.counts.contradictions, longest: u64::MAX, total: u64::MAX };
+            }
             let kind = pattern.split(':').next().unwrap_or_default();
             seen = handlers(found, kind, names).next().is_some();
             for handler in handlers(found, pattern, names) {

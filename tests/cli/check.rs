@@ -178,7 +178,11 @@ fn other_tools_read_the_verdicts() {
     assert_eq!((&json["schema"], &json["verdict"]), (&"rtrace.check".into(), &"fail".into()));
     let wait = &json["assertions"][1];
     assert_eq!((wait["left"]["observed"].as_f64(), wait["spot"]["pid"].as_i64()), (Some(9153.0), Some(15)));
-    assert!(wait["context"].as_array().is_some_and(|lines| lines.len() >= 3), "{wait}");
+    let context = wait["context"].as_array().expect("lines");
+    let times: Vec<&str> =
+        context.iter().filter_map(|line| line.as_str()?.split("] ").nth(1)?.split(':').next()).collect();
+    assert!(times.len() >= 4 && times.is_sorted(), "{wait}");
+    assert!(times.contains(&"2128.995307877") && times.contains(&"2128.995317030"), "begin and end: {wait}");
     assert_eq!(json["assertions"][2]["left"], Value::Null);
 }
 

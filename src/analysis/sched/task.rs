@@ -42,7 +42,7 @@ pub struct LongestWait {
 /// Intervals of which one end is missing, though nothing says that events were lost. All times are in the unit of the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Missing {
-    /// How many were noticed.
+    /// Number of those that were noticed.
     pub count: u64,
     /// Each is no longer than the time in which it must lie: the longest such time.
     pub longest: u64,

@@ -5,7 +5,7 @@ use crate::cli::query::Input;
 use rtrace::assertion::{Dimension, Interval};
 use serde_json::{Value, json};
 
-/// The document: times in nanoseconds.
+/// The document: quantities in nanoseconds, places in the unit of the clock.
 pub(super) fn document(verdicts: &Verdicts<'_>, input: &Input) -> Value {
     let extent = &verdicts.extent;
     json!({
@@ -14,6 +14,7 @@ pub(super) fn document(verdicts: &Verdicts<'_>, input: &Input) -> Value {
         "file": verdicts.path.to_string_lossy(),
         "buffer": verdicts.buffer,
         "clock": verdicts.clock,
+        "unit": verdicts.unit.name(),
         "window": extent.window.map(|(begin, end)| json!({"begin": begin.0, "end": end.0})),
         "events": extent.events,
         "lost": extent.lost,

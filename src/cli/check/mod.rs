@@ -10,6 +10,7 @@ mod spec;
 mod text;
 
 use super::analyze::FileArgs;
+use super::analyze::unit::Unit;
 use super::exit::{Exit, Failure};
 use super::query::Events;
 use anyhow::anyhow;
@@ -79,6 +80,7 @@ pub(super) struct Verdicts<'a> {
     path: &'a Path,
     buffer: &'a str,
     clock: &'a str,
+    unit: Unit,
     extent: Extent,
     results: Vec<Judged>,
 }
@@ -179,12 +181,13 @@ fn judge<'e>(
         query.analyse(Both(Extents::new(formats.iter().copied(), input.trace.abi), check.measures()))?;
     let trace = &input.trace;
     let damaged = outcome.damage.count + outcome.unknown().len() as u64 + trace.damage.len() as u64;
+    let unit = Unit::of(query.sources().iter().any(|source| source.in_ticks));
     let names_of_recording = RecordingNames::of(input);
     let conditions = Conditions {
         damaged,
         dropped: dropped::dropped(trace, &buffer.name),
         enabled: trace.enabled_events(buffer),
-        in_ticks: query.sources().iter().any(|source| source.in_ticks),
+        in_ticks: unit == Unit::Ticks,
         min_samples,
         names: &names_of_recording,
     };
@@ -193,11 +196,11 @@ fn judge<'e>(
         .zip(names)
         .map(|(checked, name)| {
             let wanted = checked.spot.filter(|_| checked.verdict != Verdict::Pass);
-            let context = wanted.map(|spot| context::lines(query, &spot)).transpose()?.unwrap_or_default();
+            let context = wanted.map(|spot| context::lines(query, &spot, unit)).transpose()?.unwrap_or_default();
             Ok(Judged { name, checked, context })
         })
         .collect::<Result<_, Failure>>()?;
-    Ok(Verdicts { path: &input.path, buffer: &buffer.name, clock: &buffer.clock, extent, results })
+    Ok(Verdicts { path: &input.path, buffer: &buffer.name, clock: &buffer.clock, unit, extent, results })
 }
 
 /// The events of the one buffer to look at.

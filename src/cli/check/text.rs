@@ -24,11 +24,11 @@ pub(super) fn write(verdicts: &Verdicts<'_>, input: &Input, out: &mut dyn Write)
             writeln!(out, "  {reason}")?;
         }
         if let Some(spot) = checked.spot.filter(|_| checked.verdict != Verdict::Pass) {
-            writeln!(out, "  {}", place(&spot, input))?;
+            writeln!(out, "  {}", place(&spot, verdicts.unit, input))?;
             for line in &result.context {
                 writeln!(out, "    {line}")?;
             }
-            let at = Unit::Nanoseconds.point(spot.at);
+            let at = verdicts.unit.point(spot.at);
             writeln!(out, "  See `rtrace report {} --around {at}`.", verdicts.path.display())?;
         }
     }
@@ -50,15 +50,20 @@ pub(super) fn found(checked: &Checked) -> String {
 }
 
 /// `1.9 ms from 123.456 to 123.458 on CPU 1, task ls [123]`.
-pub(super) fn place(spot: &Spot, input: &Input) -> String {
-    let unit = Unit::Nanoseconds;
+pub(super) fn place(spot: &Spot, unit: Unit, input: &Input) -> String {
     let task = spot.pid.map(|pid| {
         let comm = input.symbols.comms.get(pid).map(String::from_utf8_lossy);
         format!(", task {} [{}]", comm.as_deref().unwrap_or("<...>"), pid.0)
     });
     let time = match spot.time() {
         0 => format!("at {}", unit.point(spot.at)),
-        time => format!("{} us from {} to {}", unit.short(time), unit.point(spot.begin), unit.point(spot.at)),
+        time => format!(
+            "{} {} from {} to {}",
+            unit.short(time),
+            unit.short_name(),
+            unit.point(spot.begin),
+            unit.point(spot.at)
+        ),
     };
     format!("{time} on CPU {}{}", spot.cpu.0, task.unwrap_or_default())
 }
