@@ -884,7 +884,14 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_sub
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -l all -d 'Every dynamic event but synthetic ones'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s i -l input -d 'Show the call chains of this recording instead, as trace-cmd hist does' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s i -l input -d 'Ask this recording instead of the kernel' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l buffer -d 'With -i: buffer to look at, if several hold events; the empty name for the top buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l threads -d 'With -i: number of threads; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l with -d 'With -i: another trigger, set before this one: \'sched:sched_waking hist:keys=pid:ts0=common_timestamp\'' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l synthetic -d 'With -i: a synthetic event, as `synthetic_events` takes it: \'wakeup u64 lat; pid_t pid\'' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l val -d 'Fields to sum up, besides the number of events' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s s -l sort -d 'Keys or values to sort by, with .desc or .asc' -r -f -a "hitcount\t''
 hitcount.desc\t''
@@ -927,7 +934,8 @@ common_preempt_count\t''
 .log2\t''
 .buckets=\t''
 .stacktrace\t''"
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s P -l all-tasks -d 'With -i: count all tasks together'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l kernel-map -d 'With -i: give tables no more room than the kernel\'s have (--size), and drop what finds none'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s P -l all-tasks -d 'With -i, without EVENT: count all tasks together'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l nohitcount -d 'Do not show the number of events (needs a value)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l top -d 'Use the top level instead of a private instance'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l dry-run -d 'Print the writes instead of doing them'
@@ -1041,6 +1049,12 @@ common_pid\t''
 .ustring\t''
 .function\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l size -d 'Number of entries of each table: STARTs that can wait for their END at once, and classes' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s i -l input -d 'Ask this recording instead of the kernel' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l buffer -d 'With -i: buffer to look at, if several hold events; the empty name for the top buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l threads -d 'With -i: number of threads; the output is the same for any number [default: one per CPU]' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l journal-dir -d 'Directory of the journals of changes' -r -F
@@ -1051,6 +1065,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l follow -d 'Sho
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l max-lost -d 'Fail (4) if more than N events found no room in the table' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l duration -d 'Count for TIME (`5s`, `500ms`); CMD goes on' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l ns -d 'Nanoseconds instead of microseconds'
+complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l kernel-map -d 'With -i: give tables no more room than the kernel\'s have (--size), and drop what finds none'
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l top -d 'Use the top level instead of a private instance'
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l dry-run -d 'Print the writes instead of doing them'
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s v -l verbose -d 'Show each write to tracefs as a shell line'

@@ -50,6 +50,12 @@ impl<M: Clone> ByEvent<M> {
         self.meanings.get(usize::from(self.common.event_id(self.abi, record.data)))?.as_ref()
     }
 
+    /// The id of a record's event.
+    #[inline]
+    pub(super) fn id(&self, record: &Record<'_>) -> u16 {
+        self.common.event_id(self.abi, record.data)
+    }
+
     /// The task that was running.
     #[inline]
     pub(super) fn task(&self, record: &Record<'_>) -> Pid {

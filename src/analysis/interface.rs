@@ -25,6 +25,18 @@ pub trait Analysis: Sync {
     /// Takes the next record of a part, in the order of time.
     fn record(&self, record: &Record<'_>, part: &mut Self::Part);
 
+    /// Takes the next record of a part, as [`Analysis::record`]. `next` gives the record that follows it on its CPU, which may
+    /// be its stack; it is not read unless it is called.
+    #[inline]
+    fn record_followed<'n>(
+        &self,
+        record: &Record<'_>,
+        _next: impl FnOnce() -> Option<Record<'n>>,
+        part: &mut Self::Part,
+    ) {
+        self.record(record, part);
+    }
+
     /// Adds what is known of later events to what is known of all before. Nothing of `later` is used after that but its
     /// memory.
     fn merge(&self, known: &mut Self::Part, later: &mut Self::Part);

@@ -12,6 +12,7 @@ mod event_count;
 mod extent;
 mod fields;
 mod grouped;
+mod hist;
 mod in_order;
 mod interface;
 mod io;
@@ -34,6 +35,9 @@ pub use durations::{Distribution, Durations};
 pub use event_count::{EventCount, EventCounts};
 pub use extent::{Extent, Extents};
 pub use grouped::Grouped;
+pub use hist::{
+    HistCounts, HistFindings, HistNames, HistSetup, HistTrigger, Histograms, SetupError, SnapshotMoment, SyntheticEvent,
+};
 pub use in_order::{InOrder, Ordered};
 pub use interface::Analysis;
 pub use io::{BlockDevice, DeviceIo, Io, IoCounts, IoOperation, IoReport, IoRequests, LongestRequest};

@@ -4,7 +4,7 @@ use super::{ExportError, Outcome, Query, QueryError};
 use crate::analysis::Analysis;
 use crate::event::{Consumed, Record};
 use crate::export::Exporter;
-use crate::merge::ahead::Commit;
+use crate::merge::ahead::{Commit, Following};
 use std::io;
 
 impl Query<'_> {
@@ -33,7 +33,7 @@ impl Query<'_> {
         }
         let mut part = part;
         let outcome = resolved.walk(|current| {
-            analysis.record(&current.record(), &mut part);
+            current.export(&exporter, &mut part, &mut Vec::new());
             Ok::<_, QueryError>(std::ops::ControlFlow::Continue(()))
         })?;
         Ok((part, outcome))
@@ -46,6 +46,8 @@ struct Analysed<'a, A>(&'a A);
 impl<A: Analysis> Exporter for Analysed<'_, A> {
     type State = A::Part;
 
+    const FOLLOWING: Following = Following::OnCpu;
+
     fn state(&self) -> A::Part {
         self.0.begin()
     }
@@ -54,11 +56,11 @@ impl<A: Analysis> Exporter for Analysed<'_, A> {
     fn event<'n>(
         &self,
         record: &Record<'_>,
-        _: impl FnOnce() -> Option<Record<'n>>,
+        next: impl FnOnce() -> Option<Record<'n>>,
         part: &mut A::Part,
         _: &mut Vec<u8>,
     ) -> Consumed {
-        self.0.record(record, part);
+        self.0.record_followed(record, next, part);
         Consumed::One
     }
 

@@ -13,13 +13,9 @@ mod table;
 pub(super) mod unit;
 mod words;
 
-use super::damage::Damage;
 use super::exit::{Exit, Failure};
-use super::query::{Events, Input, WindowArgs};
-use super::trace_file::threads;
-use crate::cli::terminal::stdout;
-use rtrace::recording::{Notice, Query};
-use std::io::{BufWriter, Write};
+use super::query::{self, Events, WindowArgs};
+use std::io::Write;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
@@ -84,21 +80,7 @@ impl FileArgs {
     ) -> Result<Exit, Failure> {
         let default = PathBuf::from("trace.dat");
         let path = self.input.as_ref().or(self.file.as_ref()).unwrap_or(&default);
-        let inputs = [Input::open(path, None, false)?];
-        let damage = Damage::of(path, &inputs[0].trace);
-        let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
-        let query = Query::of([&inputs[0].recording]).threads(self.threads.map_or_else(threads, NonZero::get));
-        let query = query.on_notice(&notice);
-        let window = self.window.resolve(&query)?;
-        let mut out = BufWriter::new(stdout());
-        let mut exit = Exit::Success;
-        let done = Events::new(&inputs, query.window(window)).and_then(|events| answer(&events, &mut out));
-        let done = done.and_then(|own| {
-            exit = own;
-            Ok(out.flush()?)
-        });
-        damage.late(path, &inputs[0].recording);
-        damage.outcome(done).map(|of_damage| if exit == Exit::Success { of_damage } else { exit })
+        query::answer(path, &self.window, self.threads, answer)
     }
 }
 

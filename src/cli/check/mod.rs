@@ -12,7 +12,7 @@ mod text;
 use super::analyze::FileArgs;
 use super::analyze::unit::Unit;
 use super::exit::{Exit, Failure};
-use super::query::Events;
+use super::query::{Events, one_buffer};
 use anyhow::anyhow;
 use names::RecordingNames;
 use rtrace::analysis::{Both, Extent, Extents};
@@ -201,34 +201,6 @@ fn judge<'e>(
         })
         .collect::<Result<_, Failure>>()?;
     Ok(Verdicts { path: &input.path, buffer: &buffer.name, clock: &buffer.clock, unit, extent, results })
-}
-
-/// The events of the one buffer to look at.
-fn one_buffer<'e>(wanted: Option<&str>, events: &Events<'e>) -> Result<(Query<'e>, &'e Buffer), Failure> {
-    let trace = &events.inputs[0].trace;
-    let all = || trace.buffers.iter();
-    let found = match wanted {
-        Some(name) => all().find(|buffer| buffer.name == name),
-        None => {
-            let mut full = Vec::new();
-            for buffer in all() {
-                if events.query.clone().buffer(&buffer.name).span()?.is_some() {
-                    full.push(buffer);
-                }
-            }
-            if let [_, _, ..] = full[..] {
-                let names: Vec<String> = full.iter().map(|buffer| format!("`--buffer '{}'`", buffer.name)).collect();
-                let error = anyhow!("{} holds events of several buffers", events.inputs[0].path.display());
-                return Err(Failure::new(Exit::Usage, error).hint(format!("Choose one: {}.", names.join(", "))));
-            }
-            full.first().copied().or_else(|| all().next())
-        }
-    };
-    let Some(buffer) = found else {
-        let error = anyhow!("{} has no buffer `{}`", events.inputs[0].path.display(), wanted.unwrap_or_default());
-        return Err(Failure::new(Exit::Usage, error));
-    };
-    Ok((events.query.clone().buffer(&buffer.name), buffer))
 }
 
 /// Writes a file at a path that the user names.

@@ -6,6 +6,7 @@ use super::output::OutputArgs;
 use super::place::{
     LONG_LIVED, PlaceArgs, SetArgs, add_trigger, clock_note, event, events_with_hists, hist_triggers, remove_all,
 };
+use super::recorded::{self, RecordedArgs, TriggerArgs};
 use super::session::{Session, UntilArgs};
 use super::spec::SpecArgs;
 use crate::cli::args::{TracefsArgs, WriteArgs, called};
@@ -20,6 +21,8 @@ use std::path::PathBuf;
 /// Count events in the kernel and show the table
 ///
 /// Without a subcommand: start a histogram, let CMD run (or wait for --duration or Ctrl-C), read it, print it, remove it.
+/// With -i FILE the events of a recording are counted instead: the same table, from any kernel's recording; without EVENT
+/// the call chains of its stacks are shown, as trace-cmd hist does.
 #[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -32,17 +35,19 @@ EXAMPLES:
   rtrace hist sched:sched_switch --key stacktrace --folded -- ls | flamegraph.pl
   rtrace hist sched:sched_switch 'hist:keys=next_pid:vals=next_prio' --duration 1s
   rtrace hist start sched:sched_switch --key next_pid; rtrace hist show; rtrace hist stop
+  rtrace hist -i trace.dat sched:sched_switch --key next_comm --since +1s
   rtrace hist -i trace.dat               the call chains of a recording with stacks or functions
 `rtrace help hist` explains keys, modifiers, variables and actions."
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Option<Sub>,
-    /// Show the call chains of this recording instead, as trace-cmd hist does
-    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["event", "command"])]
-    input: Option<PathBuf>,
-    /// With -i: count all tasks together
-    #[arg(short = 'P', long, requires = "input")]
+    #[command(flatten)]
+    recorded: RecordedArgs,
+    #[command(flatten)]
+    more: TriggerArgs,
+    /// With -i, without EVENT: count all tasks together
+    #[arg(short = 'P', long, requires = "input", conflicts_with = "event")]
     all_tasks: bool,
     #[command(flatten)]
     run: OrFile,
@@ -58,7 +63,7 @@ impl clap::Args for OrFile {
             .mut_arg("event", |arg| arg.required(false).required_unless_present("input"))
             .mut_arg("trigger", |arg| arg)
             .mut_arg("command", |arg| arg)
-            .mut_arg("key", |arg| arg.required_unless_present("input"))
+            .mut_arg("key", |arg| arg.required(false).required_unless_present_any(["input", "trigger"]))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -148,8 +153,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Some(Sub::Stop(args)) => stop(args),
         None => {
             let OrFile(run) = &args.run;
-            if let Some(file) = &args.input {
-                return chains::run(file, args.all_tasks, run.output.is_json());
+            let spec = &run.start.spec;
+            args.recorded.check_live(spec.size())?;
+            if let Some(file) = args.recorded.file() {
+                return match spec.event_text() {
+                    Some(_) => recorded::count(&args.recorded, spec, &args.more, &run.output),
+                    None => chains::run(file, args.all_tasks, run.output.is_json()),
+                };
             }
             let outcome = count(run);
             if run.until.has_command() { outcome.map_err(Failure::of_command) } else { outcome }

@@ -14,6 +14,7 @@ use rtrace::tracefs::{EventName, Instance};
 use rtrace::units::parse_duration;
 use serde_json::Value;
 use std::io::{self, Write};
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -85,8 +86,17 @@ impl OutputArgs {
     }
 
     /// Reads and prints the tables of one event.
-    pub(crate) fn printer<'a>(&'a self, instance: &'a Instance, event: &'a EventName) -> Result<Printer<'a>, Failure> {
+    pub(crate) fn printer<'a>(
+        &'a self,
+        instance: &'a Instance,
+        event: &'a EventName,
+    ) -> Result<LiveTables<'a>, Failure> {
         let format = read_format(instance, event)?;
+        Ok(LiveTables { instance, printer: self.printer_of(event, format) })
+    }
+
+    /// Prints tables of one event.
+    pub(crate) fn printer_of<'a>(&'a self, event: &'a EventName, format: EventFormat) -> Printer<'a> {
         let signed = format.fields.iter().chain(format.common.iter()).filter(|f| Field::is_signed(f) && !f.is_string());
         let weight = match self.weight {
             Some(By::Time) => Weight::Value,
@@ -95,7 +105,7 @@ impl OutputArgs {
         };
         let signed = signed.map(|f| f.name.clone()).collect();
         let options = Options { top: self.limit, signed, bar_width: 30, weight, stamp: None };
-        Ok(Printer { args: self, instance, event, format, options })
+        Printer { args: self, event, format, options }
     }
 
     /// The command's exit: too much dropped, the status of CMD, or success.
@@ -147,16 +157,35 @@ impl OutputArgs {
     }
 }
 
-/// Reads and prints the tables of one event.
+/// Reads and prints the tables of one event of an instance.
+pub(crate) struct LiveTables<'a> {
+    instance: &'a Instance,
+    printer: Printer<'a>,
+}
+
+impl<'a> Deref for LiveTables<'a> {
+    type Target = Printer<'a>;
+
+    fn deref(&self) -> &Printer<'a> {
+        &self.printer
+    }
+}
+
+impl DerefMut for LiveTables<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.printer
+    }
+}
+
+/// Prints the tables of one event.
 pub(crate) struct Printer<'a> {
     args: &'a OutputArgs,
-    instance: &'a Instance,
     event: &'a EventName,
     format: EventFormat,
     options: Options,
 }
 
-impl Printer<'_> {
+impl LiveTables<'_> {
     /// The tables, or only that of one trigger.
     pub(crate) fn read(&self, of: Option<&HistSpec>) -> Result<Vec<HistTable>, Failure> {
         let mut tables = read_tables(self.instance, self.event)?;
@@ -169,6 +198,32 @@ impl Printer<'_> {
         Ok(tables)
     }
 
+    /// One more reading of --follow, of one trigger or of all: what is to be shown.
+    pub(crate) fn next(
+        &self,
+        of: Option<&HistSpec>,
+        earlier: &mut Option<Vec<HistTable>>,
+        live: &Live,
+    ) -> Result<Vec<u8>, Failure> {
+        let now = self.read(of)?;
+        let shown = match earlier.as_ref().filter(|e| self.args.diff && e.len() == now.len()) {
+            Some(earlier) => earlier.iter().zip(&now).map(|(earlier, now)| since(earlier, now)).collect(),
+            None => now.clone(),
+        };
+        *earlier = Some(now);
+        let room = live.rows().map(|rows| rows.saturating_sub(4).max(1));
+        let top = self.options.top.into_iter().chain(room).min();
+        let stamp = self.stamp(Some(live.next()));
+        let mut text = Vec::new();
+        if let Some(stamp) = stamp.filter(|_| self.args.is_text() && !live.is_screen()) {
+            writeln!(text, "interval {} at {}", live.next(), stamp.seconds())?;
+        }
+        text.extend(self.written(&shown, &Options { top, stamp, ..self.options.clone() }, Value::Null)?);
+        Ok(text)
+    }
+}
+
+impl Printer<'_> {
     /// True if the table is that of the trigger `spec`.
     pub(crate) fn is_of(&self, table: &HistTable, spec: &HistSpec) -> bool {
         table.spec == spec.shown_on(&self.format)
@@ -242,30 +297,6 @@ impl Printer<'_> {
             }
         }
         Ok(out)
-    }
-
-    /// One more reading of --follow, of one trigger or of all: what is to be shown.
-    pub(crate) fn next(
-        &self,
-        of: Option<&HistSpec>,
-        earlier: &mut Option<Vec<HistTable>>,
-        live: &Live,
-    ) -> Result<Vec<u8>, Failure> {
-        let now = self.read(of)?;
-        let shown = match earlier.as_ref().filter(|e| self.args.diff && e.len() == now.len()) {
-            Some(earlier) => earlier.iter().zip(&now).map(|(earlier, now)| since(earlier, now)).collect(),
-            None => now.clone(),
-        };
-        *earlier = Some(now);
-        let room = live.rows().map(|rows| rows.saturating_sub(4).max(1));
-        let top = self.options.top.into_iter().chain(room).min();
-        let stamp = self.stamp(Some(live.next()));
-        let mut text = Vec::new();
-        if let Some(stamp) = stamp.filter(|_| self.args.is_text() && !live.is_screen()) {
-            writeln!(text, "interval {} at {}", live.next(), stamp.seconds())?;
-        }
-        text.extend(self.written(&shown, &Options { top, stamp, ..self.options.clone() }, Value::Null)?);
-        Ok(text)
     }
 }
 

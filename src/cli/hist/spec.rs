@@ -52,6 +52,26 @@ pub(super) struct SpecArgs {
 }
 
 impl SpecArgs {
+    /// The event as it was typed, if one was.
+    pub(super) fn event_text(&self) -> Option<&str> {
+        self.event.as_deref()
+    }
+
+    /// The number of entries that was asked for.
+    pub(super) fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    /// The trigger in the kernel's words, and parsed.
+    pub(super) fn parsed(&self) -> Result<(String, HistSpec), Failure> {
+        let text = self.text();
+        let mut spec = HistSpec::parse(&text).map_err(|e| syntax_failure("trigger", &e.diagnostic(&text)))?;
+        if self.trigger.is_none() && spec.sort.is_empty() {
+            spec.sort.push(default_sort(&spec).into());
+        }
+        Ok((text, spec))
+    }
+
     /// The event.
     pub(super) fn event(&self, tracefs: &Tracefs) -> Result<EventName, Failure> {
         event(&tracefs.top(), self.event.as_deref().unwrap_or_default())
@@ -66,11 +86,7 @@ impl SpecArgs {
     ) -> Result<HistSpec, Failure> {
         let top = tracefs.top();
         let features = Features::from_readme(&top.read("README")?);
-        let text = self.text();
-        let mut spec = HistSpec::parse(&text).map_err(|e| syntax_failure("trigger", &e.diagnostic(&text)))?;
-        if self.trigger.is_none() && spec.sort.is_empty() {
-            spec.sort.push(default_sort(&spec).into());
-        }
+        let (text, mut spec) = self.parsed()?;
         let format = read_format(&top, event)?;
         let lookup = |system: &str, name: &str| read_format(&top, &EventName::new(system, name)).ok();
         let mut neighbours = Vec::new();

@@ -4,6 +4,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{OutputArgs, table_with_variable};
 use crate::cli::terminal::note;
 use anyhow::anyhow;
+use rtrace::analysis::HistCounts;
 use rtrace::hist::spec::HistSpec;
 use rtrace::hist::table::HistTable;
 use rtrace::synth::ChainPlan;
@@ -19,6 +20,8 @@ struct StageCounts {
     matched: u64,
     /// Matched events for which the table had no room.
     dropped: u64,
+    /// Events whose time was forgotten, as events were lost while they waited; of recordings only.
+    censored: u64,
 }
 
 /// The counts of all stages, and of the tables of the synthetic event.
@@ -44,9 +47,21 @@ impl Losses {
             let (hits, dropped) = total(&stage.spec)?;
             let matched = hits.saturating_add(dropped);
             let seen = seen.map_or(matched, |(hits, dropped)| hits.saturating_add(dropped).max(matched));
-            stages.push(StageCounts { event, seen, matched, dropped });
+            stages.push(StageCounts { event, seen, matched, dropped, censored: 0 });
         }
         Ok(Losses { stages, untold: 0 })
+    }
+
+    /// The same of a recording: `counts` has what became of each stage's events, and those for which there was no room.
+    pub(super) fn of_recording(plan: &ChainPlan, counts: impl Iterator<Item = (HistCounts, u64)>) -> Losses {
+        let stages = plan.stages.iter().zip(counts).map(|(stage, (counts, dropped))| StageCounts {
+            event: EventName::new(&stage.event.0, &stage.event.1),
+            seen: counts.seen,
+            matched: counts.seen.saturating_sub(counts.unmatched),
+            dropped,
+            censored: counts.censored,
+        });
+        Losses { stages: stages.collect(), untold: 0 }
     }
 
     /// Each event with how many events of the next kind followed it.
@@ -57,7 +72,7 @@ impl Losses {
     /// Events kept that nothing followed: others of the same key took their place, or they still wait.
     fn unfollowed(stage: &StageCounts, next: Option<&StageCounts>) -> u64 {
         let kept = stage.matched.saturating_sub(stage.dropped);
-        next.map_or(0, |next| kept.saturating_sub(next.matched))
+        next.map_or(0, |next| kept.saturating_sub(next.matched).saturating_sub(stage.censored))
     }
 
     /// A line per event, for people.
@@ -71,6 +86,9 @@ impl Losses {
             }
             if stage.dropped > 0 {
                 parts.push(format!("{} dropped (the table was full)", stage.dropped));
+            }
+            if stage.censored > 0 {
+                parts.push(format!("{} forgotten where events were lost", stage.censored));
             }
             let unfollowed = Self::unfollowed(stage, next);
             if unfollowed > 0 {
@@ -89,6 +107,7 @@ impl Losses {
                 "events": stage.seen,
                 "matched": stage.matched,
                 "dropped": stage.dropped,
+                "censored": stage.censored,
                 "unmatched": stage.seen.saturating_sub(stage.matched),
                 "unfollowed": Self::unfollowed(stage, next),
             })

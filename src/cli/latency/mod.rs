@@ -1,14 +1,17 @@
 //! `rtrace latency`.
 
 mod losses;
+mod recorded;
 mod request;
 mod shown;
 
 use super::exit::{Exit, Failure};
-use super::hist::{OutputArgs, Session, SetArgs, UntilArgs, add_trigger};
+use super::hist::{
+    OutputArgs, RecordedArgs, Session, SetArgs, UntilArgs, add_trigger, event as find_event, read_format,
+};
 use super::keywords::{FILTERS, words};
 use losses::Losses;
-use rtrace::hist::spec::{Features, Modifier};
+use rtrace::hist::spec::Features;
 use rtrace::tracefs::{EventName, Feature};
 use shown::Answer;
 
@@ -16,7 +19,8 @@ use shown::Answer;
 ///
 /// Matches each END with the START that has the same KEY, takes the difference of their times in the kernel, and counts
 /// it in powers of two. With events in between the time of each leg is shown, too. All temporary tracing state is removed
-/// afterwards. Events for which a table had no room are an error (4) unless --max-lost allows them.
+/// afterwards. Events for which a table had no room are an error (4) unless --max-lost allows them. With -i FILE the events of
+/// a recording are matched instead, in the same way.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -29,7 +33,8 @@ EXAMPLES:
       --by pid=next_pid=common_pid --duration 5s
   rtrace latency sched:sched_switch sched:sched_switch --by prev_pid=next_pid \\
       --split start.STACKTRACE --if-start 'prev_state & 0xff' \\
-      --folded --weight time --duration 5s | flamegraph.pl")]
+      --folded --weight time --duration 5s | flamegraph.pl
+  rtrace latency -i trace.dat sched:sched_waking sched:sched_switch --by pid=next_pid")]
 pub(crate) struct Args {
     /// The events in their order: START, any in between, END
     #[arg(value_name = "EVENT", required = true, num_args = 2..)]
@@ -56,6 +61,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(65..=131_072))]
     size: Option<u64>,
     #[command(flatten)]
+    recorded: RecordedArgs,
+    #[command(flatten)]
     set: SetArgs,
     #[command(flatten)]
     output: OutputArgs,
@@ -65,6 +72,10 @@ pub(crate) struct Args {
 
 /// Sets up, runs, prints, removes.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    args.recorded.check_live(args.size)?;
+    if args.recorded.file().is_some() {
+        return recorded::measure(args);
+    }
     let outcome = measure(args);
     if args.until.has_command() { outcome.map_err(Failure::of_command) } else { outcome }
 }
@@ -84,9 +95,8 @@ fn measure(args: &Args) -> Result<Exit, Failure> {
         Err(error) => return Err(error.into()),
     };
     let name = format!("rtrace_latency_{}", std::process::id());
-    let chain = request::chain(args, &top, &name, features.common_stacktrace)?;
-    let class = args.buckets.map_or(Modifier::Log2, Modifier::Buckets);
-    let plan = chain.plan(class).map_err(|error| request::of_splits(args, error))?;
+    let format = |event: &str| read_format(&top, &find_event(&top, event)?);
+    let plan = request::plan(args, format, &name, features.common_stacktrace)?;
     let event = EventName::new("synthetic", &name);
     if *dry_run {
         let root = tracefs.root().display().to_string();
@@ -115,7 +125,7 @@ fn measure(args: &Args) -> Result<Exit, Failure> {
     let tables = printer.read(None)?;
     let answer = Answer::of(&tables, &printer, &plan, Losses::read(&instance, &plan)?);
     journal.undo()?;
-    answer.print(&args.output, &printer, &live)?;
+    answer.print(&args.output, &printer, &live, None)?;
     answer.losses.verdict(&args.output)?;
     args.output.verdict(&[], session.status())
 }

@@ -2,22 +2,23 @@
 
 use super::Args;
 use crate::cli::exit::Failure;
-use crate::cli::hist::{event as find_event, read_format};
 use crate::cli::language::warn;
 use crate::cli::synth::Argument;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
 use rtrace::hist::spec::{Expr, Modifier};
 use rtrace::syntax::Span;
-use rtrace::synth::{Chain, SynthError, Unit};
-use rtrace::tracefs::Instance;
+use rtrace::synth::{Chain, ChainPlan, SynthError, Unit};
 
-/// The chain, each part checked against the events' formats; `stacks` says whether this kernel keeps stacks.
-pub(super) fn chain(args: &Args, top: &Instance, name: &str, stacks: bool) -> Result<Chain, Failure> {
-    let mut events = Vec::with_capacity(args.events.len());
-    for event in &args.events {
-        events.push(read_format(top, &find_event(top, event)?)?);
-    }
+/// The chain, each part checked against the events' formats, which `format` finds by name; `stacks` says whether this kernel
+/// keeps stacks.
+fn chain(
+    args: &Args,
+    format: impl Fn(&str) -> Result<EventFormat, Failure>,
+    name: &str,
+    stacks: bool,
+) -> Result<Chain, Failure> {
+    let events: Vec<EventFormat> = args.events.iter().map(|event| format(event)).collect::<Result<_, _>>()?;
     let unit = if args.ns { Unit::Ns } else { Unit::Usecs };
     let whole = |error| Argument::new("EVENT", &args.events[0], []).failure(error);
     let mut chain = Chain::new(name, unit, events.clone(), stacks).map_err(whole)?;
@@ -48,8 +49,19 @@ pub(super) fn chain(args: &Args, top: &Instance, name: &str, stacks: bool) -> Re
     Ok(chain)
 }
 
+/// The triggers of the chain, with its distributions in the classes that were asked for.
+pub(super) fn plan(
+    args: &Args,
+    format: impl Fn(&str) -> Result<EventFormat, Failure>,
+    name: &str,
+    stacks: bool,
+) -> Result<ChainPlan, Failure> {
+    let class = args.buckets.map_or(Modifier::Log2, Modifier::Buckets);
+    chain(args, format, name, stacks)?.plan(class).map_err(|error| of_splits(args, error))
+}
+
 /// The error of a plan with too many values to split by, at the one that is too many.
-pub(super) fn of_splits(args: &Args, error: SynthError) -> Failure {
+fn of_splits(args: &Args, error: SynthError) -> Failure {
     let text = args.split.last().map_or("", String::as_str);
     Argument::new("--split", text, []).failure(error)
 }

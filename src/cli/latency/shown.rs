@@ -48,15 +48,25 @@ impl Answer {
         Answer { tables, legs, losses }
     }
 
-    /// Prints it as the options say.
-    pub(super) fn print(&self, output: &OutputArgs, printer: &Printer<'_>, live: &Live) -> Result<(), Failure> {
+    /// Prints it as the options say; JSON with what is known of the `recording` that was asked.
+    pub(super) fn print(
+        &self,
+        output: &OutputArgs,
+        printer: &Printer<'_>,
+        live: &Live,
+        recording: Option<Value>,
+    ) -> Result<(), Failure> {
         if output.is_json() {
             let legs: Vec<Value> = self
                 .legs
                 .iter()
                 .map(|leg| json!({"from": leg.from, "to": leg.to, "share": leg.share, "times": leg.times.json()}))
                 .collect();
-            return printer.print_with(&self.tables, live, json!({"legs": legs, "stages": self.losses.json()}));
+            let mut document = json!({"legs": legs, "stages": self.losses.json()});
+            if let (Some(recording), Some(document)) = (recording, document.as_object_mut()) {
+                document.insert("recording".to_owned(), recording);
+            }
+            return printer.print_with(&self.tables, live, document);
         }
         printer.print(&self.tables, live)?;
         if output.is_text() {

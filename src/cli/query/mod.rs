@@ -2,6 +2,7 @@
 //! by the commands that decode events.
 
 mod align;
+mod answer;
 mod events;
 mod filters;
 pub(crate) mod formats;
@@ -9,6 +10,7 @@ mod input;
 mod select;
 mod window;
 
+pub(crate) use answer::{answer, one_buffer};
 pub(crate) use events::Events;
 pub(crate) use input::Input;
 pub(crate) use window::WindowArgs;

@@ -1,0 +1,35 @@
+//! Hist triggers over recorded events: the tables that the kernel would have counted.
+//!
+//! - [`HistSetup`]: synthetic events and triggers, in the order in which they would be set;
+//! - [`Histograms`]: the [`Analysis`](super::Analysis) that they make, of one recording;
+//! - [`HistFindings`]: its tables.
+//!
+//! Each event goes through the triggers set on it as `event_hist_trigger()` has it (kernel/trace/trace_events_hist.c, Linux
+//! 6.12): key, values of other triggers' variables, entry, sums, own variables, actions. Numbers are unsigned 64-bit ones that
+//! wrap; signed fields are extended. Differences: a table has room for all keys unless the kernel's limits are asked for; a text
+//! or a stack in a variable is kept whole; where the kernel dropped events, variables that wait for a later event are
+//! forgotten.
+//!
+//! Tables without variables and actions are counted on all threads and merged; others in the order of time, of copies that
+//! the threads make.
+
+mod action;
+mod compile;
+mod findings;
+mod histograms;
+mod key;
+mod moment;
+mod operand;
+mod plan;
+mod setup;
+mod shown;
+mod state;
+mod synthetic;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use findings::{HistCounts, HistFindings, HistNames, SnapshotMoment};
+pub use histograms::Histograms;
+pub use setup::{HistSetup, HistTrigger, SetupError};
+pub use synthetic::SyntheticEvent;

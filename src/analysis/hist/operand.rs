@@ -1,0 +1,54 @@
+//! Numbers of an event, and what is calculated of them.
+
+use super::moment::Moment;
+use super::table::Held;
+use crate::hist::spec::Op;
+
+/// A number, as the kernel calculates it: unsigned, of 64 bits, wrapping.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Operand {
+    Constant(u64),
+    /// A field of 1, 2, 4 or 8 bytes, extended by its sign.
+    Field {
+        offset: usize,
+        size: usize,
+        signed: bool,
+    },
+    Cpu,
+    /// The event's time, perhaps in microseconds (`ns2usecs()` rounds).
+    Time {
+        usecs: bool,
+    },
+    /// The value that a variable had: index into the trigger's references.
+    Variable(usize),
+    Negative(Box<Operand>),
+    Binary(Op, Box<(Operand, Operand)>),
+}
+
+impl Operand {
+    /// The number. `variables` are the values of the trigger's references.
+    #[inline]
+    pub(super) fn value(&self, moment: &Moment<'_>, variables: &[Held]) -> u64 {
+        match self {
+            Operand::Constant(number) => *number,
+            Operand::Field { offset, size, signed: true } => {
+                moment.abi.int(moment.data, *offset, *size).unwrap_or(0) as u64
+            }
+            Operand::Field { offset, size, signed: false } => moment.abi.uint(moment.data, *offset, *size).unwrap_or(0),
+            Operand::Cpu => moment.cpu.0.into(),
+            Operand::Time { usecs: false } => moment.time,
+            Operand::Time { usecs: true } => moment.time.wrapping_add(500) / 1000,
+            Operand::Variable(at) => variables.get(*at).map_or(0, Held::number),
+            Operand::Negative(of) => of.value(moment, variables).wrapping_neg(),
+            Operand::Binary(op, both) => {
+                let (left, right) = (both.0.value(moment, variables), both.1.value(moment, variables));
+                match op {
+                    Op::Add => left.wrapping_add(right),
+                    Op::Sub => left.wrapping_sub(right),
+                    Op::Mul => left.wrapping_mul(right),
+                    Op::Div => left.checked_div(right).unwrap_or(u64::MAX),
+                }
+            }
+        }
+    }
+}

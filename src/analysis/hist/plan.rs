@@ -1,0 +1,143 @@
+//! Triggers, compiled for one recording.
+
+use super::key::KeyColumn;
+use super::moment::Moment;
+use super::operand::Operand;
+use super::setup::HistTrigger;
+use super::synthetic::SyntheticEvent;
+use super::table::{Held, Widths};
+use crate::event::FieldPlace;
+use crate::filter::{Program, Subject};
+use crate::format::EventFormat;
+use crate::text::nul::until_nul;
+use std::sync::Arc;
+
+/// All triggers of a setup.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// Those of the setup, and hidden ones that keep fields of matched events.
+    pub(super) triggers: Vec<Trigger>,
+    /// The tables' widths.
+    pub(super) tables: Vec<Widths>,
+    pub(super) synthetic: Vec<SyntheticEvent>,
+    /// By synthetic event: the triggers set on it.
+    pub(super) on_synthetic: Vec<Vec<usize>>,
+    /// True if stacks are keys or values.
+    pub(super) needs_stacks: bool,
+    /// True if an event's effect depends on those before it.
+    pub(super) is_ordered: bool,
+    pub(super) keep_fired: bool,
+}
+
+/// A trigger.
+#[derive(Debug)]
+pub(super) struct Trigger {
+    pub(super) source: HistTrigger,
+    pub(super) format: EventFormat,
+    pub(super) filter: Option<Arc<Program>>,
+    pub(super) keys: Vec<KeyColumn>,
+    /// The values that are summed up, in the order of [`HistSpec::vals`](crate::hist::spec::HistSpec) without hitcount.
+    pub(super) sums: Vec<Operand>,
+    /// The variables that are set, with their places in the rows.
+    pub(super) variables: Vec<(usize, Assigned)>,
+    pub(super) references: Vec<Reference>,
+    pub(super) actions: Vec<Deed>,
+    pub(super) table: usize,
+    /// True if other triggers read its variables.
+    pub(super) is_read: bool,
+    /// True if no file of the kernel would show it under the user's name: it keeps a field for another trigger.
+    pub(super) is_hidden: bool,
+}
+
+impl Trigger {
+    #[inline]
+    pub(super) fn passes(&self, moment: &Moment<'_>) -> bool {
+        self.filter.as_ref().is_none_or(|program| {
+            let comm = if program.needs_comm() { moment.comms.get(moment.task).unwrap_or_default() } else { b"" };
+            program.matches(&Subject { data: moment.data, cpu: moment.cpu, comm, names: &() })
+        })
+    }
+}
+
+/// A variable that a trigger reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reference {
+    /// The trigger that sets it.
+    pub(super) trigger: usize,
+    pub(super) table: usize,
+    pub(super) slot: usize,
+    /// Reading it unsets it, as in all calculations.
+    pub(super) once: bool,
+}
+
+/// The value that a variable is set to, or that an action takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Assigned {
+    Number(Operand),
+    Text(FieldPlace),
+    Comm,
+    Stack,
+    StackField(FieldPlace),
+    /// The value of the reference with this index, whatever it is.
+    Copy(usize),
+}
+
+impl Assigned {
+    pub(super) fn held(&self, moment: &Moment<'_>, values: &[Held]) -> Held {
+        let stack = |put: &dyn Fn(&mut Vec<u8>)| {
+            let mut words = Vec::new();
+            put(&mut words);
+            Held::Bytes(words.into())
+        };
+        match self {
+            Assigned::Number(operand) => Held::Number(operand.value(moment, values)),
+            Assigned::Text(place) => {
+                Held::Bytes(until_nul(place.bytes(moment.abi, moment.data).unwrap_or_default()).into())
+            }
+            Assigned::Comm => Held::Bytes(moment.comm().into()),
+            Assigned::Stack => stack(&|out| moment.put_stack(out)),
+            Assigned::StackField(place) => {
+                let words = place.bytes(moment.abi, moment.data).unwrap_or_default();
+                let words = super::key::without_count(moment, words);
+                stack(&|out| super::moment::put_stack(moment.abi, words, out))
+            }
+            Assigned::Copy(at) => values.get(*at).cloned().unwrap_or(Held::Number(0)),
+        }
+    }
+}
+
+/// A handler and its action.
+#[derive(Clone, Debug)]
+pub(super) struct Deed {
+    pub(super) when: When,
+    pub(super) what: What,
+}
+
+/// The condition of an action, beyond that all variables have values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    Match,
+    /// The reference's value exceeds what the row's track holds.
+    Max {
+        reference: usize,
+        track: usize,
+    },
+    /// It differs.
+    Change {
+        reference: usize,
+        track: usize,
+    },
+}
+
+/// An action.
+#[derive(Clone, Debug)]
+pub(super) enum What {
+    /// Fires the synthetic event with this index.
+    Fire {
+        synthetic: usize,
+        values: Vec<Assigned>,
+    },
+    /// Keeps values in the row's track.
+    Save(Vec<Assigned>),
+    Snapshot,
+}

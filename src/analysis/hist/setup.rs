@@ -1,0 +1,85 @@
+//! Triggers as they would be set.
+
+use crate::hist::spec::{HistSpec, SpecError};
+use crate::syntax::{Diagnostic, Span};
+use crate::synth::SynthDef;
+
+/// A hist trigger and the event that it is set on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistTrigger {
+    /// The event's system; `synthetic` for one of [`HistSetup::definitions`].
+    pub system: String,
+    /// The event's name.
+    pub event: String,
+    /// The trigger.
+    pub spec: HistSpec,
+}
+
+/// Synthetic events and triggers, in the order in which they would be written to the kernel's files.
+#[derive(Clone, Debug, Default)]
+pub struct HistSetup {
+    /// Lines of `synthetic_events`.
+    pub definitions: Vec<SynthDef>,
+    /// The triggers.
+    pub triggers: Vec<HistTrigger>,
+    /// Gives tables no more room than the kernel's have (`size=`, 2048 entries by default).
+    pub kernel_limits: bool,
+    /// Keeps the records of synthetic events that no trigger is set on, too.
+    pub keep_fired: bool,
+}
+
+/// An error in a setup: the trigger with this index cannot be set.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{problem}")]
+pub struct SetupError {
+    /// Index into [`HistSetup::triggers`].
+    pub trigger: usize,
+    /// The error.
+    pub problem: Problem,
+}
+
+/// An error in a trigger.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// The recording does not describe the event.
+    #[error("the recording has no event {0}")]
+    NoEvent(String),
+    /// The kernel would refuse it.
+    #[error("{0}")]
+    Spec(Box<SpecError>),
+    /// Its filter cannot be decided over recorded events.
+    #[error("{0}")]
+    Filter(Box<Diagnostic>),
+    /// A pointer to a text, a structure, or an array: the record does not hold a number or a text.
+    #[error("`{field}` is {what}")]
+    Field {
+        /// The field's name.
+        field: String,
+        /// What it is instead.
+        what: &'static str,
+        /// Its place in the trigger's text.
+        span: Span,
+    },
+    /// Stacks are asked for, and the recording has none.
+    #[error("the recording has no stacks: `rtrace record -T` records one with each event")]
+    NoStacks,
+    /// A variable that no earlier trigger sets.
+    #[error("no trigger before this one sets `${0}`")]
+    NoVariable(String),
+    /// A synthetic event that is not defined.
+    #[error("there is no synthetic event `{0}`")]
+    NoSynthetic(String),
+}
+
+impl Problem {
+    /// The problem as a diagnostic about the trigger's text, as it was given.
+    pub fn diagnostic(&self, text: &str) -> Diagnostic {
+        match self {
+            Problem::Spec(error) => error.diagnostic(text),
+            Problem::Filter(error) => (**error).clone(),
+            Problem::Field { span, .. } => Diagnostic::new("trigger", text, *span, self.to_string()),
+            _ => Diagnostic::new("trigger", text, Span::default(), self.to_string()),
+        }
+    }
+}

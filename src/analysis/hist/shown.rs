@@ -1,0 +1,277 @@
+//! A table as the kernel shows it.
+
+use super::findings::HistNames;
+use super::key::{KeyColumn, KeyPartValue};
+use super::plan::{Plan, Trigger, What, When};
+use super::table::{Held, Row, Table, Taken};
+use crate::hist::spec::{Arg, Do, Expr, HistSpec, Modifier, State};
+use crate::hist::table::{Column, ColumnValue, Entry, HistTable, Key, KeyValue, Saved, Snapshot, Tracked};
+use crate::units::Pid;
+use std::cmp::Ordering;
+
+/// Characters of a bar (`HIST_GRAPH`).
+const BAR: u64 = 20;
+
+pub(super) fn table(
+    trigger: &Trigger,
+    table: &Table,
+    taken: Option<&Taken>,
+    plan: &Plan,
+    names: &dyn HistNames,
+) -> HistTable {
+    let spec = trigger.source.spec.shown_on(&trigger.format);
+    let columns = Columns { trigger, names, spec: &spec, totals: Totals::of(table) };
+    let mut rows: Vec<&Row> = table.rows.iter().collect();
+    let order = Order::of(&spec, trigger);
+    rows.sort_by(|a, b| order.compare(a, b).then_with(|| a.key.cmp(&b.key)));
+    HistTable {
+        trigger: format!("{} [active]", spec.echo()),
+        state: State::Active,
+        entries: rows.into_iter().map(|row| columns.entry(row)).collect(),
+        snapshot: taken.map(|taken| {
+            let of = plan.triggers.get(taken.trigger).unwrap_or(trigger);
+            let action = of.source.spec.actions.get(taken.action);
+            let handler = action.map_or_else(String::new, |action| action.value.when.to_string());
+            Snapshot { handler, value: taken.value, keys: columns.keys(&taken.key) }
+        }),
+        hits: table.hits,
+        entry_count: table.rows.len() as u64,
+        dropped: table.dropped,
+        more: Vec::new(),
+        spec,
+    }
+}
+
+/// What shares and bars are relative to.
+struct Totals {
+    hits: (u64, u64),
+    /// Sum and largest, by value.
+    sums: Vec<(u64, u64)>,
+}
+
+impl Totals {
+    fn of(table: &Table) -> Totals {
+        let width = table.rows.first().map_or(0, |row| row.sums.len());
+        let mut totals = Totals { hits: (0, 0), sums: vec![(0, 0); width] };
+        let add = |total: &mut (u64, u64), value: u64| *total = (total.0.wrapping_add(value), total.1.max(value));
+        for row in &table.rows {
+            add(&mut totals.hits, row.hits);
+            totals.sums.iter_mut().zip(row.sums.iter()).for_each(|(total, sum)| add(total, *sum));
+        }
+        totals
+    }
+}
+
+struct Columns<'a> {
+    trigger: &'a Trigger,
+    names: &'a dyn HistNames,
+    /// As the kernel shows it.
+    spec: &'a HistSpec,
+    totals: Totals,
+}
+
+impl Columns<'_> {
+    fn entry(&self, row: &Row) -> Entry {
+        // The trigger's own values have hitcount among them at most as a word.
+        let own = self.trigger.source.spec.vals.iter().map(|value| &value.value);
+        let mut sums = row.sums.iter().zip(&self.totals.sums);
+        let mut values = Vec::new();
+        for value in own {
+            let Expr::Field { name, modifier } = value else {
+                sums.next(); // counted, but not shown
+                continue;
+            };
+            let (number, total) = if name == "hitcount" {
+                (row.hits, self.totals.hits)
+            } else {
+                sums.next().map_or((0, (0, 0)), |(sum, total)| (*sum, *total))
+            };
+            if *value == Expr::field("hitcount") {
+                continue;
+            }
+            let value = match modifier {
+                Some(Modifier::Hex) => ColumnValue::Hex(number),
+                Some(Modifier::Percent) => ColumnValue::Percent(percent(number, total.0)),
+                Some(Modifier::Graph) => ColumnValue::Bar(bar(number, total.1)),
+                _ => ColumnValue::Number(number),
+            };
+            values.push(Column { name: name.clone(), value });
+        }
+        Entry {
+            keys: self.keys(&row.key),
+            hitcount: (!self.spec.no_hitcount).then_some(row.hits),
+            values,
+            tracked: self.tracked(row),
+        }
+    }
+
+    fn keys(&self, mut key: &[u8]) -> Vec<Key> {
+        let names = self.spec.keys.iter().zip(&self.trigger.keys);
+        names
+            .map(|(expr, column)| {
+                let (name, modifier) = match &expr.value {
+                    Expr::Field { name, modifier } => (name.clone(), *modifier),
+                    other => (other.to_string(), None),
+                };
+                Key { value: self.key(column, modifier, column.take(&mut key)), name }
+            })
+            .collect()
+    }
+
+    fn key(&self, column: &KeyColumn, modifier: Option<Modifier>, value: KeyPartValue<'_>) -> KeyValue {
+        let number = match value {
+            KeyPartValue::Text(text) => return KeyValue::Text(String::from_utf8_lossy(text).into_owned()),
+            KeyPartValue::Stack(addresses) => {
+                let frames = addresses.iter().map(|address| self.names.symbol(*address, true)).collect();
+                return KeyValue::Stack { frames, field: matches!(column, KeyColumn::StackField(_)) };
+            }
+            KeyPartValue::Number(number) => number,
+        };
+        match modifier {
+            Some(Modifier::Hex) => KeyValue::Hex(number),
+            Some(Modifier::Sym) => {
+                KeyValue::Symbol { address: number, name: self.names.symbol(number, false), offset: false }
+            }
+            Some(Modifier::SymOffset) => {
+                KeyValue::Symbol { address: number, name: self.names.symbol(number, true), offset: true }
+            }
+            Some(Modifier::Execname) => KeyValue::Execname { comm: self.names.comm(Pid(number as i32)), pid: number },
+            Some(Modifier::Syscall) => {
+                let name = self.names.syscall(number).unwrap_or_else(|| "unknown_syscall".to_owned());
+                KeyValue::Syscall { name, id: number }
+            }
+            Some(Modifier::Log2) => KeyValue::Log2(number as u32),
+            Some(Modifier::Buckets(size)) => {
+                KeyValue::Bucket { low: number, high: number.wrapping_add(size).wrapping_sub(1) }
+            }
+            _ => KeyValue::Number(number),
+        }
+    }
+
+    fn tracked(&self, row: &Row) -> Vec<Tracked> {
+        let actions = self.trigger.actions.iter().zip(&self.trigger.source.spec.actions);
+        let shown = actions.filter_map(|(deed, action)| {
+            let (track, change) = match (deed.when, &deed.what) {
+                (_, What::Snapshot) | (When::Match, _) => return None,
+                (When::Max { track, .. }, _) => (track, false),
+                (When::Change { track, .. }, _) => (track, true),
+            };
+            let track = row.tracked.get(track)?;
+            let fields: Vec<String> = match &action.value.what {
+                Do::Save(args) => args.iter().map(|arg| arg_name(&arg.value)).collect(),
+                _ => Vec::new(),
+            };
+            let nothing = Held::Number(0);
+            let saved = fields.into_iter().enumerate().map(|(at, name)| {
+                let value = match track.saved.get(at).unwrap_or(&nothing) {
+                    Held::Number(number) => Saved::Number(*number),
+                    Held::Bytes(text) => Saved::Text(String::from_utf8_lossy(text).into_owned()),
+                };
+                (name, value)
+            });
+            Some(Tracked { change, value: track.value, saved: saved.collect() })
+        });
+        shown.collect()
+    }
+}
+
+fn arg_name(arg: &Arg) -> String {
+    match arg {
+        Arg::Var(var) => var.name.clone(),
+        Arg::Field(name) | Arg::Other { field: name, .. } => name.clone(),
+    }
+}
+
+/// Hundredths of a percent; `None` of nothing.
+fn percent(number: u64, total: u64) -> Option<u32> {
+    if number == 0 {
+        return Some(0);
+    }
+    let share = u128::from(number).saturating_mul(10_000).checked_div(total.into())?;
+    u32::try_from(share).ok()
+}
+
+fn bar(number: u64, largest: u64) -> u8 {
+    let share = percent(number, largest).unwrap_or(0);
+    (u64::from(share).saturating_mul(BAR) / 10_000).min(BAR) as u8
+}
+
+/// The order of the entries.
+struct Order<'a> {
+    trigger: &'a Trigger,
+    by: Vec<(By, bool)>,
+}
+
+/// A sort key: the part that it compares.
+#[derive(Clone, Copy, Debug)]
+enum By {
+    Hits,
+    Sum(usize),
+    /// Bytes and sign of the field; texts have none.
+    Key(usize, usize, bool),
+}
+
+impl<'a> Order<'a> {
+    /// As `create_sort_keys()`: a name means a value before a key.
+    fn of(spec: &HistSpec, trigger: &'a Trigger) -> Self {
+        let named = |expr: &Expr, name: &str| matches!(expr, Expr::Field { name: own, .. } if own == name);
+        let values = || spec.vals.iter().filter(|value| !named(&value.value, "hitcount"));
+        let by = spec.sort.iter().filter_map(|key| {
+            let name = key.field.as_str();
+            let name = if matches!(name, "stacktrace" | "STACKTRACE") { "common_stacktrace" } else { name };
+            let by = if name == "hitcount" {
+                By::Hits
+            } else if let Some(at) = values().position(|value| named(&value.value, name)) {
+                By::Sum(at)
+            } else {
+                let at = spec.keys.iter().position(|own| named(&own.value, name))?;
+                let field = trigger.format.field(name);
+                By::Key(at, field.map_or(8, |f| f.size), field.is_some_and(|f| f.is_signed()))
+            };
+            Some((by, key.descending))
+        });
+        Order { trigger, by: by.collect() }
+    }
+
+    fn compare(&self, a: &Row, b: &Row) -> Ordering {
+        for (by, descending) in &self.by {
+            let order = match *by {
+                By::Hits => a.hits.cmp(&b.hits),
+                By::Sum(at) => a.sums.get(at).cmp(&b.sums.get(at)),
+                By::Key(at, size, signed) => self.compare_key(at, size, signed, a, b),
+            };
+            let order = if *descending { order.reverse() } else { order };
+            if order != Ordering::Equal {
+                return order;
+            }
+        }
+        Ordering::Equal
+    }
+
+    fn compare_key(&self, at: usize, size: usize, signed: bool, a: &Row, b: &Row) -> Ordering {
+        match (self.part(a, at), self.part(b, at)) {
+            (KeyPartValue::Number(a), KeyPartValue::Number(b)) => match (size, signed) {
+                (1, true) => (a as i8).cmp(&(b as i8)),
+                (2, true) => (a as i16).cmp(&(b as i16)),
+                (4, true) => (a as i32).cmp(&(b as i32)),
+                (_, true) => (a as i64).cmp(&(b as i64)),
+                (1, false) => (a as u8).cmp(&(b as u8)),
+                (2, false) => (a as u16).cmp(&(b as u16)),
+                (4, false) => (a as u32).cmp(&(b as u32)),
+                (_, false) => a.cmp(&b),
+            },
+            (KeyPartValue::Text(a), KeyPartValue::Text(b)) => a.cmp(b),
+            // Stacks have no order.
+            _ => Ordering::Equal,
+        }
+    }
+
+    fn part<'r>(&self, row: &'r Row, at: usize) -> KeyPartValue<'r> {
+        let mut key: &[u8] = &row.key;
+        let mut last = KeyPartValue::Number(0);
+        for column in self.trigger.keys.iter().take(at.saturating_add(1)) {
+            last = column.take(&mut key);
+        }
+        last
+    }
+}

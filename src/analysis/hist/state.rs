@@ -1,0 +1,145 @@
+//! What the events so far have left, and what the next one does to it.
+
+use super::super::log::Log;
+use super::findings::HistCounts;
+use super::moment::Moment;
+use super::plan::{Plan, Trigger};
+use super::table::{Held, Table, Taken, Widths};
+
+/// Synthetic events that fire each other: deeper than this none does. The kernel has no such limit, and no sensible setup
+/// comes near it.
+const DEPTH: usize = 8;
+
+/// The tables, and counts of what did not become an entry.
+#[derive(Clone, Debug)]
+pub(super) struct State {
+    pub(super) tables: Vec<Table>,
+    /// By trigger.
+    pub(super) counts: Vec<HistCounts>,
+    /// By table: the last snapshot that an action took.
+    pub(super) taken: Vec<Option<Taken>>,
+    /// Records of synthetic events, if they are kept.
+    pub(super) fired: Log,
+    /// Buffers that are used again, one set per depth.
+    scratch: Vec<Scratch>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    pub(super) key: Vec<u8>,
+    pub(super) values: Vec<Held>,
+    pub(super) passed: Vec<Held>,
+    pub(super) record: Vec<u8>,
+}
+
+impl State {
+    /// Before the first event. Without `limits` tables have room for all keys.
+    pub(super) fn new(plan: &Plan, limits: bool) -> Self {
+        let table = |widths: &Widths| Table::new(if limits { *widths } else { Widths { room: usize::MAX, ..*widths } });
+        State {
+            tables: plan.tables.iter().map(table).collect(),
+            counts: vec![HistCounts::default(); plan.triggers.len()],
+            taken: vec![None; plan.tables.len()],
+            fired: Log::default(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Adds what later events left, where nothing depends on the order.
+    pub(super) fn merge(&mut self, later: &mut State) {
+        self.tables.iter_mut().zip(&mut later.tables).for_each(|(known, later)| known.merge(later));
+        for (known, later) in self.counts.iter_mut().zip(&mut later.counts) {
+            known.add(std::mem::take(later));
+        }
+    }
+
+    /// The kernel dropped events: variables that wait for a later event are forgotten, as it may be among them.
+    pub(super) fn lose(&mut self, plan: &Plan) {
+        for (trigger, counts) in plan.triggers.iter().zip(&mut self.counts).filter(|(trigger, _)| trigger.is_read) {
+            let Some(table) = self.tables.get_mut(trigger.table) else { continue };
+            counts.censored =
+                counts.censored.saturating_add(table.forget(trigger.variables.iter().map(|(slot, _)| *slot)));
+        }
+    }
+
+    /// Takes an event through the triggers set on it, in their order.
+    #[inline]
+    pub(super) fn event(&mut self, plan: &Plan, triggers: &[usize], moment: &Moment<'_>, depth: usize) {
+        for number in triggers {
+            let Some(trigger) = plan.triggers.get(*number) else { continue };
+            if !trigger.passes(moment) {
+                continue;
+            }
+            let mut scratch = self.scratch.pop().unwrap_or_default();
+            self.count(plan, (*number, trigger), moment, &mut scratch, depth);
+            self.scratch.push(scratch);
+        }
+    }
+
+    /// One trigger's part of an event that passed its filter.
+    #[inline]
+    fn count(
+        &mut self,
+        plan: &Plan,
+        (number, trigger): (usize, &Trigger),
+        moment: &Moment<'_>,
+        scratch: &mut Scratch,
+        depth: usize,
+    ) {
+        scratch.key.clear();
+        trigger.keys.iter().for_each(|column| column.put(moment, &mut scratch.key));
+        let Some(counts) = self.counts.get_mut(number) else { return };
+        counts.seen = counts.seen.wrapping_add(1);
+        if !trigger.references.is_empty() && !resolve(&mut self.tables, trigger, false, scratch) {
+            counts.unmatched = counts.unmatched.wrapping_add(1);
+            return;
+        }
+        let Some(row) = self.tables.get_mut(trigger.table).and_then(|table| table.hit(&scratch.key)) else { return };
+        for (sum, operand) in row.sums.iter_mut().zip(&trigger.sums) {
+            *sum = sum.wrapping_add(operand.value(moment, &scratch.values));
+        }
+        let mut again = false;
+        for (slot, assigned) in &trigger.variables {
+            let held = assigned.held(moment, &scratch.values);
+            if let Some(place) = row.variables.get_mut(*slot) {
+                again |= place.replace(held).is_some();
+            }
+        }
+        if again && trigger.is_read {
+            counts.begun_again = counts.begun_again.wrapping_add(1);
+        }
+        if trigger.actions.is_empty() || !resolve(&mut self.tables, trigger, true, scratch) {
+            return;
+        }
+        for at in 0..trigger.actions.len() {
+            self.act(plan, (number, trigger), at, moment, scratch, depth);
+        }
+    }
+
+    /// True if synthetic events may still fire.
+    pub(super) fn may_fire(depth: usize) -> bool {
+        depth < DEPTH
+    }
+}
+
+/// Reads the variables of other triggers' tables, or (`own`) of the trigger's own; false if one has no value
+/// (`resolve_var_refs()`).
+fn resolve(tables: &mut [Table], trigger: &Trigger, own: bool, scratch: &mut Scratch) -> bool {
+    if !own {
+        scratch.values.clear();
+        scratch.values.resize(trigger.references.len(), Held::Number(0));
+    }
+    for (reference, value) in trigger.references.iter().zip(&mut scratch.values) {
+        if (reference.table == trigger.table) != own {
+            continue;
+        }
+        let row = tables.get_mut(reference.table).and_then(|table| table.find(&scratch.key));
+        let Some(place) = row.and_then(|row| row.variables.get_mut(reference.slot)) else { return false };
+        let held = if reference.once && !own { place.take() } else { place.clone() };
+        match held {
+            Some(held) => *value = held,
+            None => return false,
+        }
+    }
+    true
+}

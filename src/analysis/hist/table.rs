@@ -1,0 +1,181 @@
+//! Entries of a table.
+
+use super::super::map::Map;
+use crate::units::{CpuId, Pid};
+use std::sync::Arc;
+
+/// The value of a variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    Number(u64),
+    /// A text, or a stack as [`put_stack`](super::moment::put_stack) has it.
+    Bytes(Arc<[u8]>),
+}
+
+impl Held {
+    pub(super) fn number(&self) -> u64 {
+        match self {
+            Held::Number(number) => *number,
+            Held::Bytes(_) => 0,
+        }
+    }
+}
+
+/// The entry of one key.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    pub(super) key: Arc<[u8]>,
+    pub(super) hits: u64,
+    pub(super) sums: Box<[u64]>,
+    pub(super) variables: Box<[Option<Held>]>,
+    /// By handler of the table: what onmax() and onchange() keep.
+    pub(super) tracked: Box<[Track]>,
+    /// True if it is among the table's touched ones.
+    touched: bool,
+}
+
+/// A value that a handler follows, and what was saved with it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Track {
+    pub(super) value: u64,
+    pub(super) saved: Vec<Held>,
+}
+
+/// Where a snapshot would have been taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Taken {
+    pub(super) trigger: usize,
+    pub(super) action: usize,
+    pub(super) key: Arc<[u8]>,
+    pub(super) value: u64,
+    pub(super) time: u64,
+    pub(super) cpu: CpuId,
+    pub(super) task: Pid,
+}
+
+/// The widths of a table's rows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Widths {
+    pub(super) sums: usize,
+    pub(super) variables: usize,
+    pub(super) tracked: usize,
+    /// Number of entries that there is room for.
+    pub(super) room: usize,
+}
+
+/// A table: what one trigger counts, or several of one name.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    widths: Widths,
+    map: Map<Arc<[u8]>, u32>,
+    pub(super) rows: Vec<Row>,
+    /// Events counted.
+    pub(super) hits: u64,
+    /// Events that found no room.
+    pub(super) dropped: u64,
+    /// Entries whose variables may have been set since the last loss.
+    touched: Vec<u32>,
+}
+
+impl Table {
+    pub(super) fn new(widths: Widths) -> Self {
+        Table { widths, map: Map::default(), rows: Vec::new(), hits: 0, dropped: 0, touched: Vec::new() }
+    }
+
+    /// The entry of `key`, which counts the event. A new one takes room; without any left the event is dropped
+    /// (`__tracing_map_insert()`).
+    #[inline]
+    pub(super) fn hit(&mut self, key: &[u8]) -> Option<&mut Row> {
+        match self.map.get(key) {
+            Some(&at) => {
+                self.hits = self.hits.wrapping_add(1);
+                let row = self.rows.get_mut(at as usize)?;
+                row.hits = row.hits.wrapping_add(1);
+                if !row.touched && !row.variables.is_empty() {
+                    row.touched = true;
+                    self.touched.push(at);
+                }
+                Some(row)
+            }
+            None => self.insert(key, 1),
+        }
+    }
+
+    #[inline(never)]
+    fn insert(&mut self, key: &[u8], hits: u64) -> Option<&mut Row> {
+        let at = u32::try_from(self.rows.len()).ok().filter(|at| (*at as usize) < self.widths.room);
+        let Some(at) = at else {
+            self.dropped = self.dropped.wrapping_add(hits);
+            return None;
+        };
+        let key: Arc<[u8]> = key.into();
+        self.map.insert(key.clone(), at);
+        let Widths { sums, variables, tracked, .. } = self.widths;
+        self.rows.push(Row {
+            key,
+            hits,
+            sums: vec![0; sums].into(),
+            variables: vec![None; variables].into(),
+            tracked: vec![Track::default(); tracked].into(),
+            touched: variables > 0,
+        });
+        if variables > 0 {
+            self.touched.push(at);
+        }
+        self.hits = self.hits.wrapping_add(hits);
+        self.rows.last_mut()
+    }
+
+    /// The entry of `key`, if there is one.
+    pub(super) fn find(&mut self, key: &[u8]) -> Option<&mut Row> {
+        let at = *self.map.get(key)?;
+        self.rows.get_mut(at as usize)
+    }
+
+    /// Adds what later events counted, without variables and handlers.
+    pub(super) fn merge(&mut self, later: &mut Table) {
+        for row in later.rows.drain(..) {
+            let known = match self.map.get(&*row.key) {
+                Some(&at) => {
+                    self.hits = self.hits.wrapping_add(row.hits);
+                    let known = self.rows.get_mut(at as usize);
+                    known.map(|known| {
+                        known.hits = known.hits.wrapping_add(row.hits);
+                        known
+                    })
+                }
+                None => self.insert(&row.key, row.hits),
+            };
+            let Some(known) = known else { continue };
+            for (sum, more) in known.sums.iter_mut().zip(row.sums.iter()) {
+                *sum = sum.wrapping_add(*more);
+            }
+        }
+        self.dropped = self.dropped.wrapping_add(later.dropped);
+        later.map.clear();
+        (later.hits, later.dropped) = (0, 0);
+    }
+}
+
+impl Table {
+    /// Unsets variables of all entries. Gives the number of entries that had one.
+    pub(super) fn forget(&mut self, slots: impl Iterator<Item = usize> + Clone) -> u64 {
+        let mut forgotten = 0u64;
+        for at in self.touched.drain(..) {
+            let Some(row) = self.rows.get_mut(at as usize) else { continue };
+            row.touched = false;
+            let mut any = false;
+            for slot in slots.clone() {
+                any |= row.variables.get_mut(slot).and_then(Option::take).is_some();
+            }
+            forgotten = forgotten.saturating_add(any.into());
+        }
+        forgotten
+    }
+
+    /// Number of entries in which one of these variables has a value.
+    pub(super) fn waiting(&self, slots: impl Iterator<Item = usize> + Clone) -> u64 {
+        let has = |row: &&Row| slots.clone().any(|slot| row.variables.get(slot).is_some_and(Option::is_some));
+        self.rows.iter().filter(has).count() as u64
+    }
+}

@@ -1,0 +1,119 @@
+//! The recording that is asked, and what its events make of triggers.
+
+use super::names::RecordingNames;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::{Input, WindowArgs, answer, one_buffer};
+use crate::cli::terminal::note;
+use anyhow::anyhow;
+use rtrace::analysis::{HistFindings, HistSetup, Histograms, SetupError};
+use rtrace::hist::table::HistTable;
+use rtrace::recording::{Outcome, Surroundings};
+use serde_json::{Value, json};
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+
+/// The recording that is asked instead of the kernel.
+#[derive(clap::Args)]
+pub(crate) struct RecordedArgs {
+    /// Ask this recording instead of the kernel
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath,
+          conflicts_with_all = ["command", "duration", "follow", "dry_run", "instance", "top"])]
+    input: Option<PathBuf>,
+    #[command(flatten)]
+    window: WindowArgs,
+    /// With -i: buffer to look at, if several hold events; the empty name for the top buffer
+    #[arg(long, value_name = "NAME", requires = "input")]
+    buffer: Option<String>,
+    /// With -i: give tables no more room than the kernel's have (--size), and drop what finds none
+    #[arg(long, requires = "input")]
+    kernel_map: bool,
+    /// With -i: number of threads; the output is the same for any number [default: one per CPU]
+    #[arg(long, value_name = "N", requires = "input")]
+    threads: Option<NonZero<usize>>,
+}
+
+/// What a recording's events made of triggers.
+pub(crate) struct Answered<'a> {
+    pub(crate) input: &'a Input,
+    pub(crate) findings: HistFindings,
+    outcome: Outcome,
+}
+
+impl RecordedArgs {
+    /// The recording, if one is asked.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.input.as_deref()
+    }
+
+    /// An error where arguments about a recording have none.
+    pub(crate) fn check_live(&self, size: Option<u64>) -> Result<(), Failure> {
+        match self.input {
+            None if self.window != WindowArgs::default() => {
+                let error = anyhow!("--since, --until and --around choose a part of a recording: -i FILE names it");
+                Err(Failure::new(Exit::Usage, error))
+            }
+            Some(_) if size.is_some() && !self.kernel_map => {
+                let error = anyhow!("--size has no effect: tables made of a recording have room for all entries");
+                Err(Failure::new(Exit::Usage, error).hint("--kernel-map gives them the kernel's limits."))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the recording's events through the triggers that `setup` makes for it, and has `show` say what came of it.
+    /// `failure` words the error of a trigger.
+    pub(crate) fn ask(
+        &self,
+        setup: impl FnOnce(&Input) -> Result<HistSetup, Failure>,
+        failure: impl FnOnce(SetupError) -> Failure,
+        show: impl FnOnce(&Answered<'_>) -> Result<Exit, Failure>,
+    ) -> Result<Exit, Failure> {
+        let path = self.input.as_deref().unwrap_or(Path::new("trace.dat"));
+        answer(path, &self.window, self.threads, |events, _| {
+            let (query, _) = one_buffer(self.buffer.as_deref(), events)?;
+            let input = &events.inputs[0];
+            let setup = HistSetup { kernel_limits: self.kernel_map, ..setup(input)? };
+            let formats: Vec<_> = input.formats().collect();
+            let symbols = &input.symbols;
+            let analysis = Histograms::new(&setup, &formats, input.trace.abi, &symbols.comms, &symbols.kallsyms);
+            let analysis = analysis.map_err(failure)?;
+            let query = if analysis.needs_stacks() {
+                query.surroundings(Surroundings::Records)
+            } else {
+                let names = analysis.events().into_iter().map(|(system, event)| format!("{system}:{event}"));
+                names.collect::<Vec<_>>().iter().try_fold(query, |query, name| query.filter(name))?
+            };
+            let (findings, outcome) = query.analyse(analysis)?;
+            show(&Answered { input, findings, outcome })
+        })
+    }
+}
+
+impl Answered<'_> {
+    /// The table of a trigger of the setup.
+    pub(crate) fn table(&self, trigger: usize) -> Option<HistTable> {
+        self.findings.table(trigger, &RecordingNames::of(self.input))
+    }
+
+    /// What the kernel dropped while it was recorded.
+    pub(crate) fn note_losses(&self) {
+        if self.outcome.lost > 0 || self.outcome.gaps > 0 {
+            let number =
+                if self.outcome.lost > 0 { self.outcome.lost.to_string() } else { "an unknown number of".into() };
+            note!(
+                "rtrace: {number} events were lost while {} was recorded, and are not counted",
+                self.input.path.display()
+            );
+        }
+    }
+
+    /// The same for programs.
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "file": self.input.path.to_string_lossy(),
+            "events": self.outcome.events,
+            "lost": self.outcome.lost,
+            "gaps": self.outcome.gaps,
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! `rtrace hist -i FILE EVENT`.
+
+use super::super::output::OutputArgs;
+use super::super::place::syntax_failure;
+use super::super::spec::SpecArgs;
+use super::{RecordedArgs, find_format};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::Input;
+use anyhow::anyhow;
+use rtrace::analysis::{HistSetup, HistTrigger};
+use rtrace::hist::render::sort_classes;
+use rtrace::hist::spec::HistSpec;
+use rtrace::synth::SynthDef;
+use rtrace::tracefs::EventName;
+use serde_json::json;
+
+/// Further triggers on the recording's events, which this one refers to.
+#[derive(clap::Args)]
+pub(in super::super) struct TriggerArgs {
+    /// With -i: another trigger, set before this one: 'sched:sched_waking hist:keys=pid:ts0=common_timestamp'
+    #[arg(long, value_name = "EVENT TRIGGER", requires = "input")]
+    with: Vec<String>,
+    /// With -i: a synthetic event, as `synthetic_events` takes it: 'wakeup u64 lat; pid_t pid'
+    #[arg(long, value_name = "NAME FIELDS", requires = "input", value_parser = definition)]
+    synthetic: Vec<SynthDef>,
+}
+
+fn definition(text: &str) -> Result<SynthDef, String> {
+    SynthDef::parse(text).map_err(|error| format!("\n{error}"))
+}
+
+impl TriggerArgs {
+    /// The other triggers, each with its text.
+    fn parsed(&self) -> Result<Vec<(&str, &str, HistSpec)>, Failure> {
+        let mut all = Vec::new();
+        for text in &self.with {
+            let (event, trigger) = text.trim().split_once(char::is_whitespace).unwrap_or((text, ""));
+            let trigger = trigger.trim();
+            let spec =
+                HistSpec::parse(trigger).map_err(|e| syntax_failure("trigger of --with", &e.diagnostic(trigger)))?;
+            all.push((event, trigger, spec));
+        }
+        Ok(all)
+    }
+}
+
+/// The trigger on an event of the recording, or on a synthetic one.
+fn trigger(input: &Input, more: &TriggerArgs, event: &str, spec: HistSpec) -> Result<HistTrigger, Failure> {
+    let bare = event.strip_prefix("synthetic:").or_else(|| event.strip_prefix("synthetic/")).unwrap_or(event);
+    if more.synthetic.iter().any(|definition| definition.name == bare) {
+        return Ok(HistTrigger { system: "synthetic".to_owned(), event: bare.to_owned(), spec });
+    }
+    let format = find_format(input, event)?;
+    Ok(HistTrigger { system: format.system.clone(), event: format.name.clone(), spec })
+}
+
+/// Counts the events of the recording, and prints the table.
+pub(in super::super) fn count(
+    recorded: &RecordedArgs,
+    spec: &SpecArgs,
+    more: &TriggerArgs,
+    output: &OutputArgs,
+) -> Result<Exit, Failure> {
+    let event = spec.event_text().unwrap_or_default();
+    let (text, own) = spec.parsed()?;
+    let others = more.parsed()?;
+    let mut texts: Vec<&str> = others.iter().map(|other| other.1).collect();
+    texts.push(&text);
+    recorded.ask(
+        |input| {
+            let mut triggers = Vec::new();
+            for (event, _, spec) in others.iter().cloned().chain([(event, "", own)]) {
+                triggers.push(trigger(input, more, event, spec)?);
+            }
+            Ok(HistSetup { definitions: more.synthetic.clone(), triggers, ..HistSetup::default() })
+        },
+        |error| syntax_failure("trigger", &error.problem.diagnostic(texts.get(error.trigger).unwrap_or(&""))),
+        |answered| {
+            let number = others.len();
+            let Some((table, (_, format))) = answered.table(number).zip(answered.findings.trigger(number)) else {
+                return Err(anyhow!("the trigger has no table").into());
+            };
+            let event = EventName::new(&format.system, &format.name);
+            let printer = output.printer_of(&event, format.clone());
+            let mut tables = [table];
+            tables.iter_mut().for_each(|table| sort_classes(table, printer.options()));
+            let counts = answered.findings.counts(number).unwrap_or_default();
+            let more =
+                json!({"recording": answered.json(), "unmatched": counts.unmatched, "censored": counts.censored});
+            printer.print_with(&tables, &output.live(), more)?;
+            answered.note_losses();
+            output.verdict(&tables, None)
+        },
+    )
+}

@@ -1,0 +1,53 @@
+//! Names for the keys of a recording's histograms.
+
+use crate::cli::analyze::syscalls::names::Machine;
+use crate::cli::query::Input;
+use rtrace::analysis::HistNames;
+use rtrace::symbols::Symbols;
+use rtrace::units::Pid;
+
+/// The names of a recording: its kernel's symbols, its machine's system calls, its tasks.
+pub(super) struct RecordingNames<'a> {
+    machine: Option<Machine>,
+    symbols: &'a Symbols,
+}
+
+impl<'a> RecordingNames<'a> {
+    pub(super) fn of(input: &'a Input) -> Self {
+        RecordingNames { machine: Machine::of_recording(input), symbols: &input.symbols }
+    }
+}
+
+impl HistNames for RecordingNames<'_> {
+    fn symbol(&self, address: u64, offset: bool) -> String {
+        let Some(symbol) = self.symbols.kallsyms.lookup_first(address) else { return format!("0x{address:x}") };
+        let mut name = String::from_utf8_lossy(symbol.name).into_owned();
+        if offset {
+            let size = symbol.size.unwrap_or(0);
+            name.push_str(&format!("+0x{:x}/0x{size:x}", address.saturating_sub(symbol.address)));
+        }
+        if !symbol.module.is_empty() {
+            name.push_str(&format!(" [{}]", String::from_utf8_lossy(symbol.module)));
+        }
+        name
+    }
+
+    /// The kernel names them by the functions that implement them.
+    fn syscall(&self, number: u64) -> Option<String> {
+        let name = self.machine?.name(i64::try_from(number).ok()?)?;
+        let function = match name {
+            "stat" | "fstat" | "lstat" | "uname" => format!("new{name}"),
+            "sendfile" => "sendfile64".to_owned(),
+            "umount2" => "umount".to_owned(),
+            name => name.to_owned(),
+        };
+        Some(format!("sys_{function}"))
+    }
+
+    fn comm(&self, pid: Pid) -> String {
+        if pid.0 == 0 {
+            return "swapper".to_owned();
+        }
+        String::from_utf8_lossy(self.symbols.comms.get(pid).unwrap_or(b"<...>")).into_owned()
+    }
+}

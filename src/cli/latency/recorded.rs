@@ -1,0 +1,68 @@
+//! `rtrace latency -i FILE`.
+
+use super::Args;
+use super::losses::Losses;
+use super::request;
+use super::shown::Answer;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::hist::find_format;
+use anyhow::anyhow;
+use rtrace::analysis::{HistSetup, HistTrigger};
+use rtrace::hist::render::sort_classes;
+use rtrace::synth::ChainPlan;
+use rtrace::tracefs::EventName;
+use std::cell::OnceCell;
+
+/// The synthetic event of the chain; there is no kernel that could have another one of that name.
+const NAME: &str = "latency";
+
+/// Matches the events of the recording, and prints the distribution.
+pub(super) fn measure(args: &Args) -> Result<Exit, Failure> {
+    let plan = OnceCell::new();
+    args.recorded.ask(
+        |input| {
+            let format = |event: &str| find_format(input, event).cloned();
+            let made = request::plan(args, format, NAME, true)?;
+            let setup = setup(&made);
+            let _ = plan.set(made);
+            Ok(setup)
+        },
+        |error| Failure::new(Exit::Usage, anyhow!("{error}")),
+        |answered| {
+            let Some((plan, (_, format))) = plan.get().zip(answered.findings.trigger(0)) else {
+                return Err(anyhow!("the chain has no distribution").into());
+            };
+            let event = EventName::new(&format.system, &format.name);
+            let mut printer = args.output.printer_of(&event, format.clone());
+            printer.sign(plan.times());
+            let distributions = plan.tables().count();
+            let mut tables: Vec<_> = (0..distributions).filter_map(|number| answered.table(number)).collect();
+            tables.iter_mut().for_each(|table| sort_classes(table, printer.options()));
+            let counts = (distributions..distributions + plan.stages.len()).map(|number| {
+                let counts = answered.findings.counts(number).unwrap_or_default();
+                (counts, answered.table(number).map_or(0, |table| table.dropped))
+            });
+            let answer = Answer::of(&tables, &printer, plan, Losses::of_recording(plan, counts));
+            answer.print(&args.output, &printer, &args.output.live(), Some(answered.json()))?;
+            answered.note_losses();
+            answer.losses.verdict(&args.output)?;
+            args.output.verdict(&[], None)
+        },
+    )
+}
+
+/// The distributions first, then the stages, whose order is that of the writes.
+fn setup(plan: &ChainPlan) -> HistSetup {
+    let trigger = |(system, event): (&str, &str), spec: &rtrace::hist::spec::HistSpec| HistTrigger {
+        system: system.to_owned(),
+        event: event.to_owned(),
+        spec: spec.clone(),
+    };
+    let tables = plan.tables().map(|table| trigger(("synthetic", &plan.definition.name), table));
+    let stages = plan.stages.iter().map(|stage| trigger((&stage.event.0, &stage.event.1), &stage.spec));
+    HistSetup {
+        definitions: vec![plan.definition.clone()],
+        triggers: tables.chain(stages).collect(),
+        ..HistSetup::default()
+    }
+}
