@@ -28,6 +28,7 @@ mod module;
 mod newest;
 mod peers;
 mod persistent;
+mod recorded_hist;
 mod recorder;
 mod suites;
 mod table;

@@ -78,7 +78,7 @@ impl Compiler<'_> {
     fn format(&self, system: &str, event: &str) -> Option<&EventFormat> {
         let named = |format: &&EventFormat| format.system == system && format.name == event;
         let synthetic = self.plan.synthetic.iter().map(|event| &event.format);
-        self.around.formats.iter().copied().chain(synthetic).find(named)
+        synthetic.chain(self.around.formats.iter().copied()).find(named)
     }
 
     fn add(&mut self, source: &HistTrigger, is_hidden: bool) -> Result<usize, Problem> {
@@ -228,6 +228,7 @@ impl Compiler<'_> {
 
     fn stacks(&mut self) -> Result<(), Problem> {
         self.plan.needs_stacks = true;
+        self.plan.is_ordered = true;
         if self.around.has_stacks { Ok(()) } else { Err(Problem::NoStacks) }
     }
 

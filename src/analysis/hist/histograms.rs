@@ -7,15 +7,16 @@ use super::findings::HistFindings;
 use super::moment::Moment;
 use super::plan::Plan;
 use super::setup::{HistSetup, SetupError};
+use super::stacked::{StackedLog, Waiting};
 use super::state::State;
 use super::synthetic::SyntheticEvent;
 use crate::abi::Abi;
 use crate::analysis::Analysis;
 use crate::event::Record;
-use crate::filter::Functions;
+use crate::filter::AddressNames;
 use crate::format::EventFormat;
 use crate::ring_buffer::Lost;
-use crate::symbols::Comms;
+use crate::symbols::Symbols;
 use crate::units::EventId;
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ pub struct Histograms<'a> {
     /// The triggers set on an event.
     events: ByEvent<Arc<[usize]>>,
     abi: Abi,
-    comms: &'a Comms,
+    symbols: &'a Symbols,
     stacks: Option<StackEvent>,
     limits: bool,
 }
@@ -44,16 +45,22 @@ pub enum HistPart {
     /// What the events counted.
     #[doc(hidden)]
     Counted(Counted),
-    /// Events whose turn has not come, each followed by its stack.
+    /// Events whose turn has not come.
     #[doc(hidden)]
     Later(Log),
+    /// The same with their stacks.
+    #[doc(hidden)]
+    LaterStacked(StackedLog),
 }
 
 /// The tables of some events.
-pub struct Counted(pub(super) State);
+pub struct Counted {
+    state: State,
+    waiting: Waiting,
+}
 
 impl<'a> Histograms<'a> {
-    /// The triggers of `setup` on the events of a recording. `functions` are those that filters name.
+    /// The triggers of `setup` on the events of a recording, whose tasks and functions `symbols` names.
     ///
     /// # Errors
     /// [`SetupError`]: a trigger that the kernel would refuse, or that a recording cannot answer.
@@ -61,17 +68,23 @@ impl<'a> Histograms<'a> {
         setup: &HistSetup,
         formats: &[&EventFormat],
         abi: Abi,
-        comms: &'a Comms,
-        functions: &dyn Functions,
+        symbols: &'a Symbols,
     ) -> Result<Self, SetupError> {
         let is_stack = |format: &&&EventFormat| format.system == "ftrace" && format.name == "kernel_stack";
         let stacks = formats
             .iter()
             .find(is_stack)
             .and_then(|format| Some(StackEvent { id: format.id, caller: format.field("caller")?.offset }));
-        let around = Around { formats, abi, functions, has_stacks: stacks.is_some() };
+        let around = Around { formats, abi, functions: &symbols.kallsyms, has_stacks: stacks.is_some() };
         let plan = Plan::compile(setup, &around)?;
+        // A synthetic event of the setup is the one that the setup's triggers fire, whatever was recorded of that name.
+        let is_made = |format: &EventFormat| {
+            format.system == "synthetic" && plan.synthetic.iter().any(|event| event.format.name == format.name)
+        };
         let triggers_of = |format: &EventFormat| {
+            if is_made(format) {
+                return None;
+            }
             let on = |trigger: &super::plan::Trigger| {
                 (&trigger.source.system, &trigger.source.event) == (&format.system, &format.name)
             };
@@ -80,7 +93,7 @@ impl<'a> Histograms<'a> {
             (!all.is_empty()).then_some(all)
         };
         let events = ByEvent::new(formats.iter().copied(), abi, triggers_of);
-        Ok(Histograms { events, abi, comms, stacks, limits: setup.kernel_limits, plan: Arc::new(plan) })
+        Ok(Histograms { events, abi, symbols, stacks, limits: setup.kernel_limits, plan: Arc::new(plan) })
     }
 
     /// True if stacks are keys or values: the events that follow those with triggers must be handed out, too.
@@ -116,7 +129,7 @@ impl<'a> Histograms<'a> {
             cpu: record.cpu,
             task: self.events.task(record),
             stack,
-            comms: self.comms,
+            comms: &self.symbols.comms,
         };
         state.event(&self.plan, triggers, &moment, 0);
     }
@@ -127,15 +140,27 @@ impl<'a> Histograms<'a> {
         let is_its = next.cpu == record.cpu
             && self.events.id(next) == stacks.id.0
             && self.events.task(next) == self.events.task(record);
-        is_its.then(|| next.data.get(stacks.caller..).unwrap_or_default())
+        is_its.then(|| self.from_caller(next.data.get(stacks.caller..).unwrap_or_default()))
     }
 
-    fn replay(&self, state: &mut State, log: &Log) {
-        let mut records = log.records().peekable();
-        while let Some(record) = records.next() {
-            let stack = records.peek().and_then(|next| self.stack_of(&record, next)).unwrap_or_default();
-            self.count(state, &record, stack);
-        }
+    /// A recorded stack from where that of a trigger begins: two frames later, where it begins with the event's probe
+    /// (kernels with the ORC unwinder).
+    fn from_caller<'s>(&self, stack: &'s [u8]) -> &'s [u8] {
+        const PROBES: [&str; 3] = ["trace_event_raw_event_", "ftrace_syscall_enter", "ftrace_syscall_exit"];
+        let size = usize::from(self.abi.long_size);
+        let first = self.abi.uint(stack, 0, size).and_then(|address| self.symbols.kallsyms.function(address));
+        let is_probe = first.is_some_and(|name| PROBES.iter().any(|probe| name.starts_with(probe)));
+        stack.get(if is_probe { size.saturating_mul(2) } else { 0 }..).unwrap_or_default()
+    }
+
+    fn begin_with(&self, limits: bool) -> HistPart {
+        HistPart::Counted(Counted { state: State::new(&self.plan, limits), waiting: Waiting::default() })
+    }
+
+    /// Takes an event and the record that may be its stack.
+    fn count_followed(&self, state: &mut State, record: &Record<'_>, next: Option<&Record<'_>>) {
+        let stack = next.and_then(|next| self.stack_of(record, next)).unwrap_or_default();
+        self.count(state, record, stack);
     }
 }
 
@@ -144,19 +169,24 @@ impl Analysis for Histograms<'_> {
     type Finding = HistFindings;
 
     fn begin(&self) -> HistPart {
-        HistPart::Counted(Counted(State::new(&self.plan, self.limits)))
+        self.begin_with(self.limits)
     }
 
     fn fork(&self, used: Option<HistPart>) -> HistPart {
         match used {
+            Some(HistPart::LaterStacked(mut log)) => {
+                log.clear();
+                HistPart::LaterStacked(log)
+            }
             Some(HistPart::Later(mut log)) => {
                 log.clear();
                 HistPart::Later(log)
             }
-            Some(HistPart::Counted(used)) if !self.plan.is_ordered => HistPart::Counted(used),
+            Some(part) if !self.plan.is_ordered => part,
+            _ if self.plan.needs_stacks => HistPart::LaterStacked(StackedLog::default()),
             _ if self.plan.is_ordered => HistPart::Later(Log::default()),
             // What comes later may find no room: that is decided when it is merged.
-            _ => HistPart::Counted(Counted(State::new(&self.plan, false))),
+            _ => self.begin_with(false),
         }
     }
 
@@ -167,44 +197,47 @@ impl Analysis for Histograms<'_> {
 
     #[inline]
     fn record_followed<'n>(&self, record: &Record<'_>, next: impl FnOnce() -> Option<Record<'n>>, part: &mut HistPart) {
-        let is_lost = self.plan.is_ordered && record.lost != Lost::None;
         let is_wanted = self.events.of(record).is_some();
-        if !is_wanted && !is_lost {
-            return;
-        }
-        let next = if self.plan.needs_stacks && is_wanted { next() } else { None };
+        let is_lost = self.plan.is_ordered && record.lost != Lost::None;
         match part {
-            HistPart::Counted(Counted(state)) => {
-                let stack = next.as_ref().and_then(|next| self.stack_of(record, next)).unwrap_or_default();
-                self.count(state, record, stack);
-            }
-            HistPart::Later(log) => {
-                log.push(record);
-                if let Some(next) = next.filter(|next| self.stack_of(record, next).is_some()) {
-                    log.push(&next);
+            HistPart::LaterStacked(log) => {
+                let is_first = log.is_first(record);
+                if is_wanted {
+                    let next = next();
+                    let next = next.as_ref().map(|next| (next, self.stack_of(record, next).is_some()));
+                    log.push(record, next);
+                } else if is_lost || is_first {
+                    log.push_first(record);
                 }
             }
+            HistPart::Counted(Counted { state, .. }) if is_wanted || is_lost => {
+                let next = if self.plan.needs_stacks && is_wanted { next() } else { None };
+                self.count_followed(state, record, next.as_ref());
+            }
+            HistPart::Later(log) if is_wanted || is_lost => log.push(record),
+            HistPart::Counted(_) | HistPart::Later(_) => {}
         }
     }
 
     fn merge(&self, known: &mut HistPart, later: &mut HistPart) {
-        match (known, later) {
-            (HistPart::Counted(Counted(known)), HistPart::Counted(Counted(later))) => known.merge(later),
-            (HistPart::Counted(Counted(known)), HistPart::Later(log)) => self.replay(known, log),
-            // The state that `begin` made is counted.
-            (HistPart::Later(_), _) => {}
+        // The part that `begin` made is counted.
+        let HistPart::Counted(Counted { state, waiting }) = known else { return };
+        match later {
+            HistPart::Counted(later) => state.merge(&mut later.state),
+            HistPart::Later(log) => log.records().for_each(|record| self.count(state, &record, &[])),
+            HistPart::LaterStacked(log) => {
+                waiting.replay(log, |record, next| self.count_followed(state, record, next));
+            }
         }
     }
 
-    fn finish(self, known: HistPart) -> HistFindings {
-        let state = match known {
-            HistPart::Counted(Counted(state)) => state,
-            HistPart::Later(log) => {
-                let mut state = State::new(&self.plan, self.limits);
-                self.replay(&mut state, &log);
-                state
-            }
-        };
+    fn finish(self, mut known: HistPart) -> HistFindings {
+        let mut all = Counted { state: State::new(&self.plan, self.limits), waiting: Waiting::default() };
+        if let HistPart::Counted(counted) = &mut known {
+            std::mem::swap(&mut all, counted);
+        }
+        let Counted { mut state, mut waiting } = all;
+        waiting.finish(|record, next| self.count_followed(&mut state, record, next));
         HistFindings::new(self.plan, state)
     }
 }

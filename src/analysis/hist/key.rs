@@ -108,9 +108,9 @@ fn take_counted<'k>(key: &mut &'k [u8]) -> &'k [u8] {
     bytes
 }
 
-/// `ilog2(roundup_pow_of_two(value))`; beyond 2^63 the shift wraps, and gives 0.
+/// `ilog2(roundup_pow_of_two(value))`; beyond 2^63 that is 64, as on 6.12 (6.1 has 0).
 fn log2(value: u64) -> u64 {
-    value.checked_next_power_of_two().map_or(0, |power| u64::from(power.trailing_zeros()))
+    value.checked_next_power_of_two().map_or(64, |power| u64::from(power.trailing_zeros()))
 }
 
 #[cfg(test)]
@@ -119,6 +119,6 @@ mod tests {
 
     #[test]
     fn powers_as_the_kernel_has_them() {
-        assert_eq!([0, 1, 2, 3, 4, 5, 1024, 1025, 1 << 63, u64::MAX].map(log2), [0, 0, 1, 2, 2, 3, 10, 11, 63, 0]);
+        assert_eq!([0, 1, 2, 3, 4, 5, 1024, 1025, 1 << 63, u64::MAX].map(log2), [0, 0, 1, 2, 2, 3, 10, 11, 63, 64]);
     }
 }

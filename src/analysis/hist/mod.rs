@@ -10,8 +10,8 @@
 //! or a stack in a variable is kept whole; where the kernel dropped events, variables that wait for a later event are
 //! forgotten.
 //!
-//! Tables without variables and actions are counted on all threads and merged; others in the order of time, of copies that
-//! the threads make.
+//! Tables without variables, actions and stacks are counted on all threads and merged; others in the order of time, of copies
+//! that the threads make.
 
 mod action;
 mod compile;
@@ -23,6 +23,7 @@ mod operand;
 mod plan;
 mod setup;
 mod shown;
+mod stacked;
 mod state;
 mod synthetic;
 mod table;

@@ -2,7 +2,7 @@
 
 use super::findings::HistNames;
 use super::key::{KeyColumn, KeyPartValue};
-use super::plan::{Plan, Trigger, What, When};
+use super::plan::{Assigned, Plan, Trigger, What, When};
 use super::table::{Held, Row, Table, Taken};
 use crate::hist::spec::{Arg, Do, Expr, HistSpec, Modifier, State};
 use crate::hist::table::{Column, ColumnValue, Entry, HistTable, Key, KeyValue, Saved, Snapshot, Tracked};
@@ -72,11 +72,10 @@ struct Columns<'a> {
 
 impl Columns<'_> {
     fn entry(&self, row: &Row) -> Entry {
-        // The trigger's own values have hitcount among them at most as a word.
-        let own = self.trigger.source.spec.vals.iter().map(|value| &value.value);
+        let own = self.spec.vals.iter().map(|value| &value.value);
         let mut sums = row.sums.iter().zip(&self.totals.sums);
         let mut values = Vec::new();
-        for value in own {
+        for value in own.filter(|value| **value != Expr::field("hitcount")) {
             let Expr::Field { name, modifier } = value else {
                 sums.next(); // counted, but not shown
                 continue;
@@ -86,9 +85,6 @@ impl Columns<'_> {
             } else {
                 sums.next().map_or((0, (0, 0)), |(sum, total)| (*sum, *total))
             };
-            if *value == Expr::field("hitcount") {
-                continue;
-            }
             let value = match modifier {
                 Some(Modifier::Hex) => ColumnValue::Hex(number),
                 Some(Modifier::Percent) => ColumnValue::Percent(percent(number, total.0)),
@@ -106,12 +102,16 @@ impl Columns<'_> {
     }
 
     fn keys(&self, mut key: &[u8]) -> Vec<Key> {
-        let names = self.spec.keys.iter().zip(&self.trigger.keys);
+        let names = self.spec.keys.iter().zip(&self.trigger.source.spec.keys).zip(&self.trigger.keys);
         names
-            .map(|(expr, column)| {
-                let (name, modifier) = match &expr.value {
-                    Expr::Field { name, modifier } => (name.clone(), *modifier),
-                    other => (other.to_string(), None),
+            .map(|((expr, given), column)| {
+                let (name, modifier) = match (&expr.value, &given.value) {
+                    // Shown as it was given, in the entries only.
+                    (Expr::Field { .. }, Expr::Field { name, modifier }) if matches!(name.as_str(), "cpu" | "CPU") => {
+                        (name.clone(), *modifier)
+                    }
+                    (Expr::Field { name, modifier }, _) => (name.clone(), *modifier),
+                    (other, _) => (other.to_string(), None),
                 };
                 Key { value: self.key(column, modifier, column.take(&mut key)), name }
             })
@@ -161,11 +161,17 @@ impl Columns<'_> {
                 Do::Save(args) => args.iter().map(|arg| arg_name(&arg.value)).collect(),
                 _ => Vec::new(),
             };
-            let nothing = Held::Number(0);
-            let saved = fields.into_iter().enumerate().map(|(at, name)| {
-                let value = match track.saved.get(at).unwrap_or(&nothing) {
-                    Held::Number(number) => Saved::Number(*number),
-                    Held::Bytes(text) => Saved::Text(String::from_utf8_lossy(text).into_owned()),
+            let kept = match &deed.what {
+                What::Save(values) => values.as_slice(),
+                _ => &[],
+            };
+            let saved = fields.into_iter().zip(kept).enumerate().map(|(at, (name, kept))| {
+                let value = match track.saved.get(at) {
+                    Some(Held::Number(number)) => Saved::Number(*number),
+                    Some(Held::Bytes(text)) => Saved::Text(String::from_utf8_lossy(text).into_owned()),
+                    // Nothing was saved yet: the kernel prints what a pointer of nothing gives.
+                    None if matches!(kept, Assigned::Text(_) | Assigned::Comm) => Saved::Text("(null)".to_owned()),
+                    None => Saved::Number(0),
                 };
                 (name, value)
             });

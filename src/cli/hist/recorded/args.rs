@@ -74,8 +74,7 @@ impl RecordedArgs {
             let input = &events.inputs[0];
             let setup = HistSetup { kernel_limits: self.kernel_map, ..setup(input)? };
             let formats: Vec<_> = input.formats().collect();
-            let symbols = &input.symbols;
-            let analysis = Histograms::new(&setup, &formats, input.trace.abi, &symbols.comms, &symbols.kallsyms);
+            let analysis = Histograms::new(&setup, &formats, input.trace.abi, &input.symbols);
             let analysis = analysis.map_err(failure)?;
             let query = if analysis.needs_stacks() {
                 query.surroundings(Surroundings::Records)

@@ -5,6 +5,6 @@ mod event;
 mod hist;
 mod names;
 
-pub(in crate::cli) use args::{Answered, RecordedArgs};
+pub(in crate::cli) use args::RecordedArgs;
 pub(in crate::cli) use event::find_format;
 pub(super) use hist::{TriggerArgs, count};
