@@ -1253,7 +1253,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__hist)
-            opts="-i -P -s -B -v -n -k -h --input --since --until --around --buffer --kernel-map --threads --with --synthetic --all-tasks --val --sort --if --size --name --var --action --nohitcount --instance --top --dry-run --verbose --tracefs --journal-dir --json --csv --folded --raw --weight --limit --follow --diff --max-lost --duration --key --help start show pause continue clear stop"
+            opts="-i -P -s -B -v -n -k -h --input --since --until --around --buffer --kernel-map --threads --with --synthetic --all-tasks --val --sort --if --size --name --var --action --nohitcount --instance --top --dry-run --verbose --tracefs --journal-dir --json --csv --folded --raw --weight --limit --follow --diff --max-lost --in-kernel --in-user --duration --key --help start show pause continue clear stop"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1946,7 +1946,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__latency)
-            opts="-i -B -v -n -h --by --split --buckets --ns --if-start --if-end --size --input --since --until --around --buffer --kernel-map --threads --instance --top --dry-run --verbose --tracefs --journal-dir --json --csv --folded --raw --weight --limit --follow --diff --max-lost --duration --help"
+            opts="-i -B -v -n -h --by --split --buckets --ns --if-start --if-end --size --input --since --until --around --buffer --kernel-map --threads --instance --top --dry-run --verbose --tracefs --journal-dir --json --csv --folded --raw --weight --limit --follow --diff --max-lost --in-kernel --in-user --duration --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -36,7 +36,8 @@ pub use event_count::{EventCount, EventCounts};
 pub use extent::{Extent, Extents};
 pub use grouped::Grouped;
 pub use hist::{
-    HistCounts, HistFindings, HistNames, HistSetup, HistTrigger, Histograms, SetupError, SnapshotMoment, SyntheticEvent,
+    HistCounts, HistFindings, HistNames, HistPart, HistSetup, HistTrigger, Histograms, SetupError, SnapshotMoment,
+    SyntheticEvent,
 };
 pub use in_order::{InOrder, Ordered};
 pub use interface::Analysis;

@@ -127,11 +127,11 @@ fn what_the_kernel_lacks_is_named_with_its_config() {
     of(
         "CONFIG_HIST_TRIGGERS",
         &[
-            "hist sched:sched_switch --key next_pid --duration 1s",
+            "hist sched:sched_switch --in-kernel --key next_pid --duration 1s",
             "hist start sched:sched_switch --key next_pid",
             "hist show",
             "hist stop",
-            "latency sched:sched_waking sched:sched_switch --by pid=next_pid --duration 1s",
+            "latency sched:sched_waking sched:sched_switch --in-kernel --by pid=next_pid --duration 1s",
             "sqlhist -e select",
             "trigger add sched:sched_switch hist:keys=next_pid",
             "trigger add sched:sched_switch enable_hist:sched:sched_switch",
@@ -168,7 +168,7 @@ fn what_the_kernel_lacks_is_named_with_its_config() {
     of("CONFIG_USER_EVENTS", &["probe add user mine"]);
     of("CONFIG_DYNAMIC_FTRACE", &["trigger add --function schedule traceoff"]);
     // With a command the status is the command's, and 125 means that rtrace could not.
-    let words = ["hist", "--tracefs", &root, "sched:sched_switch", "--key", "next_pid", "--", "true"];
+    let words = ["hist", "--in-kernel", "--tracefs", &root, "sched:sched_switch", "--key", "next_pid", "--", "true"];
     env.rtrace(&words).exits(125).complains_with("CONFIG_HIST_TRIGGERS");
     assert!(!env.path().join("x.dat").exists());
 }

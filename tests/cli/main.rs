@@ -33,6 +33,7 @@ mod languages;
 mod machine;
 mod perfetto;
 mod profile;
+mod recorded_hist;
 mod threads;
 mod trace_cmd;
 mod verbs;

@@ -141,3 +141,44 @@ fn a_recording_is_held_against_assertions() {
     assert!(!env.path().join("ran").exists(), "nothing runs after a wrong assertion");
     record(&["count(sched:sched_switch if nosuch == 1) == 0"], &["true"]).exits(125);
 }
+
+/// A kernel without hist triggers: its events are counted as they come.
+#[test]
+fn events_are_counted_here_where_the_kernel_cannot() {
+    let Some((tracefs, _alone)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let load = ["--", "dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=3000", "status=none"];
+    let here = ["--in-user", "--journal-dir", "journal", "--json"];
+    let words = ["hist", "raw_syscalls:sys_enter", "--key", "common_pid", "--if", "id == 1"];
+    let words: Vec<&str> = words.iter().chain(&here).chain(&load).copied().collect();
+    let told = env.rtrace(&words);
+    let document: serde_json::Value = serde_json::from_str(&told.exits(0).stdout()).expect("JSON");
+    let most = document["tables"][0]["entries"][0]["hitcount"].as_u64().unwrap_or(0);
+    let lost = document["recording"]["lost"].as_u64().expect("a number");
+    assert!(most <= 3000 && most + lost >= 3000, "{document:#}");
+    // Each call that returned has its time.
+    let words =
+        ["latency", "raw_syscalls:sys_enter", "raw_syscalls:sys_exit", "--by", "common_pid", "--if-start", "id == 1"];
+    let words: Vec<&str> = words.iter().chain(&here).chain(&["--max-lost", "1000000"]).chain(&load).copied().collect();
+    let document: serde_json::Value = serde_json::from_str(&env.rtrace(&words).exits(0).stdout()).expect("JSON");
+    let times = document["tables"][0]["summary"]["hitcount"].as_u64().unwrap_or(0);
+    let lost = document["recording"]["lost"].as_u64().expect("a number");
+    assert!(times + lost >= 3000, "{document:#}");
+    let failing = [
+        "hist",
+        "sched:sched_switch",
+        "--key",
+        "next_pid",
+        "--in-user",
+        "--journal-dir",
+        "journal",
+        "--",
+        "sh",
+        "-c",
+        "exit 7",
+    ];
+    env.rtrace(&failing).exits(7);
+    let left: Vec<String> =
+        tracefs.instances().expect("a list").into_iter().filter(|name| name.starts_with("rtrace")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}

@@ -31,6 +31,6 @@ mod table;
 mod tests;
 
 pub use findings::{HistCounts, HistFindings, HistNames, SnapshotMoment};
-pub use histograms::Histograms;
+pub use histograms::{HistPart, Histograms};
 pub use setup::{HistSetup, HistTrigger, SetupError};
 pub use synthetic::SyntheticEvent;

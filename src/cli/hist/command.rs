@@ -6,7 +6,7 @@ use super::output::OutputArgs;
 use super::place::{
     LONG_LIVED, PlaceArgs, SetArgs, add_trigger, clock_note, event, events_with_hists, hist_triggers, remove_all,
 };
-use super::recorded::{self, RecordedArgs, TriggerArgs};
+use super::recorded::{self, RecordedArgs, Streamed, TriggerArgs, WhereArgs};
 use super::session::{Session, UntilArgs};
 use super::spec::SpecArgs;
 use crate::cli::args::{TracefsArgs, WriteArgs, called};
@@ -104,6 +104,8 @@ struct RunArgs {
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
+    side: WhereArgs,
+    #[command(flatten)]
     until: UntilArgs,
 }
 
@@ -170,8 +172,15 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 /// Start, run, read, print, remove.
 fn count(args: &RunArgs) -> Result<Exit, Failure> {
     let StartArgs { spec, set } = &args.start;
-    let tracefs = with_histograms(set.write.open()?)?;
+    let tracefs = set.write.open()?;
+    let fits = !set.dry_run && args.output.interval().is_none();
+    let is_here = args.side.is_here(&tracefs, &[Feature::HistTriggers], fits)?;
     let event = spec.event(&tracefs)?;
+    if is_here {
+        let (_, own) = spec.parsed()?;
+        let streamed = Streamed { tracefs: &tracefs, place: &set.place, write: &set.write, until: &args.until };
+        return recorded::count_now(&streamed, event, own, &args.output);
+    }
     let existing = set.place.existing(&tracefs)?;
     let spec = spec.spec(&tracefs, &event, existing.as_ref())?;
     if set.dry_run {

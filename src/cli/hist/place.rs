@@ -4,6 +4,7 @@ use crate::cli::args::{WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language::select;
 use rtrace::hist::spec::{Do, Echo, HistSpec};
+use rtrace::record::TargetBuffer;
 use rtrace::syntax::Diagnostic;
 use rtrace::tracefs::{Error, EventName, Instance, Journal, Tracefs, WriteMode};
 
@@ -37,6 +38,15 @@ impl PlaceArgs {
     /// A named instance, or the top level.
     pub(crate) fn of(instance: Option<String>) -> Self {
         PlaceArgs { top: instance.is_none(), instance }
+    }
+
+    /// The ring buffer to stream events from: a private one by default.
+    pub(super) fn target(&self) -> TargetBuffer {
+        match &self.instance {
+            _ if self.top => TargetBuffer::Top,
+            Some(name) => TargetBuffer::Instance(name.clone()),
+            None => TargetBuffer::Private,
+        }
     }
 
     /// The instance that was asked for, if it is there; `None` means that one is to be made.

@@ -23,6 +23,16 @@ impl UntilArgs {
     pub(crate) fn has_command(&self) -> bool {
         !self.command.is_empty()
     }
+
+    /// The command and its arguments.
+    pub(super) fn command(&self) -> Option<Vec<OsString>> {
+        self.has_command().then(|| self.command.clone())
+    }
+
+    /// The time to count for.
+    pub(super) fn duration(&self) -> Option<Duration> {
+        self.duration
+    }
 }
 
 /// Signals taken, the command held at its gate.

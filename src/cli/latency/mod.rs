@@ -7,7 +7,8 @@ mod shown;
 
 use super::exit::{Exit, Failure};
 use super::hist::{
-    OutputArgs, RecordedArgs, Session, SetArgs, UntilArgs, add_trigger, event as find_event, read_format,
+    OutputArgs, RecordedArgs, Session, SetArgs, Streamed, UntilArgs, WhereArgs, add_trigger, event as find_event,
+    read_format,
 };
 use super::keywords::{FILTERS, words};
 use losses::Losses;
@@ -67,6 +68,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
+    side: WhereArgs,
+    #[command(flatten)]
     until: UntilArgs,
 }
 
@@ -83,11 +86,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 fn measure(args: &Args) -> Result<Exit, Failure> {
     let SetArgs { place, write, dry_run } = &args.set;
     let tracefs = if *dry_run { write.open_formats()? } else { write.open()? };
-    if !dry_run {
-        tracefs.require(&Feature::HistTriggers)?;
-        tracefs.require(&Feature::SyntheticEvents)?;
-    }
     let top = tracefs.top();
+    let format = |event: &str| read_format(&top, &find_event(&top, event)?);
+    let features = [Feature::HistTriggers, Feature::SyntheticEvents];
+    if !dry_run && args.side.is_here(&tracefs, &features, args.output.interval().is_none())? {
+        let streamed = Streamed { tracefs: &tracefs, place, write, until: &args.until };
+        return recorded::measure_now(args, &streamed, format);
+    }
     let features = match top.read("README") {
         Ok(readme) => Features::from_readme(&readme),
         // A copy of the formats says nothing about the kernel that will get the lines: a new one, then.
@@ -95,7 +100,6 @@ fn measure(args: &Args) -> Result<Exit, Failure> {
         Err(error) => return Err(error.into()),
     };
     let name = format!("rtrace_latency_{}", std::process::id());
-    let format = |event: &str| read_format(&top, &find_event(&top, event)?);
     let plan = request::plan(args, format, &name, features.common_stacktrace)?;
     let event = EventName::new("synthetic", &name);
     if *dry_run {

@@ -1,13 +1,14 @@
-//! `rtrace latency -i FILE`.
+//! `rtrace latency -i FILE`, and `rtrace latency --in-user`.
 
 use super::Args;
 use super::losses::Losses;
 use super::request;
 use super::shown::Answer;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::find_format;
+use crate::cli::hist::{Answered, Streamed, find_format};
 use anyhow::anyhow;
-use rtrace::analysis::{HistSetup, HistTrigger};
+use rtrace::analysis::{HistSetup, HistTrigger, SetupError};
+use rtrace::format::EventFormat;
 use rtrace::hist::render::sort_classes;
 use rtrace::synth::ChainPlan;
 use rtrace::tracefs::EventName;
@@ -28,27 +29,45 @@ pub(super) fn measure(args: &Args) -> Result<Exit, Failure> {
             Ok(setup)
         },
         |error| Failure::new(Exit::Usage, anyhow!("{error}")),
-        |answered| {
-            let Some((plan, (_, format))) = plan.get().zip(answered.findings.trigger(0)) else {
-                return Err(anyhow!("the chain has no distribution").into());
-            };
-            let event = EventName::new(&format.system, &format.name);
-            let mut printer = args.output.printer_of(&event, format.clone());
-            printer.sign(plan.times());
-            let distributions = plan.tables().count();
-            let mut tables: Vec<_> = (0..distributions).filter_map(|number| answered.table(number)).collect();
-            tables.iter_mut().for_each(|table| sort_classes(table, printer.options()));
-            let counts = (distributions..distributions + plan.stages.len()).map(|number| {
-                let counts = answered.findings.counts(number).unwrap_or_default();
-                (counts, answered.table(number).map_or(0, |table| table.dropped))
-            });
-            let answer = Answer::of(&tables, &printer, plan, Losses::of_recording(plan, counts));
-            answer.print(&args.output, &printer, &args.output.live(), Some(answered.json()))?;
-            answered.note_losses();
-            answer.losses.verdict(&args.output)?;
-            args.output.verdict(&[], None)
+        |answered| match plan.get() {
+            Some(plan) => show(args, plan, answered).map(|()| Exit::Success),
+            None => Err(anyhow!("the chain has no triggers").into()),
         },
     )
+}
+
+/// Matches the events that come while a command runs, and prints the distribution.
+pub(super) fn measure_now(
+    args: &Args,
+    streamed: &Streamed<'_>,
+    format: impl Fn(&str) -> Result<EventFormat, Failure>,
+) -> Result<Exit, Failure> {
+    let plan = request::plan(args, format, NAME, true)?;
+    let failure = |error: SetupError| Failure::new(Exit::Usage, anyhow!("{error}"));
+    streamed.ask(setup(&plan), failure, |answered| show(args, &plan, answered))
+}
+
+/// Prints the distribution.
+fn show(args: &Args, plan: &ChainPlan, answered: &Answered<'_>) -> Result<(), Failure> {
+    let Some((_, format)) = answered.findings.trigger(0) else {
+        return Err(anyhow!("the chain has no distribution").into());
+    };
+    let event = EventName::new(&format.system, &format.name);
+    let mut printer = args.output.printer_of(&event, format.clone());
+    printer.sign(plan.times());
+    let distributions = plan.tables().count();
+    let mut tables: Vec<_> = (0..distributions).filter_map(|number| answered.table(number)).collect();
+    tables.iter_mut().for_each(|table| sort_classes(table, printer.options()));
+    let counts = (distributions..distributions + plan.stages.len()).map(|number| {
+        let counts = answered.findings.counts(number).unwrap_or_default();
+        (counts, answered.table(number).map_or(0, |table| table.dropped))
+    });
+    let answer = Answer::of(&tables, &printer, plan, Losses::of_recording(plan, counts));
+    answer.print(&args.output, &printer, &args.output.live(), Some(answered.json()))?;
+    // As in the kernel, where a table without room is an error.
+    answered.note_losses(Some(args.output.max_lost().unwrap_or(0)))?;
+    answer.losses.verdict(&args.output)?;
+    args.output.verdict(&[], None).map(drop)
 }
 
 /// The distributions first, then the stages, whose order is that of the writes.

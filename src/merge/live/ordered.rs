@@ -86,6 +86,11 @@ impl LiveMerge {
         self.queues.get(queue)?.get(at)
     }
 
+    /// The record that follows the current one on its CPU, if it is here.
+    pub fn following_on_cpu(&self) -> Option<Record<'_>> {
+        self.queues.get(self.current)?.get(1)
+    }
+
     /// True if the last round has ended.
     pub fn is_last(&self) -> bool {
         self.last

@@ -1,14 +1,12 @@
 //! The recording that is asked, and what its events make of triggers.
 
-use super::names::RecordingNames;
+use super::answered::{Answered, Missed};
+use super::names::KeyNames;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{Input, WindowArgs, answer, one_buffer};
-use crate::cli::terminal::note;
 use anyhow::anyhow;
-use rtrace::analysis::{HistFindings, HistSetup, Histograms, SetupError};
-use rtrace::hist::table::HistTable;
-use rtrace::recording::{Outcome, Surroundings};
-use serde_json::{Value, json};
+use rtrace::analysis::{HistSetup, Histograms, SetupError};
+use rtrace::recording::Surroundings;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
@@ -30,13 +28,6 @@ pub(crate) struct RecordedArgs {
     /// With -i: number of threads; the output is the same for any number [default: one per CPU]
     #[arg(long, value_name = "N", requires = "input")]
     threads: Option<NonZero<usize>>,
-}
-
-/// What a recording's events made of triggers.
-pub(crate) struct Answered<'a> {
-    pub(crate) input: &'a Input,
-    pub(crate) findings: HistFindings,
-    outcome: Outcome,
 }
 
 impl RecordedArgs {
@@ -83,36 +74,8 @@ impl RecordedArgs {
                 names.collect::<Vec<_>>().iter().try_fold(query, |query, name| query.filter(name))?
             };
             let (findings, outcome) = query.analyse(analysis)?;
-            show(&Answered { input, findings, outcome })
-        })
-    }
-}
-
-impl Answered<'_> {
-    /// The table of a trigger of the setup.
-    pub(crate) fn table(&self, trigger: usize) -> Option<HistTable> {
-        self.findings.table(trigger, &RecordingNames::of(self.input))
-    }
-
-    /// What the kernel dropped while it was recorded.
-    pub(crate) fn note_losses(&self) {
-        if self.outcome.lost > 0 || self.outcome.gaps > 0 {
-            let number =
-                if self.outcome.lost > 0 { self.outcome.lost.to_string() } else { "an unknown number of".into() };
-            note!(
-                "rtrace: {number} events were lost while {} was recorded, and are not counted",
-                self.input.path.display()
-            );
-        }
-    }
-
-    /// The same for programs.
-    pub(crate) fn json(&self) -> Value {
-        json!({
-            "file": self.input.path.to_string_lossy(),
-            "events": self.outcome.events,
-            "lost": self.outcome.lost,
-            "gaps": self.outcome.gaps,
+            let missed = Missed { file: Some(input.path.as_path()), lost: outcome.lost, gaps: outcome.gaps };
+            show(&Answered { names: KeyNames::of(input), findings, events: outcome.events, missed })
         })
     }
 }

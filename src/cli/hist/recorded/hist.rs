@@ -1,9 +1,9 @@
-//! `rtrace hist -i FILE EVENT`.
+//! `rtrace hist -i FILE EVENT`, and `rtrace hist --in-user EVENT`.
 
 use super::super::output::OutputArgs;
 use super::super::place::syntax_failure;
 use super::super::spec::SpecArgs;
-use super::{RecordedArgs, find_format};
+use super::{Answered, RecordedArgs, Streamed, find_format};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
 use anyhow::anyhow;
@@ -75,21 +75,41 @@ pub(in super::super) fn count(
             Ok(HistSetup { definitions: more.synthetic.clone(), triggers, ..HistSetup::default() })
         },
         |error| syntax_failure("trigger", &error.problem.diagnostic(texts.get(error.trigger).unwrap_or(&""))),
-        |answered| {
-            let number = others.len();
-            let Some((table, (_, format))) = answered.table(number).zip(answered.findings.trigger(number)) else {
-                return Err(anyhow!("the trigger has no table").into());
-            };
-            let event = EventName::new(&format.system, &format.name);
-            let printer = output.printer_of(&event, format.clone());
-            let mut tables = [table];
-            tables.iter_mut().for_each(|table| sort_classes(table, printer.options()));
-            let counts = answered.findings.counts(number).unwrap_or_default();
-            let more =
-                json!({"recording": answered.json(), "unmatched": counts.unmatched, "censored": counts.censored});
-            printer.print_with(&tables, &output.live(), more)?;
-            answered.note_losses();
-            output.verdict(&tables, None)
-        },
+        |answered| show(answered, others.len(), output).map(|()| Exit::Success),
     )
+}
+
+/// Counts the events that come while a command runs, and prints the table.
+pub(in super::super) fn count_now(
+    streamed: &Streamed<'_>,
+    event: EventName,
+    spec: HistSpec,
+    output: &OutputArgs,
+) -> Result<Exit, Failure> {
+    let text = spec.to_string();
+    let setup = HistSetup {
+        triggers: vec![HistTrigger { system: event.system, event: event.name, spec }],
+        ..HistSetup::default()
+    };
+    streamed.ask(
+        setup,
+        |error| syntax_failure("trigger", &error.problem.diagnostic(&text)),
+        |answered| show(answered, 0, output),
+    )
+}
+
+/// Prints the table of the trigger with this number.
+fn show(answered: &Answered<'_>, number: usize, output: &OutputArgs) -> Result<(), Failure> {
+    let Some((table, (_, format))) = answered.table(number).zip(answered.findings.trigger(number)) else {
+        return Err(anyhow!("the trigger has no table").into());
+    };
+    let event = EventName::new(&format.system, &format.name);
+    let printer = output.printer_of(&event, format.clone());
+    let mut tables = [table];
+    tables.iter_mut().for_each(|table| sort_classes(table, printer.options()));
+    let counts = answered.findings.counts(number).unwrap_or_default();
+    let more = json!({"recording": answered.json(), "unmatched": counts.unmatched, "censored": counts.censored});
+    printer.print_with(&tables, &output.live(), more)?;
+    answered.note_losses(output.max_lost())?;
+    output.verdict(&tables, None).map(drop)
 }

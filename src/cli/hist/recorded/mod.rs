@@ -1,10 +1,14 @@
-//! Triggers on the events of a recording, instead of in the kernel.
+//! Triggers that are not set in the kernel: on the events of a recording, or of a stream of events.
 
+mod answered;
 mod args;
 mod event;
 mod hist;
 mod names;
+mod stream;
 
+pub(in crate::cli) use answered::Answered;
 pub(in crate::cli) use args::RecordedArgs;
 pub(in crate::cli) use event::find_format;
-pub(super) use hist::{TriggerArgs, count};
+pub(super) use hist::{TriggerArgs, count, count_now};
+pub(in crate::cli) use stream::{Streamed, WhereArgs};

@@ -1,4 +1,4 @@
-//! Names for the keys of a recording's histograms.
+//! Names for the keys of histograms that were not counted in the kernel.
 
 use crate::cli::analyze::syscalls::names::Machine;
 use crate::cli::query::Input;
@@ -6,19 +6,25 @@ use rtrace::analysis::HistNames;
 use rtrace::symbols::Symbols;
 use rtrace::units::Pid;
 
-/// The names of a recording: its kernel's symbols, its machine's system calls, its tasks.
-pub(super) struct RecordingNames<'a> {
+/// The names of a kernel's functions, a machine's system calls, and tasks.
+pub(in super::super) struct KeyNames<'a> {
     machine: Option<Machine>,
     symbols: &'a Symbols,
 }
 
-impl<'a> RecordingNames<'a> {
-    pub(super) fn of(input: &'a Input) -> Self {
-        RecordingNames { machine: Machine::of_recording(input), symbols: &input.symbols }
+impl<'a> KeyNames<'a> {
+    pub(in super::super) fn of(input: &'a Input) -> Self {
+        KeyNames { machine: Machine::of_recording(input), symbols: &input.symbols }
+    }
+
+    /// Those of this machine, with the functions and tasks of `symbols`.
+    pub(in super::super) fn of_this_machine(symbols: &'a Symbols) -> Self {
+        let machine = nix::sys::utsname::uname().ok().and_then(|uname| Machine::of(&uname.machine().to_string_lossy()));
+        KeyNames { machine, symbols }
     }
 }
 
-impl HistNames for RecordingNames<'_> {
+impl HistNames for KeyNames<'_> {
     fn symbol(&self, address: u64, offset: bool) -> String {
         let Some(symbol) = self.symbols.kallsyms.lookup_first(address) else { return format!("0x{address:x}") };
         let mut name = String::from_utf8_lossy(symbol.name).into_owned();

@@ -1,0 +1,198 @@
+//! Triggers on the events of a stream, where the kernel has none.
+//!
+//! The events are enabled in a private ring buffer, and taken through the triggers as they come: memory is bounded by the
+//! rings and the tables.
+
+use super::answered::{Answered, Missed};
+use super::names::KeyNames;
+use crate::cli::args::WriteArgs;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::hist::{PlaceArgs, UntilArgs};
+use crate::cli::live::{live_merge, warn_of_damage};
+use crate::cli::record_error::{explain, failure};
+use crate::cli::terminal::note;
+use anyhow::anyhow;
+use rtrace::analysis::{Analysis, HistPart, HistSetup, Histograms, SetupError};
+use rtrace::event::{Consumed, Lost};
+use rtrace::events::EventSelection;
+use rtrace::format::EventFormat;
+use rtrace::merge::live::LiveMerge;
+use rtrace::record::{Audience, BufferPlan, Compression, EventPlan, Functions, Plan, RecordError, Stream};
+use rtrace::symbols::{Comms, Kallsyms, Symbols};
+use rtrace::tracefs::{Feature, Tracefs};
+use rtrace::units::ByteSize;
+use std::io;
+use std::path::Path;
+
+/// Size of the ring buffer, per CPU.
+const RING: ByteSize = ByteSize(4 << 20);
+
+/// The side that counts.
+#[derive(clap::Args)]
+pub(crate) struct WhereArgs {
+    /// Count in the kernel, or fail if it has no hist triggers
+    #[arg(long, conflicts_with = "in_user")]
+    in_kernel: bool,
+    /// Let the kernel record the events, and count them here as they come
+    #[arg(long, conflicts_with_all = ["dry_run", "follow"])]
+    in_user: bool,
+}
+
+impl WhereArgs {
+    /// True if events are to be counted here; says so where nobody asked for it. `fits`: what was asked for can be done here.
+    ///
+    /// # Errors
+    /// The features that the kernel lacks, where it is to count.
+    pub(crate) fn is_here(&self, tracefs: &Tracefs, features: &[Feature], fits: bool) -> Result<bool, Failure> {
+        if self.in_user {
+            return Ok(true);
+        }
+        let Err(error) = features.iter().try_for_each(|feature| tracefs.require(feature)) else { return Ok(false) };
+        if self.in_kernel || !fits {
+            return Err(error.into());
+        }
+        note!("rtrace: {error}: its events are recorded, and counted here (--in-user)");
+        Ok(true)
+    }
+}
+
+/// A stream of events that triggers are to count.
+pub(crate) struct Streamed<'a> {
+    pub(crate) tracefs: &'a Tracefs,
+    pub(crate) place: &'a PlaceArgs,
+    pub(crate) write: &'a WriteArgs,
+    pub(crate) until: &'a UntilArgs,
+}
+
+impl Streamed<'_> {
+    /// Takes the events that come through the triggers of `setup`, and has `show` say what came of it. Ends with the
+    /// command's status. `failure_of` words the error of a trigger.
+    pub(crate) fn ask(
+        &self,
+        setup: HistSetup,
+        failure_of: impl FnOnce(SetupError) -> Failure,
+        show: impl FnOnce(&Answered<'_>) -> Result<(), Failure>,
+    ) -> Result<Exit, Failure> {
+        let plan = self.plan(&setup);
+        let own = |exit: Exit| if plan.command.is_some() && exit != Exit::Usage { Exit::Command(125) } else { exit };
+        let refused = |error: RecordError| match explain(self.tracefs, &error) {
+            Some(known) => known.with_exit(own),
+            None => failure(error, own),
+        };
+        let warn = |text: &str| note!("rtrace: warning: {text}");
+        let mut symbols =
+            Symbols { kallsyms: Kallsyms::new(self.tracefs.kallsyms().unwrap_or_default()), ..Symbols::default() };
+        let (stream, facts) = Stream::set_up(&plan, self.write.journal(self.tracefs), warn).map_err(refused)?;
+        facts.not_understood.iter().for_each(|error| warn(&error.to_string()));
+        let formats: Vec<&EventFormat> = facts.formats.iter().collect();
+        let analysis = Histograms::new(&setup, &formats, facts.abi, &symbols).map_err(failure_of)?;
+        let mut counting = Counting {
+            part: analysis.begin(),
+            analysis: &analysis,
+            merge: live_merge(&facts),
+            comms: Vec::new(),
+            events: 0,
+            lost: 0,
+            gaps: 0,
+        };
+        let streamed = stream.run(&mut counting).map_err(refused)?;
+        let Counting { part, comms, events, lost, gaps, .. } = counting;
+        let findings = analysis.finish(part);
+        symbols.comms = Comms::parse(&comms);
+        let missed = Missed { file: None, lost, gaps };
+        let answered = Answered { names: KeyNames::of_this_machine(&symbols), findings, events, missed };
+        show(&answered).map_err(|failure| failure.with_exit(own))?;
+        if let Err(error) = streamed.output {
+            return Err(Failure::new(own(Exit::Failed), anyhow!("failed to read the events: {error}")));
+        }
+        Ok(streamed.command.map_or(Exit::Success, |ended| Exit::Command(ended.code())))
+    }
+
+    /// The events of all triggers. The kernel filters those of an event that only one trigger is set on.
+    fn plan(&self, setup: &HistSetup) -> Plan {
+        let recorded = || setup.triggers.iter().filter(|trigger| trigger.system != "synthetic");
+        let mut names: Vec<(&str, &str)> =
+            recorded().map(|trigger| (trigger.system.as_str(), trigger.event.as_str())).collect();
+        names.sort_unstable();
+        names.dedup();
+        let event = |(system, event): &(&str, &str)| {
+            let mut set =
+                recorded().filter(|trigger| (trigger.system.as_str(), trigger.event.as_str()) == (system, event));
+            let only = set.next().filter(|_| set.next().is_none());
+            let filter = only.and_then(|trigger| trigger.spec.filter.as_ref()).map(|filter| filter.value.clone());
+            EventPlan {
+                selection: EventSelection::new(format!("{system}:{event}")),
+                filters: filter.into_iter().collect(),
+                triggers: Vec::new(),
+                enable: true,
+            }
+        };
+        let clock = setup.triggers.iter().find_map(|trigger| trigger.spec.clock.clone()).map(|clock| clock.value);
+        let with_stacks = setup.triggers.iter().any(|trigger| trigger.spec.to_string().contains("stacktrace"));
+        let buffer = BufferPlan {
+            place: self.place.target(),
+            events: names.iter().map(event).collect(),
+            size: Some(RING),
+            clock,
+            sub_buffer: None,
+            cpu_mask: None,
+            tracer: None,
+            functions: Functions::default(),
+            options: if with_stacks { vec![("stacktrace".to_owned(), true)] } else { Vec::new() },
+        };
+        Plan {
+            buffers: vec![buffer],
+            all_formats: false,
+            own_threads: false,
+            command: self.until.command(),
+            search_path: std::env::var_os("PATH"),
+            duration: self.until.duration(),
+            ..Plan::empty(Path::new(""), Compression::None)
+        }
+    }
+}
+
+/// Takes what comes through the triggers, in the order of time.
+struct Counting<'a, 'h> {
+    analysis: &'a Histograms<'h>,
+    part: HistPart,
+    merge: LiveMerge,
+    /// The names of tasks that the kernel has kept.
+    comms: Vec<u8>,
+    events: u64,
+    lost: u64,
+    gaps: u64,
+}
+
+impl Audience for Counting<'_, '_> {
+    fn page(&mut self, buffer: usize, cpu: usize, page: &[u8]) {
+        warn_of_damage(self.merge.page(buffer, cpu, page), false);
+    }
+
+    fn unfinished(&mut self, buffer: usize, cpu: usize) {
+        self.merge.unfinished(buffer, cpu);
+    }
+
+    fn round(&mut self, saved_cmdlines: &dyn Fn() -> Vec<u8>, last: bool) -> io::Result<()> {
+        self.merge.end_round(last);
+        while self.merge.advance() {
+            let Some(record) = self.merge.record() else { break };
+            let next = if self.analysis.needs_stacks() { self.merge.following_on_cpu() } else { None };
+            if self.analysis.needs_stacks() && next.is_none() && !self.merge.is_last() {
+                break; // a later round brings the record that may be its stack
+            }
+            self.analysis.record_followed(&record, || next, &mut self.part);
+            self.events += 1;
+            match record.lost {
+                Lost::None => {}
+                Lost::Count(number) => self.lost += u64::from(number),
+                _ => self.gaps += 1,
+            }
+            self.merge.take(Consumed::One);
+        }
+        if last {
+            self.comms = saved_cmdlines();
+        }
+        Ok(())
+    }
+}

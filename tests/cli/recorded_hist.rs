@@ -1,0 +1,116 @@
+//! `hist -i` and `latency -i`, against a count of what `report` prints.
+
+use crate::common::environment::TestEnvironment;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const RECORDING: &str = "vm-6.1/trig.dat";
+
+fn file() -> String {
+    format!("{}/tests/data/traces/{RECORDING}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The events of the recording, as `report` has them.
+fn events(env: &TestEnvironment) -> Vec<Value> {
+    let lines = env.rtrace(&["report", "--format", "json", &file()]).exits(0).stdout();
+    lines.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+fn json(env: &TestEnvironment, words: &[&str]) -> Value {
+    let stdout = env.rtrace(words).exits(0).stdout();
+    serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}"))
+}
+
+#[test]
+fn a_table_is_a_count_of_the_events() {
+    let env = TestEnvironment::new();
+    let mut wanted: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    for event in events(&env).iter().filter(|event| event["event"] == "sched:sched_switch") {
+        let entry = wanted.entry(event["fields"]["next_comm"].as_str().expect("a text").to_owned()).or_default();
+        entry.0 += 1;
+        entry.1 += event["fields"]["next_prio"].as_u64().expect("a number");
+    }
+    assert!(wanted.len() > 3, "{wanted:?}");
+    let words = ["hist", "-i", &file(), "sched:sched_switch", "--key", "next_comm", "--val", "next_prio", "--json"];
+    let document = json(&env, &words);
+    let entries = document["tables"][0]["entries"].as_array().expect("entries");
+    let found: BTreeMap<String, (u64, u64)> = entries
+        .iter()
+        .map(|entry| {
+            let number = |value: &Value| value.as_u64().expect("a number");
+            let sums = (number(&entry["hitcount"]), number(&entry["values"][0]["value"]));
+            (entry["keys"]["next_comm"].as_str().expect("a text").to_owned(), sums)
+        })
+        .collect();
+    assert_eq!(found, wanted);
+    assert_eq!(document["recording"]["lost"], 0);
+    for threads in ["1", "2", "3", "8"] {
+        let words: Vec<&str> = words.iter().copied().chain(["--threads", threads]).collect();
+        assert_eq!(json(&env, &words), document, "{threads} threads");
+    }
+    // Only some of them.
+    let document =
+        json(&env, &["hist", "-i", &file(), "sched_switch", "--key", "next_comm", "--if", "next_pid == 0", "--json"]);
+    let idle: u64 = wanted.iter().filter(|(comm, _)| comm.starts_with("swapper")).map(|(_, sums)| sums.0).sum();
+    assert_eq!(document["tables"][0]["hits"], idle);
+}
+
+#[test]
+fn a_latency_is_the_time_since_the_last_begin() {
+    let env = TestEnvironment::new();
+    let (mut on, mut times, mut ends) = (BTreeMap::new(), Vec::new(), 0u64);
+    for event in &events(&env) {
+        let (fields, time) = (&event["fields"], event["ts"].as_u64());
+        match event["event"].as_str() {
+            Some("sched:sched_switch") => {
+                ends += 1;
+                let pid = fields["next_pid"].as_i64().expect("a number");
+                if let Some(begin) = on.remove(&pid) {
+                    times.push(time.expect("nanoseconds") - begin);
+                }
+                on.insert(fields["prev_pid"].as_i64().expect("a number"), time.expect("nanoseconds"));
+            }
+            _ => continue,
+        }
+    }
+    assert!(times.len() > 20, "{times:?}");
+    // An event may end one time and begin another: the kernel sets both triggers, in the order of the command line.
+    let words = [
+        "latency",
+        "-i",
+        &file(),
+        "sched:sched_switch",
+        "sched:sched_switch",
+        "--by",
+        "prev_pid=next_pid",
+        "--ns",
+        "--json",
+    ];
+    let document = json(&env, &words);
+    let summary = &document["tables"][0]["summary"];
+    assert_eq!(summary["hitcount"].as_u64(), Some(times.len() as u64), "{document:#}");
+    assert_eq!(summary["sum"].as_u64(), Some(times.iter().sum()), "{document:#}");
+    assert_eq!(document["stages"][1]["events"].as_u64(), Some(ends));
+    for threads in ["1", "3"] {
+        let words: Vec<&str> = words.iter().copied().chain(["--threads", threads]).collect();
+        assert_eq!(json(&env, &words), document, "{threads} threads");
+    }
+}
+
+#[test]
+fn what_a_recording_cannot_answer_is_said() {
+    let env = TestEnvironment::new();
+    let of = |words: &[&str], complaint: &str| {
+        let words: Vec<&str> = words.iter().copied().chain(["-i"]).collect();
+        let path = file();
+        let words: Vec<&str> = words.into_iter().chain([path.as_str()]).collect();
+        env.rtrace(&words).exits(2).prints("").complains_with(complaint);
+    };
+    of(&["hist", "sched_swich", "--key", "next_pid"], "did you mean `sched_switch`?");
+    of(&["hist", "sched_switch", "--key", "nextpid"], "did you mean `next_pid`?");
+    of(&["hist", "sched_switch", "--key", "next_pid", "--size", "128"], "--kernel-map");
+    of(&["hist", "sched_switch", "hist:keys=next_pid:d=common_timestamp-$ts"], "ts");
+    of(&["hist", "sched_switch", "--key", "next_pid", "--follow"], "cannot be used with");
+    of(&["latency", "sched_switch", "sched_switch", "--by", "prevpid=next_pid"], "prev_pid");
+    env.rtrace(&["hist", "sched:sched_switch", "--key", "next_pid", "--since", "1"]).exits(2).complains_with("-i FILE");
+}
