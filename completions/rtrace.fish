@@ -1141,11 +1141,19 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_sub
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l max -d 'Act when this field exceeds what it was, for this match' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l change -d 'Act when this field is not what it was, for this match' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l save -d 'Action: keep these fields of END in the histogram' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -s i -l input -d 'Ask this recording instead of the kernel' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l buffer -d 'With -i: buffer to look at, if several hold events; the empty name for the top buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l threads -d 'With -i: number of threads; the output is the same for any number [default: one per CPU]' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l snapshot -d 'Action: take a snapshot'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l trace -d 'Action: fire the event (so it does if no other action is given)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l kernel-map -d 'With -i: give tables no more room than the kernel\'s have (--size), and drop what finds none'
+complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l json -d 'With -i: JSON instead of text, of events a line each'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l top -d 'Use the top level instead of a private instance'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l dry-run -d 'Print the writes instead of doing them'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -s v -l verbose -d 'Show each write to tracefs as a shell line'

@@ -98,6 +98,30 @@ fn a_latency_is_the_time_since_the_last_begin() {
 }
 
 #[test]
+fn a_statement_is_answered_by_a_recording() {
+    let env = TestEnvironment::new();
+    let join = "select end.next_comm as comm, TIMESTAMP_DELTA as lat from sched_switch as start \
+                join sched_switch as end on start.prev_pid = end.next_pid";
+    let lines = env.rtrace(&["synth", "sql", "-i", &file(), "-n", "slept", "--json", join]).exits(0).stdout();
+    let fired: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let words =
+        ["latency", "-i", &file(), "sched_switch", "sched_switch", "--by", "prev_pid=next_pid", "--ns", "--json"];
+    let summary = json(&env, &words)["tables"][0]["summary"].clone();
+    assert_eq!(summary["hitcount"].as_u64(), Some(fired.len() as u64));
+    let sum: u64 = fired.iter().map(|event| event["fields"]["lat"].as_u64().expect("a number")).sum();
+    assert_eq!(summary["sum"].as_u64(), Some(sum));
+    assert!(fired.iter().all(|event| event["event"] == "synthetic:slept"), "{lines}");
+    let text = env.rtrace(&["synth", "sql", "-i", &file(), "-n", "slept", join]).exits(0).stdout();
+    assert_eq!(
+        text.lines().filter(|line| line.contains(": slept: comm=") && line.contains(" lat=")).count(),
+        fired.len()
+    );
+    let table = env.rtrace(&["synth", "sql", "-i", &file(), "select next_comm from sched_switch"]).exits(0).stdout();
+    let own = env.rtrace(&["hist", "-i", &file(), "sched_switch", "hist:keys=next_comm"]).exits(0).stdout();
+    assert_eq!(table, own);
+}
+
+#[test]
 fn what_a_recording_cannot_answer_is_said() {
     let env = TestEnvironment::new();
     let of = |words: &[&str], complaint: &str| {
@@ -110,7 +134,7 @@ fn what_a_recording_cannot_answer_is_said() {
     of(&["hist", "sched_switch", "--key", "nextpid"], "did you mean `next_pid`?");
     of(&["hist", "sched_switch", "--key", "next_pid", "--size", "128"], "--kernel-map");
     of(&["hist", "sched_switch", "hist:keys=next_pid:d=common_timestamp-$ts"], "ts");
-    of(&["hist", "sched_switch", "--key", "next_pid", "--follow"], "cannot be used with");
+    of(&["hist", "sched_switch", "--key", "next_pid", "--follow"], "cannot be used with a recording");
     of(&["latency", "sched_switch", "sched_switch", "--by", "prevpid=next_pid"], "prev_pid");
     env.rtrace(&["hist", "sched:sched_switch", "--key", "next_pid", "--since", "1"]).exits(2).complains_with("-i FILE");
 }

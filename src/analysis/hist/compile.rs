@@ -7,7 +7,7 @@ use super::setup::{HistSetup, HistTrigger, Problem, SetupError};
 use super::synthetic::SyntheticEvent;
 use super::table::Widths;
 use crate::abi::Abi;
-use crate::event::{FieldPlace, TypedField};
+use crate::event::{Common, FieldPlace, TypedField};
 use crate::filter::{Filter, Functions};
 use crate::format::{EventFormat, Field, Shape};
 use crate::hist::spec::{
@@ -41,6 +41,8 @@ impl Plan {
         let mut compiler = Compiler {
             around,
             plan: Plan {
+                abi: around.abi,
+                common: around.formats.first().map(|format| Common::of(format)).unwrap_or_default(),
                 triggers: Vec::new(),
                 tables: Vec::new(),
                 synthetic: synthetic.collect(),

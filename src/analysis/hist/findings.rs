@@ -3,6 +3,8 @@
 use super::plan::Plan;
 use super::shown;
 use super::state::State;
+use super::synthetic::SyntheticEvent;
+use crate::abi::Abi;
 use crate::event::Record;
 use crate::format::EventFormat;
 use crate::hist::spec::HistSpec;
@@ -102,8 +104,23 @@ impl HistFindings {
         Some(SnapshotMoment { time: Timestamp(taken.time), cpu: taken.cpu, task: taken.task })
     }
 
+    /// The synthetic events that the triggers fire.
+    pub fn synthetic(&self) -> &[SyntheticEvent] {
+        &self.plan.synthetic
+    }
+
+    /// Byte order and word size of their records.
+    pub fn abi(&self) -> Abi {
+        self.plan.abi
+    }
+
+    /// The task in which one fired.
+    pub fn task(&self, record: &Record<'_>) -> Pid {
+        self.plan.common.pid(self.plan.abi, record.data)
+    }
+
     /// The synthetic events that fired, in the order of time, if [`HistSetup::keep_fired`](super::HistSetup) asked for them:
-    /// records of the formats of [`Histograms::synthetic`](super::Histograms).
+    /// records of the formats of [`HistFindings::synthetic`].
     pub fn fired(&self) -> impl Iterator<Item = Record<'_>> {
         self.state.fired.records()
     }

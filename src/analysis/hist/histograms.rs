@@ -9,7 +9,6 @@ use super::plan::Plan;
 use super::setup::{HistSetup, SetupError};
 use super::stacked::{StackedLog, Waiting};
 use super::state::State;
-use super::synthetic::SyntheticEvent;
 use crate::abi::Abi;
 use crate::analysis::Analysis;
 use crate::event::Record;
@@ -99,11 +98,6 @@ impl<'a> Histograms<'a> {
     /// True if stacks are keys or values: the events that follow those with triggers must be handed out, too.
     pub fn needs_stacks(&self) -> bool {
         self.plan.needs_stacks
-    }
-
-    /// The synthetic events that the triggers fire.
-    pub fn synthetic(&self) -> &[SyntheticEvent] {
-        &self.plan.synthetic
     }
 
     /// The system and name of each recorded event that triggers are set on.

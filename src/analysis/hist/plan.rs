@@ -6,7 +6,8 @@ use super::operand::Operand;
 use super::setup::HistTrigger;
 use super::synthetic::SyntheticEvent;
 use super::table::{Held, Widths};
-use crate::event::FieldPlace;
+use crate::abi::Abi;
+use crate::event::{Common, FieldPlace};
 use crate::filter::{Program, Subject};
 use crate::format::EventFormat;
 use crate::text::nul::until_nul;
@@ -15,6 +16,8 @@ use std::sync::Arc;
 /// All triggers of a setup.
 #[derive(Debug)]
 pub(super) struct Plan {
+    pub(super) abi: Abi,
+    pub(super) common: Common,
     /// Those of the setup, and hidden ones that keep fields of matched events.
     pub(super) triggers: Vec<Trigger>,
     /// The tables' widths.

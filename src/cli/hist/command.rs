@@ -156,7 +156,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         None => {
             let OrFile(run) = &args.run;
             let spec = &run.start.spec;
-            args.recorded.check_live(spec.size())?;
+            args.recorded.check(spec.size(), &for_the_kernel(run))?;
             if let Some(file) = args.recorded.file() {
                 return match spec.event_text() {
                     Some(_) => recorded::count(&args.recorded, spec, &args.more, &run.output),
@@ -167,6 +167,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             if run.until.has_command() { outcome.map_err(Failure::of_command) } else { outcome }
         }
     }
+}
+
+/// Arguments that only the kernel can follow.
+fn for_the_kernel(run: &RunArgs) -> [(&'static str, bool); 4] {
+    let RunArgs { start: StartArgs { set, .. }, output, until, .. } = run;
+    [
+        ("CMD or --duration", until.is_any()),
+        ("--follow", output.interval().is_some()),
+        ("--dry-run", set.dry_run),
+        ("-B or --top", set.place.is_any()),
+    ]
 }
 
 /// Start, run, read, print, remove.

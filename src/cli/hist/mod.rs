@@ -18,6 +18,6 @@ pub(super) use place::{
     LONG_LIVED, PlaceArgs, SetArgs, add_trigger, clock_note, event, events_with_hists, hist_triggers, remove_all,
     syntax_failure, users,
 };
-pub(super) use recorded::{Answered, RecordedArgs, Streamed, WhereArgs, find_format};
+pub(super) use recorded::{Answered, RecordedArgs, Streamed, WhereArgs, find_format, show_table};
 pub(super) use session::{Session, UntilArgs};
 pub(super) use spec::read_format;

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Options for the output of tables.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(crate) struct OutputArgs {
     /// JSON instead of text; with --follow a document per line
     #[arg(long, conflicts_with_all = ["csv", "folded", "raw"])]
@@ -63,6 +63,11 @@ impl OutputArgs {
     /// True if the answer is one JSON document.
     pub(crate) fn is_json(&self) -> bool {
         self.json
+    }
+
+    /// JSON, or text with all entries.
+    pub(crate) fn json_or_text(json: bool) -> Self {
+        OutputArgs { json, ..OutputArgs::default() }
     }
 
     /// The interval of --follow.

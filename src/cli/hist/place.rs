@@ -40,6 +40,11 @@ impl PlaceArgs {
         PlaceArgs { top: instance.is_none(), instance }
     }
 
+    /// True if a place is named.
+    pub(crate) fn is_any(&self) -> bool {
+        self.top || self.instance.is_some()
+    }
+
     /// The ring buffer to stream events from: a private one by default.
     pub(super) fn target(&self) -> TargetBuffer {
         match &self.instance {

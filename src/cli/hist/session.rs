@@ -24,6 +24,11 @@ impl UntilArgs {
         !self.command.is_empty()
     }
 
+    /// True if a command or a time is given.
+    pub(crate) fn is_any(&self) -> bool {
+        self.has_command() || self.duration.is_some()
+    }
+
     /// The command and its arguments.
     pub(super) fn command(&self) -> Option<Vec<OsString>> {
         self.has_command().then(|| self.command.clone())

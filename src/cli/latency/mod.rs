@@ -75,7 +75,13 @@ pub(crate) struct Args {
 
 /// Sets up, runs, prints, removes.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    args.recorded.check_live(args.size)?;
+    let for_the_kernel = [
+        ("CMD or --duration", args.until.is_any()),
+        ("--follow", args.output.interval().is_some()),
+        ("--dry-run", args.set.dry_run),
+        ("-B or --top", args.set.place.is_any()),
+    ];
+    args.recorded.check(args.size, &for_the_kernel)?;
     if args.recorded.file().is_some() {
         return recorded::measure(args);
     }

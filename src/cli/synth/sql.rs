@@ -4,11 +4,13 @@ use super::create::{TrackingArgs, builder_failure};
 use super::{create_plan, open, print_plan};
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::{LONG_LIVED as HISTS, PlaceArgs, SetArgs, add_trigger, event, read_format, syntax_failure};
+use crate::cli::hist::{
+    LONG_LIVED as HISTS, OutputArgs, PlaceArgs, RecordedArgs, SetArgs, add_trigger, event, read_format, syntax_failure,
+};
 use crate::cli::keywords::{SQL, words};
 use anyhow::Context;
 use rtrace::hist::spec::{Features, HistSpec, Surroundings};
-use rtrace::synth::sql::{Lowered, lower};
+use rtrace::synth::sql::{Find, Lowered, lower};
 use rtrace::tracefs::{EventName, Journal, Tracefs};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -26,6 +28,11 @@ pub(super) struct Args {
     name: Option<String>,
     #[command(flatten)]
     tracking: TrackingArgs,
+    #[command(flatten)]
+    recorded: RecordedArgs,
+    /// With -i: JSON instead of text, of events a line each
+    #[arg(long, requires = "input")]
+    json: bool,
     #[command(flatten)]
     set: SetArgs,
 }
@@ -76,8 +83,19 @@ pub(crate) struct SqlhistArgs {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let tracefs = open(&args.set)?;
+    let for_the_kernel = [("--dry-run", args.set.dry_run), ("-B or --top", args.set.place.is_any())];
+    args.recorded.check(None, &for_the_kernel)?;
     let text = statement(&args.statement, args.file.as_deref())?;
+    if args.recorded.file().is_some() {
+        return super::recorded::answer(
+            &args.recorded,
+            &OutputArgs::json_or_text(args.json),
+            &text,
+            args.name.as_deref(),
+            &args.tracking,
+        );
+    }
+    let tracefs = open(&args.set)?;
     let lowered = understand(&tracefs, &text, args.name.as_deref(), &args.tracking)?;
     if args.set.dry_run {
         return show(&tracefs, &args.set.place, &lowered);
@@ -120,8 +138,11 @@ fn statement(words: &[String], file: Option<&Path>) -> Result<String, Failure> {
     })
 }
 
+/// The meaning of the statement in a kernel.
 fn understand(tracefs: &Tracefs, text: &str, name: Option<&str>, tracking: &TrackingArgs) -> Result<Lowered, Failure> {
     let top = tracefs.top();
+    // A copy of the formats says nothing about the kernel.
+    let features = top.read("README").map_or(Features::ALL, |readme| Features::from_readme(&readme));
     let find = |system: Option<&str>, name: &str| {
         let found = match system {
             Some(system) => EventName::new(system, name),
@@ -131,7 +152,18 @@ fn understand(tracefs: &Tracefs, text: &str, name: Option<&str>, tracking: &Trac
         let event = event(&top, &found.to_string()).ok()?;
         read_format(&top, &event).ok()
     };
-    let mut lowered = lower(text, name, &find).map_err(|e| syntax_failure("statement", &e))?;
+    lowered(text, name, tracking, features, &find)
+}
+
+/// The meaning of the statement, of events that `find` finds.
+pub(super) fn lowered(
+    text: &str,
+    name: Option<&str>,
+    tracking: &TrackingArgs,
+    features: Features,
+    find: Find<'_>,
+) -> Result<Lowered, Failure> {
+    let mut lowered = lower(text, name, find).map_err(|e| syntax_failure("statement", &e))?;
     match &mut lowered {
         Lowered::Synth(builder) => {
             tracking.apply(builder)?;
@@ -143,9 +175,7 @@ fn understand(tracefs: &Tracefs, text: &str, name: Option<&str>, tracking: &Trac
             return Err(Failure::new(Exit::Usage, error).hint("this one makes a histogram, which has no actions"));
         }
         Lowered::Hist((system, event), spec) => {
-            let format = read_format(&top, &EventName::new(system.as_str(), event.as_str()))?;
-            // A copy of the formats says nothing about the kernel.
-            let features = top.read("README").map_or(Features::ALL, |readme| Features::from_readme(&readme));
+            let Some(format) = find(Some(system), event) else { return Ok(lowered) };
             let text = spec.to_string();
             let around = Surroundings { event: &format, features, neighbours: None, lookup: None };
             let checked = HistSpec::parse(&text).map_err(|wrong| vec![wrong]).and_then(|spec| spec.check(&around));

@@ -76,6 +76,7 @@ pub(super) const OF_FILES: &Lines = &[
     ("hist", "?hist -i CUT sched:sched_switch --key ATTACK"),
     ("hist", "?hist -i FILES sched:sched_switch --key next_comm --json"),
     ("latency", "?latency -i FILES sched:sched_waking sched:sched_switch --by pid=next_pid --split next_comm"),
+    ("synth-sql", "?synth sql -i FILES select next_comm from sched_switch"),
     ("mem", "mem FILE"),
     ("analyze", "analyze"),
     ("analyze-all", "?analyze all FILE"),

@@ -4,8 +4,9 @@ use super::names::KeyNames;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::note;
 use anyhow::anyhow;
-use rtrace::analysis::HistFindings;
+use rtrace::analysis::{HistFindings, HistNames};
 use rtrace::hist::table::HistTable;
+use rtrace::units::Pid;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -31,6 +32,11 @@ impl Answered<'_> {
     /// The table of a trigger of the setup.
     pub(crate) fn table(&self, trigger: usize) -> Option<HistTable> {
         self.findings.table(trigger, &self.names)
+    }
+
+    /// The name of a task.
+    pub(crate) fn comm(&self, pid: Pid) -> String {
+        self.names.comm(pid)
     }
 
     /// Says that events were lost, if some were. More than are `allowed` are an error where they come now: a second try may

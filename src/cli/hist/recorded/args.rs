@@ -14,8 +14,7 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub(crate) struct RecordedArgs {
     /// Ask this recording instead of the kernel
-    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath,
-          conflicts_with_all = ["command", "duration", "follow", "dry_run", "instance", "top"])]
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     input: Option<PathBuf>,
     #[command(flatten)]
     window: WindowArgs,
@@ -36,8 +35,13 @@ impl RecordedArgs {
         self.input.as_deref()
     }
 
-    /// An error where arguments about a recording have none.
-    pub(crate) fn check_live(&self, size: Option<u64>) -> Result<(), Failure> {
+    /// An error where arguments about a recording have none, or where one that is for the kernel (with its name) is given with
+    /// a recording.
+    pub(crate) fn check(&self, size: Option<u64>, for_the_kernel: &[(&str, bool)]) -> Result<(), Failure> {
+        if let Some((name, _)) = for_the_kernel.iter().find(|(_, given)| *given && self.input.is_some()) {
+            let error = anyhow!("{name} is for the kernel: it cannot be used with a recording (-i)");
+            return Err(Failure::new(Exit::Usage, error));
+        }
         match self.input {
             None if self.window != WindowArgs::default() => {
                 let error = anyhow!("--since, --until and --around choose a part of a recording: -i FILE names it");

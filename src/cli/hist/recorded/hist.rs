@@ -75,7 +75,7 @@ pub(in super::super) fn count(
             Ok(HistSetup { definitions: more.synthetic.clone(), triggers, ..HistSetup::default() })
         },
         |error| syntax_failure("trigger", &error.problem.diagnostic(texts.get(error.trigger).unwrap_or(&""))),
-        |answered| show(answered, others.len(), output).map(|()| Exit::Success),
+        |answered| show_table(answered, others.len(), output).map(|()| Exit::Success),
     )
 }
 
@@ -94,12 +94,12 @@ pub(in super::super) fn count_now(
     streamed.ask(
         setup,
         |error| syntax_failure("trigger", &error.problem.diagnostic(&text)),
-        |answered| show(answered, 0, output),
+        |answered| show_table(answered, 0, output),
     )
 }
 
 /// Prints the table of the trigger with this number.
-fn show(answered: &Answered<'_>, number: usize, output: &OutputArgs) -> Result<(), Failure> {
+pub(in crate::cli) fn show_table(answered: &Answered<'_>, number: usize, output: &OutputArgs) -> Result<(), Failure> {
     let Some((table, (_, format))) = answered.table(number).zip(answered.findings.trigger(number)) else {
         return Err(anyhow!("the trigger has no table").into());
     };

@@ -10,5 +10,6 @@ mod stream;
 pub(in crate::cli) use answered::Answered;
 pub(in crate::cli) use args::RecordedArgs;
 pub(in crate::cli) use event::find_format;
+pub(in crate::cli) use hist::show_table;
 pub(super) use hist::{TriggerArgs, count, count_now};
 pub(in crate::cli) use stream::{Streamed, WhereArgs};

@@ -1,0 +1,140 @@
+//! `rtrace synth sql -i FILE`: a statement about the events of a recording.
+
+use super::create::TrackingArgs;
+use super::create::builder_failure;
+use super::sql::lowered;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::hist::{Answered, OutputArgs, RecordedArgs, show_table};
+use crate::cli::query::Input;
+use crate::cli::terminal::stdout;
+use anyhow::anyhow;
+use rtrace::analysis::{HistSetup, HistTrigger};
+use rtrace::event::{Record, TypedEvent, Value};
+use rtrace::format::EventFormat;
+use rtrace::hist::spec::Features;
+use rtrace::synth::Plan;
+use rtrace::synth::sql::Lowered;
+use serde_json::{Map, json};
+use std::cell::RefCell;
+use std::io::{BufWriter, Write};
+
+/// Prints the answer: with JOIN the synthetic events that fire, else a histogram.
+pub(super) fn answer(
+    recorded: &RecordedArgs,
+    output: &OutputArgs,
+    text: &str,
+    name: Option<&str>,
+    tracking: &TrackingArgs,
+) -> Result<Exit, Failure> {
+    let is_synthetic = RefCell::new(false);
+    recorded.ask(
+        |input| {
+            let find = |system: Option<&str>, event: &str| find(input, system, event).cloned();
+            let meaning = lowered(text, name, tracking, Features::ALL, &find)?;
+            Ok(match meaning {
+                Lowered::Hist((system, event), spec) => {
+                    HistSetup { triggers: vec![HistTrigger { system, event, spec }], ..HistSetup::default() }
+                }
+                Lowered::Synth(builder) => {
+                    *is_synthetic.borrow_mut() = true;
+                    setup(builder.plan().map_err(builder_failure)?)
+                }
+            })
+        },
+        |error| Failure::new(Exit::Usage, anyhow!("{error}")),
+        |answered| {
+            if *is_synthetic.borrow() {
+                fired(answered, output)?;
+                answered.note_losses(None)?;
+            } else {
+                show_table(answered, 0, output)?;
+            }
+            Ok(Exit::Success)
+        },
+    )
+}
+
+/// The first event of that name, in whatever system.
+fn find<'i>(input: &'i Input, system: Option<&str>, event: &str) -> Option<&'i EventFormat> {
+    input.formats().find(|format| format.name == event && system.is_none_or(|system| format.system == system))
+}
+
+fn setup(plan: Plan) -> HistSetup {
+    let trigger = |((system, event), spec)| HistTrigger { system, event, spec };
+    HistSetup {
+        definitions: vec![plan.definition],
+        triggers: vec![trigger(plan.start), trigger(plan.end)],
+        keep_fired: true,
+        ..HistSetup::default()
+    }
+}
+
+/// The synthetic events, a line each.
+fn fired(answered: &Answered<'_>, output: &OutputArgs) -> Result<(), Failure> {
+    let Some(format) = answered.findings.synthetic().first() else {
+        return Err(anyhow!("the statement makes no event").into());
+    };
+    let typed = TypedEvent::new(&format.format);
+    let mut out = BufWriter::new(stdout().lock());
+    for record in answered.findings.fired() {
+        if output.is_json() {
+            line_of_json(&typed, &record, answered, &mut out)?
+        } else {
+            line(&typed, &record, answered, &mut out)?
+        }
+    }
+    Ok(out.flush()?)
+}
+
+/// As report prints events: `ls-793 [001] 1716.044205: answer: lat=12 comm=ls`.
+fn line(event: &TypedEvent, record: &Record<'_>, answered: &Answered<'_>, out: &mut impl Write) -> Result<(), Failure> {
+    let (time, pid) = (record.timestamp.0, answered.findings.task(record));
+    let seconds = format!("{}.{:06}", time / 1_000_000_000, time % 1_000_000_000 / 1_000);
+    write!(out, "{:>16}-{:<7} [{:03}] {seconds:>12}: {}:", answered.comm(pid), pid.0, record.cpu.0, event.name)?;
+    for field in &event.fields {
+        let Some(value) = field.value(answered.findings.abi(), record.data) else { continue };
+        write!(out, " {}=", field.name)?;
+        match value {
+            Value::Unsigned(number) | Value::Pointer(number) => write!(out, "{number}")?,
+            Value::Signed(number) => write!(out, "{number}")?,
+            Value::Bool(is) => write!(out, "{}", u8::from(is))?,
+            Value::Text(text) => out.write_all(text)?,
+            other => write!(out, "{other:?}")?,
+        }
+    }
+    Ok(writeln!(out)?)
+}
+
+/// As report's JSON lines.
+fn line_of_json(
+    event: &TypedEvent,
+    record: &Record<'_>,
+    answered: &Answered<'_>,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let pid = answered.findings.task(record);
+    let fields: Map<String, serde_json::Value> = event
+        .fields
+        .iter()
+        .filter_map(|field| {
+            let value = match field.value(answered.findings.abi(), record.data)? {
+                Value::Unsigned(number) | Value::Pointer(number) => json!(number),
+                Value::Signed(number) => json!(number),
+                Value::Bool(is) => json!(is),
+                Value::Text(text) => json!(String::from_utf8_lossy(text)),
+                other => json!(format!("{other:?}")),
+            };
+            Some((field.name.clone(), value))
+        })
+        .collect();
+    let document = json!({
+        "type": "event",
+        "ts": record.timestamp.0,
+        "cpu": record.cpu.0,
+        "pid": pid.0,
+        "comm": answered.comm(pid),
+        "event": format!("synthetic:{}", event.name),
+        "fields": fields,
+    });
+    Ok(writeln!(out, "{document}")?)
+}
