@@ -31,6 +31,9 @@ _rtrace() {
             rtrace,convert)
                 cmd="rtrace__subcmd__convert"
                 ;;
+            rtrace,doctor)
+                cmd="rtrace__subcmd__doctor"
+                ;;
             rtrace,dump)
                 cmd="rtrace__subcmd__dump"
                 ;;
@@ -254,7 +257,7 @@ _rtrace() {
 
     case "${cmd}" in
         rtrace)
-            opts="-h -V --help --version record report stream recover restore convert dump extract profile stack split list mem analyze check options check-events start set stop restart clear reset show stat filter trigger snapshot instance probe hist latency synth sqlhist generate help"
+            opts="-h -V --help --version record report stream recover restore convert dump extract profile stack split list mem analyze check options check-events start set stop restart clear reset show stat doctor filter trigger snapshot instance probe hist latency synth sqlhist generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -947,6 +950,35 @@ _rtrace() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        rtrace__subcmd__doctor)
+            opts="-q -h --json --quiet --machine --tracefs --journal-dir --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --machine)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
+                --journal-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         rtrace__subcmd__dump)
             opts="-i -v -h --input --validate --summary --sections --options --buffers --flyrecord --head-page --head-event --ftrace-events --systems --events --kallsyms --printk --cmd-lines --modules --clock --strings --all --json --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -1239,7 +1271,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__help)
-            opts="-h --help add all analyses analyze assertions check check-events clear continue convert create define dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"
+            opts="-h --help add all analyses analyze assertions check check-events clear continue convert create define doctor dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

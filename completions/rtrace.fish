@@ -51,6 +51,7 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "clear" -d 'Empty the 
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "reset" -d 'Reset tracing to boot defaults, or undo what a killed recording left behind'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "show" -d 'Print the ring buffer as text, or the value of tracefs settings'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stat" -d 'Show tracing settings that differ from the boot defaults'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "doctor" -d 'Check whether recording works here, and what would disturb it'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "filter" -d 'Set, show, clear and check event filters'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "trigger" -d 'Add, list and remove triggers'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "snapshot" -d 'Take, show and clear snapshots of the ring buffer'
@@ -129,7 +130,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l dry-run -d 'Pri
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l poll -d 'Poll the ring buffers instead of sleeping until woken: fewer interrupts on the traced CPUs, more work on the others'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l proc-map -d 'Store the memory maps of CMD and the -P processes'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tsc2nsec -d 'Store the factor that converts x86-tsc timestamps to ns (-C tsc2nsec also selects that clock)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l daemonize -d 'Return as soon as recording runs, and record in the background until a signal or the end of CMD'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l daemonize -d 'Return as soon as recording runs, and record in the background until a signal or the end of CMD; what it says from then on goes to a file (`2>log`) or nowhere'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l daemonized -d 'The process that --daemonize starts'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l stderr -d 'Taken for trace-cmd\'s sake: what rtrace itself says always goes to stderr'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l debug -d 'Taken for trace-cmd\'s sake'
@@ -688,6 +689,12 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s t -l top -d 'The 
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s o -l options -d 'All options, not only those that differ'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand doctor" -l machine -d 'Directory with the `proc`, `sys` and `boot` to look at' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand doctor" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand doctor" -l journal-dir -d 'Directory of the journals of changes' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand doctor" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand doctor" -s q -l quiet -d 'Warnings and errors only'
+complete -c rtrace -n "__fish_rtrace_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and not __fish_seen_subcommand_from set show clear check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and not __fish_seen_subcommand_from set show clear check" -f -a "set" -d 'Set a filter on events, or choose the processes that are traced'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and not __fish_seen_subcommand_from set show clear check" -f -a "show" -d 'Show the filters that are set'
@@ -1180,4 +1187,4 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_s
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -a "kprobe kretprobe uprobe uretprobe eprobe fprobe fretprobe tprobe user"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
-complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add all analyses analyze assertions check check-events clear continue convert create define dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"
+complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add all analyses analyze assertions check check-events clear continue convert create define doctor dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"

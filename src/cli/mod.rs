@@ -7,6 +7,7 @@ mod check_events;
 mod clear;
 mod convert;
 mod damage;
+mod doctor;
 mod dump;
 mod exit;
 mod extract;
@@ -99,6 +100,7 @@ enum Command {
     Reset(reset::Args),
     Show(show::Args),
     Stat(stat::Args),
+    Doctor(doctor::Args),
     Filter(filter::Args),
     Trigger(trigger::Args),
     Snapshot(snapshot::Args),
@@ -139,6 +141,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Reset(args) => reset::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Stat(args) => stat::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Filter(args) => filter::run(&args),
         Command::Trigger(args) => trigger::run(&args),
         Command::Snapshot(args) => snapshot::run(&args),

@@ -162,7 +162,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         return super::exit::print_clap(&clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{error}\n")));
     }
     if args.more.daemonize && !args.more.daemonized {
-        return daemon::start();
+        return daemon::start(args.quiet);
     }
     let daemon = if args.more.daemonized { Some(daemon::Daemon::new(&args.more.pid_file)?) } else { None };
     let with_command = plan.command.is_some();

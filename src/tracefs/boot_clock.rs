@@ -10,7 +10,7 @@ const UNSTABLE: (&str, &str) = ("global", "Unstable clock detected, switching de
 
 /// The clock of `instance` after boot: that of the parameter `trace_clock=`, or the one that the kernel log tells of.
 /// Only the top level's differs from `local`.
-pub(super) fn boot_clock(instance: &Instance) -> String {
+pub fn boot_clock(instance: &Instance) -> String {
     let tracefs = instance.tracefs();
     if instance.name().is_some() {
         return LOCAL.to_owned();

@@ -8,6 +8,7 @@
 //!
 //! Kernel documentation: `Documentation/trace/ftrace.rst` and `events.rst`.
 
+mod access;
 mod boot_clock;
 mod buffer;
 mod clock;
@@ -31,6 +32,8 @@ mod stats;
 mod status;
 
 pub use crate::events::{EventName, EventSelection, glob_matches};
+pub use access::consumes;
+pub use boot_clock::boot_clock;
 pub use buffer::BufferSize;
 pub use clock::TraceClock;
 pub use config_names::missing_config;
@@ -46,6 +49,7 @@ pub use journal::{
     JOURNAL_DIR, Journal, Orphan, Orphans, RecordedBuffer, Recording, ResetPlan, Sink, UndoError, find_orphans,
 };
 pub use kernel_types::KernelTypes;
+pub use mount::{MountPoint, mount_points};
 pub use root::Tracefs;
 pub use stack::StackTrace;
 pub use stats::CpuStats;

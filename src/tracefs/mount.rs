@@ -24,18 +24,35 @@ pub(super) fn find_or_mount() -> Result<PathBuf, Error> {
     }
 }
 
+/// A mounted tracefs or debugfs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MountPoint {
+    /// `tracefs` or `debugfs`.
+    pub kind: &'static str,
+    /// Its directory.
+    pub path: PathBuf,
+    /// Its options, as the kernel shows them: `rw,relatime,gid=27,mode=750`.
+    pub options: String,
+}
+
+/// The mounted tracefs and debugfs, from the text of /proc/mounts, in its order.
+pub fn mount_points(mounts: &str) -> Vec<MountPoint> {
+    let parsed = mounts.lines().filter_map(|line| {
+        let mut words = line.split(' ').skip(1);
+        let path = PathBuf::from(unescape(words.next()?));
+        let kind = words.next()?;
+        let kind = ["tracefs", "debugfs"].into_iter().find(|known| *known == kind)?;
+        Some(MountPoint { kind, path, options: words.next().unwrap_or_default().to_owned() })
+    });
+    parsed.collect()
+}
+
 /// Picks the tracing directory from the text of /proc/mounts; of several tracefs the usual place wins.
 fn find(mounts: &str) -> Option<PathBuf> {
+    let points = mount_points(mounts);
     let mounted = |kind: &str| {
-        let paths: Vec<PathBuf> = mounts
-            .lines()
-            .filter_map(|line| {
-                let mut words = line.split(' ').skip(1);
-                let path = words.next()?;
-                (words.next()? == kind).then(|| PathBuf::from(unescape(path)))
-            })
-            .collect();
-        paths.iter().find(|p| *p == Path::new(USUAL)).cloned().or_else(|| paths.into_iter().next())
+        let mut paths = points.iter().filter(|point| point.kind == kind).map(|point| &point.path);
+        paths.clone().find(|path| *path == Path::new(USUAL)).or_else(|| paths.next()).cloned()
     };
     mounted("tracefs").or_else(|| mounted("debugfs").map(|path| path.join("tracing")))
 }
@@ -73,5 +90,8 @@ mod tests {
         let usual = format!("{both}none /sys/kernel/tracing tracefs rw 0 0\n");
         assert_eq!(find(&usual), Some(PathBuf::from(USUAL)));
         assert_eq!(find("proc /proc proc rw 0 0\nbroken\n"), None);
+        let points = mount_points("none /mnt/t tracefs rw,gid=27,mode=750 0 0\nproc /proc proc rw 0 0\n");
+        let options = "rw,gid=27,mode=750".to_owned();
+        assert_eq!(points, [MountPoint { kind: "tracefs", path: "/mnt/t".into(), options }]);
     }
 }

@@ -207,6 +207,11 @@ impl Tracefs {
         self.module_btf("vmlinux")
     }
 
+    /// True if [`Tracefs::kernel_btf`] has types to give.
+    pub fn has_kernel_types(&self) -> bool {
+        Path::new("/sys/kernel/btf/vmlinux").exists()
+    }
+
     /// The types that a loaded module adds to the kernel's: `/sys/kernel/btf/NAME` (since Linux 5.11).
     ///
     /// # Errors

@@ -35,6 +35,24 @@ else
   echo "proto: missing"
 fi
 settings > before
+
+# The doctor finds recording possible, the machine emulated, and who reads and traces.
+rtrace doctor > doctor || fail "doctor: $(cat doctor)"
+grep -q '^Recording works' doctor || fail "doctor: $(cat doctor)"
+grep -q 'warning  the CPU is emulated' doctor || fail "doctor, emulation: $(cat doctor)"
+grep -q 'the top level: nothing set' doctor || fail "doctor, top level: $(cat doctor)"
+offers() { if $1; then echo "ok       $2: $3"; else echo "note     $2: this kernel has no $3"; fi; }
+for want in "$(offers "grep -q hist:keys= $T/README" hist 'hist triggers')" "$(offers "[ -e $T/snapshot ]" snapshot 'snapshot buffer')"; do
+  grep -qxF "  $want" doctor || fail "doctor: not '$want': $(cat doctor)"
+done
+rtrace doctor --json | grep -q '"works": true' || fail "doctor --json"
+echo 1 > $T/events/sched/sched_process_exit/enable
+sleep 1000 < $T/trace_pipe & reader=$!
+reads() { rtrace doctor > doctor; grep -q "process $reader .* reads $T/trace_pipe" doctor; }
+until_true reads || fail "doctor, reader: $(cat doctor)"
+grep -q 'note     the top level: 1 event$' doctor || fail "doctor, events: $(cat doctor)"
+kill $reader; wait $reader 2> err
+echo 0 > $T/events/sched/sched_process_exit/enable
 if [ -e $T/function_profile_enabled ]; then
   rtrace profile functions -l 'vfs_*' -- sh -c 'for i in 1 2 3 4 5; do cat /proc/version; done > /dev/null' > profile || fail "profile"
   grep -q ' vfs_open$' profile || fail "no vfs_open: $(cat profile)"

@@ -345,3 +345,28 @@ fn what_is_in_the_way_is_kept_and_nobody_elses_is_written() {
     assert_eq!(fs::read(at("tmp/victim")).unwrap(), b"whole");
     assert!(!at("tmp/nothing").exists() && fs::read(at("tmp/file")).unwrap().is_empty());
 }
+
+/// Pipes that the caller reads end when the parent does, while the recording goes on until it is told to end.
+#[test]
+fn the_background_lets_go_of_the_callers_pipes() {
+    let env = TestEnvironment::new();
+    let root = env.path().join("tracing");
+    let _fake = FakeTracefs::new(&root, 1);
+    let journal = env.path().join("journal");
+    let words = "record --tracefs tracing --journal-dir JOURNAL --top -e sched -o out.dat --pid-file pid --daemonize";
+    let words = words.replace("JOURNAL", journal.to_str().unwrap());
+    let started = env.rtrace(&words.split(' ').collect::<Vec<_>>());
+    let pid = fs::read_to_string(env.path().join("pid")).unwrap().trim().to_owned();
+    started
+        .exits(0)
+        .prints("")
+        .complains(&format!("rtrace: recording in the background; `kill -INT {pid}` ends it and completes the file\n"));
+    assert!(Path::new("/proc").join(&pid).exists(), "it records");
+    env.run("kill", &["-INT", &pid]).exits(0);
+    let since = std::time::Instant::now();
+    while env.path().join("pid").exists() {
+        assert!(since.elapsed() < crate::state::PATIENCE, "it does not end");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert!(Trace::open(File::open(env.path().join("out.dat")).unwrap()).unwrap().spools.is_none(), "it is complete");
+}

@@ -1,13 +1,14 @@
 //! `--daemonize`: the same command in the background, and a parent that returns when it records.
 //!
-//! The child's standard input is the pipe on which it says so. It has nothing to read there anyway.
+//! The child's standard input is the pipe on which it says so. It has nothing to read there anyway. Its output is the
+//! caller's until then; a pipe or terminal is let go afterwards, so that `rtrace record --daemonize 2>&1 | head` ends.
 
 use super::super::exit::{Exit, Failure};
 use crate::cli::terminal::note;
 use anyhow::{Context, anyhow};
 use rtrace::safe_file;
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -16,8 +17,9 @@ use std::process::{Command, Stdio};
 /// The path that scripts written for trace-cmd read.
 pub(super) const PID_FILE: &str = "/run/trace-cmd-record.pid";
 
-/// Starts this very command once more, and returns when it records, or with its exit code if it ended before.
-pub(super) fn start() -> Result<Exit, Failure> {
+/// Starts this very command once more, and returns when it records, or with its exit code if it ended before. Says how to
+/// end it unless it is to be `quiet`.
+pub(super) fn start(quiet: bool) -> Result<Exit, Failure> {
     let failed = "failed to start the recording process";
     let program = std::env::current_exe().context(failed)?;
     let mut words: Vec<_> = std::env::args_os().skip(1).collect();
@@ -31,6 +33,9 @@ pub(super) fn start() -> Result<Exit, Failure> {
     // A process that gets the pipe's end writes something first or closes it.
     let read = running.by_ref().take(1).read_to_end(&mut said).context(failed)?;
     if read == 1 {
+        if !quiet {
+            note!("rtrace: recording in the background; `kill -INT {}` ends it and completes the file", child.id());
+        }
         return Ok(Exit::Success);
     }
     let status = child.wait().context(failed)?;
@@ -70,8 +75,23 @@ impl Daemon {
             Err(error) => note!("rtrace: warning: failed to write {}: {error}", self.pid_file.display()),
         }
         if let Some(mut parent) = self.parent.take() {
+            release_output();
             let _ = parent.write_all(b"+"); // a parent that was killed need not know
         }
+    }
+}
+
+/// Turns standard output and standard error to /dev/null, but for files, in which somebody wants to read later how the
+/// recording went.
+fn release_output() {
+    let Ok(nothing) = File::options().write(true).open("/dev/null") else { return };
+    let is_file = |fd: io::Result<OwnedFd>| fd.and_then(|fd| File::from(fd).metadata()).is_ok_and(|of| of.is_file());
+    // Where this fails, the caller's stays in use, as it was.
+    if !is_file(io::stdout().as_fd().try_clone_to_owned()) {
+        let _ = nix::unistd::dup2_stdout(&nothing);
+    }
+    if !is_file(io::stderr().as_fd().try_clone_to_owned()) {
+        let _ = nix::unistd::dup2_stderr(&nothing);
     }
 }
 

@@ -49,7 +49,8 @@ pub(crate) struct RecorderArgs {
     /// File format: 7, or 6 for older tools (uncompressed; briefly needs twice the disk space)
     #[arg(long, value_name = "VERSION", default_value_t = 7, value_parser = clap::value_parser!(u8).range(6..=7))]
     pub(super) file_version: u8,
-    /// Return as soon as recording runs, and record in the background until a signal or the end of CMD
+    /// Return as soon as recording runs, and record in the background until a signal or the end of CMD; what it says from
+    /// then on goes to a file (`2>log`) or nowhere
     #[arg(long, conflicts_with = "dry_run")]
     pub(super) daemonize: bool,
     /// With --daemonize: file to write the recorder's PID to

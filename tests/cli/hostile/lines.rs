@@ -148,6 +148,8 @@ pub(super) const OF_TRACEFS: &Lines = &[
     ("stat", "?stat"),
     ("stat", "?stat -a"),
     ("stat", "?stat --json"),
+    ("doctor", "?doctor --machine other"),
+    ("doctor", "?doctor --json --machine other"),
     ("list", "!list"),
     ("list", "?list -e"),
     ("list", "?list -e sched:sched_switch --full"),

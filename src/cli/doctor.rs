@@ -1,0 +1,95 @@
+//! `rtrace doctor`.
+
+mod access;
+mod activity;
+mod clock;
+mod config;
+mod finding;
+mod kernel;
+mod machine;
+mod memory;
+mod stale;
+mod timing;
+mod users;
+
+use super::args::TracefsArgs;
+use super::exit::{Exit, Failure};
+use crate::cli::terminal::stdout;
+use finding::{Findings, Severity};
+use machine::Machine;
+use serde_json::json;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Check whether recording works here, and what would disturb it
+///
+/// Looks at tracefs and its rights, lockdown, what this kernel has for each command, who traces now, memory, what
+/// killed recordings left behind, clocks, and what makes times vary. Each finding has a severity and, where something
+/// can be done, says what. Nothing is changed, but for tracefs, which is mounted for root if it is not.
+///
+/// `error`: recording does not work; the exit status is 5. `warning`: it works, but events or times may not be what
+/// they seem. `note`: worth knowing; a feature that is missing, too. `ok`: checked, nothing to do.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace doctor                everything, with what to do
+  rtrace doctor -q             warnings and errors only
+  rtrace doctor --json         for a program; docs/json.md has the layout")]
+pub(crate) struct Args {
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    /// Warnings and errors only
+    #[arg(short, long)]
+    quiet: bool,
+    /// Directory with the `proc`, `sys` and `boot` to look at
+    #[arg(long, value_name = "DIR", hide = true, default_value = "/")]
+    machine: PathBuf,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    let machine = Machine::new(&args.machine);
+    let mut findings = Findings::default();
+    // Before it is opened, which mounts it.
+    access::mounts(&machine, &mut findings);
+    let tracefs = access::open(&args.tracefs, &mut findings);
+    access::lockdown(&machine, &mut findings);
+    if let Some(tracefs) = &tracefs {
+        access::rights(tracefs, &mut findings);
+        kernel::features(tracefs, &machine, &mut findings);
+        kernel::symbols(&machine, &mut findings);
+        activity::instances(tracefs, &machine, &mut findings);
+        users::processes(tracefs, &machine, &mut findings);
+        memory::rings(tracefs, &machine, &mut findings);
+    }
+    memory::disk(&machine, &mut findings);
+    stale::journals(args.tracefs.journal_dir(), &mut findings);
+    if let Some(tracefs) = &tracefs {
+        stale::instances(tracefs, &machine, &mut findings);
+        clock::trace_clock(tracefs, &mut findings);
+    }
+    clock::source(&machine, &mut findings);
+    timing::frequency(&machine, &mut findings);
+    timing::virtualisation(&machine, &mut findings);
+
+    let works = findings.count(Severity::Error) == 0;
+    let mut out = io::BufWriter::new(stdout().lock());
+    if args.json {
+        let document = json!({
+            "schema": "rtrace.doctor",
+            "version": 1,
+            "works": works,
+            "errors": findings.count(Severity::Error),
+            "warnings": findings.count(Severity::Warning),
+            "findings": findings.to_json(args.quiet),
+        });
+        serde_json::to_writer_pretty(&mut out, &document).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        findings.print(args.quiet, &mut out)?;
+    }
+    out.flush()?;
+    Ok(if works { Exit::Success } else { Exit::Unable })
+}

@@ -1,0 +1,130 @@
+//! The kernel: what it has for each command, and whether its functions have names.
+
+use super::config::Config;
+use super::finding::{Area, Findings, Severity};
+use super::machine::Machine;
+use rtrace::tracefs::{Feature, Tracefs};
+use serde_json::json;
+
+/// The commands that need each feature.
+fn needs() -> Vec<(&'static str, Feature)> {
+    let tracer = |name: &str| Feature::Tracer(name.to_owned());
+    vec![
+        ("hist", Feature::HistTriggers),
+        ("synth, latency", Feature::SyntheticEvents),
+        ("probe (of kernel functions)", Feature::Kprobes),
+        ("probe (of programs)", Feature::Uprobes),
+        ("probe (with types)", Feature::Fprobes),
+        ("probe (on events)", Feature::EventProbes),
+        ("snapshot", Feature::Snapshot),
+        ("record -p function", tracer("function")),
+        ("record -p function_graph", tracer("function_graph")),
+        ("record -l, -n", Feature::FunctionFilter),
+        ("profile functions", Feature::FunctionProfiler),
+        ("stack", Feature::StackTracer),
+        ("filter set --pid, record -P", Feature::EventPids),
+        ("record -T", Feature::TraceOption("stacktrace".to_owned())),
+        ("record --subbuf-size", Feature::SubBufferSize),
+        ("user events", Feature::UserEvents),
+        ("record -p irqsoff", tracer("irqsoff")),
+        ("record -p preemptoff", tracer("preemptoff")),
+        ("record -p wakeup", tracer("wakeup")),
+        ("record -p hwlat", tracer("hwlat")),
+        ("record -p osnoise", tracer("osnoise")),
+        ("record -p timerlat", tracer("timerlat")),
+        ("record -p blk", tracer("blk")),
+    ]
+}
+
+/// Events, and the features that commands need.
+pub(super) fn features(tracefs: &Tracefs, machine: &Machine, findings: &mut Findings) {
+    let config = Config::read(machine);
+    let release = machine.text("proc/sys/kernel/osrelease").unwrap_or_default();
+    let told = config.file.as_deref().unwrap_or("neither /proc/config.gz nor /boot has it");
+    findings
+        .add(Area::Kernel, "release", Severity::Ok, format!("Linux {release}; configuration: {told}"))
+        .facts(json!({"release": release, "config_file": config.file}));
+    match tracefs.top().events() {
+        Ok(events) if !events.is_empty() => findings
+            .add(Area::Kernel, "events", Severity::Ok, format!("{} events: record, stream, report", events.len()))
+            .facts(json!({"events": events.len()})),
+        _ => findings
+            .add(Area::Kernel, "events", Severity::Error, "it offers no events: nothing can be recorded")
+            .advise("the kernel needs CONFIG_EVENT_TRACING")
+            .facts(json!({"events": 0})),
+    };
+    for (commands, feature) in needs() {
+        let present = feature.is_in(tracefs);
+        let name = feature.config();
+        let value = name.and_then(|name| config.value(name)).filter(|_| name.is_some_and(|n| n.starts_with("CONFIG_")));
+        let facts = json!({
+            "feature": feature.name(), "commands": commands, "present": present, "config": name, "configured": value,
+        });
+        if present {
+            let text = format!("{commands}: {}", feature.name());
+            findings.add(Area::Kernel, "feature", Severity::Ok, text).facts(facts);
+            continue;
+        }
+        let text = format!("{commands}: this kernel has no {}", feature.name());
+        let finding = findings.add(Area::Kernel, "feature", Severity::Note, text).facts(facts);
+        match (name, value) {
+            (Some(name), Some("n")) => finding.advise(format!("it was built without {name}")),
+            (Some(name), Some(value)) => {
+                finding.advise(format!("{name}={value}, so it is hidden: by the boot parameters or a security module"))
+            }
+            (Some(name), None) if name.starts_with("CONFIG_") => finding.advise(format!("it needs {name}")),
+            (Some(version), None) => finding.advise(format!("it came with {version}")),
+            (None, _) => finding,
+        };
+    }
+    let types = tracefs.has_kernel_types();
+    let severity = if types { Severity::Ok } else { Severity::Note };
+    let text = if types { "list --proto: types (BTF)" } else { "list --proto: this kernel has no types (BTF)" };
+    let finding = findings.add(Area::Kernel, "types", severity, text).facts(json!({"present": types}));
+    if !types {
+        finding.advise("it needs CONFIG_DEBUG_INFO_BTF");
+    }
+}
+
+/// Names of functions, and the switch of the function tracer.
+pub(super) fn symbols(machine: &Machine, findings: &mut Findings) {
+    let head = machine.head("proc/kallsyms", 4096).unwrap_or_default();
+    let mut lines: Vec<&str> = head.lines().collect();
+    lines.pop(); // cut off
+    let hidden =
+        lines.iter().all(|line| line.split(' ').next().is_some_and(|address| address.trim_matches('0').is_empty()));
+    if lines.is_empty() || hidden {
+        let restrict = machine.text("proc/sys/kernel/kptr_restrict");
+        findings
+            .add(
+                Area::Kernel,
+                "symbols",
+                Severity::Warning,
+                "addresses in /proc/kallsyms are hidden: functions have no names",
+            )
+            .advise("record as root, with kernel.kptr_restrict not above 1")
+            .facts(json!({"kptr_restrict": restrict}));
+    } else {
+        findings.add(Area::Kernel, "symbols", Severity::Ok, "functions have names and addresses (/proc/kallsyms)");
+    }
+    if machine.text("proc/sys/kernel/ftrace_enabled").as_deref() == Some("0") {
+        findings
+            .add(
+                Area::Kernel,
+                "ftrace_enabled",
+                Severity::Warning,
+                "kernel.ftrace_enabled is 0: function tracers record nothing",
+            )
+            .advise("`sysctl kernel.ftrace_enabled=1`");
+    }
+    if machine.text("proc/sys/kernel/traceoff_on_warning").as_deref() == Some("1") {
+        findings
+            .add(
+                Area::Kernel,
+                "traceoff_on_warning",
+                Severity::Note,
+                "kernel.traceoff_on_warning is 1: a kernel warning ends tracing",
+            )
+            .advise("`sysctl kernel.traceoff_on_warning=0` if that is not wanted");
+    }
+}
