@@ -165,7 +165,7 @@ impl Reducer {
 impl Assertion {
     /// The place of a span of the text, for errors about it.
     pub(super) fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::new("assert", &self.text, span, message)
+        Diagnostic::new(super::parse::LABEL, &self.text, span, message)
     }
 
     /// The greatest number that is allowed, if one quantity alone is compared with one: nanoseconds or events.
