@@ -41,6 +41,8 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "list" -d 'List what t
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "mem" -d 'Show which functions hold how much of the kernel\'s memory'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "analyze" -d 'Say where time went in a recording'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "check" -d 'Hold assertions against a recording: pass, fail, or not known'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "diff" -d 'Compare recordings: better, worse, the same, or not known'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "baseline" -d 'Save summaries of recordings, and compare with them'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "options" -d 'List options that change how `report` formats events'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "check-events" -d 'Check that every event of this kernel is understood'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "start" -d 'Start tracing and leave it running'
@@ -539,6 +541,56 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l junit -d 'Write 
 complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l github -d 'Annotations for GitHub instead of text, and a table in the job\'s summary'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -s m -l metric -d 'Quantity to compare, in the language of assertions, instead of the default ones; more of it is worse' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l more-is-better -d 'The same, of which more is better' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l min-effect -d 'Least change that counts' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l confidence -d 'Probability that no metric is wrongly called better or worse, all together' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l run-spread -d 'Standard deviation between runs of one thing, for sides of less than five runs, which say nothing of it; 0% compares these recordings alone, as if no two runs differed' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l seed -d 'Seed of the resampling: the same seed gives the same numbers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l resamples -d 'Number of resamples' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l buffer -d 'Buffer to look at, if several hold events; the empty name for the top buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l fail-on -d 'Outcome that ends with 3: a metric that is worse, or one that changed at all; what is inconclusive then ends with 4' -r -f -a "worse\t'A metric is worse'
+change\t'A metric is better or worse'
+never\t'None'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l paired -d 'Runs are pairs, recorded one after the other: the first of each side, the second of each, and so on'
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l markdown -d 'Markdown instead of text, for a pull request'
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and not __fish_seen_subcommand_from save compare" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and not __fish_seen_subcommand_from save compare" -f -a "save" -d 'Save a summary of recordings of the same load'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and not __fish_seen_subcommand_from save compare" -f -a "compare" -d 'Compare recordings with a saved summary'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from save" -s o -l output -d 'File to write' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from save" -s m -l metric -d 'Quantity to save the series of, beside the usual ones' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from save" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from save" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from save" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from save" -l buffer -d 'Buffer to look at, if several hold events; the empty name for the top buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from save" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from save" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -s m -l metric -d 'Quantity to compare, in the language of assertions, instead of the default ones; more of it is worse' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l more-is-better -d 'The same, of which more is better' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l min-effect -d 'Least change that counts' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l confidence -d 'Probability that no metric is wrongly called better or worse, all together' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l run-spread -d 'Standard deviation between runs of one thing, for sides of less than five runs, which say nothing of it; 0% compares these recordings alone, as if no two runs differed' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l seed -d 'Seed of the resampling: the same seed gives the same numbers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l resamples -d 'Number of resamples' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l buffer -d 'Buffer to look at, if several hold events; the empty name for the top buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l fail-on -d 'Outcome that ends with 3: a metric that is worse, or one that changed at all' -r -f -a "worse\t'A metric is worse'
+change\t'A metric is better or worse'
+never\t'None'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l paired -d 'Runs are pairs, recorded one after the other: the first of each side, the second of each, and so on'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l markdown -d 'Markdown instead of text, for a pull request'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l update -d 'Replace the summary by that of the new side, whatever the outcome; a side without all its events is refused'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand options" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand options" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
@@ -1153,4 +1205,4 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_s
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -a "kprobe kretprobe uprobe uretprobe eprobe fprobe fretprobe tprobe user"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
-complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add all analyses analyze assertions check check-events clear continue convert create define dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"
+complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add all analyses analyze assertions baseline check check-events clear compare comparisons continue convert create define diff dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"

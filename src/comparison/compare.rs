@@ -4,7 +4,7 @@ use super::comparability::Comparability;
 use super::difference::{Difference, Method};
 use super::holm::holm;
 use super::options::Options;
-use super::runs::by_runs;
+use super::runs::{by_pairs, by_runs};
 use super::side::{bootstrap, least_samples, samples, values};
 use super::summary::{Run, Summary};
 use super::verdict::{Compared, Verdict};
@@ -81,10 +81,9 @@ fn measure(
     for (side, word) in [(0, "base"), (1, "new")] {
         for name in metric.quantities().iter().filter_map(|quantity| quantity.series()) {
             if let Some(run) = sides[side].iter().find(|run| !run.series.contains_key(&name)) {
-                let why = run.missing.get(&name).cloned().unwrap_or_else(|| match run.cells {
-                    1 => format!("it has no {name}; save it with `--metric '{metric}'`"),
-                    _ => format!("there is no {name}"),
-                });
+                let why = run.missing.get(&name).cloned();
+                let why =
+                    why.unwrap_or_else(|| format!("it has no {name}: it is too rare, or was not saved (`--metric`)"));
                 return Err(format!("{word}: {}: {why}", run.file));
             }
         }
@@ -97,10 +96,14 @@ fn measure(
             return Err(format!("{word}: there are {count} samples; {least} are needed"));
         }
     }
+    if options.paired && (sides[0].len() != sides[1].len() || sides[0].len() < Summary::RUNS) {
+        return Err(format!("pairs need as many runs on both sides, and {} at least", Summary::RUNS));
+    }
     if sides.iter().any(|side| side.len() >= Summary::RUNS) {
         let logs = [0, 1].map(|side| found.runs[side].iter().copied().collect::<Option<Vec<f64>>>());
         let [Some(base), Some(new)] = logs else { return Err("it is 0, or has no value, in a run".to_owned()) };
-        return Ok(Measured { difference: by_runs(&base, &new), slack });
+        let difference = if options.paired { by_pairs(&base, &new) } else { by_runs(&base, &new) };
+        return Ok(Measured { difference, slack });
     }
     if metric.quantities().iter().all(|quantity| matches!(quantity, Quantity::Duration)) {
         return Err(format!("only {} runs or more on a side say how it varies", Summary::RUNS));
@@ -110,7 +113,8 @@ fn measure(
     let (base, new) = (base?, new?);
     (found.base, found.new) = (Some(base.value), Some(new.value));
     found.change = Some(new.value / base.value - 1.0);
-    let (one, other) = (base.error.powi(2), new.error.powi(2));
+    let spread = |side: usize| options.run_spread.unwrap_or(0.0).powi(2) / sides[side].len() as f64;
+    let (one, other) = (base.error.powi(2) + spread(0), new.error.powi(2) + spread(1));
     let freedom = (one + other).powi(2) / (one * one / base.freedom + other * other / new.freedom);
     Ok(Measured {
         difference: Difference {
@@ -185,7 +189,11 @@ fn judge(compared: &mut [Compared], measured: &[Option<Measured>], options: &Opt
         found.difference = Some(one.difference);
         found.change = Some(one.difference.change.exp_m1());
         let change = certain(one);
-        found.verdict = if p_holm <= alpha && change.abs() >= threshold {
+        let unknown_spread = one.difference.method == Method::Blocks && options.run_spread.is_none();
+        found.verdict = if unknown_spread {
+            found.reasons.push(format!("how much runs differ is not known: record {} a side", Summary::RUNS));
+            Verdict::Inconclusive
+        } else if p_holm <= alpha && change.abs() >= threshold {
             if (change > 0.0) == found.more_is_better { Verdict::Better } else { Verdict::Worse }
         } else if -threshold <= low && high <= threshold {
             Verdict::Same

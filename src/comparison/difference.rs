@@ -26,6 +26,8 @@ pub enum Method {
     Blocks,
     /// Values of whole runs.
     Runs,
+    /// Differences of pairs of runs.
+    Pairs,
 }
 
 impl Difference {

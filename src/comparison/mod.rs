@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! one to four runs a side   stationary block bootstrap of each run's cells --> standard error of ln(value)
-//! five runs or more         ln(value) of each run --> Welch's t
+//! five runs or more         ln(value) of each run --> Welch's t, or of pairs
 //! both                      --> p, Holm over the metrics, interval --> better, worse, same, inconclusive
 //! ```
 

@@ -9,6 +9,10 @@ pub struct Options {
     pub min_effect: f64,
     /// The probability that no metric is wrongly called changed: 0.99.
     pub confidence: f64,
+    /// The standard deviation of ln(value) between runs, for sides of less than five; without it those have no verdict.
+    pub run_spread: Option<f64>,
+    /// True if the runs of both sides are pairs, recorded one after the other.
+    pub paired: bool,
     /// Seed of the resampling.
     pub seed: u64,
     /// Number of resamples.
@@ -17,7 +21,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { min_effect: 0.05, confidence: 0.99, seed: 1, resamples: 1000 }
+        Options { min_effect: 0.05, confidence: 0.99, run_spread: None, paired: false, seed: 1, resamples: 1000 }
     }
 }
 

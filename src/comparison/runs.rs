@@ -4,6 +4,19 @@ use super::difference::{Difference, Method};
 use super::side::variance;
 use super::summary::Summary;
 
+/// The mean difference of pairs of runs, with its standard error.
+pub(super) fn by_pairs(base: &[f64], new: &[f64]) -> Difference {
+    let changes: Vec<f64> = base.iter().zip(new).map(|(base, new)| (new / base).ln()).collect();
+    let count = changes.len() as f64;
+    Difference {
+        change: changes.iter().sum::<f64>() / count,
+        error: (variance(&changes) / count).sqrt(),
+        freedom: count - 1.0,
+        method: Method::Pairs,
+        blocks: [None, None],
+    }
+}
+
 /// The difference of the means of logarithms, with Welch's standard error and degrees of freedom. Where one side has less
 /// than five runs, both are taken to vary alike: the error is that of all runs together.
 pub(super) fn by_runs(base: &[f64], new: &[f64]) -> Difference {

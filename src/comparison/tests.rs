@@ -108,7 +108,7 @@ fn errors_are_those_of_many_runs() {
 
 #[test]
 fn changes_are_found_and_no_others() {
-    let options = Options { resamples: 200, ..Options::default() };
+    let options = Options { resamples: 200, run_spread: Some(0.0), ..Options::default() };
     let all = ["mean(wait())", "p99(wait())", "rate(sched:sched_switch)"];
     let (mut alarms, mut found) = (0, 0);
     for pair in 0..12 {
@@ -123,6 +123,17 @@ fn changes_are_found_and_no_others() {
     let runs = |from: u64, factor| (from..from + 5).map(|seed| run(seed, factor)).collect::<Vec<_>>();
     let of_runs = |factor| verdicts(runs(0, 1.0), runs(50, factor), &["mean(wait())"], options)[0];
     assert_eq!((of_runs(1.0), of_runs(1.12), of_runs(0.85)), (Verdict::Same, Verdict::Worse, Verdict::Better));
+    let paired = Options { paired: true, ..options };
+    let pairs = |factor| verdicts(runs(0, 1.0), runs(50, factor), &["mean(wait())"], paired)[0];
+    assert_eq!((pairs(1.0), pairs(1.12)), (Verdict::Same, Verdict::Worse));
+    // One run says nothing of others, or as much as it is told.
+    for (run_spread, expected) in
+        [(None, Verdict::Inconclusive), (Some(0.0), Verdict::Worse), (Some(0.2), Verdict::Inconclusive)]
+    {
+        let options = Options { run_spread, ..options };
+        let one = verdicts(vec![run(0, 1.0)], vec![run(1, 1.2)], &["mean(wait())"], options);
+        assert_eq!(one, [expected], "{run_spread:?}");
+    }
     // One run against the spread of five, saved as wholes.
     let whole = Summary::new(runs(0, 1.0)).compact();
     assert!(whole.check().is_ok());
@@ -132,7 +143,7 @@ fn changes_are_found_and_no_others() {
 
 #[test]
 fn nothing_is_the_same_by_default() {
-    let options = Options { resamples: 200, ..Options::default() };
+    let options = Options { resamples: 200, run_spread: Some(0.0), ..Options::default() };
     let all = ["mean(wait())", "rate(sched:sched_switch)"];
     let with = |change: &dyn Fn(&mut Run)| {
         let mut new = run(1, 1.0);

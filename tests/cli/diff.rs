@@ -34,7 +34,7 @@ fn waits(env: &TestEnvironment, name: &str, seed: u64, count: u64, factor: f64) 
 const MEAN: [&str; 2] = ["--metric", "mean(wait())"];
 
 fn diff(env: &TestEnvironment, base: &[&str], new: &[&str], options: &[&str]) -> crate::common::environment::Outcome {
-    env.rtrace(&[&["diff"], base, options, &["--"], new].concat())
+    env.rtrace(&[&["diff", "--run-spread=0%"], base, options, &["--"], new].concat())
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn verdicts_and_exit_codes() {
     let worse = ["--metric", "mean(wait())", "--fail-on", "worse"];
     diff(&env, &["a.dat"], &["b.dat"], &worse)
         .exits(0)
-        .prints_with("1 metrics: 0 worse, 0 better, 1 same, 0 inconclusive");
+        .prints_with("1 metric: 0 worse, 0 better, 1 same, 0 inconclusive");
     diff(&env, &["a.dat"], &["slow.dat"], &worse).exits(3).prints_with("worse");
     diff(&env, &["a.dat"], &["slow.dat"], &MEAN).exits(0).prints_with("worse");
     diff(&env, &["slow.dat"], &["a.dat"], &worse).exits(0).prints_with("1 better");
@@ -61,6 +61,8 @@ fn verdicts_and_exit_codes() {
             diff(&env, &["a.dat"], &["b.dat"], &options).exits(4).prints_with("inconclusive");
         }
     }
+    // By itself one run a side has no verdict.
+    env.rtrace(&["diff", "a.dat", "--fail-on", "worse", "--", "slow.dat"]).exits(4).prints_with("record 5 a side");
     // A verdict counts more than what is not known.
     let both = ["--metric", "mean(wait())", "--metric", "duration"];
     diff(&env, &["a.dat"], &["slow.dat"], &[&both[..], &["--fail-on", "worse"]].concat()).exits(3);
@@ -80,11 +82,11 @@ fn verdicts_and_exit_codes() {
 fn what_was_lost_or_damaged_is_not_the_same() {
     let env = TestEnvironment::new();
     let small = own().join("host/small-zlib.dat").to_string_lossy().into_owned();
-    diff(&env, &[&small], &[&small], &[]).exits(4);
+    let options = ["--metric", "mean(wait())", "--fail-on", "worse"];
+    diff(&env, &[&small], &[&small], &options).exits(4).prints_with("there are 2 samples; 20 are needed");
     waits(&env, "a.dat", 1, 700, 1.0);
     let whole = fs::read(env.path().join("a.dat")).expect("the file");
     fs::write(env.path().join("cut.dat"), &whole[..whole.len() * 9 / 10]).expect("a file");
-    let options = ["--metric", "mean(wait())", "--fail-on", "worse"];
     diff(&env, &["a.dat"], &["cut.dat"], &options).exits(4);
     env.rtrace(&["baseline", "save", "cut.dat", "-o", "cut.json"]).exits(4);
 }
@@ -140,21 +142,21 @@ fn baselines() {
     let (one, five) = (save(&names[..1], "one.json"), save(&names[..5], "five.json"));
     assert!(one < 100_000 && five < 50_000, "{one} and {five} bytes");
     let compare = |base: &str, new: &[&str], options: &[&str]| {
-        env.rtrace(&[&["baseline", "compare", base], new, &MEAN[..], options].concat())
+        env.rtrace(&[&["baseline", "compare", "--run-spread=0", base], new, &MEAN[..], options].concat())
     };
     for base in ["one.json", "five.json"] {
         compare(base, &["7.dat"], &[]).exits(0).prints_with("same");
         compare(base, &["10.dat"], &[]).exits(3).prints_with("worse");
         compare(base, &["10.dat"], &["--fail-on", "never"]).exits(0);
-        compare(base, &["7.dat"], &["--metric", "mean(wait(worker))"]).exits(4).prints_with("there is no wait(worker)");
+        compare(base, &["7.dat"], &["--metric", "mean(wait(7))"]).exits(4).prints_with("it has no wait(7)");
     }
     compare("five.json", &names[5..10], &["--markdown"])
         .exits(0)
         .prints_with("| mean(wait()) | ")
         .prints_with("5 runs");
-    let new = env.rtrace(&["baseline", "save", "-o", "worker.json", "7.dat", "--metric", "p50(wait(worker))"]);
+    let new = env.rtrace(&["baseline", "save", "-o", "worker.json", "7.dat", "--metric", "p50(wait(7))"]);
     new.exits(0);
-    compare("worker.json", &["8.dat"], &["--metric", "mean(wait(worker))"]).exits(0);
+    compare("worker.json", &["8.dat"], &["--metric", "mean(wait(7))"]).exits(0);
     // Joined, they are five runs again.
     save(&["one.json", "1.dat", "2.dat", "3.dat", "4.dat"], "joined.json");
     compare("joined.json", &["10.dat"], &[]).exits(3).prints_with("(5 runs)");

@@ -13,7 +13,7 @@ use super::exit::{Exit, Failure};
 #[command(after_help = "\
 EXAMPLES:
   rtrace baseline save run?.dat -o baseline.json
-  rtrace baseline compare baseline.json new.dat --metric 'p99(wait(nginx))'
+  rtrace baseline compare baseline.json new?.dat --metric 'p99(wait(nginx))'
   rtrace baseline compare baseline.json new?.dat --update")]
 pub(crate) struct Args {
     #[command(subcommand)]

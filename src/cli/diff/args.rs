@@ -33,6 +33,13 @@ pub(in crate::cli) struct CompareArgs {
     /// Probability that no metric is wrongly called better or worse, all together
     #[arg(long, value_name = "PERCENT", default_value = "99%", value_parser = share)]
     confidence: f64,
+    /// Standard deviation between runs of one thing, for sides of less than five runs, which say nothing of it; 0% compares
+    /// these recordings alone, as if no two runs differed
+    #[arg(long, value_name = "PERCENT", value_parser = share_or_none)]
+    run_spread: Option<f64>,
+    /// Runs are pairs, recorded one after the other: the first of each side, the second of each, and so on
+    #[arg(long)]
+    paired: bool,
     /// Seed of the resampling: the same seed gives the same numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -79,8 +86,8 @@ impl CompareArgs {
     }
 
     pub(super) fn options(&self) -> Options {
-        let CompareArgs { min_effect, confidence, seed, resamples, .. } = *self;
-        Options { min_effect, confidence, seed, resamples }
+        let CompareArgs { min_effect, confidence, run_spread, paired, seed, resamples, .. } = *self;
+        Options { min_effect, confidence, run_spread, paired, seed, resamples }
     }
 }
 
@@ -90,6 +97,11 @@ pub(in crate::cli) fn metric(text: &str) -> Result<Metric, String> {
         let hints: String = error.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
         format!("\n{error}{hints}")
     })
+}
+
+/// The same, or 0.
+fn share_or_none(text: &str) -> Result<f64, String> {
+    if matches!(text, "0" | "0%") { Ok(0.0) } else { share(text) }
 }
 
 /// `5%` or `0.05`, between 0 and 1.

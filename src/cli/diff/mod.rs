@@ -24,16 +24,18 @@ use std::path::PathBuf;
 /// Compare recordings: better, worse, the same, or not known
 ///
 /// Each side is one or several recordings of the same load, or saved summaries (`rtrace baseline save`). Where one side has
-/// five runs or more, the runs' values are compared; else blocks of time are. Exit codes with `--fail-on worse`: 0 if all
+/// five runs or more, the runs' values are compared; else blocks of time are, and `--run-spread` must say how much runs differ:
+/// else all is inconclusive. Exit codes with `--fail-on worse`: 0 if all
 /// metrics are the same or better, 3 if one is worse, 4 if none is worse and one is inconclusive. Without: 0, or 4 if nothing
 /// could be compared. `rtrace help comparisons` defines each number.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
-  rtrace diff old.dat -- new.dat
+  rtrace diff old.dat -- new.dat --run-spread 10%
   rtrace diff old?.dat -- new?.dat --metric 'p99(wait(nginx))' --fail-on worse
   rtrace diff base.json -- new.dat --markdown
-  rtrace diff old.dat -- new.dat --metric 'mean(syscall(openat))' --min-effect 2% --json | jq .verdict")]
+  rtrace diff old?.dat -- new?.dat --paired
+  rtrace diff old?.dat -- new?.dat --metric 'mean(syscall(openat))' --min-effect 2% --json | jq .verdict")]
 pub(crate) struct Args {
     /// Recordings or saved summaries to compare with
     #[arg(value_name = "BASE", required = true, value_hint = clap::ValueHint::FilePath)]

@@ -46,7 +46,11 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
     }
     let counts = [Verdict::Worse, Verdict::Better, Verdict::Same, Verdict::Inconclusive]
         .map(|verdict| format!("{} {}", report.count(verdict), word(verdict)));
-    writeln!(out, "{} metrics: {}", report.comparison.metrics.len(), counts.join(", "))
+    let (all, plural) = match report.comparison.metrics.len() {
+        1 => (1, ""),
+        all => (all, "s"),
+    };
+    writeln!(out, "{all} metric{plural}: {}", counts.join(", "))
 }
 
 /// The files of a side.

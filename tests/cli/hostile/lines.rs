@@ -104,7 +104,7 @@ pub(super) const OF_FILES: &Lines = &[
     ("diff", "?diff FILE -- FILE"),
     ("diff", "?diff --markdown FILE -- FILE"),
     ("diff", "diff --json --metric mean(wait()) FILE -- CUT"),
-    ("diff", "diff --metric mean(wait(ATTACK)) FILE -- FILE"),
+    ("diff", "?diff --metric mean(wait(ATTACK)) FILE -- FILE"),
     ("diff", "diff --metric ATTACK FILE -- FILE"),
     ("baseline", "baseline"),
     ("baseline-save", "baseline save FILE -o saved.json"),
