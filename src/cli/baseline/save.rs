@@ -44,11 +44,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 pub(super) fn write(path: &Path, summary: Summary) -> Result<(), Failure> {
     let summary = summary.compact();
     let runs = summary.runs.iter().map(|run| {
-        let facts = object(&serde_json::to_value(run)?, |name, fact| match name {
+        object(&serde_json::to_value(run)?, |name, fact| match name {
             "series" => object(fact, |_, series| Ok(series.to_string())),
             _ => Ok(fact.to_string()),
-        });
-        facts
+        })
     });
     let runs = runs.collect::<Result<Vec<_>, Failure>>()?.join(",\n");
     let (schema, version) = (Value::from(summary.schema), summary.version);

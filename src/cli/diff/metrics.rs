@@ -9,12 +9,11 @@ use std::collections::BTreeSet;
 /// A duration needs so many samples on one side to be chosen: of its p99 ten are beyond.
 const LEAST: u64 = 1000;
 
+/// Metrics, each with true if more of it is better; and the names of those that were left out.
+type Chosen = (Vec<(Metric, bool)>, Vec<String>);
+
 /// The metrics asked for, or those of all series that both sides have; and those of the latter that are too rare on both.
-pub(super) fn chosen(
-    asked: &[(Metric, bool)],
-    base: &Summary,
-    new: &Summary,
-) -> Result<(Vec<(Metric, bool)>, Vec<String>), Failure> {
+pub(super) fn chosen(asked: &[(Metric, bool)], base: &Summary, new: &Summary) -> Result<Chosen, Failure> {
     if !asked.is_empty() {
         return Ok((asked.to_vec(), Vec::new()));
     }
