@@ -1,11 +1,10 @@
 //! Assertions held against a recording.
 
-use super::ast::{Assertion, Expr, Operation, Quantity};
+use super::ast::{Assertion, Expr, LABEL, Operation, Quantity};
 use super::compare::Compare;
 use super::conditions::Conditions;
 use super::interval::Interval;
 use super::measure::{Finding, Measure};
-use super::parse::LABEL;
 use super::plan::{Named, Need, Planner};
 use super::quantity::{Facts, Valued};
 use crate::abi::Abi;

@@ -1,13 +1,11 @@
 //! Assertions from text.
 
-use super::ast::{Assertion, Events, Expr, Latency, Operation, Quantity, Reducer, Source};
+use super::ast::{Assertion, Events, Expr, LABEL, Latency, Operation, Quantity, Reducer, Source};
 use super::compare::Compare;
 use super::interval::{Dimension, Interval};
 use crate::filter::Filter;
 use crate::syntax::{Diagnostic, Scanner, Span, Spanned, did_you_mean};
 
-/// The name of an assertion in errors.
-pub(super) const LABEL: &str = "assert";
 /// Parentheses within parentheses.
 const DEEPEST: usize = 50;
 /// Numbers and quantities of one assertion: its tree is as deep.
