@@ -74,6 +74,7 @@ fn verdicts_and_exit_codes() {
     }
     env.rtrace(&["diff", "a.dat", "b.dat"]).exits(2);
     diff(&env, &["a.dat"], &["nosuch.dat"], &MEAN).exits(1);
+    diff(&env, &["a.dat"], &["b.dat", "--json"], &MEAN).exits(2).complains_with("Options stand before it");
     let filter = ["--metric", "count(sched:sched_waking if nosuch == 1)"];
     diff(&env, &["a.dat"], &["b.dat"], &filter).exits(2).complains_with("nosuch");
 }

@@ -31,11 +31,11 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
-  rtrace diff old.dat -- new.dat --run-spread 10%
-  rtrace diff old?.dat -- new?.dat --metric 'p99(wait(nginx))' --fail-on worse
-  rtrace diff base.json -- new.dat --markdown
-  rtrace diff old?.dat -- new?.dat --paired
-  rtrace diff old?.dat -- new?.dat --metric 'mean(syscall(openat))' --min-effect 2% --json | jq .verdict")]
+  rtrace diff --run-spread 10% old.dat -- new.dat
+  rtrace diff --metric 'p99(wait(nginx))' --fail-on worse old?.dat -- new?.dat
+  rtrace diff --markdown base.json -- new.dat
+  rtrace diff --paired old?.dat -- new?.dat
+  rtrace diff --metric 'mean(syscall(openat))' --min-effect 2% --json old?.dat -- new?.dat | jq .verdict")]
 pub(crate) struct Args {
     /// Recordings or saved summaries to compare with
     #[arg(value_name = "BASE", required = true, value_hint = clap::ValueHint::FilePath)]
@@ -51,6 +51,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    if let Some(option) = args.new.iter().find(|path| path.to_string_lossy().starts_with("--")) {
+        let error = anyhow!("{} stands after `--`, where files are named", option.display());
+        return Err(Failure::new(Exit::Usage, error).hint("Options stand before it: `rtrace diff --json BASE -- NEW`."));
+    }
     let (base, new) = summaries(&args.base, &args.new, &args.compare)?;
     print(&base, &new, &args.compare, args.fail_on)
 }
