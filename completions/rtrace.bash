@@ -19,6 +19,9 @@ _rtrace() {
             rtrace,analyze)
                 cmd="rtrace__subcmd__analyze"
                 ;;
+            rtrace,baseline)
+                cmd="rtrace__subcmd__baseline"
+                ;;
             rtrace,check)
                 cmd="rtrace__subcmd__check"
                 ;;
@@ -31,8 +34,8 @@ _rtrace() {
             rtrace,convert)
                 cmd="rtrace__subcmd__convert"
                 ;;
-            rtrace,doctor)
-                cmd="rtrace__subcmd__doctor"
+            rtrace,diff)
+                cmd="rtrace__subcmd__diff"
                 ;;
             rtrace,dump)
                 cmd="rtrace__subcmd__dump"
@@ -141,6 +144,12 @@ _rtrace() {
                 ;;
             rtrace__subcmd__analyze,syscalls)
                 cmd="rtrace__subcmd__analyze__subcmd__syscalls"
+                ;;
+            rtrace__subcmd__baseline,compare)
+                cmd="rtrace__subcmd__baseline__subcmd__compare"
+                ;;
+            rtrace__subcmd__baseline,save)
+                cmd="rtrace__subcmd__baseline__subcmd__save"
                 ;;
             rtrace__subcmd__filter,check)
                 cmd="rtrace__subcmd__filter__subcmd__check"
@@ -257,7 +266,7 @@ _rtrace() {
 
     case "${cmd}" in
         rtrace)
-            opts="-h -V --help --version record report stream recover restore convert dump extract profile stack split list mem analyze check options check-events start set stop restart clear reset show stat doctor filter trigger snapshot instance probe hist latency synth sqlhist generate help"
+            opts="-h -V --help --version record report stream recover restore convert dump extract profile stack split list mem analyze check diff baseline options check-events start set stop restart clear reset show stat filter trigger snapshot instance probe hist latency synth sqlhist generate help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -636,6 +645,162 @@ _rtrace() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        rtrace__subcmd__baseline)
+            opts="-h --help save compare"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__baseline__subcmd__compare)
+            opts="-m -h --metric --more-is-better --min-effect --confidence --run-spread --paired --seed --resamples --json --markdown --since --until --around --buffer --threads --fail-on --update --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --metric)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -m)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --more-is-better)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --min-effect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --confidence)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --run-spread)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resamples)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --around)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-on)
+                    COMPREPLY=($(compgen -W "worse change never" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__baseline__subcmd__save)
+            opts="-o -m -h --output --metric --since --until --around --buffer --threads --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                -o)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --metric)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -m)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --around)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         rtrace__subcmd__check)
             opts="-i -a -h --input --since --until --around --threads --assert --spec --buffer --min-samples --json --junit --github --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
@@ -950,26 +1115,67 @@ _rtrace() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
-        rtrace__subcmd__doctor)
-            opts="-q -h --json --quiet --machine --tracefs --journal-dir --help"
+        rtrace__subcmd__diff)
+            opts="-m -h --metric --more-is-better --min-effect --confidence --run-spread --paired --seed --resamples --json --markdown --since --until --around --buffer --threads --fail-on --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
-                --machine)
+                --metric)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tracefs)
-                    COMPREPLY=()
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o plusdirs
-                    fi
+                -m)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --journal-dir)
+                --more-is-better)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --min-effect)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --confidence)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --run-spread)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --seed)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --resamples)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --around)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threads)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fail-on)
+                    COMPREPLY=($(compgen -W "worse change never" -- "${cur}"))
                     return 0
                     ;;
                 *)
@@ -1271,7 +1477,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__help)
-            opts="-h --help add all analyses analyze assertions check check-events clear continue convert create define doctor dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"
+            opts="-h --help add all analyses analyze assertions baseline check check-events clear compare comparisons continue convert create define diff dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1285,7 +1491,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__hist)
-            opts="-i -P -s -B -v -n -k -h --input --since --until --around --buffer --kernel-map --threads --with --synthetic --all-tasks --val --sort --if --size --name --var --action --nohitcount --instance --top --dry-run --verbose --tracefs --journal-dir --json --csv --folded --raw --weight --limit --follow --diff --max-lost --in-kernel --in-user --duration --key --help start show pause continue clear stop"
+            opts="-i -P -s -B -v -n -k -h --input --all-tasks --val --sort --if --size --name --var --action --nohitcount --instance --top --dry-run --verbose --tracefs --journal-dir --json --csv --folded --raw --weight --limit --follow --diff --max-lost --duration --key --help start show pause continue clear stop"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1319,34 +1525,6 @@ _rtrace() {
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o filenames
                     fi
-                    return 0
-                    ;;
-                --since)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --until)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --around)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --buffer)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --threads)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --with)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --synthetic)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --val)
@@ -1978,7 +2156,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__latency)
-            opts="-i -B -v -n -h --by --split --buckets --ns --if-start --if-end --size --input --since --until --around --buffer --kernel-map --threads --instance --top --dry-run --verbose --tracefs --journal-dir --json --csv --folded --raw --weight --limit --follow --diff --max-lost --in-kernel --in-user --duration --help"
+            opts="-B -v -n -h --by --split --buckets --ns --if-start --if-end --size --instance --top --dry-run --verbose --tracefs --journal-dir --json --csv --folded --raw --weight --limit --follow --diff --max-lost --duration --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2005,56 +2183,6 @@ _rtrace() {
                     return 0
                     ;;
                 --size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --input)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                -i)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --since)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --until)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --around)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --buffer)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --threads)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4513,7 +4641,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__synth__subcmd__sql)
-            opts="-f -n -i -B -v -h --file --name --max --change --save --snapshot --trace --input --since --until --around --buffer --kernel-map --threads --json --instance --top --dry-run --verbose --tracefs --journal-dir --help select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
+            opts="-f -n -B -v -h --file --name --max --change --save --snapshot --trace --instance --top --dry-run --verbose --tracefs --journal-dir --help select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -4544,56 +4672,6 @@ _rtrace() {
                     return 0
                     ;;
                 --save)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --input)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                -i)
-                    local oldifs
-                    if [ -n "${IFS+x}" ]; then
-                        oldifs="$IFS"
-                    fi
-                    IFS=$'\n'
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    if [ -n "${oldifs+x}" ]; then
-                        IFS="$oldifs"
-                    fi
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o filenames
-                    fi
-                    return 0
-                    ;;
-                --since)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --until)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --around)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --buffer)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --threads)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

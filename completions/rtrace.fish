@@ -41,6 +41,8 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "list" -d 'List what t
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "mem" -d 'Show which functions hold how much of the kernel\'s memory'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "analyze" -d 'Say where time went in a recording'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "check" -d 'Hold assertions against a recording: pass, fail, or not known'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "diff" -d 'Compare recordings: better, worse, the same, or not known'
+complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "baseline" -d 'Save summaries of recordings, and compare with them'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "options" -d 'List options that change how `report` formats events'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "check-events" -d 'Check that every event of this kernel is understood'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "start" -d 'Start tracing and leave it running'
@@ -51,7 +53,6 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "clear" -d 'Empty the 
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "reset" -d 'Reset tracing to boot defaults, or undo what a killed recording left behind'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "show" -d 'Print the ring buffer as text, or the value of tracefs settings'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "stat" -d 'Show tracing settings that differ from the boot defaults'
-complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "doctor" -d 'Check whether recording works here, and what would disturb it'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "filter" -d 'Set, show, clear and check event filters'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "trigger" -d 'Add, list and remove triggers'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "snapshot" -d 'Take, show and clear snapshots of the ring buffer'
@@ -130,7 +131,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l dry-run -d 'Pri
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l poll -d 'Poll the ring buffers instead of sleeping until woken: fewer interrupts on the traced CPUs, more work on the others'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l proc-map -d 'Store the memory maps of CMD and the -P processes'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tsc2nsec -d 'Store the factor that converts x86-tsc timestamps to ns (-C tsc2nsec also selects that clock)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l daemonize -d 'Return as soon as recording runs, and record in the background until a signal or the end of CMD; what it says from then on goes to a file (`2>log`) or nowhere'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l daemonize -d 'Return as soon as recording runs, and record in the background until a signal or the end of CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l daemonized -d 'The process that --daemonize starts'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l stderr -d 'Taken for trace-cmd\'s sake: what rtrace itself says always goes to stderr'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l debug -d 'Taken for trace-cmd\'s sake'
@@ -540,6 +541,56 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l junit -d 'Write 
 complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l github -d 'Annotations for GitHub instead of text, and a table in the job\'s summary'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -s m -l metric -d 'Quantity to compare, in the language of assertions, instead of the default ones; more of it is worse' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l more-is-better -d 'The same, of which more is better' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l min-effect -d 'Least change that counts' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l confidence -d 'Probability that no metric is wrongly called better or worse, all together' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l run-spread -d 'Standard deviation between runs of one thing, for sides of less than five runs, which say nothing of it; 0% compares these recordings alone, as if no two runs differed' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l seed -d 'Seed of the resampling: the same seed gives the same numbers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l resamples -d 'Number of resamples' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l buffer -d 'Buffer to look at, if several hold events; the empty name for the top buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l fail-on -d 'Outcome that ends with 3: a metric that is worse, or one that changed at all; what is inconclusive then ends with 4' -r -f -a "worse\t'A metric is worse'
+change\t'A metric is better or worse'
+never\t'None'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l paired -d 'Runs are pairs, recorded one after the other: the first of each side, the second of each, and so on'
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -l markdown -d 'Markdown instead of text, for a pull request'
+complete -c rtrace -n "__fish_rtrace_using_subcommand diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and not __fish_seen_subcommand_from save compare" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and not __fish_seen_subcommand_from save compare" -f -a "save" -d 'Save a summary of recordings of the same load'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and not __fish_seen_subcommand_from save compare" -f -a "compare" -d 'Compare recordings with a saved summary'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from save" -s o -l output -d 'File to write' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from save" -s m -l metric -d 'Quantity to save the series of, beside the usual ones' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from save" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from save" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from save" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from save" -l buffer -d 'Buffer to look at, if several hold events; the empty name for the top buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from save" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from save" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -s m -l metric -d 'Quantity to compare, in the language of assertions, instead of the default ones; more of it is worse' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l more-is-better -d 'The same, of which more is better' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l min-effect -d 'Least change that counts' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l confidence -d 'Probability that no metric is wrongly called better or worse, all together' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l run-spread -d 'Standard deviation between runs of one thing, for sides of less than five runs, which say nothing of it; 0% compares these recordings alone, as if no two runs differed' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l seed -d 'Seed of the resampling: the same seed gives the same numbers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l resamples -d 'Number of resamples' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l buffer -d 'Buffer to look at, if several hold events; the empty name for the top buffer' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l fail-on -d 'Outcome that ends with 3: a metric that is worse, or one that changed at all' -r -f -a "worse\t'A metric is worse'
+change\t'A metric is better or worse'
+never\t'None'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l paired -d 'Runs are pairs, recorded one after the other: the first of each side, the second of each, and so on'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l json -d 'One JSON document instead of text'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l markdown -d 'Markdown instead of text, for a pull request'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -l update -d 'Replace the summary by that of the new side, whatever the outcome; a side without all its events is refused'
+complete -c rtrace -n "__fish_rtrace_using_subcommand baseline; and __fish_seen_subcommand_from compare" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand options" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand options" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
@@ -689,12 +740,6 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s t -l top -d 'The 
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s o -l options -d 'All options, not only those that differ'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rtrace -n "__fish_rtrace_using_subcommand doctor" -l machine -d 'Directory with the `proc`, `sys` and `boot` to look at' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand doctor" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand doctor" -l journal-dir -d 'Directory of the journals of changes' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand doctor" -l json -d 'One JSON document instead of text'
-complete -c rtrace -n "__fish_rtrace_using_subcommand doctor" -s q -l quiet -d 'Warnings and errors only'
-complete -c rtrace -n "__fish_rtrace_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and not __fish_seen_subcommand_from set show clear check" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and not __fish_seen_subcommand_from set show clear check" -f -a "set" -d 'Set a filter on events, or choose the processes that are traced'
 complete -c rtrace -n "__fish_rtrace_using_subcommand filter; and not __fish_seen_subcommand_from set show clear check" -f -a "show" -d 'Show the filters that are set'
@@ -891,14 +936,7 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_sub
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -l all -d 'Every dynamic event but synthetic ones'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from remove" -s h -l help -d 'Print help'
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s i -l input -d 'Ask this recording instead of the kernel' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l until -d 'Only up to this time' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l buffer -d 'With -i: buffer to look at, if several hold events; the empty name for the top buffer' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l threads -d 'With -i: number of threads; the output is the same for any number [default: one per CPU]' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l with -d 'With -i: another trigger, set before this one: \'sched:sched_waking hist:keys=pid:ts0=common_timestamp\'' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l synthetic -d 'With -i: a synthetic event, as `synthetic_events` takes it: \'wakeup u64 lat; pid_t pid\'' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s i -l input -d 'Show the call chains of this recording instead, as trace-cmd hist does' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l val -d 'Fields to sum up, besides the number of events' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s s -l sort -d 'Keys or values to sort by, with .desc or .asc' -r -f -a "hitcount\t''
 hitcount.desc\t''
@@ -941,8 +979,7 @@ common_preempt_count\t''
 .log2\t''
 .buckets=\t''
 .stacktrace\t''"
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l kernel-map -d 'With -i: give tables no more room than the kernel\'s have (--size), and drop what finds none'
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s P -l all-tasks -d 'With -i, without EVENT: count all tasks together'
+complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s P -l all-tasks -d 'With -i: count all tasks together'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l nohitcount -d 'Do not show the number of events (needs a value)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l top -d 'Use the top level instead of a private instance'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l dry-run -d 'Print the writes instead of doing them'
@@ -952,8 +989,6 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l folded -d 'Stacks as folded text, for flame graphs'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l raw -d 'The kernel\'s own text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l diff -d 'With --follow: what was counted since the last time'
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l in-kernel -d 'Count in the kernel, or fail if it has no hist triggers'
-complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -l in-user -d 'Let the kernel record the events, and count them here as they come'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -a "start" -d 'Start a histogram and leave it there'
 complete -c rtrace -n "__fish_rtrace_using_subcommand hist; and not __fish_seen_subcommand_from start show pause continue clear stop" -a "show" -d 'Show histograms that were started'
@@ -1058,12 +1093,6 @@ common_pid\t''
 .ustring\t''
 .function\t''"
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l size -d 'Number of entries of each table: STARTs that can wait for their END at once, and classes' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s i -l input -d 'Ask this recording instead of the kernel' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l until -d 'Only up to this time' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l buffer -d 'With -i: buffer to look at, if several hold events; the empty name for the top buffer' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l threads -d 'With -i: number of threads; the output is the same for any number [default: one per CPU]' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l journal-dir -d 'Directory of the journals of changes' -r -F
@@ -1074,7 +1103,6 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l follow -d 'Sho
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l max-lost -d 'Fail (4) if more than N events found no room in the table' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l duration -d 'Count for TIME (`5s`, `500ms`); CMD goes on' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l ns -d 'Nanoseconds instead of microseconds'
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l kernel-map -d 'With -i: give tables no more room than the kernel\'s have (--size), and drop what finds none'
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l top -d 'Use the top level instead of a private instance'
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l dry-run -d 'Print the writes instead of doing them'
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s v -l verbose -d 'Show each write to tracefs as a shell line'
@@ -1083,8 +1111,6 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l csv -d 'CSV in
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l folded -d 'Stacks as folded text, for flame graphs'
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l raw -d 'The kernel\'s own text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l diff -d 'With --follow: what was counted since the last time'
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l in-kernel -d 'Count in the kernel, or fail if it has no hist triggers'
-complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -l in-user -d 'Let the kernel record the events, and count them here as they come'
 complete -c rtrace -n "__fish_rtrace_using_subcommand latency" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create define list show remove sql" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and not __fish_seen_subcommand_from create define list show remove sql" -f -a "create" -d 'Make a synthetic event'
@@ -1148,19 +1174,11 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_sub
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l max -d 'Act when this field exceeds what it was, for this match' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l change -d 'Act when this field is not what it was, for this match' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l save -d 'Action: keep these fields of END in the histogram' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -s i -l input -d 'Ask this recording instead of the kernel' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l until -d 'Only up to this time' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l buffer -d 'With -i: buffer to look at, if several hold events; the empty name for the top buffer' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l threads -d 'With -i: number of threads; the output is the same for any number [default: one per CPU]' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -s B -l instance -d 'Instance to use (made if it is not there), instead of a private one' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l snapshot -d 'Action: take a snapshot'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l trace -d 'Action: fire the event (so it does if no other action is given)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l kernel-map -d 'With -i: give tables no more room than the kernel\'s have (--size), and drop what finds none'
-complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l json -d 'With -i: JSON instead of text, of events a line each'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l top -d 'Use the top level instead of a private instance'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -l dry-run -d 'Print the writes instead of doing them'
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -s v -l verbose -d 'Show each write to tracefs as a shell line'
@@ -1187,4 +1205,4 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_s
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -a "kprobe kretprobe uprobe uretprobe eprobe fprobe fretprobe tprobe user"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
-complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add all analyses analyze assertions check check-events clear continue convert create define doctor dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"
+complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add all analyses analyze assertions baseline check check-events clear compare comparisons continue convert create define diff dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"

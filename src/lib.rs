@@ -81,6 +81,7 @@ pub mod units;
 // decode
 pub mod analysis;
 pub mod assertion;
+pub mod comparison;
 pub mod event;
 pub mod export;
 pub mod merge;

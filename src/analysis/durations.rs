@@ -1,5 +1,6 @@
 //! Many durations: how many, how long together, and how they are distributed.
 
+use super::cells::{CellPlan, Cells};
 use hdrhistogram::Histogram;
 
 /// Durations of one kind, in the clock's unit (mostly nanoseconds).
@@ -14,6 +15,7 @@ pub struct Durations {
     greatest: u64,
     kept: Vec<u64>,
     histogram: Option<Box<Histogram<u64>>>,
+    cells: Option<Box<Cells>>,
 }
 
 /// The distribution of some durations, in the clock's unit.
@@ -43,6 +45,24 @@ pub struct Distribution {
 const KEPT: usize = 4096;
 
 impl Durations {
+    /// None yet; those that are added with their end are kept by the cell of `plan` too.
+    pub fn in_cells(plan: CellPlan) -> Self {
+        Durations { cells: Some(Box::new(Cells::new(plan))), ..Durations::default() }
+    }
+
+    /// By cell, if they were kept so.
+    pub fn cells(&self) -> Option<&Cells> {
+        self.cells.as_deref()
+    }
+
+    /// Adds one that ended at `at`.
+    pub fn add_at(&mut self, at: u64, duration: u64) {
+        self.add(duration);
+        if let Some(cells) = &mut self.cells {
+            cells.add(at, duration);
+        }
+    }
+
     /// Adds one.
     pub fn add(&mut self, duration: u64) {
         self.least = if self.count == 0 { duration } else { self.least.min(duration) };
@@ -59,6 +79,11 @@ impl Durations {
     pub fn merge(&mut self, other: &Durations) {
         if other.count == 0 {
             return;
+        }
+        match (&mut self.cells, &other.cells) {
+            (Some(ours), Some(theirs)) => ours.merge(theirs),
+            (None, Some(theirs)) => self.cells = Some(theirs.clone()),
+            (_, None) => {}
         }
         let before = (self.count, self.total, self.least, self.greatest);
         other.kept.iter().for_each(|duration| self.add(*duration));

@@ -1,6 +1,7 @@
 //! The number of some events.
 
 use super::InOrder;
+use super::cells::{CellPlan, Cells};
 use super::chosen::Chosen;
 use super::pairs::Spot;
 use crate::event::Record;
@@ -14,18 +15,26 @@ pub struct EventCount<'a> {
 }
 
 /// The number of some events.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventCounts {
     /// Their number.
     pub count: u64,
     /// The first one that is beyond the limit.
     pub beyond: Option<Spot>,
+    /// By cell, if they were asked for so.
+    pub cells: Option<Cells>,
 }
 
 impl<'a> EventCount<'a> {
     /// Counts `events` and notes the first one after `limit` of them.
     pub fn new(events: Chosen<'a, ()>, limit: u64) -> Self {
         EventCount { events, limit, found: EventCounts::default() }
+    }
+
+    /// Counts them by the cell of `plan` too.
+    pub fn in_cells(mut self, plan: CellPlan) -> Self {
+        self.found.cells = Some(Cells::new(plan));
+        self
     }
 }
 
@@ -42,6 +51,9 @@ impl InOrder for EventCount<'_> {
             return;
         }
         self.found.count = self.found.count.saturating_add(1);
+        if let Some(cells) = &mut self.found.cells {
+            cells.count(record.timestamp.0);
+        }
         if self.found.count > self.limit && self.found.beyond.is_none() {
             let at = record.timestamp.0;
             let pid = Some(self.events.task(record));

@@ -5,9 +5,11 @@
 //! they come from.
 
 mod by_event;
+mod cells;
 mod chains;
 mod chosen;
 mod durations;
+mod event_cells;
 mod event_count;
 mod extent;
 mod fields;
@@ -29,9 +31,11 @@ mod test_formats;
 mod together;
 mod wakeups;
 
+pub use cells::{Cell, CellPlan, Cells, bin, durations_of};
 pub use chains::{CallChains, Chain, ChainName};
 pub use chosen::Chosen;
 pub use durations::{Distribution, Durations};
+pub use event_cells::EventCells;
 pub use event_count::{EventCount, EventCounts};
 pub use extent::{Extent, Extents};
 pub use grouped::Grouped;

@@ -1,5 +1,6 @@
 //! Time between two events that belong together, as the kernel's histogram triggers measure it.
 
+use super::cells::CellPlan;
 use super::chosen::Chosen;
 use super::fields::{Number, Text};
 use super::map::Map;
@@ -115,6 +116,12 @@ impl<'a> Pairs<'a> {
         Pairs { from, to, limit, open: Map::default(), key: Vec::new(), found: PairReport::default() }
     }
 
+    /// Keeps the times by the cell of `plan` too.
+    pub fn in_cells(mut self, plan: CellPlan) -> Self {
+        self.found.times = Durations::in_cells(plan);
+        self
+    }
+
     fn end(&mut self, record: &Record<'_>) {
         let Some(parts) = self.to.meaning(record) else { return };
         write_key(&self.to, parts, record, &mut self.key);
@@ -125,7 +132,7 @@ impl<'a> Pairs<'a> {
         let at = record.timestamp.0;
         let spot = Spot { begin, at, cpu: record.cpu, pid: Some(self.to.task(record)) };
         let (found, time) = (&mut self.found, spot.time());
-        found.times.add(time);
+        found.times.add_at(at, time);
         if found.longest.is_none_or(|longest| longest.time() < time) {
             found.longest = Some(spot);
         }

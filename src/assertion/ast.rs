@@ -5,6 +5,9 @@ use super::interval::{Dimension, Interval};
 use crate::filter::Filter;
 use crate::syntax::{Diagnostic, Span, Spanned};
 
+/// The name of an assertion in errors.
+pub(super) const LABEL: &str = "assert";
+
 /// An assertion: a comparison of two quantities.
 #[derive(Clone, Debug)]
 pub struct Assertion {
@@ -165,7 +168,7 @@ impl Reducer {
 impl Assertion {
     /// The place of a span of the text, for errors about it.
     pub(super) fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::new("assert", &self.text, span, message)
+        Diagnostic::new(LABEL, &self.text, span, message)
     }
 
     /// The greatest number that is allowed, if one quantity alone is compared with one: nanoseconds or events.

@@ -1,21 +1,18 @@
 //! Assertions held against a recording.
 
-use super::ast::{Assertion, Events, Expr, Latency, Operation, Quantity, Reducer, Source};
+use super::ast::{Assertion, Expr, LABEL, Operation, Quantity};
 use super::compare::Compare;
 use super::conditions::Conditions;
 use super::interval::Interval;
 use super::measure::{Finding, Measure};
+use super::plan::{Named, Need, Planner};
 use super::quantity::{Facts, Valued};
 use crate::abi::Abi;
-use crate::analysis::{Chosen, EventCount, Extent, Io, Irqs, KeyPart, Pairs, Sched, Several, Spot, Syscalls};
-use crate::events::{EventName, EventSelection};
-use crate::filter::Program;
+use crate::analysis::{Extent, Several, Spot};
 use crate::format::EventFormat;
 use crate::symbols::Comms;
 use crate::syntax::{Diagnostic, Spanned};
-use crate::units::EventId;
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// Assertions, and what must be measured for them.
 pub struct Check<'a> {
@@ -28,17 +25,6 @@ struct Planned {
     assertion: Assertion,
     /// For each of its quantities, by the start of its place.
     needs: HashMap<usize, Need>,
-}
-
-/// The measure that a quantity needs.
-#[derive(Clone, Debug, Default)]
-struct Need {
-    /// Index of the measure.
-    measure: Option<usize>,
-    /// Why it cannot be measured.
-    missing: Option<String>,
-    /// The events it is about.
-    events: Vec<(EventName, EventId)>,
 }
 
 /// Whether an assertion holds.
@@ -82,8 +68,9 @@ impl<'a> Check<'a> {
         abi: Abi,
         comms: &'a Comms,
     ) -> Result<Self, Diagnostic> {
-        let mut planner = Planner { formats, abi, comms, measures: Vec::new(), shared: HashMap::new() };
-        let planned = assertions.into_iter().map(|assertion| planner.plan(assertion)).collect::<Result<_, _>>()?;
+        let mut planner = Planner::new(formats, abi, comms, None);
+        let planned =
+            assertions.into_iter().map(|assertion| Planned::new(assertion, &mut planner)).collect::<Result<_, _>>()?;
         Ok(Check { planned, measures: planner.measures })
     }
 
@@ -98,181 +85,17 @@ impl<'a> Check<'a> {
     }
 }
 
-struct Planner<'f, 'a> {
-    formats: &'f [&'f EventFormat],
-    abi: Abi,
-    comms: &'a Comms,
-    measures: Vec<Measure<'a>>,
-    /// Measures that any number of quantities share, by name.
-    shared: HashMap<&'static str, usize>,
-}
-
-/// The types of some events, each with its filter.
-struct Types<'f> {
-    formats: Vec<&'f EventFormat>,
-    programs: HashMap<EventId, Arc<Program>>,
-}
-
-impl<'f, 'a> Planner<'f, 'a> {
-    fn plan(&mut self, assertion: Assertion) -> Result<Planned, Diagnostic> {
+impl Planned {
+    fn new(assertion: Assertion, planner: &mut Planner<'_, '_>) -> Result<Self, Diagnostic> {
+        let limit = assertion.most_allowed().unwrap_or(u64::MAX);
         let mut needs = HashMap::new();
         for quantity in [assertion.left.quantities(), assertion.right.quantities()].concat() {
-            needs.insert(quantity.span.start, self.need(quantity, &assertion)?);
+            let of = Named { label: LABEL, text: &assertion.text };
+            needs.insert(quantity.span.start, planner.need(&quantity.value, of, limit)?);
         }
         Ok(Planned { assertion, needs })
     }
 
-    fn need(&mut self, quantity: &Spanned<Quantity>, assertion: &Assertion) -> Result<Need, Diagnostic> {
-        let limit = assertion.most_allowed().unwrap_or(u64::MAX);
-        match &quantity.value {
-            Quantity::Lost | Quantity::Duration => Ok(Need::default()),
-            Quantity::Count(events) | Quantity::Rate(events) => {
-                let limit = if matches!(quantity.value, Quantity::Rate(_)) { u64::MAX } else { limit };
-                self.count(events, assertion, limit)
-            }
-            Quantity::Reduced(by, Source::Latency(latency)) => {
-                let limit = if *by == Reducer::Count { u64::MAX } else { limit };
-                self.pairs(latency, assertion, limit)
-            }
-            Quantity::Reduced(_, source) | Quantity::Errors(source) => Ok(self.analysis(source)),
-            Quantity::Busy | Quantity::Run(_) => Ok(self.sched()),
-        }
-    }
-
-    fn add(&mut self, measure: Measure<'a>) -> Option<usize> {
-        self.measures.push(measure);
-        Some(self.measures.len().saturating_sub(1))
-    }
-
-    fn types(&self, events: &Events, assertion: &Assertion) -> Result<Result<Types<'f>, String>, Diagnostic> {
-        let mut names: Vec<EventName> =
-            self.formats.iter().map(|format| EventName::new(&format.system, &format.name)).collect();
-        names.sort_unstable();
-        let selection = EventSelection::new(events.names.value.clone());
-        let selected = match selection.select(&names) {
-            Ok(selected) => selected,
-            Err(none) if none.nearest.is_empty() => return Ok(Err(format!("{none}: it was not recorded"))),
-            Err(none) => return Ok(Err(format!("{none}: it was not recorded, but {} was", none.nearest.join(", ")))),
-        };
-        let is_selected = |format: &&&EventFormat| {
-            selected.iter().any(|name| name.system == format.system && name.name == format.name)
-        };
-        let formats: Vec<&EventFormat> = self.formats.iter().filter(is_selected).copied().collect();
-        let mut programs = HashMap::new();
-        if let Some(filter) = &events.filter {
-            for format in &formats {
-                let program = filter.value.compile(format, self.abi, &());
-                let program = program.map_err(|error| error.within("assert", &assertion.text, filter.span.start))?;
-                programs.insert(format.id, Arc::new(program));
-            }
-        }
-        Ok(Ok(Types { formats, programs }))
-    }
-
-    fn count(&mut self, events: &Events, assertion: &Assertion, limit: u64) -> Result<Need, Diagnostic> {
-        let types = match self.types(events, assertion)? {
-            Ok(types) => types,
-            Err(missing) => return Ok(Need { missing: Some(missing), ..Need::default() }),
-        };
-        let chosen = self.chosen(&types, |_| ());
-        let measure = self.add(Measure::Count(Box::new(EventCount::new(chosen, limit))));
-        Ok(Need { measure, missing: None, events: types.names() })
-    }
-
-    fn pairs(&mut self, latency: &Latency, assertion: &Assertion, limit: u64) -> Result<Need, Diagnostic> {
-        let (from, to) = match (self.types(&latency.from, assertion)?, self.types(&latency.to, assertion)?) {
-            (Ok(from), Ok(to)) => (from, to),
-            (Err(missing), _) | (_, Err(missing)) => return Ok(Need { missing: Some(missing), ..Need::default() }),
-        };
-        let mut sides = Vec::new();
-        for (types, keys) in [
-            (&from, latency.keys.iter().map(|(key, _)| key).collect::<Vec<_>>()),
-            (&to, latency.keys.iter().map(|(_, key)| key).collect()),
-        ] {
-            let mut parts: HashMap<EventId, Vec<KeyPart>> = HashMap::new();
-            for format in &types.formats {
-                for key in &keys {
-                    let part = KeyPart::of(format, &key.value).ok_or_else(|| {
-                        let fields = format.fields.iter().map(|field| field.name.as_str());
-                        let event = EventName::new(&format.system, &format.name);
-                        let message = format!("{event} has no number or text `{}` to be a key", key.value);
-                        let hint = crate::syntax::did_you_mean(&key.value, fields);
-                        assertion.error(key.span, message).hint_opt(hint)
-                    })?;
-                    parts.entry(format.id).or_default().push(part);
-                }
-            }
-            sides.push(self.chosen(types, |format| parts.get(&format.id).cloned().unwrap_or_default()));
-        }
-        let mut sides = sides.into_iter();
-        let (Some(begin), Some(end)) = (sides.next(), sides.next()) else { return Ok(Need::default()) };
-        let measure = self.add(Measure::Pairs(Box::new(Pairs::new(begin, end, limit))));
-        Ok(Need { measure, missing: None, events: [from.names(), to.names()].concat() })
-    }
-
-    fn chosen<M: Clone>(&self, types: &Types<'_>, meaning: impl Fn(&EventFormat) -> M) -> Chosen<'a, M> {
-        Chosen::new(self.formats.iter().copied(), self.abi, self.comms, |format| {
-            let selected = types.formats.iter().any(|one| one.id == format.id);
-            selected.then(|| (types.programs.get(&format.id).cloned(), meaning(format)))
-        })
-    }
-
-    fn sched(&mut self) -> Need {
-        let switch = self.formats.iter().find(|format| format.system == "sched" && format.name == "sched_switch");
-        let events = switch.map(|format| (EventName::new(&format.system, &format.name), format.id));
-        let need = self.shared("sched", "sched:sched_switch was not recorded", |formats, abi| {
-            let sched = Sched::new(formats.iter().copied(), abi);
-            sched.has_events().then(|| Measure::Sched(Box::new(sched)))
-        });
-        Need { events: events.into_iter().collect(), ..need }
-    }
-
-    fn analysis(&mut self, source: &Source) -> Need {
-        match source {
-            Source::Latency(_) => Need::default(), // has a measure of its own
-            Source::Wait(_) | Source::Preempted(_) => self.sched(),
-            Source::Syscall(_) => self.shared("syscall", "no system calls were recorded", |formats, abi| {
-                let syscalls = Syscalls::new(formats.iter().copied(), abi);
-                syscalls.has_events().then(|| Measure::Syscalls(Box::new(syscalls)))
-            }),
-            Source::Irq(_) => self.shared("irq", "no interrupts were recorded", |formats, abi| {
-                let irqs = Irqs::new(formats.iter().copied(), abi);
-                irqs.has_events().then(|| Measure::Irqs(Box::new(irqs)))
-            }),
-            Source::Io(_) => self.shared("io", "block:block_rq_complete was not recorded", |formats, abi| {
-                let io = Io::new(formats.iter().copied(), abi);
-                io.has_events().then(|| Measure::Io(Box::new(io)))
-            }),
-        }
-    }
-
-    fn shared(
-        &mut self,
-        name: &'static str,
-        missing: &str,
-        make: impl FnOnce(&[&EventFormat], Abi) -> Option<Measure<'a>>,
-    ) -> Need {
-        if let Some(known) = self.shared.get(name) {
-            return Need { measure: Some(*known), ..Need::default() };
-        }
-        match make(self.formats, self.abi) {
-            Some(measure) => {
-                let measure = self.add(measure);
-                self.shared.extend(measure.map(|at| (name, at)));
-                Need { measure, ..Need::default() }
-            }
-            None => Need { missing: Some(missing.to_owned()), ..Need::default() },
-        }
-    }
-}
-
-impl Types<'_> {
-    fn names(&self) -> Vec<(EventName, EventId)> {
-        self.formats.iter().map(|format| (EventName::new(&format.system, &format.name), format.id)).collect()
-    }
-}
-
-impl Planned {
     fn verdict(&self, findings: &[Finding], extent: &Extent, conditions: &Conditions<'_>) -> Checked {
         let mut checked = Checked {
             text: self.assertion.text.clone(),
@@ -372,26 +195,6 @@ impl Planned {
             checked
                 .reasons
                 .extend(filter.iter().map(|filter| format!("{event} was recorded with the filter {filter}")));
-        }
-    }
-}
-
-impl Need {
-    fn names(&self, event: &EventName) -> bool {
-        self.events.iter().any(|(one, _)| one == event)
-    }
-
-    /// Why nothing is known of events that do not occur: the file does not say that they were enabled.
-    fn unseen(&self, extent: &Extent, conditions: &Conditions<'_>) -> Option<String> {
-        let enabled = |event: &EventName| {
-            conditions.enabled.as_ref().is_some_and(|enabled| enabled.events.iter().any(|(one, _)| one == event))
-        };
-        match self.events.iter().find(|(event, id)| !extent.has(*id) && !enabled(event)) {
-            Some((event, _)) => {
-                Some(format!("{event} is not in the recording, which does not say that it was enabled"))
-            }
-            None if self.events.is_empty() => Some("no such events are in the recording".to_owned()),
-            None => None,
         }
     }
 }

@@ -4,6 +4,8 @@
 //! An [`Assertion`] is parsed from text; [`Check`] holds it against the formats of a file, gives the one analysis that all
 //! assertions need, and makes [`Checked`] of what that found. A quantity is an [`Interval`]: what was lost or is not known
 //! makes it wide, and an assertion passes only if it holds for all of the interval.
+//!
+//! A [`Metric`] is a quantity that recordings are compared by; [`Measurements`] gives the series over time that it is made of.
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
@@ -13,8 +15,12 @@ mod compare;
 mod conditions;
 mod interval;
 mod measure;
+mod metric;
+mod names;
 mod parse;
+mod plan;
 mod quantity;
+mod series;
 
 pub use ast::{Assertion, Events, Expr, Latency, Operation, Quantity, Reducer, Source};
 pub use check::{Check, Checked, Verdict};
@@ -22,3 +28,5 @@ pub use compare::Compare;
 pub use conditions::{Conditions, Names};
 pub use interval::{Dimension, Interval};
 pub use measure::{Finding, Measure};
+pub use metric::Metric;
+pub use series::{Found, Measurements};

@@ -1,13 +1,11 @@
 //! Assertions from text.
 
-use super::ast::{Assertion, Events, Expr, Latency, Operation, Quantity, Reducer, Source};
+use super::ast::{Assertion, Events, Expr, LABEL, Latency, Operation, Quantity, Reducer, Source};
 use super::compare::Compare;
 use super::interval::{Dimension, Interval};
 use crate::filter::Filter;
 use crate::syntax::{Diagnostic, Scanner, Span, Spanned, did_you_mean};
 
-/// The name of the text in errors.
-pub(super) const LABEL: &str = "assert";
 /// Parentheses within parentheses.
 const DEEPEST: usize = 50;
 /// Numbers and quantities of one assertion: its tree is as deep.
@@ -25,16 +23,12 @@ impl Assertion {
     /// # Errors
     /// A [`Diagnostic`] labelled `assert` with the place of the error.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
-        let mut parser = Parser { scanner: Scanner::new(text), depth: 0, operands: 0 };
+        let mut parser = Parser::new(LABEL, text);
         let left = parser.sum()?;
         parser.scanner.skip_space();
         let op = parser.comparison()?;
         let right = parser.sum()?;
-        parser.scanner.skip_space();
-        if !parser.scanner.at_end() {
-            let span = parser.scanner.next_word();
-            return Err(parser.error(span, "nothing more is expected here"));
-        }
+        parser.end()?;
         let assertion = Assertion { text: text.to_owned(), left, op, right };
         if assertion.left.dimension() != assertion.right.dimension() {
             let (left, right) = (word(assertion.left.dimension()), word(assertion.right.dimension()));
@@ -56,15 +50,27 @@ fn word(dimension: Dimension) -> &'static str {
     }
 }
 
-struct Parser<'a> {
+pub(super) struct Parser<'a> {
+    /// The name of the text in errors.
+    label: &'static str,
     scanner: Scanner<'a>,
     depth: usize,
     operands: usize,
 }
 
 impl<'a> Parser<'a> {
+    pub(super) fn new(label: &'static str, text: &'a str) -> Self {
+        Parser { label, scanner: Scanner::new(text), depth: 0, operands: 0 }
+    }
+
+    /// Nothing but space may follow.
+    pub(super) fn end(&mut self) -> Result<(), Diagnostic> {
+        self.scanner.skip_space();
+        if self.scanner.at_end() { Ok(()) } else { Err(self.here("nothing more is expected here")) }
+    }
+
     fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::new(LABEL, self.scanner.text(), span, message)
+        Diagnostic::new(self.label, self.scanner.text(), span, message)
     }
 
     fn here(&self, message: impl Into<String>) -> Diagnostic {
@@ -91,7 +97,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn sum(&mut self) -> Result<Expr, Diagnostic> {
+    pub(super) fn sum(&mut self) -> Result<Expr, Diagnostic> {
         let mut left = self.product()?;
         loop {
             self.scanner.skip_space();
@@ -354,7 +360,7 @@ impl<'a> Parser<'a> {
         }
         let filter = filter.map(|filter| {
             let start = raw.span.end.saturating_sub(filter.len());
-            let parsed = Filter::parse(filter).map_err(|error| error.within(LABEL, self.scanner.text(), start))?;
+            let parsed = Filter::parse(filter).map_err(|error| error.within(self.label, self.scanner.text(), start))?;
             Ok(Spanned::new(parsed, Span::new(start, raw.span.end)))
         });
         Ok(Events { names: names.with(names.value.to_owned()), filter: filter.transpose()? })

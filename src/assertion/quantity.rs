@@ -29,15 +29,15 @@ pub(super) struct Facts<'a> {
 }
 
 /// Many durations, and where the longest of them is.
-struct Many {
-    durations: Durations,
+pub(super) struct Many {
+    pub(super) durations: Durations,
     spot: Option<Spot>,
     /// Durations of which one end is missing.
-    missing: Missing,
+    pub(super) missing: Missing,
     /// Number of failures.
     errors: u64,
     /// True if events of that kind were seen at all.
-    seen: bool,
+    pub(super) seen: bool,
 }
 
 impl Facts<'_> {
@@ -201,7 +201,7 @@ impl Facts<'_> {
     }
 }
 
-fn many(source: &Source, finding: &Finding, names: &dyn Names) -> Many {
+pub(super) fn many(source: &Source, finding: &Finding, names: &dyn Names) -> Many {
     let mut durations = Durations::default();
     let (mut spot, mut errors): (Option<Spot>, u64) = (None, 0);
     let mut missing = Missing::default();
@@ -296,7 +296,7 @@ fn many(source: &Source, finding: &Finding, names: &dyn Names) -> Many {
 }
 
 /// Tasks by name (a glob) or id; all by the empty text.
-fn tasks<'f>(found: &'f SchedReport, pattern: &str) -> impl Iterator<Item = &'f TaskSched> {
+pub(super) fn tasks<'f>(found: &'f SchedReport, pattern: &str) -> impl Iterator<Item = &'f TaskSched> {
     let pid = pattern.parse::<i32>().ok();
     let pattern = pattern.to_owned();
     found.tasks.iter().filter(move |task| {

@@ -15,7 +15,7 @@ pub(crate) enum Exit {
     Failed,
     /// 2: the command line asks for something that does not exist or contradicts itself.
     Usage,
-    /// 3: an assertion about a recording does not hold.
+    /// 3: an assertion about a recording does not hold, or a metric is worse.
     Unmet,
     /// 4: data is missing or damaged beyond what was allowed.
     Incomplete,

@@ -42,6 +42,11 @@ pub(crate) const TOPICS: &[Topic] = &[
         text: include_str!("../../docs/reference/assertions.md"),
     },
     Topic {
+        name: "comparisons",
+        about: "What each number and verdict of `rtrace diff` means",
+        text: include_str!("../../docs/reference/comparisons.md"),
+    },
+    Topic {
         name: "filter",
         about: "The language of event filters",
         text: include_str!("../../docs/reference/filter.md"),

@@ -2,11 +2,13 @@
 
 mod analyze;
 mod args;
+mod baseline;
 mod check;
 mod check_events;
 mod clear;
 mod convert;
 mod damage;
+mod diff;
 mod doctor;
 mod dump;
 mod exit;
@@ -90,6 +92,8 @@ enum Command {
     Mem(mem::Args),
     Analyze(analyze::Args),
     Check(check::Args),
+    Diff(diff::Args),
+    Baseline(baseline::Args),
     Options(plugin_options::Args),
     CheckEvents(check_events::Args),
     Start(start::StartArgs),
@@ -131,6 +135,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Mem(args) => mem::run(&args),
         Command::Analyze(args) => analyze::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Diff(args) => diff::run(&args),
+        Command::Baseline(args) => baseline::run(&args),
         Command::Options(args) => plugin_options::run(&args),
         Command::CheckEvents(args) => check_events::run(&args),
         Command::Start(args) => start::start(&args),

@@ -21,6 +21,7 @@ mod common {
 mod analyze;
 mod check;
 mod convert;
+mod diff;
 mod doctor;
 mod documents;
 mod example_programs;

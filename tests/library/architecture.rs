@@ -31,6 +31,7 @@ const RANKS: &[(&str, Column)] = &[
     ("merge", Column::Decode),
     ("analysis", Column::Decode),
     ("assertion", Column::Decode),
+    ("comparison", Column::Decode),
     ("export", Column::Decode),
     ("recording", Column::Decode),
     ("tracefs", Column::Control),

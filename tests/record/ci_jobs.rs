@@ -61,8 +61,11 @@ fn their_lines_run() {
     let [spec] = &blocks(&text, "toml")[..] else { panic!("one file of assertions") };
     let mut jobs: Vec<Vec<String>> = blocks(&text, "yaml").iter().map(|job| shell_lines(job)).collect();
     jobs.extend(blocks(&text, "sh").iter().map(|lines| lines.lines().map(str::to_owned).collect()));
-    assert_eq!(jobs.iter().map(Vec::len).collect::<Vec<_>>(), [4, 3, 1], "{jobs:?}");
+    assert_eq!(jobs.iter().map(Vec::len).collect::<Vec<_>>(), [4, 3, 3, 5, 1], "{jobs:?}");
+    let save = jobs.remove(3);
+    let compare = jobs.remove(2);
     let bin = Path::new(env!("CARGO_BIN_EXE_rtrace")).parent().expect("a folder");
+    baselines(&save, &compare, bin);
     let load = "test:\n\tfor i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.01; done\n";
     for job in jobs {
         let env = TestEnvironment::new();
@@ -92,4 +95,31 @@ fn their_lines_run() {
             assert_eq!(run(load, &spec.replace("= 10", "= 1000000")).0, Some(4), "too few waits fail the job");
         }
     }
+}
+
+/// A baseline that was saved is the same as other runs of the same load, and not as those of another.
+fn baselines(save: &[String], compare: &[String], bin: &Path) {
+    let env = TestEnvironment::new();
+    put(&env.path().join("sudo"), "#!/bin/sh\nexec \"$@\"\n", 0o755);
+    let run = |lines: &[String], load: &str| {
+        put(&env.path().join("Makefile"), load, 0o644);
+        let path = format!("{}:{}:{}", env.path().display(), bin.display(), std::env::var("PATH").unwrap_or_default());
+        let mut command = env.command("bash");
+        let command = command.args(["-e", "-c", &lines.join("\n")]).env("PATH", path);
+        let output = command.env("GITHUB_STEP_SUMMARY", env.path().join("summary.md")).output().expect("bash runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let load = "test:\n\tfor i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.01; done\n";
+    assert_eq!(run(save, load), (Some(0), String::new()));
+    // The machine does other things meanwhile, so that it may not be known whether they are the same.
+    let (status, said) = run(compare, load);
+    assert!(matches!(status, Some(0 | 3 | 4)) && said.is_empty(), "{status:?} {said}");
+    let summary = fs::read_to_string(env.path().join("summary.md")).expect("a table");
+    assert!(
+        summary.contains("| rate(sched:sched\\_switch) |") && summary.contains("Base: 5 runs, new: 5 runs"),
+        "{summary}"
+    );
+    let strict: Vec<String> =
+        compare.iter().map(|line| line.replace("rate(sched:sched_switch)", "mean(io())")).collect();
+    assert_eq!(run(&strict, load).0, Some(4), "what was not recorded is not the same");
 }

@@ -4,7 +4,7 @@ use super::events::{BlockDevice, Event, Events, IoOperation, Step};
 use super::report::{DeviceIo, IoCounts, IoReport, IoRequests, LongestRequest};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
-use crate::analysis::{Durations, InOrder};
+use crate::analysis::{CellPlan, Durations, InOrder};
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;
 use crate::units::CpuId;
@@ -13,6 +13,8 @@ use std::collections::BTreeMap;
 /// Requests to block devices; an [`Analysis`](crate::analysis::Analysis).
 #[derive(Clone, Debug)]
 pub struct Io {
+    /// Durations before the first one.
+    none: Durations,
     events: Events,
     window: Option<(u64, u64)>,
     /// Requests on their way, by device and the sector that completes next.
@@ -62,6 +64,7 @@ impl Io {
     /// For records of a file with these formats.
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
         Io {
+            none: Durations::default(),
             events: Events::new(formats, abi),
             window: None,
             open: Map::default(),
@@ -69,6 +72,12 @@ impl Io {
             requests: BTreeMap::new(),
             counts: IoCounts::default(),
         }
+    }
+
+    /// Keeps durations by the cell of `plan` too.
+    pub fn in_cells(mut self, plan: CellPlan) -> Self {
+        self.none = Durations::in_cells(plan);
+        self
     }
 
     /// True if the formats have `block_rq_complete`, without which there is nothing to say.
@@ -160,20 +169,21 @@ impl Io {
         let begin = open.inserted.unwrap_or(issued);
         let time = at.saturating_sub(begin);
         let operation = open.operation;
+        let none = &self.none;
         let requests = self.requests.entry((event.device, operation)).or_insert_with(|| IoRequests {
             device: event.device,
             operation,
-            total: Durations::default(),
-            queued: Durations::default(),
-            device_time: Durations::default(),
+            total: none.clone(),
+            queued: none.clone(),
+            device_time: none.clone(),
             bytes: 0,
             errors: BTreeMap::new(),
             longest: None,
         });
-        requests.total.add(time);
-        requests.device_time.add(at.saturating_sub(issued));
+        requests.total.add_at(at, time);
+        requests.device_time.add_at(at, at.saturating_sub(issued));
         if let Some(inserted) = open.inserted {
-            requests.queued.add(issued.saturating_sub(inserted));
+            requests.queued.add_at(at, issued.saturating_sub(inserted));
         }
         requests.bytes = requests.bytes.saturating_add(open.sectors.saturating_mul(SECTOR));
         if event.error != 0 {

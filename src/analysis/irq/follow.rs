@@ -4,7 +4,7 @@ use super::events::{Event, Events, HandlerKind};
 use super::report::{CpuIrqs, IrqCounts, IrqReport, IrqSource, LongestIrq};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
-use crate::analysis::{Durations, InOrder};
+use crate::analysis::{CellPlan, Durations, InOrder};
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;
 use crate::units::{CpuId, Pid};
@@ -28,6 +28,8 @@ pub struct Irqs {
 /// All handlers so far.
 #[derive(Clone, Debug, Default)]
 struct Sources {
+    /// Durations before the first one.
+    none: Durations,
     all: Vec<IrqSource>,
     /// By kind and id; an interrupt may be shared by handlers of several names.
     numbers: Map<(HandlerKind, u64), Vec<usize>>,
@@ -68,6 +70,12 @@ impl Irqs {
         }
     }
 
+    /// Keeps durations by the cell of `plan` too.
+    pub fn in_cells(mut self, plan: CellPlan) -> Self {
+        self.sources.none = Durations::in_cells(plan);
+        self
+    }
+
     /// True if the formats have exits of handlers, without which there is nothing to say.
     pub fn has_events(&self) -> bool {
         self.events.have_handlers()
@@ -101,7 +109,7 @@ impl Irqs {
             _ => cpu.raised.remove(&key).filter(|_| kind == HandlerKind::SoftIrq),
         };
         if let (Some(requested), Some(source)) = (requested, self.sources.all.get_mut(source)) {
-            source.delays.add(at.saturating_sub(requested));
+            source.delays.add_at(at, at.saturating_sub(requested));
         }
         if kind != HandlerKind::Work {
             cpu.stack.push(open);
@@ -136,7 +144,7 @@ impl Irqs {
         cpu.own[kind as usize] = cpu.own[kind as usize].saturating_add(own);
         cpu.runs[kind as usize] += 1;
         let Some(source) = self.sources.all.get_mut(open.source) else { return };
-        source.times.add(time);
+        source.times.add_at(at, time);
         source.own = source.own.saturating_add(own);
         if source.longest.is_none_or(|longest| longest.time < time) {
             source.longest = Some(LongestIrq { time, at: open.at, cpu: number });
@@ -152,7 +160,7 @@ impl Sources {
         if let Some(known) = known.find(|number| self.all.get(*number).is_some_and(|source| source.name == name)) {
             return known;
         }
-        let (times, delays) = (Durations::default(), Durations::default());
+        let (times, delays) = (self.none.clone(), self.none.clone());
         self.all.push(IrqSource { kind, id, name: name.to_vec(), times, own: 0, delays, longest: None });
         numbers.push(self.all.len() - 1);
         self.all.len() - 1

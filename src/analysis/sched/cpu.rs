@@ -1,5 +1,6 @@
 //! A CPU: what runs on it, and how many tasks wait for it.
 
+use crate::analysis::{CellPlan, Cells};
 use crate::units::Pid;
 
 /// A CPU while it is followed.
@@ -11,6 +12,7 @@ pub(super) struct Cpu {
     /// The time of its last event.
     pub(super) seen: u64,
     pub(super) busy: u64,
+    pub(super) busy_cells: Option<Cells>,
     pub(super) idle: u64,
     pub(super) unknown: u64,
     /// Idle while at least one task waited for any CPU.
@@ -25,12 +27,13 @@ pub(super) struct Cpu {
 }
 
 impl Cpu {
-    pub(super) fn new(at: u64) -> Self {
+    pub(super) fn new(at: u64, plan: Option<CellPlan>) -> Self {
         Cpu {
             current: None,
             since: at,
             seen: at,
             busy: 0,
+            busy_cells: plan.map(Cells::new),
             idle: 0,
             unknown: 0,
             idle_while_waited: 0,
@@ -53,7 +56,12 @@ impl Cpu {
                 self.idle_while_waited += waited.saturating_sub(self.waited_before).min(lasted);
                 &mut self.idle
             }
-            Some(_) => &mut self.busy,
+            Some(_) => {
+                if let Some(cells) = &mut self.busy_cells {
+                    cells.spread(self.since, at);
+                }
+                &mut self.busy
+            }
         };
         *time = time.saturating_add(lasted);
         self.since = self.since.max(at);

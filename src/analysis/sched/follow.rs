@@ -6,7 +6,7 @@ use super::steps::{Left, Step, Steps};
 use super::task::{LongestWait, Task, TimeIn, Waker};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
-use crate::analysis::{Durations, InOrder};
+use crate::analysis::{CellPlan, Durations, InOrder};
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;
 use crate::units::{CpuId, Pid};
@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 /// Time of tasks and CPUs, by state; an [`Analysis`](crate::analysis::Analysis).
 #[derive(Clone, Debug)]
 pub struct Sched {
+    /// Cells to keep durations and times by too.
+    plan: Option<CellPlan>,
     steps: Steps,
     has_io_wait: bool,
     window: Option<(u64, u64)>,
@@ -38,6 +40,7 @@ impl Sched {
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat> + Clone, abi: Abi) -> Self {
         let io_wait = |format: &EventFormat| format.system == "sched" && format.name == "sched_stat_iowait";
         Sched {
+            plan: None,
             has_io_wait: formats.clone().into_iter().any(io_wait),
             steps: Steps::new(formats, abi),
             window: None,
@@ -52,6 +55,12 @@ impl Sched {
         }
     }
 
+    /// Keeps durations and times by the cell of `plan` too.
+    pub fn in_cells(mut self, plan: CellPlan) -> Self {
+        self.plan = Some(plan);
+        self
+    }
+
     /// True if the formats have `sched_switch`, without which there is nothing to say.
     pub fn has_events(&self) -> bool {
         self.steps.have_switches()
@@ -60,9 +69,9 @@ impl Sched {
     /// The living task of a pid. One that is seen for the first time was there since the window's begin.
     fn task(&mut self, pid: Pid, comm: &[u8]) -> usize {
         let begin = self.window.map_or(0, |window| window.0);
-        let tasks = &mut self.tasks;
+        let (tasks, plan) = (&mut self.tasks, self.plan);
         *self.living.entry(pid).or_insert_with(|| {
-            tasks.push(Task::new(pid, comm, TimeIn::Unknown, begin));
+            tasks.push(Task::new(pid, comm, TimeIn::Unknown, begin, plan));
             tasks.len() - 1
         })
     }
@@ -82,7 +91,8 @@ impl Sched {
 
     fn cpu(&mut self, cpu: CpuId) -> &mut Cpu {
         let begin = self.window.map_or(0, |window| window.0);
-        self.cpus.entry(cpu).or_insert_with(|| Cpu::new(begin))
+        let plan = self.plan;
+        self.cpus.entry(cpu).or_insert_with(|| Cpu::new(begin, plan))
     }
 
     /// From `at` on `task` runs on `cpu`.
@@ -194,7 +204,7 @@ impl Sched {
         match found.state {
             Some(TimeIn::Wait) => {
                 let time = found.leave(at);
-                found.waits.add(time);
+                found.waits.add_at(at, time);
                 if found.longest_wait.is_none_or(|longest| longest.time < time) {
                     let waker = found.waker.map(|(pid, cpu)| Waker { pid, cpu });
                     found.longest_wait = Some(LongestWait { time, at, cpu, waker });
@@ -202,7 +212,7 @@ impl Sched {
             }
             Some(TimeIn::Preempted) => {
                 let time = found.leave(at);
-                found.preempted.add(time);
+                found.preempted.add_at(at, time);
             }
             Some(TimeIn::Sleep | TimeIn::Blocked) => {
                 // It slept for some of the time and waited for the rest.
@@ -284,7 +294,7 @@ impl Sched {
             self.tasks[former].enter(None);
         }
         self.living.insert(child, self.tasks.len());
-        self.tasks.push(Task::new(child, comm, TimeIn::Sleep, at));
+        self.tasks.push(Task::new(child, comm, TimeIn::Sleep, at, self.plan));
     }
 
     fn migrate(&mut self, pid: Pid, to: CpuId, at: u64) {
@@ -368,6 +378,7 @@ impl InOrder for Sched {
         let cpu = |(cpu, found): (CpuId, Cpu)| CpuSched {
             cpu,
             busy: found.busy,
+            busy_cells: found.busy_cells,
             idle: found.idle,
             unknown: found.unknown,
             idle_while_waited: found.idle_while_waited,

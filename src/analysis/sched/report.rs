@@ -1,7 +1,7 @@
 //! The answer about tasks and CPUs.
 
 use super::task::{LongestWait, Missing, Task, TimeIn};
-use crate::analysis::Durations;
+use crate::analysis::{Cells, Durations};
 use crate::units::{CpuId, Pid};
 
 /// Time of tasks and CPUs. All times are in the clock's unit (mostly nanoseconds).
@@ -57,6 +57,8 @@ pub struct TaskSched {
     /// From when to when it is known: its fork or the window's begin, its last switch or the window's end.
     pub life: (u64, u64),
     times: [u64; 6],
+    /// Time on a CPU by cell, if it was kept so.
+    pub run_cells: Option<Cells>,
     /// Waits from wakeup to CPU.
     pub waits: Durations,
     /// The longest of them.
@@ -86,6 +88,8 @@ pub struct CpuSched {
     pub cpu: CpuId,
     /// With a task other than its idle task.
     pub busy: u64,
+    /// The same by cell, if it was kept so.
+    pub busy_cells: Option<Cells>,
     /// With its idle task.
     pub idle: u64,
     /// Not known.
@@ -112,6 +116,7 @@ impl TaskSched {
             life: (task.begin, task.end),
             times: TimeIn::ALL.map(|state| task.time(state)),
             comm: task.comm,
+            run_cells: task.run_cells,
             waits: task.waits,
             longest_wait: task.longest_wait,
             preempted: task.preempted,

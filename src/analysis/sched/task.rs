@@ -1,6 +1,6 @@
 //! A task: the state it is in, and the time it spent in each.
 
-use crate::analysis::Durations;
+use crate::analysis::{CellPlan, Cells, Durations};
 use crate::units::{CpuId, Pid};
 
 /// States whose time is added up.
@@ -91,6 +91,8 @@ pub(super) struct Task {
     /// The waker of a wait: task and CPU.
     pub(super) waker: Option<(Pid, CpuId)>,
     pub(super) waits: Durations,
+    /// Time on a CPU by cell.
+    pub(super) run_cells: Option<Cells>,
     pub(super) longest_wait: Option<LongestWait>,
     pub(super) preempted: Durations,
     pub(super) missing: Missing,
@@ -103,7 +105,8 @@ pub(super) struct Task {
 }
 
 impl Task {
-    pub(super) fn new(pid: Pid, comm: &[u8], state: TimeIn, begin: u64) -> Self {
+    pub(super) fn new(pid: Pid, comm: &[u8], state: TimeIn, begin: u64, plan: Option<CellPlan>) -> Self {
+        let none = || plan.map_or_else(Durations::default, Durations::in_cells);
         Task {
             pid,
             comm: comm.to_vec(),
@@ -115,9 +118,10 @@ impl Task {
             cpu: None,
             ran_on: None,
             waker: None,
-            waits: Durations::default(),
+            waits: none(),
+            run_cells: plan.map(Cells::new),
             longest_wait: None,
-            preempted: Durations::default(),
+            preempted: none(),
             missing: Missing::default(),
             slices: Durations::default(),
             voluntary: 0,
@@ -152,6 +156,12 @@ impl Task {
     /// The same, but the time counts as that of `state`.
     pub(super) fn leave_as(&mut self, state: TimeIn, at: u64) -> u64 {
         let lasted = at.saturating_sub(self.since);
+        if state == TimeIn::Run
+            && self.state.is_some()
+            && let Some(cells) = &mut self.run_cells
+        {
+            cells.spread(self.since, at);
+        }
         if self.state.is_some() {
             self.times[state as usize] = self.times[state as usize].saturating_add(lasted);
         }

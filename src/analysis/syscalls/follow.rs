@@ -4,7 +4,7 @@ use super::events::{Event, Events, Family};
 use super::report::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, TaskSyscalls};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
-use crate::analysis::{Durations, InOrder};
+use crate::analysis::{CellPlan, Durations, InOrder};
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;
 use crate::units::{CpuId, Pid};
@@ -29,6 +29,8 @@ pub struct Syscalls {
 #[derive(Clone, Debug, Default)]
 struct Calls {
     any: bool,
+    /// Durations before the first one.
+    none: Durations,
     /// The call that each task is in.
     open: Map<Pid, Open>,
     by_number: Map<i64, SyscallTimes>,
@@ -70,15 +72,16 @@ impl Calls {
             return;
         }
         let time = at.saturating_sub(open.at);
+        let none = &self.none;
         let call = self.by_number.entry(number).or_insert_with(|| SyscallTimes {
             number,
             name: name.map(str::to_owned),
-            times: Durations::default(),
+            times: none.clone(),
             off_cpu: 0,
             errors: BTreeMap::new(),
             longest: None,
         });
-        call.times.add(time);
+        call.times.add_at(at, time);
         call.off_cpu = call.off_cpu.saturating_add(open.off_cpu);
         if call.longest.is_none_or(|longest| longest.time < time) {
             call.longest = Some(LongestSyscall { time, at: open.at, pid: task, cpu });
@@ -130,6 +133,12 @@ impl Syscalls {
     /// Counts calls of these tasks alone.
     pub fn of_tasks(mut self, tasks: impl IntoIterator<Item = Pid>) -> Self {
         self.only = Some(Arc::new(tasks.into_iter().collect()));
+        self
+    }
+
+    /// Keeps durations by the cell of `plan` too.
+    pub fn in_cells(mut self, plan: CellPlan) -> Self {
+        (self.raw.none, self.named.none) = (Durations::in_cells(plan), Durations::in_cells(plan));
         self
     }
 

@@ -9,7 +9,7 @@ pub(super) mod irq;
 mod place;
 mod sched;
 pub(super) mod syscalls;
-mod table;
+pub(super) mod table;
 pub(super) mod unit;
 mod words;
 
@@ -66,6 +66,11 @@ impl FileArgs {
     /// All events of the recording at `path`.
     pub(super) fn of(path: &Path) -> Self {
         FileArgs { file: Some(path.to_owned()), ..FileArgs::default() }
+    }
+
+    /// Some events of the recording at `path`.
+    pub(super) fn of_part(path: &Path, window: &WindowArgs, threads: Option<NonZero<usize>>) -> Self {
+        FileArgs { file: Some(path.to_owned()), input: None, window: window.clone(), threads }
     }
 
     /// Opens the recording and has `print` write what it makes of the events.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 /// Rows of cells.
-pub(super) struct Table {
+pub(in crate::cli) struct Table {
     /// Columns whose cells begin at the left.
     left: usize,
     rows: Vec<Vec<String>>,
@@ -11,16 +11,16 @@ pub(super) struct Table {
 
 impl Table {
     /// With a heading, whose first `left` columns are texts.
-    pub(super) fn new<'t>(left: usize, heading: impl IntoIterator<Item = &'t str>) -> Self {
+    pub(in crate::cli) fn new<'t>(left: usize, heading: impl IntoIterator<Item = &'t str>) -> Self {
         Table { left, rows: vec![heading.into_iter().map(str::to_owned).collect()] }
     }
 
-    pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+    pub(in crate::cli) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
     }
 
     /// Writes it with two blanks between columns.
-    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(in crate::cli) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
             self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)

@@ -4,7 +4,7 @@ use rtrace::trace_dat::{OptionId, Trace};
 
 /// The events that the counters of a buffer's rings (`per_cpu/cpuN/stats`, in the file as recording ended) say were
 /// overwritten or refused. A ring that was there before has what it dropped before, too.
-pub(super) fn dropped(trace: &Trace, buffer: &str) -> u64 {
+pub(in crate::cli) fn dropped(trace: &Trace, buffer: &str) -> u64 {
     // Options of other buffers follow one that names the buffer.
     let (mut of, mut sum) = (String::new(), 0u64);
     for option in trace.options(OptionId::CPUSTAT) {

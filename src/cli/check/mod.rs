@@ -1,11 +1,11 @@
 //! `rtrace check`.
 
 mod context;
-mod dropped;
+pub(in crate::cli) mod dropped;
 mod github;
 mod json;
 mod junit;
-mod names;
+pub(in crate::cli) mod names;
 mod spec;
 mod text;
 
@@ -204,7 +204,7 @@ fn judge<'e>(
 }
 
 /// Writes a file at a path that the user names.
-fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+pub(in crate::cli) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error| anyhow!("cannot write {}", path.display()).context(error);
     let mut file = rtrace::safe_file::create(path, 0o644).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;
@@ -212,7 +212,7 @@ fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Reads a file at a path that the user names.
-fn read_file(path: &Path) -> Result<String, Failure> {
+pub(in crate::cli) fn read_file(path: &Path) -> Result<String, Failure> {
     Ok(fs::read_to_string(path)
         .map_err(|error| anyhow::Error::new(error).context(format!("cannot read {}", path.display())))?)
 }

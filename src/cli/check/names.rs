@@ -8,13 +8,13 @@ use rtrace::assertion::Names;
 use rtrace::symbols::Kallsyms;
 
 /// The names of a recording: by its machine and its kernel's symbols.
-pub(super) struct RecordingNames<'a> {
+pub(in crate::cli) struct RecordingNames<'a> {
     machine: Option<Machine>,
     kallsyms: &'a Kallsyms,
 }
 
 impl<'a> RecordingNames<'a> {
-    pub(super) fn of(input: &'a Input) -> Self {
+    pub(in crate::cli) fn of(input: &'a Input) -> Self {
         RecordingNames { machine: Machine::of_recording(input), kallsyms: &input.symbols.kallsyms }
     }
 }

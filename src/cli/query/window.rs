@@ -31,6 +31,16 @@ pub(super) enum TimeSpec {
     FromEnd(u64),
 }
 
+impl TimeSpec {
+    fn to_text(self) -> String {
+        match self {
+            TimeSpec::At { nanos, .. } => format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000),
+            TimeSpec::FromStart(nanos) => format!("+{nanos}ns"),
+            TimeSpec::FromEnd(nanos) => format!("-{nanos}ns"),
+        }
+    }
+}
+
 fn nanos(text: &str) -> Result<u64, String> {
     let time = parse_duration(text).map_err(|e| e.to_string())?;
     u64::try_from(time.as_nanos()).map_err(|_| format!("`{text}` is too long"))
@@ -61,6 +71,17 @@ fn around(text: &str) -> Result<(TimeSpec, u64), String> {
 }
 
 impl WindowArgs {
+    /// The options as they chose the window, for a reader; empty of the whole recording.
+    pub(crate) fn to_text(&self) -> String {
+        let one = |name: &str, spec: Option<TimeSpec>| spec.map(|spec| format!("{name} {}", spec.to_text()));
+        let around = self.around.map(|(at, width)| format!("--around {}±{width}ns", at.to_text()));
+        [one("--since", self.since), one("--until", self.until), around]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
     /// The window in these files' time.
     pub(crate) fn resolve(&self, query: &Query<'_>) -> Result<Window, Failure> {
         let specs = [self.since, self.until, self.around.map(|a| a.0)];

@@ -1,0 +1,184 @@
+//! How often `rtrace diff` calls a change where there is none, and how often it finds one that was put in.
+//!
+//! `cargo bench --bench diff -- DIRECTORY` with recordings (`*.dat`) of one load, made one after the other. Pairs of sides are
+//! drawn from them at random: whole recordings, and windows of a second, of which neighbours are pairs (`--paired`). With
+//! nothing changed a pair of sides with any verdict better or worse is a false alarm; all default metrics count. Then all
+//! durations of a series of the new side are scaled, and `worse` is what is wanted.
+
+use rtrace::analysis::{bin, durations_of};
+use rtrace::comparison::{Series, SplitMix64, Summary};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+/// Metrics whose durations are scaled.
+const SERIES: [&str; 4] = ["syscall(clock_nanosleep)", "syscall(getppid)", "syscall(pread64)", "syscall(read)"];
+
+fn rtrace(args: &[&str]) -> Vec<u8> {
+    let output = Command::new(env!("CARGO_BIN_EXE_rtrace")).args(args).output().expect("rtrace runs");
+    assert!(!output.stdout.is_empty() || output.status.success(), "{args:?}: {:?}", output);
+    output.stdout
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a path of characters")
+}
+
+/// The verdicts of a comparison, by metric.
+fn verdicts(base: &Path, new: &Path, options: &[&str]) -> BTreeMap<String, String> {
+    let said = rtrace(&[&["diff", text(base), "--json"], options, &["--", text(new)]].concat());
+    let said: Value = serde_json::from_slice(&said).expect("a document");
+    let metrics = said["metrics"].as_array().expect("metrics");
+    metrics.iter().map(|one| (one["metric"].to_string(), one["verdict"].as_str().unwrap_or("").to_owned())).collect()
+}
+
+/// Scales all durations: those of a bin are spread evenly over it.
+fn scale(series: &mut Series, factor: f64) {
+    for cell in 0..series.bins.len() {
+        let (mut next, mut scaled) = (0u64, BTreeMap::<u16, i64>::new());
+        for &number in &series.bins[cell] {
+            if number < 0 {
+                next += number.unsigned_abs();
+                continue;
+            }
+            let range = durations_of(next as u16);
+            let width = (range.end - range.start) as f64;
+            for one in 0..number {
+                let duration = range.start as f64 + width * (one as f64 + 0.5) / number as f64;
+                *scaled.entry(bin((duration * factor) as u64)).or_default() += 1;
+            }
+            next += 1;
+        }
+        series.sum[cell] = (series.sum[cell] as f64 * factor).round() as u64;
+        let mut coded = Vec::new();
+        let mut next = 0;
+        for (bin, count) in scaled {
+            if bin > next {
+                coded.push(-i64::from(bin - next));
+            }
+            coded.push(count);
+            next = bin + 1;
+        }
+        series.bins[cell] = coded;
+    }
+}
+
+/// The summary of a part of a recording.
+fn save(file: &Path, part: &[&str], saved: &Path) -> Summary {
+    let metrics: Vec<String> = SERIES.iter().map(|name| format!("mean({name})")).collect();
+    let options: Vec<&str> = metrics.iter().flat_map(|metric| ["--metric", metric]).collect();
+    rtrace(&[&["baseline", "save", text(file), "-o", text(saved)], part, &options[..]].concat());
+    serde_json::from_slice(&fs::read(saved).expect("a summary")).expect("a summary")
+}
+
+struct Bench {
+    /// Recordings as they were made, one after the other.
+    runs: Vec<Summary>,
+    /// Windows of a second, each with the one after it.
+    pairs: Vec<[Summary; 2]>,
+    base: PathBuf,
+    new: PathBuf,
+    rng: SplitMix64,
+}
+
+impl Bench {
+    /// Some numbers below `of`, without repetition.
+    fn some(&mut self, count: usize, of: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..of).collect();
+        for at in 0..count {
+            let other = at + self.rng.below(of - at);
+            order.swap(at, other);
+        }
+        order.truncate(count);
+        order
+    }
+
+    /// Writes two sides of so many recordings.
+    fn draw_runs(&mut self, runs: usize) {
+        let order = self.some(2 * runs, self.runs.len());
+        let side = |numbers: &[usize]| numbers.iter().map(|number| &self.runs[*number]).collect::<Vec<_>>();
+        self.write(&side(&order[..runs]), &side(&order[runs..]), None);
+    }
+
+    /// Writes two sides of so many windows: of each pair one, whichever, is the base's.
+    fn draw_pairs(&mut self, pairs: usize, change: Option<(&str, f64)>) {
+        let order = self.some(pairs, self.pairs.len());
+        let first: Vec<usize> = order.iter().map(|_| self.rng.below(2)).collect();
+        let pairs = || order.iter().map(|number| &self.pairs[*number]).zip(&first);
+        let base: Vec<&Summary> = pairs().map(|(pair, first)| &pair[*first]).collect();
+        let new: Vec<&Summary> = pairs().map(|(pair, first)| &pair[1 - first]).collect();
+        self.write(&base, &new, change);
+    }
+
+    /// Durations of `change`'s series are scaled on the new side.
+    fn write(&self, base: &[&Summary], new: &[&Summary], change: Option<(&str, f64)>) {
+        let side = |runs: &[&Summary]| Summary::new(runs.iter().flat_map(|one| one.runs.clone()).collect());
+        let (base, mut new) = (side(base), side(new));
+        if let Some((name, factor)) = change {
+            new.runs.iter_mut().for_each(|run| scale(run.series.get_mut(name).expect("the series"), factor));
+        }
+        for (path, side) in [(&self.base, base), (&self.new, new)] {
+            fs::write(path, serde_json::to_vec(&side.compact()).expect("a document")).expect("a file");
+        }
+    }
+
+    /// Counts pairs of sides with a false alarm.
+    fn alarms(&mut self, what: &str, options: &[&str], draw: impl Fn(&mut Self)) {
+        let (mut alarms, mut counts) = (0, BTreeMap::<String, usize>::new());
+        for _ in 0..200 {
+            draw(self);
+            let found = verdicts(&self.base, &self.new, options);
+            alarms += usize::from(found.values().any(|verdict| ["better", "worse"].contains(&verdict.as_str())));
+            found.into_values().for_each(|verdict| *counts.entry(verdict).or_default() += 1);
+        }
+        println!("{what}: {alarms} of 200 pairs with a false alarm; metrics: {counts:?}");
+    }
+
+    fn found(&mut self, pairs: usize, metric: &str, change: (&str, f64), effect: &str) -> usize {
+        let options = ["--metric", metric, "--min-effect", effect, "--paired"];
+        let worse = |bench: &mut Self| {
+            bench.draw_pairs(pairs, Some(change));
+            verdicts(&bench.base, &bench.new, &options).values().any(|verdict| verdict == "worse")
+        };
+        (0..100).filter(|_| worse(self)).count()
+    }
+}
+
+fn main() {
+    let Some(directory) = env::args().skip(1).find(|argument| !argument.starts_with("--")) else {
+        println!("diff: no directory of recordings given: nothing is measured");
+        return;
+    };
+    let mut files: Vec<PathBuf> = fs::read_dir(&directory)
+        .expect("a directory")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "dat"))
+        .collect();
+    files.sort();
+    let scratch = tempfile::tempdir().expect("a directory");
+    let saved = scratch.path().join("saved.json");
+    let runs: Vec<Summary> = files.iter().map(|file| save(file, &[], &saved)).collect();
+    let size = fs::metadata(&saved).map_or(0, |file| file.len());
+    println!("{} recordings; the last summary has {size} bytes", runs.len());
+    let window = |file: &Path, at: u32| {
+        let (since, until) = (format!("+{at}s"), format!("+{}s", at + 1));
+        save(file, &["--since", &since, "--until", &until], &saved).compact()
+    };
+    let pairs = files.iter().flat_map(|file| [0, 2].map(|at| [window(file, at), window(file, at + 1)])).collect();
+    let (base, new) = (scratch.path().join("base.json"), scratch.path().join("new.json"));
+    let mut bench = Bench { runs, pairs, base, new, rng: SplitMix64::new(19) };
+    bench.alarms("1 recording a side", &[], |bench| bench.draw_runs(1));
+    bench.alarms("1 recording a side, --run-spread 0%", &["--run-spread", "0"], |bench| bench.draw_runs(1));
+    bench.alarms("5 recordings a side", &[], |bench| bench.draw_runs(5));
+    bench.alarms("10 recordings a side", &[], |bench| bench.draw_runs(10));
+    for pairs in [30, 50] {
+        bench.alarms(&format!("{pairs} pairs of windows"), &["--paired"], |bench| bench.draw_pairs(pairs, None));
+        for name in SERIES {
+            let p99 = bench.found(pairs, &format!("p99({name})"), (name, 1.10), "5%");
+            let mean = bench.found(pairs, &format!("mean({name})"), (name, 1.03), "1%");
+            println!("{pairs} pairs, {name}: p99 +10 % found in {p99} of 100, mean +3 % in {mean} of 100");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Sources of durations as text: two that mean the same have the same text.
+
+use super::ast::{Events, Quantity, Source};
+use std::fmt;
+
+impl fmt::Display for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.names.value)?;
+        match &self.filter {
+            Some(filter) => write!(f, " if {}", filter.value.text()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A pattern between parentheses, in quotes if it holds one.
+struct Pattern<'a>(&'a str);
+
+impl fmt::Display for Pattern<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_plain = !self.0.contains(['(', ')', '"', '\'']) && self.0.trim() == self.0;
+        if is_plain { f.write_str(self.0) } else { write!(f, "\"{}\"", self.0) }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, pattern) = match self {
+            Source::Latency(latency) => {
+                write!(f, "latency({}, {}", latency.from, latency.to)?;
+                for (from, to) in &latency.keys {
+                    match from.value == to.value {
+                        true => write!(f, ", {}", from.value)?,
+                        false => write!(f, ", {}={}", from.value, to.value)?,
+                    }
+                }
+                return f.write_str(")");
+            }
+            Source::Wait(pattern) => ("wait", pattern),
+            Source::Preempted(pattern) => ("preempted", pattern),
+            Source::Syscall(pattern) => ("syscall", pattern),
+            Source::Irq(pattern) => ("irq", pattern),
+            Source::Io(pattern) => ("io", pattern),
+        };
+        write!(f, "{name}({})", Pattern(pattern))
+    }
+}
+
+impl Quantity {
+    /// The name of the series over time that it is a number of: `wait(nginx)` of `p99(wait(nginx))`, `count(EVENTS)` of their
+    /// rate. `None` if it needs none, or has none.
+    pub fn series(&self) -> Option<String> {
+        match self {
+            Quantity::Lost | Quantity::Duration | Quantity::Errors(_) => None,
+            Quantity::Count(events) | Quantity::Rate(events) => Some(format!("count({events})")),
+            Quantity::Reduced(_, source) => Some(source.to_string()),
+            Quantity::Busy => Some("busy".to_owned()),
+            Quantity::Run(task) => Some(format!("run({})", Pattern(task))),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! `rtrace baseline save`.
+
+use crate::cli::check::write_file;
+use crate::cli::diff::{PartArgs, metric, runs_of};
+use crate::cli::exit::{Exit, Failure};
+use rtrace::assertion::Metric;
+use rtrace::comparison::Summary;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Save a summary of recordings of the same load
+///
+/// Five recordings or more say how much runs differ, and are saved as wholes; less are saved by parts of their time.
+#[derive(clap::Args)]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace baseline save run.dat -o baseline.json
+  rtrace baseline save run?.dat -o baseline.json --metric 'p99(wait(nginx))'")]
+pub(super) struct Args {
+    /// Recordings, or saved summaries to be joined
+    #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
+    files: Vec<PathBuf>,
+    /// File to write
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    output: PathBuf,
+    /// Quantity to save the series of, beside the usual ones
+    #[arg(short, long, value_name = "QUANTITY", value_parser = metric)]
+    metric: Vec<Metric>,
+    #[command(flatten)]
+    part: PartArgs,
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let mut runs = Vec::new();
+    for file in &args.files {
+        runs.extend(runs_of(file, &args.metric, &args.part)?);
+    }
+    let exit = if runs.iter().any(|run| run.has_losses()) { Exit::Incomplete } else { Exit::Success };
+    write(&args.output, Summary::new(runs))?;
+    Ok(exit)
+}
+
+/// Writes a summary, each fact and each series on a line of its own, so that a change is a small one.
+pub(super) fn write(path: &Path, summary: Summary) -> Result<(), Failure> {
+    let summary = summary.compact();
+    let runs = summary.runs.iter().map(|run| {
+        object(&serde_json::to_value(run)?, |name, fact| match name {
+            "series" => object(fact, |_, series| Ok(series.to_string())),
+            _ => Ok(fact.to_string()),
+        })
+    });
+    let runs = runs.collect::<Result<Vec<_>, Failure>>()?.join(",\n");
+    let (schema, version) = (Value::from(summary.schema), summary.version);
+    write_file(path, &format!("{{\"schema\":{schema},\"version\":{version},\"runs\":[\n{runs}\n]}}\n"))
+}
+
+/// An object with a line for each member.
+fn object(value: &Value, of: impl Fn(&str, &Value) -> Result<String, Failure>) -> Result<String, Failure> {
+    let members = value.as_object().into_iter().flatten();
+    let lines = members.map(|(name, value)| Ok(format!("{}:{}", Value::from(name.as_str()), of(name, value)?)));
+    Ok(format!("{{\n{}\n}}", lines.collect::<Result<Vec<_>, Failure>>()?.join(",\n")))
+}

@@ -1,0 +1,114 @@
+//! Arguments of comparisons.
+
+use crate::cli::query::WindowArgs;
+use rtrace::assertion::Metric;
+use rtrace::comparison::Options;
+use std::num::NonZero;
+
+/// The part of each recording that counts.
+#[derive(clap::Args, Clone, Default)]
+pub(in crate::cli) struct PartArgs {
+    #[command(flatten)]
+    pub(in crate::cli) window: WindowArgs,
+    /// Buffer to look at, if several hold events; the empty name for the top buffer
+    #[arg(long, value_name = "NAME")]
+    pub(in crate::cli) buffer: Option<String>,
+    /// Number of threads; the output is the same for any number [default: one per CPU]
+    #[arg(long, value_name = "N")]
+    pub(in crate::cli) threads: Option<NonZero<usize>>,
+}
+
+/// What is compared, and how.
+#[derive(clap::Args, Clone)]
+pub(in crate::cli) struct CompareArgs {
+    /// Quantity to compare, in the language of assertions, instead of the default ones; more of it is worse
+    #[arg(short, long, value_name = "QUANTITY", value_parser = metric)]
+    metric: Vec<Metric>,
+    /// The same, of which more is better
+    #[arg(long, value_name = "QUANTITY", value_parser = metric)]
+    more_is_better: Vec<Metric>,
+    /// Least change that counts
+    #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = share)]
+    min_effect: f64,
+    /// Probability that no metric is wrongly called better or worse, all together
+    #[arg(long, value_name = "PERCENT", default_value = "99%", value_parser = share)]
+    confidence: f64,
+    /// Standard deviation between runs of one thing, for sides of less than five runs, which say nothing of it; 0% compares
+    /// these recordings alone, as if no two runs differed
+    #[arg(long, value_name = "PERCENT", value_parser = share_or_none)]
+    run_spread: Option<f64>,
+    /// Runs are pairs, recorded one after the other: the first of each side, the second of each, and so on
+    #[arg(long)]
+    paired: bool,
+    /// Seed of the resampling: the same seed gives the same numbers
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Number of resamples
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(100..=100_000))]
+    resamples: u32,
+    /// One JSON document instead of text
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Markdown instead of text, for a pull request
+    #[arg(long, conflicts_with = "json")]
+    pub(super) markdown: bool,
+    #[command(flatten)]
+    pub(super) part: PartArgs,
+}
+
+/// The outcome that ends with 3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(in crate::cli) enum FailOn {
+    /// A metric is worse
+    Worse,
+    /// A metric is better or worse
+    Change,
+    /// None
+    Never,
+}
+
+impl FailOn {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            FailOn::Worse => "worse",
+            FailOn::Change => "change",
+            FailOn::Never => "never",
+        }
+    }
+}
+
+impl CompareArgs {
+    /// The metrics asked for, each with true if more of it is better.
+    pub(super) fn metrics(&self) -> Vec<(Metric, bool)> {
+        let (less, more) =
+            (self.metric.iter().map(|one| (one, false)), self.more_is_better.iter().map(|one| (one, true)));
+        less.chain(more).map(|(metric, more)| (metric.clone(), more)).collect()
+    }
+
+    pub(super) fn options(&self) -> Options {
+        let CompareArgs { min_effect, confidence, run_spread, paired, seed, resamples, .. } = *self;
+        Options { min_effect, confidence, run_spread, paired, seed, resamples }
+    }
+}
+
+/// A metric; its errors show the place.
+pub(in crate::cli) fn metric(text: &str) -> Result<Metric, String> {
+    Metric::parse(text).map_err(|error| {
+        let hints: String = error.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
+        format!("\n{error}{hints}")
+    })
+}
+
+/// The same, or 0.
+fn share_or_none(text: &str) -> Result<f64, String> {
+    if matches!(text, "0" | "0%") { Ok(0.0) } else { share(text) }
+}
+
+/// `5%` or `0.05`, between 0 and 1.
+fn share(text: &str) -> Result<f64, String> {
+    let (digits, factor) = text.strip_suffix('%').map_or((text, 1.0), |digits| (digits, 0.01));
+    match digits.trim().parse::<f64>() {
+        Ok(number) if number * factor > 0.0 && number * factor < 1.0 => Ok(number * factor),
+        _ => Err("a share between 0 and 1 is wanted, as 5% or 0.05".to_owned()),
+    }
+}

@@ -1,0 +1,38 @@
+//! Numbers of comparisons as text.
+
+use rtrace::assertion::Metric;
+use rtrace::comparison::{Compared, Verdict};
+
+/// `+3.2 %`.
+pub(super) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent.abs() >= 1000.0 { format!("{percent:+.0} %") } else { format!("{percent:+.1} %") }
+}
+
+/// `-1.0 % to +7.6 %`.
+pub(super) fn interval(compared: &Compared) -> String {
+    compared.interval.map_or("-".to_owned(), |(low, high)| format!("{} to {}", percent(low), percent(high)))
+}
+
+/// A value with its unit.
+pub(super) fn value(metric: &Metric, value: Option<f64>) -> String {
+    value.map_or("-".to_owned(), |value| metric.shown(value))
+}
+
+pub(super) fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::Same => "same",
+        Verdict::Inconclusive => "inconclusive",
+    }
+}
+
+/// `0.031`, `<0.001`.
+pub(super) fn probability(p: Option<f64>) -> String {
+    match p {
+        None => "-".to_owned(),
+        Some(p) if p < 0.001 => "<0.001".to_owned(),
+        Some(p) => format!("{p:.3}"),
+    }
+}

@@ -1,0 +1,152 @@
+//! A recording's summary.
+
+use super::args::PartArgs;
+use super::digest::sha256;
+use crate::cli::analyze::FileArgs;
+use crate::cli::check::dropped::dropped;
+use crate::cli::check::names::RecordingNames;
+use crate::cli::query::one_buffer;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::Events;
+use anyhow::anyhow;
+use rtrace::analysis::{Both, CellPlan, Cells, EventCells, Extents};
+use rtrace::assertion::{Conditions, Finding, Measurements, Metric, Names, Source};
+use rtrace::comparison::{Run, Series, Summary};
+use rtrace::events::EventName;
+use rtrace::trace_dat::OptionId;
+use rtrace::units::EventId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// Quantities whose series every summary has if their events were recorded.
+const ALWAYS: [&str; 6] = ["mean(wait())", "mean(preempted())", "mean(syscall())", "mean(irq())", "mean(io())", "busy"];
+/// Calls, handlers and events that are rarer have no series of their own.
+const LEAST_COUNT: u64 = 256;
+/// Series of one kind at most, those with the greatest sum or number first.
+const MOST_SERIES: usize = 12;
+
+/// The summary of the recording at `path`, with the series that `metrics` need beside those that all have.
+pub(super) fn summarise(path: &Path, metrics: &[Metric], part: &PartArgs) -> Result<Run, Failure> {
+    let mut run = None;
+    FileArgs::of_part(path, &part.window, part.threads).answer(|events, _| {
+        run = Some(of_events(path, metrics, part, events)?);
+        Ok(Exit::Success)
+    })?;
+    let mut run = run.ok_or_else(|| anyhow!("{}: nothing was read", path.display()))?;
+    run.sha256 = sha256(path)?;
+    Ok(run)
+}
+
+fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &Events<'_>) -> Result<Run, Failure> {
+    let (query, buffer) = one_buffer(part.buffer.as_deref(), events)?;
+    let input = &events.inputs[0];
+    let trace = &input.trace;
+    let (begin, end) = query.span()?.unwrap_or_default();
+    let plan = CellPlan::new(begin.0, end.0, Summary::CELLS);
+    let formats: Vec<_> = input.formats().collect();
+    let always = ALWAYS.iter().filter_map(|text| Metric::parse(text).ok());
+    let all: Vec<Metric> = metrics.iter().cloned().chain(always).collect();
+    let measurements = Measurements::new(&all, &formats, trace.abi, &input.symbols.comms, plan)
+        .map_err(|error| Failure::new(Exit::Usage, anyhow!("{}: {error}", path.display())))?;
+    let counts = EventCells::new(formats.iter().copied(), trace.abi, plan);
+    let extents = Extents::new(formats.iter().copied(), trace.abi);
+    let (((extent, counts), findings), outcome) =
+        query.analyse(Both(Both(extents, counts), measurements.measures()))?;
+    let in_ticks = query.sources().iter().any(|source| source.in_ticks);
+    let names = RecordingNames::of(input);
+    let conditions = Conditions {
+        damaged: outcome.damage.count + outcome.unknown().len() as u64 + trace.damage.len() as u64,
+        dropped: dropped(trace, &buffer.name),
+        enabled: trace.enabled_events(buffer),
+        in_ticks,
+        min_samples: 1,
+        names: &names,
+    };
+    let mut run = Run {
+        file: path.to_string_lossy().into_owned(),
+        sha256: String::new(),
+        system: trace.option(OptionId::UNAME).map(|uname| system(&uname.text())),
+        buffer: buffer.name.clone(),
+        clock: buffer.clock.clone(),
+        in_ticks,
+        cpus: trace.cpu_count,
+        enabled: conditions.enabled.as_ref().map(|enabled| {
+            let text = |(event, filter): &(EventName, Option<String>)| match filter {
+                Some(filter) => format!("{event} if {filter}"),
+                None => event.to_string(),
+            };
+            let mut events: Vec<String> = enabled.events.iter().map(text).collect();
+            events.sort_unstable();
+            events
+        }),
+        options: part.window.to_text(),
+        duration: plan.length(),
+        events: extent.events,
+        lost: extent.lost,
+        gaps: extent.gaps,
+        dropped: conditions.dropped,
+        damaged: conditions.damaged,
+        cells: plan.count(),
+        series: BTreeMap::new(),
+        missing: BTreeMap::new(),
+    };
+    for (name, found) in measurements.series(&findings, &extent, &conditions) {
+        match found {
+            Ok(found) => {
+                let series = Series::new(&found.cells, found.missing);
+                // A wait() without waits is no news, but a metric that was asked for is.
+                run.series.insert(name, series);
+            }
+            Err(why) => {
+                run.missing.insert(name, why);
+            }
+        }
+    }
+    for source in parts(&findings, &names) {
+        if let Some((name, found)) = measurements.another(source, &findings, &names) {
+            run.series.entry(name).or_insert_with(|| Series::new(&found.cells, found.missing));
+        }
+    }
+    run.series.extend(rates(&counts, &formats.iter().map(|f| (f.id, EventName::new(&f.system, &f.name))).collect()));
+    Ok(run)
+}
+
+/// uname(1)'s words without the machine's name: `Linux 6.18.44 x86_64`.
+fn system(uname: &str) -> String {
+    let words: Vec<&str> = uname.split_whitespace().collect();
+    let kept = words.iter().enumerate().filter(|(at, _)| *at != 1).map(|(_, word)| *word);
+    kept.collect::<Vec<_>>().join(" ")
+}
+
+/// The calls that took longest together, kinds of interrupts, and operations of requests.
+fn parts(findings: &[Finding], names: &dyn Names) -> Vec<Source> {
+    let mut sources = Vec::new();
+    for finding in findings {
+        match finding {
+            Finding::Syscalls(report) => {
+                let often = report.calls.iter().filter(|call| call.times.count() >= LEAST_COUNT);
+                let named = often.filter_map(|call| call.name.clone().or_else(|| names.syscall(call.number)));
+                sources.extend(named.take(MOST_SERIES).map(Source::Syscall));
+            }
+            Finding::Irqs(report) => {
+                let kinds: BTreeSet<&str> = report.sources.iter().map(|source| source.kind.name()).collect();
+                sources.extend(kinds.into_iter().map(|kind| Source::Irq(kind.to_owned())));
+            }
+            Finding::Io(report) => {
+                let operations: BTreeSet<&str> = report.requests.iter().map(|one| one.operation.name()).collect();
+                sources.extend(operations.into_iter().map(|operation| Source::Io(operation.to_owned())));
+            }
+            _ => {}
+        }
+    }
+    sources
+}
+
+/// Numbers of the most frequent events.
+fn rates(counts: &BTreeMap<EventId, Cells>, names: &BTreeMap<EventId, EventName>) -> Vec<(String, Series)> {
+    let series = counts.iter().filter_map(|(id, cells)| Some((names.get(id)?, Series::new(cells, 0))));
+    let mut all: Vec<(&EventName, Series)> = series.filter(|(_, series)| series.total() >= LEAST_COUNT).collect();
+    all.sort_by_key(|(_, series)| std::cmp::Reverse(series.total()));
+    all.truncate(MOST_SERIES);
+    all.into_iter().map(|(name, series)| (format!("count({name})"), series)).collect()
+}

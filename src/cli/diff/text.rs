@@ -1,0 +1,71 @@
+//! A comparison as text.
+
+use super::Report;
+use super::numbers::{interval, percent, probability, value, word};
+use crate::cli::analyze::table::Table;
+use rtrace::comparison::{Summary, Verdict};
+use std::io::{self, Write};
+
+pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "base: {}", side(report.base))?;
+    writeln!(out, "new:  {}", side(report.new))?;
+    let comparability = &report.comparison.comparability;
+    let word_of = if comparability.possible { "" } else { ": nothing can be compared" };
+    writeln!(out, "Comparability {} %{word_of}", comparability.score)?;
+    for aspect in comparability.aspects.iter().filter(|aspect| !aspect.agrees) {
+        let (name, base, new) = (aspect.name, clipped(&aspect.base), clipped(&aspect.new));
+        writeln!(out, "  {name} differ or are not known: {base} | {new}")?;
+    }
+    writeln!(out)?;
+    let mut table = Table::new(1, ["METRIC", "BASE", "NEW", "CHANGE", "INTERVAL", "P", "VERDICT"]);
+    for ((metric, _), one) in report.metrics.iter().zip(&report.comparison.metrics) {
+        table.row([
+            one.metric.clone(),
+            value(metric, one.base),
+            value(metric, one.new),
+            one.change.map_or("-".to_owned(), percent),
+            interval(one),
+            probability(one.p_holm),
+            word(one.verdict).to_owned(),
+        ]);
+    }
+    table.write(out)?;
+    writeln!(out)?;
+    for one in &report.comparison.metrics {
+        for reason in &one.reasons {
+            writeln!(out, "{}: {reason}", one.metric)?;
+        }
+    }
+    if !report.left_out.is_empty() {
+        let count = report.left_out.len();
+        writeln!(
+            out,
+            "Left out, as both sides have less than 1000 samples: {count} metrics, as {}",
+            report.left_out[0]
+        )?;
+    }
+    let counts = [Verdict::Worse, Verdict::Better, Verdict::Same, Verdict::Inconclusive]
+        .map(|verdict| format!("{} {}", report.count(verdict), word(verdict)));
+    let (all, plural) = match report.comparison.metrics.len() {
+        1 => (1, ""),
+        all => (all, "s"),
+    };
+    writeln!(out, "{all} metric{plural}: {}", counts.join(", "))
+}
+
+/// The files of a side.
+fn side(summary: &Summary) -> String {
+    let files: Vec<&str> = summary.runs.iter().map(|run| run.file.as_str()).collect();
+    match files[..] {
+        [one] => one.to_owned(),
+        [first, .., last] => format!("{first} … {last} ({} runs)", files.len()),
+        [] => "nothing".to_owned(),
+    }
+}
+
+fn clipped(text: &str) -> String {
+    match text.char_indices().nth(120) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,48 @@
+//! The difference of two sides in logarithms, and what it is worth.
+
+use super::student::{student_quantile, student_tail};
+use serde::Serialize;
+
+/// ln(new) - ln(base), with its standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// ln(new / base).
+    pub change: f64,
+    /// Its standard error.
+    pub error: f64,
+    /// Degrees of freedom of that.
+    pub freedom: f64,
+    /// How the error was found.
+    pub method: Method,
+    /// Mean length of the blocks of each side, in cells, if blocks were resampled.
+    pub blocks: [Option<f64>; 2],
+}
+
+/// The way to a standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Blocks of time resampled.
+    Blocks,
+    /// Values of whole runs.
+    Runs,
+    /// Differences of pairs of runs.
+    Pairs,
+}
+
+impl Difference {
+    /// The probability of a change so great where there is none.
+    pub fn probability(&self) -> f64 {
+        match (self.error > 0.0, self.change == 0.0) {
+            (true, _) => student_tail(self.change.abs() / self.error, self.freedom),
+            (false, true) => 1.0,
+            (false, false) => 0.0,
+        }
+    }
+
+    /// The interval that holds the change but with the probability `alpha`.
+    pub fn interval(&self, alpha: f64) -> (f64, f64) {
+        let half = student_quantile(alpha, self.freedom) * self.error;
+        (self.change - half, self.change + half)
+    }
+}

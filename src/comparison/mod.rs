@@ -1,0 +1,44 @@
+//! Comparison of recordings by metrics: are they comparable, what changed, by how much, and is that more than chance. `rtrace
+//! help comparisons` defines each number.
+//!
+//! A [`Summary`] holds some [`Run`]s: facts of each recording, and [`Series`] of durations, events and times by cell of its
+//! window. [`compare`] needs no more than two summaries, so that a saved one and its recordings give the same answer.
+//!
+//! ```text
+//! one to four runs a side   stationary block bootstrap of each run's cells --> standard error of ln(value)
+//! five runs or more         ln(value) of each run --> Welch's t, or of pairs
+//! both                      --> p, Holm over the metrics, interval --> better, worse, same, inconclusive
+//! ```
+
+mod block;
+mod bootstrap;
+mod comparability;
+mod compare;
+mod difference;
+mod error;
+mod grid;
+mod holm;
+mod options;
+mod rng;
+mod runs;
+mod series;
+mod side;
+mod student;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod verdict;
+
+pub use block::block_length;
+pub use bootstrap::Weights;
+pub use comparability::{Aspect, Comparability};
+pub use compare::{Comparison, compare};
+pub use difference::{Difference, Method};
+pub use error::SummaryError;
+pub use holm::holm;
+pub use options::Options;
+pub use rng::SplitMix64;
+pub use series::Series;
+pub use student::{student_quantile, student_tail};
+pub use summary::{Run, Summary};
+pub use verdict::{Compared, Verdict};

@@ -1,0 +1,168 @@
+//! `rtrace diff` and `rtrace baseline`.
+
+use crate::common::corpus::own;
+use crate::common::environment::TestEnvironment;
+use crate::common::synthetic::{Synthetic, fork_storm};
+use rtrace::trace_dat::Codec;
+use rtrace::trace_dat::write::Version;
+use serde_json::Value;
+use std::fs;
+use std::process::Command;
+
+/// Writes a recording of `count` waits on each of two CPUs, of 20 us to 30 us times `factor`, by a seed of their own.
+fn waits(env: &TestEnvironment, name: &str, seed: u64, count: u64, factor: f64) {
+    let mut recording = Synthetic::new(2, "7 worker\n8 worker\n");
+    let mut state = seed;
+    for cpu in 0..2usize {
+        let pid = 7 + cpu as i32;
+        for nth in 0..count {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let at = 1_000_000_000 + nth * 100_000;
+            let wait = (20_000.0 * factor) as u64 + ((state >> 33) % 10_000) * (factor * 1000.0) as u64 / 1000;
+            let (idle, task) = (0i32.to_le_bytes(), pid.to_le_bytes());
+            let target = (cpu as i32).to_le_bytes();
+            recording.event(cpu, at, "sched_waking", 0, &[("pid", &task), ("target_cpu", &target)]);
+            recording.event(cpu, at + wait, "sched_switch", 0, &[("prev_pid", &idle), ("next_pid", &task)]);
+            let asleep = 1u64.to_le_bytes();
+            let left: &[(&str, &[u8])] = &[("prev_pid", &task), ("prev_state", &asleep), ("next_pid", &idle)];
+            recording.event(cpu, at + wait + 20_000, "sched_switch", pid, left);
+        }
+    }
+    recording.write(&env.path().join(name), Version::V7(Codec::Zstd));
+}
+
+const MEAN: [&str; 2] = ["--metric", "mean(wait())"];
+
+fn diff(env: &TestEnvironment, base: &[&str], new: &[&str], options: &[&str]) -> crate::common::environment::Outcome {
+    env.rtrace(&[&["diff", "--run-spread=0%"], base, options, &["--"], new].concat())
+}
+
+#[test]
+fn verdicts_and_exit_codes() {
+    let env = TestEnvironment::new();
+    for (name, seed, factor) in [("a.dat", 1, 1.0), ("b.dat", 2, 1.0), ("slow.dat", 3, 1.2)] {
+        waits(&env, name, seed, 700, factor);
+    }
+    let worse = ["--metric", "mean(wait())", "--fail-on", "worse"];
+    diff(&env, &["a.dat"], &["b.dat"], &worse)
+        .exits(0)
+        .prints_with("1 metric: 0 worse, 0 better, 1 same, 0 inconclusive");
+    diff(&env, &["a.dat"], &["slow.dat"], &worse).exits(3).prints_with("worse");
+    diff(&env, &["a.dat"], &["slow.dat"], &MEAN).exits(0).prints_with("worse");
+    diff(&env, &["slow.dat"], &["a.dat"], &worse).exits(0).prints_with("1 better");
+    let change = ["--metric", "mean(wait())", "--fail-on", "change"];
+    diff(&env, &["slow.dat"], &["a.dat"], &change).exits(3);
+    let more = ["--more-is-better", "rate(sched:sched_waking) / (1/s) * mean(wait()) / 1s", "--fail-on", "worse"];
+    diff(&env, &["slow.dat"], &["a.dat"], &more).exits(3).prints_with("worse");
+    // Not recorded, too few, a single duration: never the same.
+    for metric in ["mean(syscall())", "p99.9(wait())", "duration", "mean(wait(nosuch))", "p50(io())"] {
+        for fail_on in ["worse", "change", "never"] {
+            let options = ["--metric", metric, "--fail-on", fail_on];
+            diff(&env, &["a.dat"], &["b.dat"], &options).exits(4).prints_with("inconclusive");
+        }
+    }
+    // By itself one run a side has no verdict.
+    env.rtrace(&["diff", "a.dat", "--fail-on", "worse", "--", "slow.dat"]).exits(4).prints_with("record 5 a side");
+    // A verdict counts more than what is not known.
+    let both = ["--metric", "mean(wait())", "--metric", "duration"];
+    diff(&env, &["a.dat"], &["slow.dat"], &[&both[..], &["--fail-on", "worse"]].concat()).exits(3);
+    diff(&env, &["a.dat"], &["b.dat"], &[&both[..], &["--fail-on", "worse"]].concat()).exits(4);
+    diff(&env, &["a.dat"], &["b.dat"], &both).exits(0);
+    diff(&env, &["a.dat"], &["b.dat"], &[]).exits(0).prints_with("p99(wait())");
+    for bad in ["max(wait())", "lost", "mean(wait()) < 1ms", "mean(weit())", "5ms"] {
+        diff(&env, &["a.dat"], &["b.dat"], &["--metric", bad]).exits(2).complains_with("metric: ");
+    }
+    env.rtrace(&["diff", "a.dat", "b.dat"]).exits(2);
+    diff(&env, &["a.dat"], &["nosuch.dat"], &MEAN).exits(1);
+    diff(&env, &["a.dat"], &["b.dat", "--json"], &MEAN).exits(2).complains_with("Options stand before it");
+    let filter = ["--metric", "count(sched:sched_waking if nosuch == 1)"];
+    diff(&env, &["a.dat"], &["b.dat"], &filter).exits(2).complains_with("nosuch");
+}
+
+#[test]
+fn what_was_lost_or_damaged_is_not_the_same() {
+    let env = TestEnvironment::new();
+    let small = own().join("host/small-zlib.dat").to_string_lossy().into_owned();
+    let options = ["--metric", "mean(wait())", "--fail-on", "worse"];
+    diff(&env, &[&small], &[&small], &options).exits(4).prints_with("there are 2 samples; 20 are needed");
+    waits(&env, "a.dat", 1, 700, 1.0);
+    let whole = fs::read(env.path().join("a.dat")).expect("the file");
+    fs::write(env.path().join("cut.dat"), &whole[..whole.len() * 9 / 10]).expect("a file");
+    diff(&env, &["a.dat"], &["cut.dat"], &options).exits(4);
+    env.rtrace(&["baseline", "save", "cut.dat", "-o", "cut.json"]).exits(4);
+}
+
+#[test]
+fn a_saved_summary_says_the_same() {
+    let env = TestEnvironment::new();
+    fork_storm(5, 20_000, 60, 2).write(&env.path().join("a.dat"), Version::V7(Codec::Zstd));
+    fork_storm(6, 20_000, 60, 2).write(&env.path().join("b.dat"), Version::V7(Codec::Zstd));
+    let expected = diff(&env, &["a.dat"], &["b.dat"], &["--json"]).stdout();
+    for threads in ["1", "3"] {
+        assert!(
+            diff(&env, &["a.dat"], &["b.dat"], &["--json", "--threads", threads]).stdout() == expected,
+            "{threads}"
+        );
+    }
+    for file in ["a", "b"] {
+        let saved = format!("{file}.json");
+        env.rtrace(&["baseline", "save", &format!("{file}.dat"), "-o", &saved]).exits(0).prints("");
+    }
+    assert!(diff(&env, &["a.json"], &["b.json"], &["--json"]).stdout() == expected, "of saved summaries");
+    let document: Value = serde_json::from_str(&expected).expect("JSON");
+    assert_eq!(document["schema"], "rtrace.diff");
+    let other = diff(&env, &["a.dat"], &["b.dat"], &["--json", "--seed", "2"]).stdout();
+    assert!(other != expected, "another seed draws other blocks");
+    // The digest is that of sha256sum(1).
+    let sums = Command::new("sha256sum").arg(env.path().join("a.dat")).output().expect("sha256sum");
+    let sum = String::from_utf8_lossy(&sums.stdout).into_owned();
+    assert_eq!(document["base"][0]["sha256"].as_str(), sum.split(' ').next());
+    // A digit more, and it is no summary.
+    let text = fs::read_to_string(env.path().join("a.json")).expect("a summary");
+    for (from, to) in
+        [("\"cells\":64", "\"cells\":640"), ("\"version\":1", "\"version\":7"), ("\"runs\":[", "\"runs\":[7,")]
+    {
+        assert!(text.contains(from), "{from}");
+        fs::write(env.path().join("bad.json"), text.replace(from, to)).expect("a file");
+        diff(&env, &["bad.json"], &["b.json"], &[]).exits(2).complains_with("bad.json");
+    }
+}
+
+#[test]
+fn baselines() {
+    let env = TestEnvironment::new();
+    let names: Vec<String> = (0..11).map(|run| format!("{run}.dat")).collect();
+    for (seed, name) in names.iter().enumerate() {
+        waits(&env, name, 7 * seed as u64, 500, if seed == 10 { 1.3 } else { 1.0 });
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let save = |files: &[&str], out: &str| {
+        env.rtrace(&[&["baseline", "save", "-o", out], files].concat()).exits(0);
+        fs::metadata(env.path().join(out)).expect("a summary").len()
+    };
+    let (one, five) = (save(&names[..1], "one.json"), save(&names[..5], "five.json"));
+    assert!(one < 100_000 && five < 50_000, "{one} and {five} bytes");
+    let compare = |base: &str, new: &[&str], options: &[&str]| {
+        env.rtrace(&[&["baseline", "compare", "--run-spread=0", base], new, &MEAN[..], options].concat())
+    };
+    for base in ["one.json", "five.json"] {
+        compare(base, &["7.dat"], &[]).exits(0).prints_with("same");
+        compare(base, &["10.dat"], &[]).exits(3).prints_with("worse");
+        compare(base, &["10.dat"], &["--fail-on", "never"]).exits(0);
+        compare(base, &["7.dat"], &["--metric", "mean(wait(7))"]).exits(4).prints_with("it has no wait(7)");
+    }
+    compare("five.json", &names[5..10], &["--markdown"])
+        .exits(0)
+        .prints_with("| mean(wait()) | ")
+        .prints_with("5 runs");
+    let new = env.rtrace(&["baseline", "save", "-o", "worker.json", "7.dat", "--metric", "p50(wait(7))"]);
+    new.exits(0);
+    compare("worker.json", &["8.dat"], &["--metric", "mean(wait(7))"]).exits(0);
+    // Joined, they are five runs again.
+    save(&["one.json", "1.dat", "2.dat", "3.dat", "4.dat"], "joined.json");
+    compare("joined.json", &["10.dat"], &[]).exits(3).prints_with("(5 runs)");
+    // It is the next one's baseline, although it is worse.
+    compare("one.json", &["10.dat"], &["--update"]).exits(3);
+    compare("one.json", &["10.dat"], &[]).exits(0).prints_with("same");
+    compare("7.dat", &["10.dat"], &[]).exits(2).complains_with("is not a saved summary");
+}
