@@ -798,7 +798,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__convert)
-            opts="-i -o -F -v -I -S -h --input --output --to --force --file-version --compression --fields --invert --cpu --raw-ts --nodate --ts-offset --align --align-ts --ts2secs --since --until --around --first --last --threads --filter --pid --tgid --comm --no-irq --no-softirq --help"
+            opts="-i -o -F -v -I -S -h --input --output --to --force --file-version --compression --filter --cpu --pid --comm --first --last --invert --tgid --no-irq --no-softirq --since --until --around --align --align-ts --ts-offset --raw-ts --nodate --ts2secs --fields --help --threads"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -876,11 +876,11 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --fields)
+                -F)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                -F)
+                --filter)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -888,15 +888,23 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --ts-offset)
+                --pid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --align)
+                --comm)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --ts2secs)
+                --first)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tgid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -912,31 +920,23 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --first)
+                --align)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --last)
+                --ts-offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ts2secs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fields)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --threads)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --filter)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --pid)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --tgid)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --comm)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1239,7 +1239,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__help)
-            opts="-h --help add all analyses analyze assertions check check-events clear continue convert create define dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"
+            opts="-h --help add all analyses analyze assertions check check-events clear continue convert create define dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile recipes record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2195,12 +2195,16 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__profile)
-            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -d -D -G -S -H -o -q -a -h --event --for --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --duration --timeout --top --self --global-irqs --by-comm --only-named --hook --input --output --stderr --json --quiet --help functions"
+            opts="-a -e -f -R -v -i -P -F -c -p -l -g -T -O -n -d -D -B -b -C -M -S -H -G -o -q -h --journal-dir --event --for --filter --trigger --ignore-unknown --pid --follow --children --user --tracer --function --graph-function --stack-trace --max-graph-depth --option --no-function --module --func-stack --threshold --no-function-trace --no-ftrace --cmdlines-size --instance --buffer-size --clock --top --cpumask --subbuf-size --self --only-named --hook --global-irqs --by-comm --output --input --json --quiet --stderr --duration --timeout --verbose --help --tracefs functions"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --journal-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --event)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2229,6 +2233,74 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -P)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --graph-function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -g)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-graph-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -O)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --module)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threshold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdlines-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --instance)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2253,50 +2325,6 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tracer)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -p)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --function)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -l)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --no-function)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -n)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --graph-function)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -g)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --module)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --option)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -O)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cpumask)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2309,54 +2337,19 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --pid)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -P)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --user)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-graph-depth)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cmdlines-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --threshold)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --tracefs)
-                    COMPREPLY=()
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o plusdirs
-                    fi
-                    return 0
-                    ;;
-                --journal-dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --duration)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --timeout)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --hook)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 -H)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2375,12 +2368,19 @@ _rtrace() {
                     fi
                     return 0
                     ;;
-                --output)
+                --duration)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                -o)
+                --timeout)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
                     return 0
                     ;;
                 *)
@@ -2391,7 +2391,7 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__profile__subcmd__functions)
-            opts="-l -v -h --function --sort --limit --json --verbose --duration --tracefs --journal-dir --help"
+            opts="-l -v --function --sort --limit --json --verbose --duration --tracefs --journal-dir"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2436,12 +2436,20 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__record)
-            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -d -D -o -a -q -r -S -H -G -k -K -m -s -h --event --for --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --output --all-formats --quiet --duration --timeout --top --self --max-lost --assert --summary-json --max-size --min-free --ring --ring-time --priority --compression --date --profile --only-named --hook --by-comm --ts-offset --keep --keep-all --nosplice --dry-run --max-per-cpu --poll --sleep --proc-map --tsc2nsec --file-version --daemonize --pid-file --daemonized --device --stderr --temp --debug --help"
+            opts="-G -e -f -R -v -i -P -F -c -p -l -g -T -O -n -d -D -B -b -C -M -S -H -o -q -m -a -k -K -r -s -h --journal-dir --daemonized --temp --debug --event --for --filter --trigger --ignore-unknown --pid --follow --children --user --tracer --function --graph-function --stack-trace --max-graph-depth --option --no-function --module --func-stack --threshold --no-function-trace --no-ftrace --cmdlines-size --device --instance --buffer-size --clock --top --cpumask --subbuf-size --self --profile --only-named --hook --by-comm --output --max-size --ring --ring-time --quiet --min-free --max-per-cpu --compression --file-version --all-formats --proc-map --date --ts-offset --tsc2nsec --stderr --duration --timeout --max-lost --assert --dry-run --daemonize --summary-json --pid-file --keep --keep-all --priority --poll --sleep --nosplice --verbose --help --tracefs"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --journal-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --temp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --event)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2470,6 +2478,78 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -P)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --graph-function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -g)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-graph-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -O)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --module)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threshold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdlines-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --device)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --instance)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2494,50 +2574,6 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tracer)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -p)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --function)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -l)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --no-function)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -n)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --graph-function)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -g)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --module)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --option)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -O)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cpumask)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2550,38 +2586,11 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --pid)
+                --hook)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                -P)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --user)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-graph-depth)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cmdlines-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --threshold)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --tracefs)
-                    COMPREPLY=()
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o plusdirs
-                    fi
-                    return 0
-                    ;;
-                --journal-dir)
+                -H)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2590,6 +2599,42 @@ _rtrace() {
                     return 0
                     ;;
                 -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ring)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ring-time)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --min-free)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-per-cpu)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -m)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --compression)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file-version)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ts-offset)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2613,19 +2658,7 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --max-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --min-free)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --ring)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --ring-time)
+                --pid-file)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2637,30 +2670,6 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --compression)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --hook)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -H)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --ts-offset)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-per-cpu)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -m)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --sleep)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2669,20 +2678,11 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --file-version)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --pid-file)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --device)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --temp)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
                     return 0
                     ;;
                 *)
@@ -2815,12 +2815,20 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__report)
-            opts="-i -F -v -I -S -t -l -R -N -L -w -r -n -O -T -G -H -E -e -p -f -P -q -V -h --input --invert --cpu --raw-ts --nodate --ts-offset --align --align-ts --ts2secs --since --until --around --first --last --threads --filter --pid --tgid --comm --no-irq --no-softirq --ts-diff --wakeups --boundary --ts-check --raw-events --no-handler --option --kallsyms --filter-test --symbols --symfs --format --fields --json-schema --count --summary --top-tasks --json --profile --global-irqs --by-comm --hook --color --stat --uname --version --cpus --event-names --events --event --first-event --last-event --check-events --endian --page-size --functions --printk --quiet --verbose --help"
+            opts="-q -V -i -F -v -I -S -T -t -R -l -N -L -r -n -O -w -G -H -E -e -p -f -P -h --quiet --verbose --input --filter --cpu --pid --comm --first --last --invert --tgid --no-irq --no-softirq --filter-test --since --until --around --ts-diff --align --align-ts --ts-offset --raw-ts --nodate --ts2secs --format --fields --color --raw-events --no-handler --option --symbols --symfs --kallsyms --boundary --json-schema --summary --count --wakeups --profile --json --top-tasks --global-irqs --by-comm --hook --ts-check --stat --uname --event-names --version --cpus --events --event --first-event --last-event --check-events --endian --page-size --functions --printk --help --threads"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --verbose)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -V)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --input)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
@@ -2855,19 +2863,31 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --filter)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cpu)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --ts-offset)
+                --pid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --align)
+                --comm)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --ts2secs)
+                --first)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tgid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2883,32 +2903,28 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --first)
+                --align)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --last)
+                --ts-offset)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --threads)
+                --ts2secs)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --filter)
+                --format)
+                    COMPREPLY=($(compgen -W "text kernel json csv raw" -- "${cur}"))
+                    return 0
+                    ;;
+                --fields)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --pid)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --tgid)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --comm)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
                     return 0
                     ;;
                 --raw-events)
@@ -2935,6 +2951,17 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --symbols)
+                    COMPREPLY=($(compgen -W "user" -- "${cur}"))
+                    return 0
+                    ;;
+                --symfs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
+                    return 0
+                    ;;
                 --kallsyms)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
@@ -2950,25 +2977,6 @@ _rtrace() {
                     fi
                     return 0
                     ;;
-                --symbols)
-                    COMPREPLY=($(compgen -W "user" -- "${cur}"))
-                    return 0
-                    ;;
-                --symfs)
-                    COMPREPLY=()
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o plusdirs
-                    fi
-                    return 0
-                    ;;
-                --format)
-                    COMPREPLY=($(compgen -W "text kernel json csv raw" -- "${cur}"))
-                    return 0
-                    ;;
-                --fields)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --top-tasks)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2981,19 +2989,11 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --color)
-                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
-                    return 0
-                    ;;
                 --event)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --verbose)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -V)
+                --threads)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3087,12 +3087,24 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__set)
-            opts="-f -R -b -p -l -n -g -O -T -M -c -i -d -D -e -B -C -v -P -F -q -h --for --filter --trigger --buffer-size --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --event --instance --clock --pid --follow --fork --quiet --help"
+            opts="-e -f -R -v -i -P -F -c -p -l -g -T -O -n -d -D -B -b -C -M -q -h --journal-dir --event --for --filter --trigger --ignore-unknown --pid --follow --children --user --tracer --function --graph-function --stack-trace --max-graph-depth --option --no-function --module --func-stack --threshold --no-function-trace --no-ftrace --cmdlines-size --instance --buffer-size --clock --cpumask --subbuf-size --quiet --fork --verbose --help --tracefs"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --journal-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --event)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3113,11 +3125,15 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --buffer-size)
+                --pid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                -b)
+                -P)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3137,14 +3153,6 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --no-function)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -n)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --graph-function)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3153,7 +3161,7 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --module)
+                --max-graph-depth)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3162,6 +3170,50 @@ _rtrace() {
                     return 0
                     ;;
                 -O)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --module)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threshold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdlines-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --instance)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -B)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3177,22 +3229,6 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --user)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-graph-depth)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cmdlines-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --threshold)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --tracefs)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
@@ -3200,15 +3236,21 @@ _rtrace() {
                     fi
                     return 0
                     ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        rtrace__subcmd__show)
+            opts="-B -p -s -c -f -h --journal-dir --instance --pipe --snapshot --cpu --hist --trigger --filter --tracing-on --current-tracer --buffer-size --buffer-total-size --buffer-subbuf-size --buffer-percent --ftrace-filter --ftrace-notrace --ftrace-pid --graph-function --graph-notrace --cpumask --max-latency --path --json --help --tracefs"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
                 --journal-dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --event)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -e)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3220,36 +3262,6 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --clock)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --pid)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -P)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                *)
-                    COMPREPLY=()
-                    ;;
-            esac
-            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-            return 0
-            ;;
-        rtrace__subcmd__show)
-            opts="-p -s -c -f -B -h --pipe --snapshot --cpu --path --hist --trigger --filter --tracing-on --current-tracer --buffer-size --buffer-total-size --buffer-subbuf-size --buffer-percent --ftrace-filter --ftrace-notrace --ftrace-pid --graph-function --graph-notrace --cpumask --max-latency --json --instance --tracefs --journal-dir --help"
-            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
-                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
-                return 0
-            fi
-            case "${prev}" in
                 --cpu)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3270,23 +3282,11 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --instance)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -B)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --tracefs)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o plusdirs
                     fi
-                    return 0
-                    ;;
-                --journal-dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -3816,12 +3816,24 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__start)
-            opts="-f -R -b -p -l -n -g -O -T -M -c -i -d -D -e -B -C -v -P -F -q -h --for --filter --trigger --buffer-size --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --event --instance --clock --pid --follow --fork --quiet --help"
+            opts="-e -f -R -v -i -P -F -c -p -l -g -T -O -n -d -D -B -b -C -M -q -h --journal-dir --event --for --filter --trigger --ignore-unknown --pid --follow --children --user --tracer --function --graph-function --stack-trace --max-graph-depth --option --no-function --module --func-stack --threshold --no-function-trace --no-ftrace --cmdlines-size --instance --buffer-size --clock --cpumask --subbuf-size --quiet --fork --verbose --help --tracefs"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --journal-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --event)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -e)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3842,11 +3854,15 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --buffer-size)
+                --pid)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                -b)
+                -P)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3866,14 +3882,6 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --no-function)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -n)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --graph-function)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3882,7 +3890,7 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --module)
+                --max-graph-depth)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3891,6 +3899,50 @@ _rtrace() {
                     return 0
                     ;;
                 -O)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --module)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threshold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdlines-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --instance)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -B)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -b)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --clock)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -C)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3906,63 +3958,11 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --user)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-graph-depth)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cmdlines-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --threshold)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --tracefs)
                     COMPREPLY=()
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o plusdirs
                     fi
-                    return 0
-                    ;;
-                --journal-dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --event)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -e)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --instance)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -B)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --clock)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -C)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --pid)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -P)
-                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)
@@ -4039,12 +4039,16 @@ _rtrace() {
             return 0
             ;;
         rtrace__subcmd__stream)
-            opts="-e -f -R -v -B -b -C -p -l -n -g -O -T -M -P -F -c -i -d -D -t -N -q -h --event --for --filter --trigger --instance --buffer-size --clock --tracer --function --no-function --graph-function --module --func-stack --option --stack-trace --cpumask --subbuf-size --pid --follow --children --ignore-unknown --user --verbose --max-graph-depth --cmdlines-size --threshold --no-function-trace --no-ftrace --tracefs --journal-dir --duration --timeout --top --self --format --json --quiet --help"
+            opts="-e -f -R -v -i -P -F -c -p -l -g -T -O -n -d -D -B -b -C -M -t -q -N -h --journal-dir --event --for --filter --trigger --ignore-unknown --pid --follow --children --user --tracer --function --graph-function --stack-trace --max-graph-depth --option --no-function --module --func-stack --threshold --no-function-trace --no-ftrace --cmdlines-size --instance --buffer-size --clock --top --cpumask --subbuf-size --self --format --json --quiet --duration --timeout --verbose --help --tracefs"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --journal-dir)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --event)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -4073,6 +4077,74 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -P)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tracer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -p)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --graph-function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -g)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-graph-depth)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --option)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -O)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --no-function)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --module)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --threshold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdlines-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --instance)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -4097,50 +4169,6 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --tracer)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -p)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --function)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -l)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --no-function)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -n)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --graph-function)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -g)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --module)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --option)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -O)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
                 --cpumask)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -4153,39 +4181,8 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --pid)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                -P)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --user)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-graph-depth)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --cmdlines-size)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --threshold)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --tracefs)
-                    COMPREPLY=()
-                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
-                        compopt -o plusdirs
-                    fi
-                    return 0
-                    ;;
-                --journal-dir)
-                    COMPREPLY=($(compgen -f "${cur}"))
+                --format)
+                    COMPREPLY=($(compgen -W "text raw json" -- "${cur}"))
                     return 0
                     ;;
                 --duration)
@@ -4196,8 +4193,11 @@ _rtrace() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
-                --format)
-                    COMPREPLY=($(compgen -W "text raw json" -- "${cur}"))
+                --tracefs)
+                    COMPREPLY=()
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o plusdirs
+                    fi
                     return 0
                     ;;
                 *)

@@ -62,141 +62,142 @@ complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "synth" -d 'Create syn
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "sqlhist" -d 'Print, and with -e run, the commands that an SQL statement means'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "generate" -d 'Write the man pages and the shell completions'
 complete -c rtrace -n "__fish_rtrace_needs_command" -f -a "help" -d 'Show help on a command or a topic'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s e -l event -d 'Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l for -d 'Record the events that an analysis reads: sched, irq, syscalls, io (see rtrace analyze)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l journal-dir -d 'Directory of the journals of changes' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l temp -d 'Taken for trace-cmd\'s sake: there are no temporary files, the spools become the file' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s e -l event -d 'Record events: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l for -d 'Record the events that an analysis reads: sched, irq, syscalls, io' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s f -l filter -d 'Filter for the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s R -l trigger -d 'Set a trigger on the -e before it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s B -l instance -d 'Record in this instance too; options after it belong to it (made and removed if absent)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C), or tsc2nsec' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s l -l function -d 'Trace only these functions (name, glob, regular expression), or FUNC:COMMAND' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s O -l option -d 'Enable a trace option; `noOPTION` disables it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s P -l pid -d 'Only events of these processes; end with the last of them' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s l -l function -d 'Trace only these functions (name or glob), or FUNC:COMMAND' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l cmdlines-size -d 'Number of task names the kernel remembers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s O -l option -d 'Enable a trace option; `noOPTION` disables it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l threshold -d 'Only trace functions/latencies of at least this long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l journal-dir -d 'Directory of the journals of changes' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l cmdlines-size -d 'Number of task names the kernel remembers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l device -d '-p blk: record this block device only; all disks without it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s B -l instance -d 'Record in this instance too; options after it belong to it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel has 1408K' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s C -l clock -d 'Trace clock: local, global, mono, boot, tsc2nsec, ... (list -C)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s H -l hook -d 'Profile the time between two events, as in `irq_handler_entry,irq/irq_handler_exit,irq,ps`, and record them' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s o -l output -d 'Write to FILE' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l duration -d 'End after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-size -d 'End recording before the file is larger than SIZE' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ring -d 'Keep only the newest events: SIZE on the disk' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ring-time -d 'Keep only the newest events: those of the last TIME' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l min-free -d 'End recording, with 4, before the file system has less than SIZE left' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s m -l max-per-cpu -d 'Keep only the newest events of each CPU: SIZE on the disk for each (KiB, or with K, M, G)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l compression -d 'Compress with zstd[:LEVEL], zlib[:LEVEL] or any (zstd), or none; zstd without it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l file-version -d 'File format: 7, or 6 for older tools (uncompressed; briefly needs twice the disk space)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ts-offset -d 'Store a number to be added to every time stamp' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l duration -d 'End after TIME (seconds, or with ms, m, h)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l timeout -d 'End CMD after TIME and exit with 124' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-lost -d 'Exit with 4 if more than N events were lost' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l assert -d 'Hold an assertion against the recording when it is made: exit with 3 if it fails, 4 if that is not known (where CMD itself did not fail); `rtrace help assertions`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l assert -d 'Hold an assertion against the recording: `rtrace help assertions`' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l summary-json -d 'Write the summary to FILE as JSON' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l max-size -d 'End recording before the file is larger than SIZE; CMD goes on and is waited for' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l min-free -d 'End recording, with 4, before the file system has less than SIZE left' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ring -d 'Keep only the newest events: SIZE on the disk, in equal parts for all CPUs' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ring-time -d 'Keep only the newest events: those of the last TIME' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s r -l priority -d 'Give the recording threads real-time priority PRIO (1 to 99)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l compression -d 'Compress with zstd[:LEVEL], zlib[:LEVEL] or any (zstd), or none; zstd without it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s H -l hook -d 'Profile the time between two events, as in `irq_handler_entry,irq/irq_handler_exit,irq,ps`, and record them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l ts-offset -d 'Store a number to be added to every time stamp' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s m -l max-per-cpu -d 'Keep only the newest events of each CPU: SIZE on the disk for each (KiB, or with K, M, G)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s s -l sleep -d 'With --poll: look so often; without it readers sleep until the kernel wakes them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l file-version -d 'File format: 7, or 6 for older tools (uncompressed; briefly needs twice the disk space)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l pid-file -d 'With --daemonize: file to write the recorder\'s PID to' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l device -d '-p blk: record this block device only; all disks without it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l temp -d 'Taken for trace-cmd\'s sake: there are no temporary files, the spools become the file' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s r -l priority -d 'Give the recording threads real-time priority PRIO (1 to 99)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s s -l sleep -d 'With --poll: look so often; without it readers sleep until the kernel wakes them' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s G -d 'Taken as in trace-cmd: it is for report --profile'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l daemonized -d 'The process that --daemonize starts'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l debug -d 'Taken for trace-cmd\'s sake'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s v -d 'Leave out the events of every -e that follows'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l func-stack -d 'A stack trace with each function that -l names'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s F -l follow -d 'Only events of CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l func-stack -d 'A stack trace with each function that -l names'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s a -l all-formats -d 'Store the formats of all events, not only of those recorded'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s q -l quiet -d 'Print nothing but errors'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l top -d 'Trace in the top-level buffer, where trace_printk() writes, instead of one of our own'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l self -d 'Events of rtrace\'s own threads too'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l date -d 'Store the wall clock\'s time, which reports then show'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l profile -d 'Record what report --profile wants: the scheduler with stack traces, interrupts, page faults, system calls, functions'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s S -l only-named -d 'For the profile, record only the events and the tracer that are named'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s G -d 'Taken as in trace-cmd: it is for report --profile'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l by-comm -d 'Taken as in trace-cmd: it is for report --profile'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s q -l quiet -d 'Print nothing but errors'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s a -l all-formats -d 'Store the formats of all events, not only of those recorded'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l proc-map -d 'Store the memory maps of CMD and the -P processes'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l date -d 'Store the wall clock\'s time, which reports then show'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tsc2nsec -d 'Store the factor that converts x86-tsc timestamps to ns (-C tsc2nsec also selects that clock)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l stderr -d 'Taken for trace-cmd\'s sake: what rtrace itself says always goes to stderr'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l dry-run -d 'Print the tracefs writes as shell commands without performing them'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l daemonize -d 'Return as soon as recording runs, and record in the background'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s k -l keep -d 'Leave tracing set up (but off) afterwards; records at the top level'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s K -l keep-all -d 'As -k; trace-cmd also needs it to keep what was set before, which rtrace always does'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l nosplice -d 'Read the ring buffers instead of splicing them'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l dry-run -d 'Print the tracefs writes as shell commands without performing them'
 complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l poll -d 'Poll the ring buffers instead of sleeping until woken: fewer interrupts on the traced CPUs, more work on the others'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l proc-map -d 'Store the memory maps of CMD and the -P processes'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l tsc2nsec -d 'Store the factor that converts x86-tsc timestamps to ns (-C tsc2nsec also selects that clock)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l daemonize -d 'Return as soon as recording runs, and record in the background until a signal or the end of CMD'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l daemonized -d 'The process that --daemonize starts'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l stderr -d 'Taken for trace-cmd\'s sake: what rtrace itself says always goes to stderr'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l debug -d 'Taken for trace-cmd\'s sake'
-complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l nosplice -d 'Read the ring buffers instead of splicing them'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand record" -s h -l help -d 'Print help (-h: the common options; --help: all)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s V -l verbose -d 'Taken as in trace-cmd, without effect' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s i -l input -d 'File to print; may be given several times' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s F -d 'Only the events that match, as in `sched/sched_switch: next_pid == 1`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s F -d 'Only the events that match, as in `sched_switch: next_pid == 1`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l filter -d 'Only the events that pass a filter of the kernel\'s language' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l cpu -d 'Only the events of these CPUs, as in 0,2-4' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-offset -d 'Number to add to every time stamp, in the clock\'s unit' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l align -d 'Shift the other files\' times until this comes at the first one\'s time: start, end, or an event\'s first occurrence' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts2secs -d 'Show a clock of HZ ticks per second in seconds' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l until -d 'Only up to this time' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l pid -d 'Only events of these tasks' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l comm -d 'Only what tasks of this name did' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l first -d 'Only the first N events that would be shown' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l last -d 'Only the last N events that would be shown' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l filter -d 'Only the events that pass a filter of the kernel\'s language, as in `sched:sched_switch: prev_prio < 100`' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l pid -d 'Only events of these tasks' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l tgid -d 'Only what the tasks of these processes did, in recordings made with -O record-tgid' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l comm -d 'Only what tasks of this name did; may be a glob and be given several times' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s r -l raw-events -d 'Fields by name for events or systems that match this expression' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s n -l no-handler -d 'The kernel\'s print format for events or systems that match this expression' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s O -l option -d 'Option of a plugin, as in fgraph:tailprint or ftrace:indent=0 (`rtrace options` lists them)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l kallsyms -d 'Symbols to use instead of those the file holds, as /proc/kallsyms has them' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l symbols -d 'Name the functions of user-space stacks, by the memory maps of `record --proc-map` and the files mapped then' -r -f -a "user\t'Those of programs and libraries'"
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l symfs -d 'Look for these files below DIR' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l since -d 'Only from this time on (as printed; +TIME, -TIME: of start, end)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l around -d 'Only around this time: 1 ms to each side, or W' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l align -d 'Shift the other files\' times until this comes at the first one\'s time: start, end, or an event\'s first occurrence' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-offset -d 'Number to add to every time stamp, in the clock\'s unit' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts2secs -d 'Show a clock of HZ ticks per second in seconds' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l format -d 'Output format of the events' -r -f -a "text\t'Lines as of trace-cmd report'
 kernel\t'Lines as of the kernel\'s `trace` file'
 json\t'One JSON object per line, every field named and typed'
 csv\t'Comma-separated values'
 raw\t'`name=value` lines: every field, no print formats'"
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l fields -d 'Columns of --format csv: ts, cpu, pid, comm, event, system, name, source, buffer, lost, fields, or fields of events' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l top-tasks -d 'Number of the busiest tasks that --summary shows' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s H -l hook -d 'With --profile: the time between two events, as in `irq_handler_entry,irq/irq_handler_exit,irq,p`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l fields -d 'Columns of --format csv' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l color -d 'Colour the text' -r -f -a "auto\t'On a terminal, unless NO_COLOR is set or TERM is dumb'
 always\t'Always; control characters are shown as `\\xNN` then, wherever the text goes'
 never\t'Never'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s r -l raw-events -d 'Fields by name for events or systems that match this expression' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s n -l no-handler -d 'The kernel\'s print format for events or systems that match this expression' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s O -l option -d 'Option of a plugin, as in fgraph:tailprint or ftrace:indent=0 (`rtrace options` lists them)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l symbols -d 'Name the functions of user-space stacks, by the memory maps of `record --proc-map` and the files mapped then' -r -f -a "user\t'Those of programs and libraries'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l symfs -d 'Look for these files below DIR' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l kallsyms -d 'Symbols to use instead of those the file holds, as /proc/kallsyms has them' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l top-tasks -d 'Number of the busiest tasks that --summary shows' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s H -l hook -d 'With --profile: the time between two events, as in `irq_handler_entry,irq/irq_handler_exit,irq,p`' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l event -d 'The formats of the events that match this expression, as in sched:.*switch' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s V -l verbose -d 'Taken as in trace-cmd, without effect' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s q -l quiet -d 'Taken as in trace-cmd, without effect'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s v -l invert -d 'Hide the events that match the filters after this'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l raw-ts -d 'Raw time stamps, without any correction'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l nodate -d 'Do not turn the time stamps of a recording with --date into wall clock times'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l align-ts -d 'Time stamps from the first event on'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s I -l no-irq -d 'Hide events in hard-interrupt context'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s S -l no-softirq -d 'Hide events in soft-interrupt context'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s T -l filter-test -d 'Show the filters of -F as they were understood, and no events'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s t -d 'Time stamps in nanoseconds'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s l -d 'Short columns, as the kernel\'s latency format'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-diff -d 'The time since the line before, after each time stamp'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l align-ts -d 'Time stamps from the first event on'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l raw-ts -d 'Raw time stamps, without any correction'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l nodate -d 'Do not turn the time stamps of a recording with --date into wall clock times'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s R -d 'Fields by name instead of the events\' texts'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s l -d 'Short columns, as the kernel\'s latency format'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s N -d 'Ignore built-in plugins; use the kernel\'s print formats'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s L -d 'Only plugins of the user: rtrace has none, so this changes nothing'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-diff -d 'The time since the line before, after each time stamp'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s w -l wakeups -d 'Print the time that each task waited for its CPU after it was woken, and an account at the end'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l boundary -d 'A line where a sub-buffer of the ring buffer begins'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-check -d 'Say where the time stamps of a CPU go backwards'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s T -l filter-test -d 'Show the filters of -F as they were understood, and no events'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l json-schema -d 'The JSON Schema of what --format json prints: of any file, or of the files given'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l count -d 'Print the number of each event, instead of the events'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l summary -d 'Print the numbers of events by kind, CPU and task, instead of the events'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l count -d 'Print the number of each event, instead of the events'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s w -l wakeups -d 'Print how long each task waited for its CPU after it was woken'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l profile -d 'Print where tasks spent their time'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l json -d '--count, --summary or --profile as one JSON object'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l profile -d 'Print where tasks spent their time: blocked, waiting for a CPU, in the kernel; from what record --profile recorded'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s G -l global-irqs -d 'Put interrupts down to their CPU, not to the task that they interrupt'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l by-comm -d 'Put tasks of the same name together'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l ts-check -d 'Say where the time stamps of a CPU go backwards'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l stat -d 'The buffers\' statistics when recording ended, and where the data lies'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l uname -d 'The recorded machine and kernel, and the recorder\'s version'
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s E -l event-names -d 'The names of the events whose formats the file holds'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l version -d 'The version of the program that recorded'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l cpus -d 'The CPUs that have data'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s E -l event-names -d 'The names of the events whose formats the file holds'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l events -d 'The formats of the events'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l first-event -d 'Print the time of the first event of each CPU'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -l last-event -d 'Print the time of the last event of each CPU'
@@ -205,51 +206,50 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s e -l endian -d 
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s p -l page-size -d 'The page size of the file and of this machine'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s f -l functions -d 'The functions whose addresses the file holds'
 complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s P -l printk -d 'The constant strings of trace_printk() that the file holds'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s q -l quiet -d 'Taken as in trace-cmd, without effect'
-complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s e -l event -d 'Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l for -d 'Record the events that an analysis reads: sched, irq, syscalls, io (see rtrace analyze)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand report" -s h -l help -d 'Print help (-h: the common options; --help: all)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l journal-dir -d 'Directory of the journals of changes' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s e -l event -d 'Record events: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l for -d 'Record the events that an analysis reads: sched, irq, syscalls, io' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s f -l filter -d 'Filter for the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s R -l trigger -d 'Set a trigger on the -e before it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s B -l instance -d 'Record in this instance too; options after it belong to it (made and removed if absent)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C), or tsc2nsec' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s l -l function -d 'Trace only these functions (name, glob, regular expression), or FUNC:COMMAND' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s O -l option -d 'Enable a trace option; `noOPTION` disables it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s P -l pid -d 'Only events of these processes; end with the last of them' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s l -l function -d 'Trace only these functions (name or glob), or FUNC:COMMAND' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l cmdlines-size -d 'Number of task names the kernel remembers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s O -l option -d 'Enable a trace option; `noOPTION` disables it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l threshold -d 'Only trace functions/latencies of at least this long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l journal-dir -d 'Directory of the journals of changes' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l duration -d 'End after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l timeout -d 'End CMD after TIME and exit with 124' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l cmdlines-size -d 'Number of task names the kernel remembers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s B -l instance -d 'Record in this instance too; options after it belong to it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel has 1408K' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s C -l clock -d 'Trace clock: local, global, mono, boot, tsc2nsec, ... (list -C)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l format -d 'Output format of the events' -r -f -a "text\t'Lines as of report'
 raw\t'Fields by name, as of report -R'
 json\t'One JSON object per line, as of report --format json'"
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l duration -d 'End after TIME (seconds, or with ms, m, h)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l timeout -d 'End CMD after TIME and exit with 124' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s v -d 'Leave out the events of every -e that follows'
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l func-stack -d 'A stack trace with each function that -l names'
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s F -l follow -d 'Only events of CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l func-stack -d 'A stack trace with each function that -l names'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l top -d 'Trace in the top-level buffer, where trace_printk() writes, instead of one of our own'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l self -d 'Events of rtrace\'s own threads too'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l json -d 'The same as --format json'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s t -d 'Time stamps in nanoseconds'
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s N -d 'Ignore built-in plugins; use the kernel\'s print formats'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s q -l quiet -d 'Print nothing but events and errors'
-complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s N -d 'Ignore built-in plugins; use the kernel\'s print formats'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand stream" -s h -l help -d 'Print help (-h: the common options; --help: all)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s i -l input -d 'Make a recording of trace-cmd\'s per-CPU files: HEADER says all but the events' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s o -l output -d 'Write per-CPU files to OUTPUT instead of trace.dat, a header instead of trace-partial.dat' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand recover" -s t -d 'Take the formats from this tracing directory' -r -f -a "(__fish_complete_directories)"
@@ -281,30 +281,30 @@ json\t'One JSON object per line, as of `report --format json`'
 csv\t'Comma-separated values, as of `report --format csv`'"
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l file-version -d 'Version of a trace.dat file: 6 or 7 [default: 7]' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l compression -d 'Compression of a trace.dat file: zstd, zlib, none, or any for the best there is; version 6 is never compressed' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l fields -d 'Columns of csv, as of `report --fields`' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s F -d 'Only the events that match, as in `sched/sched_switch: next_pid == 1`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s F -d 'Only the events that match, as in `sched_switch: next_pid == 1`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l filter -d 'Only the events that pass a filter of the kernel\'s language' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l cpu -d 'Only the events of these CPUs, as in 0,2-4' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l ts-offset -d 'Number to add to every time stamp, in the clock\'s unit' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l align -d 'Shift the other files\' times until this comes at the first one\'s time: start, end, or an event\'s first occurrence' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l ts2secs -d 'Show a clock of HZ ticks per second in seconds' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l until -d 'Only up to this time' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l pid -d 'Only events of these tasks' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l comm -d 'Only what tasks of this name did' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l first -d 'Only the first N events that would be shown' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l last -d 'Only the last N events that would be shown' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l filter -d 'Only the events that pass a filter of the kernel\'s language, as in `sched:sched_switch: prev_prio < 100`' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l pid -d 'Only events of these tasks' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l tgid -d 'Only what the tasks of these processes did, in recordings made with -O record-tgid' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l comm -d 'Only what tasks of this name did; may be a glob and be given several times' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l since -d 'Only from this time on (as printed; +TIME, -TIME: of start, end)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l until -d 'Only up to this time' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l around -d 'Only around this time: 1 ms to each side, or W' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l align -d 'Shift the other files\' times until this comes at the first one\'s time: start, end, or an event\'s first occurrence' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l ts-offset -d 'Number to add to every time stamp, in the clock\'s unit' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l ts2secs -d 'Show a clock of HZ ticks per second in seconds' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l fields -d 'Columns of csv, as of `report --fields`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l force -d 'Overwrite the file to write if there is one'
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s v -l invert -d 'Hide the events that match the filters after this'
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l raw-ts -d 'Raw time stamps, without any correction'
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l nodate -d 'Do not turn the time stamps of a recording with --date into wall clock times'
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l align-ts -d 'Time stamps from the first event on'
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s I -l no-irq -d 'Hide events in hard-interrupt context'
 complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s S -l no-softirq -d 'Hide events in soft-interrupt context'
-complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l align-ts -d 'Time stamps from the first event on'
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l raw-ts -d 'Raw time stamps, without any correction'
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -l nodate -d 'Do not turn the time stamps of a recording with --date into wall clock times'
+complete -c rtrace -n "__fish_rtrace_using_subcommand convert" -s h -l help -d 'Print help (-h: the common options; --help: all)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -s i -l input -d 'File to look at' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -s v -l validate -d 'Read everything and name each defect'
 complete -c rtrace -n "__fish_rtrace_using_subcommand dump" -l summary -d 'The summary (what is shown without any option)'
@@ -340,52 +340,52 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -l date -d 'Store
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s q -l quiet -d 'Print nothing but errors'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand extract" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s e -l event -d 'Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l for -d 'Record the events that an analysis reads: sched, irq, syscalls, io (see rtrace analyze)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l journal-dir -d 'Directory of the journals of changes' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s e -l event -d 'Record events: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l for -d 'Record the events that an analysis reads: sched, irq, syscalls, io' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s f -l filter -d 'Filter for the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s R -l trigger -d 'Set a trigger on the -e before it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s B -l instance -d 'Record in this instance too; options after it belong to it (made and removed if absent)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C), or tsc2nsec' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s l -l function -d 'Trace only these functions (name, glob, regular expression), or FUNC:COMMAND' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s O -l option -d 'Enable a trace option; `noOPTION` disables it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s P -l pid -d 'Only events of these processes; end with the last of them' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s l -l function -d 'Trace only these functions (name or glob), or FUNC:COMMAND' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l cmdlines-size -d 'Number of task names the kernel remembers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s O -l option -d 'Enable a trace option; `noOPTION` disables it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l threshold -d 'Only trace functions/latencies of at least this long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l journal-dir -d 'Directory of the journals of changes' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l duration -d 'End after TIME (seconds, or with ms, m, h); CMD goes on and is waited for' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l timeout -d 'End CMD after TIME and exit with 124' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l cmdlines-size -d 'Number of task names the kernel remembers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s B -l instance -d 'Record in this instance too; options after it belong to it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel has 1408K' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s C -l clock -d 'Trace clock: local, global, mono, boot, tsc2nsec, ... (list -C)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s H -l hook -d 'Profile the time between two events, as in `irq_handler_entry,irq/irq_handler_exit,irq,ps`, and record them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l input -d 'Profile what a file holds, instead of what happens now' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s o -l output -d 'Write the profile to FILE' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l input -d 'Profile what a file holds, instead of what happens now' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l duration -d 'End after TIME (seconds, or with ms, m, h)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l timeout -d 'End CMD after TIME and exit with 124' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s a -d 'Taken as in trace-cmd: the formats of all events are known anyway'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s v -d 'Leave out the events of every -e that follows'
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l func-stack -d 'A stack trace with each function that -l names'
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s F -l follow -d 'Only events of CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l func-stack -d 'A stack trace with each function that -l names'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l top -d 'Trace in the top-level buffer, where trace_printk() writes, instead of one of our own'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l self -d 'Events of rtrace\'s own threads too'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s S -l only-named -d 'For the profile, record only the events and the tracer that are named'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s G -l global-irqs -d 'Put interrupts down to their CPU, not to the task that they interrupt'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l by-comm -d 'Put tasks of the same name together'
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s S -l only-named -d 'For the profile, record only the events and the tracer that are named'
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l stderr -d 'Write the profile to standard error, so that CMD has standard output for itself'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s q -l quiet -d 'Print nothing but the profile and errors'
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s a -d 'Taken as in trace-cmd: the formats of all events are known anyway'
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l stderr -d 'Write the profile to standard error, so that CMD has standard output for itself'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -s h -l help -d 'Print help (-h: the common options; --help: all)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and not __fish_seen_subcommand_from functions" -a "functions" -d 'Count the kernel\'s functions and the time they take'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -s l -l function -d 'Only these functions: names or the kernel\'s globs' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l sort -d 'Column to sort by' -r -f -a "hits\t''
@@ -399,7 +399,6 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_s
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -s v -l verbose -d 'Show each write to tracefs as a shell line'
-complete -c rtrace -n "__fish_rtrace_using_subcommand profile; and __fish_seen_subcommand_from functions" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand stack" -l start -d 'Start the stack tracer'
@@ -455,25 +454,25 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_se
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from all io irq sched syscalls" -f -a "sched" -d 'Time of tasks and CPUs: running, waiting for a CPU, preempted, asleep, blocked'
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and not __fish_seen_subcommand_from all io irq sched syscalls" -f -a "syscalls" -d 'System calls: how many, how long, how many failed and why, and how long their tasks were off the CPU'
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -s i -l input -d 'Recording to read' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -l since -d 'Only from this time on (as printed; +TIME, -TIME: of start, end)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -l until -d 'Only up to this time' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -l around -d 'Only around this time: 1 ms to each side, or W' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -l top -d 'Number of rows in a table; 0 for all [default: 20; all with --json]' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from all" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -s i -l input -d 'Recording to read' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -l since -d 'Only from this time on (as printed; +TIME, -TIME: of start, end)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -l until -d 'Only up to this time' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -l around -d 'Only around this time: 1 ms to each side, or W' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -l csv -d 'The requests as comma-separated values instead of text; times in the clock\'s unit'
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from io" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -s i -l input -d 'Recording to read' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l since -d 'Only from this time on (as printed; +TIME, -TIME: of start, end)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l until -d 'Only up to this time' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l around -d 'Only around this time: 1 ms to each side, or W' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l kind -d 'Only handlers of these kinds' -r -f -a "irq\t''
 vector\t''
@@ -491,9 +490,9 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_s
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -l csv -d 'The handlers as comma-separated values instead of text; times in the clock\'s unit'
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from irq" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -s i -l input -d 'Recording to read' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l since -d 'Only from this time on (as printed; +TIME, -TIME: of start, end)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l until -d 'Only up to this time' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l around -d 'Only around this time: 1 ms to each side, or W' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l pid -d 'Only these tasks' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l comm -d 'Only tasks of this name; may be a glob and be given several times' -r
@@ -508,9 +507,9 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_s
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -l csv -d 'The tasks as comma-separated values instead of text; times in the clock\'s unit'
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from sched" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -s i -l input -d 'Recording to read' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l since -d 'Only from this time on (as printed; +TIME, -TIME: of start, end)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l until -d 'Only up to this time' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l around -d 'Only around this time: 1 ms to each side, or W' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l pid -d 'Only calls of these tasks' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l comm -d 'Only calls of tasks of this name; may be a glob and be given several times' -r
@@ -527,9 +526,9 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_s
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -l csv -d 'The calls as comma-separated values instead of text; times in the clock\'s unit'
 complete -c rtrace -n "__fish_rtrace_using_subcommand analyze; and __fish_seen_subcommand_from syscalls" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check" -s i -l input -d 'Recording to read' -r -F
-complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l since -d 'Only from this time on: seconds as printed, +TIME from the start, -TIME from the end' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l since -d 'Only from this time on (as printed; +TIME, -TIME: of start, end)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l until -d 'Only up to this time' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l around -d 'Only around this time: a millisecond to each side, or what stands after `±` or `+-`' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l around -d 'Only around this time: 1 ms to each side, or W' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l threads -d 'Number of threads; the output is the same for any number [default: one per CPU]' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand check" -s a -l assert -d 'What must hold' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand check" -l spec -d 'File of assertions: a TOML table `[assert]` of names and assertions, perhaps `min-samples`' -r -F
@@ -547,74 +546,74 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s v -l verb
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s N -l no-plugins -d 'Leave out the events\' own handlers: only what print formats say'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -l json -d 'One JSON document instead of text'
 complete -c rtrace -n "__fish_rtrace_using_subcommand check-events" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l for -d 'Record the events that an analysis reads: sched, irq, syscalls, io (see rtrace analyze)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s f -l filter -d 'Filter for the -e before it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s R -l trigger -d 'Set a trigger on the -e before it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s l -l function -d 'Trace only these functions (name, glob, regular expression), or FUNC:COMMAND' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s O -l option -d 'Enable a trace option; `noOPTION` disables it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l cmdlines-size -d 'Number of task names the kernel remembers' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l threshold -d 'Only trace functions/latencies of at least this long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s e -l event -d 'Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l for -d 'Record the events that an analysis reads: sched, irq, syscalls, io' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s f -l filter -d 'Filter for the -e before it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s R -l trigger -d 'Set a trigger on the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s P -l pid -d 'Only events of these processes' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l func-stack -d 'A stack trace with each function that -l names'
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s l -l function -d 'Trace only these functions (name or glob), or FUNC:COMMAND' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s O -l option -d 'Enable a trace option; `noOPTION` disables it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l threshold -d 'Only trace functions/latencies of at least this long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l cmdlines-size -d 'Number of task names the kernel remembers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel has 1408K' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s v -d 'Disable the events of every -e that follows'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s F -l follow -d 'Only events of CMD'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l func-stack -d 'A stack trace with each function that -l names'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s v -d 'Disable the events of every -e that follows'
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s F -l follow -d 'Only events of CMD'
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l fork -d 'Do not wait for CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s q -l quiet -d 'Taken for trace-cmd\'s sake: only errors are said anyway'
-complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l for -d 'Record the events that an analysis reads: sched, irq, syscalls, io (see rtrace analyze)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s f -l filter -d 'Filter for the -e before it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s R -l trigger -d 'Set a trigger on the -e before it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel\'s default is 1408K' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s l -l function -d 'Trace only these functions (name, glob, regular expression), or FUNC:COMMAND' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s O -l option -d 'Enable a trace option; `noOPTION` disables it' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l cmdlines-size -d 'Number of task names the kernel remembers' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l threshold -d 'Only trace functions/latencies of at least this long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l fork -d 'Do not wait for CMD'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand start" -s h -l help -d 'Print help (-h: the common options; --help: all)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s e -l event -d 'Enable an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l for -d 'Record the events that an analysis reads: sched, irq, syscalls, io' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s f -l filter -d 'Filter for the -e before it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s R -l trigger -d 'Set a trigger on the -e before it' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s P -l pid -d 'Only events of these processes' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l func-stack -d 'A stack trace with each function that -l names'
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l user -d 'Run CMD as this user, with its groups, HOME, USER and LOGNAME' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s p -l tracer -d 'Run a tracer: function, function_graph, ... (rtrace list -t)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s l -l function -d 'Trace only these functions (name or glob), or FUNC:COMMAND' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s g -l graph-function -d 'function_graph: trace these functions and what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l max-graph-depth -d 'function_graph: follow calls to this depth' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s O -l option -d 'Enable a trace option; `noOPTION` disables it' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s n -l no-function -d 'Do not trace these functions; function_graph: nor what they call' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l module -d 'The -l, -n and -g that follow mean functions of this module; alone: all of them' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l threshold -d 'Only trace functions/latencies of at least this long: latency tracers, function_graph, hwlat, osnoise, timerlat (microseconds)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l cmdlines-size -d 'Number of task names the kernel remembers' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s B -l instance -d 'Options after it belong to this instance (made if absent)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s b -l buffer-size -d 'Ring buffer per CPU: KiB, or with K, M, G; the kernel has 1408K' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s C -l clock -d 'Trace clock: local, global, mono, boot, ... (rtrace list -C)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s M -l cpumask -d 'Only these CPUs: a hexadecimal mask, -1 for all' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l subbuf-size -d 'Size of a sub-buffer: KiB, or with K, M (since Linux 6.8)' -r
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s v -d 'Disable the events of every -e that follows'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s i -l ignore-unknown -d 'Go on without the events that this kernel does not have'
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s F -l follow -d 'Only events of CMD'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s c -l children -d 'With -F or -P: events of the tasks they fork as well'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s T -l stack-trace -d 'A stack trace with each event (-O stacktrace)'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l func-stack -d 'A stack trace with each function that -l names'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s d -l no-function-trace -d 'Latency tracers: no functions on the way'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s D -l no-ftrace -d 'No tracing of functions in the whole system (ftrace_enabled)'
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s v -d 'Disable the events of every -e that follows'
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s F -l follow -d 'Only events of CMD'
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l fork -d 'Do not wait for CMD'
 complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s q -l quiet -d 'Taken for trace-cmd\'s sake: only errors are said anyway'
-complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l fork -d 'Do not wait for CMD'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -l verbose -d 'Show each write to tracefs as a line of shell'
+complete -c rtrace -n "__fish_rtrace_using_subcommand set" -s h -l help -d 'Print help (-h: the common options; --help: all)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand stop" -l journal-dir -d 'Directory of the journals of changes' -r -F
@@ -655,16 +654,15 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s t -l top -d 'The
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s d -l delete -d 'Remove the instance of the -B before it, after -a all instances, instead of resetting them'
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s v -l verbose -d 'Show each write to tracefs as a shell line'
 complete -c rtrace -n "__fish_rtrace_using_subcommand reset" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l journal-dir -d 'Directory of the journals of changes' -r -F
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s c -l cpu -d 'One CPU\'s buffer only' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l hist -d 'The hist triggers\' tables of an event (`sys:ev` or `ev`)' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l trigger -d 'The triggers of an event' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l filter -d 'The filter of an event' -r
-complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s B -l instance -d 'Instance to use, instead of the top level' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
-complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l journal-dir -d 'Directory of the journals of changes' -r -F
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s p -l pipe -d 'trace_pipe: consume events, and wait for more'
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s s -l snapshot -d 'The snapshot buffer'
-complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s f -l path -d 'Print each file\'s path before it'
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l tracing-on -d 'tracing_on: whether the ring buffer takes events'
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l current-tracer -d 'current_tracer'
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l buffer-size -d 'buffer_size_kb: KiB per CPU'
@@ -678,8 +676,9 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l graph-function -d
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l graph-notrace -d 'set_graph_notrace'
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l cpumask -d 'tracing_cpumask: CPUs that are traced'
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l max-latency -d 'tracing_max_latency, in microseconds'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s f -l path -d 'Print each file\'s path before it'
 complete -c rtrace -n "__fish_rtrace_using_subcommand show" -l json -d 'One JSON object instead of text: the content of each file'
-complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c rtrace -n "__fish_rtrace_using_subcommand show" -s h -l help -d 'Print help (-h: the common options; --help: all)'
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -s B -l instance -d 'Instance to use, instead of the top level; may be given more than once' -r
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -l tracefs -d 'Tracing directory to use, instead of where tracefs is mounted' -r -f -a "(__fish_complete_directories)"
 complete -c rtrace -n "__fish_rtrace_using_subcommand stat" -l journal-dir -d 'Directory of the journals of changes' -r -F
@@ -1153,4 +1152,4 @@ complete -c rtrace -n "__fish_rtrace_using_subcommand trigger; and __fish_seen_s
 complete -c rtrace -n "__fish_rtrace_using_subcommand probe; and __fish_seen_subcommand_from add" -a "kprobe kretprobe uprobe uretprobe eprobe fprobe fretprobe tprobe user"
 complete -c rtrace -n "__fish_rtrace_using_subcommand synth; and __fish_seen_subcommand_from sql" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
 complete -c rtrace -n "__fish_rtrace_using_subcommand sqlhist" -a "select from join on where as cast TIMESTAMP TIMESTAMP_USECS TIMESTAMP_DELTA TIMESTAMP_DELTA_USECS STACKTRACE COMM _COUNTER_"
-complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add all analyses analyze assertions check check-events clear continue convert create define dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"
+complete -c rtrace -n "__fish_rtrace_using_subcommand help" -a "add all analyses analyze assertions check check-events clear continue convert create define dump exit-codes extract filter free functions help hist instance io irq latency list mem options pause probe profile recipes record recover remove report reset restart save sched set show snapshot split sql stack start stat status stop stream synth syscalls take trigger"

@@ -84,6 +84,10 @@ fn man_page(command: &clap::Command, is_root: bool) -> anyhow::Result<Vec<u8>> {
     if command.has_subcommands() {
         man.render_subcommands_section(&mut page)?;
     }
+    let verb = name_of_verb(command);
+    if let Some((acts_on, leaves)) = help::effects(&verb) {
+        verbatim("BUFFER", &format!("Acts on:  {acts_on}\nLeaves:   {leaves}"), &mut page)?;
+    }
     if let Some(text) = command.get_after_long_help() {
         verbatim("NOTES", &text.to_string(), &mut page)?;
     }
@@ -96,6 +100,12 @@ fn man_page(command: &clap::Command, is_root: bool) -> anyhow::Result<Vec<u8>> {
     }
     page.push(b'\n');
     Ok(page)
+}
+
+/// `hist` of `rtrace-hist` and `rtrace-hist-start`; of a verb with a hyphen all of it.
+fn name_of_verb(command: &clap::Command) -> String {
+    let shown = command.get_bin_name().unwrap_or_else(|| command.get_name());
+    shown.split(' ').nth(1).unwrap_or_default().to_owned()
 }
 
 /// A section whose lines stay as they are.

@@ -156,7 +156,12 @@ fn run(command: Command) -> Result<Exit, Failure> {
 
 /// The whole command line as clap sees it: the parser, the help, the man pages and the completions come from it.
 fn command_line() -> clap::Command {
-    help::complete(Cli::command())
+    help::complete(bare_command_line())
+}
+
+/// The command line as the arguments' own structs describe it.
+fn bare_command_line() -> clap::Command {
+    Cli::command()
 }
 
 /// Parses the command line, runs the subcommand and turns its outcome into an exit code.
