@@ -5,6 +5,7 @@ mod args;
 mod check;
 mod check_events;
 mod clear;
+mod completions;
 mod convert;
 mod damage;
 mod dump;
@@ -109,6 +110,10 @@ enum Command {
     Synth(synth::Args),
     #[command(hide = true)]
     Sqlhist(synth::SqlhistArgs),
+    Completions(completions::Args),
+    /// Asked by the scripts of `completions`
+    #[command(hide = true)]
+    Complete(completions::AskArgs),
     Help(help::Args),
     #[command(hide = true)]
     Generate(generate::Args),
@@ -148,6 +153,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Latency(args) => latency::run(&args),
         Command::Synth(args) => synth::run(&args),
         Command::Sqlhist(args) => synth::run_sqlhist(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Complete(args) => completions::ask(&args, command_line()),
         Command::Help(args) => help::run(&args, command_line()),
         Command::Record(args) => record::run(&args),
         Command::Generate(args) => generate::run(&args, command_line()),

@@ -20,6 +20,7 @@ mod common {
 
 mod analyze;
 mod check;
+mod completions;
 mod convert;
 mod documents;
 mod example_programs;

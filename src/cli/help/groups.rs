@@ -96,6 +96,7 @@ pub(super) const GROUPS: &[Group] = &[
         commands: &[
             Entry("list", "no buffer: what the kernel offers", NOTHING),
             Entry("check-events", "no buffer: the formats of this kernel's events", NOTHING),
+            Entry("completions", "no buffer", NOTHING),
             Entry("help", "no buffer", NOTHING),
         ],
     },
