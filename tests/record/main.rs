@@ -29,6 +29,7 @@ mod names;
 mod often;
 mod orphan_rings;
 mod profiles;
+mod readme;
 mod recipes;
 mod state;
 mod tracefs;

@@ -1,7 +1,8 @@
 //! `rtrace completions SHELL` and the hidden `rtrace complete`.
 
+use super::candidate::Candidate;
 use super::place::{Place, place};
-use super::values::{Candidate, values};
+use super::values::values;
 use super::words::Line;
 use crate::cli::exit::{Exit, Failure, print};
 

@@ -8,8 +8,10 @@
 //! - [`words`]: the words that are completed, and what of the last one the shell replaces;
 //! - [`place`]: what the last word is to the command line: a command, an option, a value, a word of CMD;
 //! - [`values`]: the values for such a place;
+//! - [`candidate`]: such a value;
 //! - [`live`]: those that the kernel knows.
 
+mod candidate;
 mod command;
 mod live;
 mod place;

@@ -1,21 +1,9 @@
 //! The words that fit a place. Hidden options and commands are none.
 
+use super::candidate::Candidate;
 use super::live::Live;
 use super::place::{Context, Place};
 use clap::{Arg, Command};
-
-/// A completion.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Candidate {
-    pub(super) word: String,
-    pub(super) meaning: String,
-}
-
-impl Candidate {
-    pub(super) fn new(word: impl Into<String>, meaning: impl Into<String>) -> Self {
-        Candidate { word: word.into(), meaning: meaning.into() }
-    }
-}
 
 /// The completions of `current`; `None` if files are wanted, of which the shell knows more.
 pub(super) fn values(root: &Command, place: &Place<'_>, current: &str) -> Option<Vec<Candidate>> {
