@@ -59,6 +59,16 @@ fn each_command_says_what_it_acts_on_and_leaves_and_its_short_help_fits_a_screen
 }
 
 #[test]
+fn a_subcommand_of_a_command_with_headings_has_help() {
+    let env = TestEnvironment::new();
+    env.rtrace(&["profile", "functions", "--help"])
+        .exits(0)
+        .complains("")
+        .prints_with("rtrace profile functions --limit");
+    env.rtrace(&["help", "profile", "functions"]).exits(0).prints_with("Print help");
+}
+
+#[test]
 fn options_stand_under_the_heading_where_they_belong() {
     let env = TestEnvironment::new();
     for (command, heading, option) in [

@@ -69,7 +69,12 @@ fn with_headings(command: Command, sections: &[layout::Section]) -> Command {
         .long("help")
         .action(ArgAction::Help)
         .help("Print help (-h: the common options; --help: all)");
-    let mut command = command.disable_help_flag(true).arg(help);
+    let mut command = command.disable_help_flag(true).arg(help.clone());
+    // clap takes the flag from subcommands as well.
+    let subs: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    for sub in subs {
+        command = command.mut_subcommand(sub, |sub| sub.arg(help.clone().help("Print help")));
+    }
     let mut place = 0;
     for section in sections {
         for (key, is_rare) in
