@@ -2,10 +2,10 @@
 //!
 //! The two folders are committed; a test runs this and compares, and `cargo run -- generate .` brings them up to date.
 
+use super::completions::SCRIPTS;
 use super::exit::{Exit, Failure};
 use super::help;
 use anyhow::Context;
-use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 use std::fs;
@@ -23,37 +23,11 @@ pub(crate) fn run(args: &Args, root: clap::Command) -> Result<Exit, Failure> {
     let man = emptied(&args.dir.join("man"))?;
     man_pages(&root, &man)?;
     let completions = emptied(&args.dir.join("completions"))?;
-    for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
-        clap_complete::generate_to(shell, &mut root.clone(), "rtrace", &completions)
-            .with_context(|| format!("failed to write the {shell} completions into {}", completions.display()))?;
+    for (_, name, script) in SCRIPTS {
+        let path = completions.join(name);
+        fs::write(&path, script).with_context(|| format!("failed to write {}", path.display()))?;
     }
-    let fish = completions.join("rtrace.fish");
-    let whole = fs::read_to_string(&fish).with_context(|| format!("failed to read {}", fish.display()))?;
-    fs::write(&fish, whole + &fish_words(&root))
-        .with_context(|| format!("failed to write the fish completions into {}", completions.display()))?;
     Ok(Exit::Success)
-}
-
-/// The words that arguments without a dash may be: clap's completions for fish lack them.
-fn fish_words(root: &clap::Command) -> String {
-    let mut lines = String::new();
-    for command in root.get_subcommands() {
-        let at = format!("__fish_rtrace_using_subcommand {}", command.get_name());
-        fish_words_of(command, &at, &mut lines);
-        for sub in command.get_subcommands() {
-            fish_words_of(sub, &format!("{at}; and __fish_seen_subcommand_from {}", sub.get_name()), &mut lines);
-        }
-    }
-    lines
-}
-
-fn fish_words_of(command: &clap::Command, condition: &str, lines: &mut String) {
-    for arg in command.get_positionals() {
-        let words: Vec<String> = arg.get_possible_values().iter().map(|word| word.get_name().to_owned()).collect();
-        if !words.is_empty() {
-            lines.push_str(&format!("complete -c rtrace -n \"{condition}\" -a \"{}\"\n", words.join(" ")));
-        }
-    }
 }
 
 /// One page per visible command: `rtrace.1`, `rtrace-record.1`, ...
@@ -84,6 +58,10 @@ fn man_page(command: &clap::Command, is_root: bool) -> anyhow::Result<Vec<u8>> {
     if command.has_subcommands() {
         man.render_subcommands_section(&mut page)?;
     }
+    let verb = name_of_verb(command);
+    if let Some((acts_on, leaves)) = help::effects(&verb) {
+        verbatim("BUFFER", &format!("Acts on:  {acts_on}\nLeaves:   {leaves}"), &mut page)?;
+    }
     if let Some(text) = command.get_after_long_help() {
         verbatim("NOTES", &text.to_string(), &mut page)?;
     }
@@ -96,6 +74,12 @@ fn man_page(command: &clap::Command, is_root: bool) -> anyhow::Result<Vec<u8>> {
     }
     page.push(b'\n');
     Ok(page)
+}
+
+/// `hist` of `rtrace-hist` and `rtrace-hist-start`; of a verb with a hyphen all of it.
+fn name_of_verb(command: &clap::Command) -> String {
+    let shown = command.get_bin_name().unwrap_or_else(|| command.get_name());
+    shown.split(' ').nth(1).unwrap_or_default().to_owned()
 }
 
 /// A section whose lines stay as they are.

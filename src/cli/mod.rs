@@ -6,6 +6,7 @@ mod baseline;
 mod check;
 mod check_events;
 mod clear;
+mod completions;
 mod convert;
 mod damage;
 mod diff;
@@ -115,6 +116,10 @@ enum Command {
     Synth(synth::Args),
     #[command(hide = true)]
     Sqlhist(synth::SqlhistArgs),
+    Completions(completions::Args),
+    /// Asked by the scripts of `completions`
+    #[command(hide = true)]
+    Complete(completions::AskArgs),
     Help(help::Args),
     #[command(hide = true)]
     Generate(generate::Args),
@@ -157,6 +162,8 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Latency(args) => latency::run(&args),
         Command::Synth(args) => synth::run(&args),
         Command::Sqlhist(args) => synth::run_sqlhist(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Complete(args) => completions::ask(&args, command_line()),
         Command::Help(args) => help::run(&args, command_line()),
         Command::Record(args) => record::run(&args),
         Command::Generate(args) => generate::run(&args, command_line()),
@@ -165,7 +172,12 @@ fn run(command: Command) -> Result<Exit, Failure> {
 
 /// The whole command line as clap sees it: the parser, the help, the man pages and the completions come from it.
 fn command_line() -> clap::Command {
-    help::complete(Cli::command())
+    help::complete(bare_command_line())
+}
+
+/// The command line as the arguments' own structs describe it.
+fn bare_command_line() -> clap::Command {
+    Cli::command()
 }
 
 /// Parses the command line, runs the subcommand and turns its outcome into an exit code.

@@ -44,24 +44,29 @@ pub(crate) struct Args {
     /// Exit with 4 if more than N events were lost
     #[arg(long, value_name = "N")]
     max_lost: Option<u64>,
-    /// Hold an assertion against the recording when it is made: exit with 3 if it fails, 4 if that is not known (where CMD
-    /// itself did not fail); `rtrace help assertions`
+    /// Hold an assertion against the recording: `rtrace help assertions`
+    ///
+    /// The exit code is 3 if it fails, 4 if that is not known (where CMD itself did not fail).
     #[arg(long, value_name = "ASSERTION", value_parser = check::assertion)]
     assert: Vec<Assertion>,
     /// Write the summary to FILE as JSON
     #[arg(long, value_name = "FILE")]
     summary_json: Option<PathBuf>,
-    /// End recording before the file is larger than SIZE; CMD goes on and is waited for
-    #[arg(long, value_name = "SIZE", help_heading = "Disk")]
+    /// End recording before the file is larger than SIZE
+    ///
+    /// CMD goes on and is waited for.
+    #[arg(long, value_name = "SIZE")]
     max_size: Option<ByteSize>,
     /// End recording, with 4, before the file system has less than SIZE left
-    #[arg(long, value_name = "SIZE", help_heading = "Disk")]
+    #[arg(long, value_name = "SIZE")]
     min_free: Option<ByteSize>,
-    /// Keep only the newest events: SIZE on the disk, in equal parts for all CPUs
-    #[arg(long, value_name = "SIZE", help_heading = "Disk", conflicts_with = "max_size")]
+    /// Keep only the newest events: SIZE on the disk
+    ///
+    /// In equal parts for all CPUs.
+    #[arg(long, value_name = "SIZE", conflicts_with = "max_size")]
     ring: Option<ByteSize>,
     /// Keep only the newest events: those of the last TIME
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Disk")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     ring_time: Option<Duration>,
     /// Give the recording threads real-time priority PRIO (1 to 99)
     #[arg(short = 'r', long, value_name = "PRIO", value_parser = clap::value_parser!(i32).range(1..=99))]

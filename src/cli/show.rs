@@ -58,7 +58,6 @@ pub(crate) struct Args {
 
 /// One flag per knob, as in trace-cmd, which spells them with `_`.
 #[derive(clap::Args)]
-#[command(next_help_heading = "Knobs")]
 struct Knobs {
     /// tracing_on: whether the ring buffer takes events
     #[arg(long, alias = "tracing_on")]

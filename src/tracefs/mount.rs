@@ -11,8 +11,7 @@ const USUAL: &str = "/sys/kernel/tracing";
 /// The tracing directory of this machine: a mounted tracefs, else `tracing` in a mounted debugfs, else (as root) a
 /// tracefs mounted now.
 pub(super) fn find_or_mount() -> Result<PathBuf, Error> {
-    let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
-    if let Some(path) = find(&mounts) {
+    if let Some(path) = find_mounted() {
         return Ok(path);
     }
     if !nix::unistd::geteuid().is_root() {
@@ -45,6 +44,11 @@ pub fn mount_points(mounts: &str) -> Vec<MountPoint> {
         Some(MountPoint { kind, path, options: words.next().unwrap_or_default().to_owned() })
     });
     parsed.collect()
+}
+
+/// The same without mounting anything.
+pub(super) fn find_mounted() -> Option<PathBuf> {
+    find(&std::fs::read_to_string("/proc/mounts").unwrap_or_default())
 }
 
 /// Picks the tracing directory from the text of /proc/mounts; of several tracefs the usual place wins.

@@ -1,7 +1,7 @@
 //! A tracing directory.
 
 use super::files::{Files, RealFiles};
-use super::mount::find_or_mount;
+use super::mount::{find_mounted, find_or_mount};
 use super::{Error, Instance};
 use crate::format::HeaderPage;
 use std::fs::File;
@@ -26,6 +26,11 @@ impl Tracefs {
     /// [`Error::NotMounted`], [`Error::Mount`], [`Error::NotRoot`].
     pub fn discover() -> Result<Self, Error> {
         Self::at(find_or_mount()?)
+    }
+
+    /// The machine's own, if it is mounted and open to this user: nothing is changed to get at it.
+    pub fn mounted() -> Option<Self> {
+        Self::at(find_mounted()?).ok()
     }
 
     /// The one at `root`.

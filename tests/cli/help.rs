@@ -1,6 +1,7 @@
 //! The help, and what becomes of a command line that nobody understands.
 
 use crate::common::environment::TestEnvironment;
+use crate::common::pty::on_terminals;
 
 #[test]
 fn alone_it_shows_the_first_steps() {
@@ -9,10 +10,89 @@ fn alone_it_shows_the_first_steps() {
 }
 
 #[test]
-fn a_topic_is_its_page_of_the_reference() {
+fn a_topic_is_its_page_of_the_reference_laid_out() {
     let env = TestEnvironment::new();
-    let page = include_str!("../../docs/reference/exit-codes.md");
-    env.rtrace(&["help", "exit-codes"]).exits(0).complains("").prints(page);
+    for topic in ["exit-codes", "recipes", "filter", "hist"] {
+        let source = std::fs::read_to_string(format!("{}/docs/reference/{topic}.md", env!("CARGO_MANIFEST_DIR")));
+        let words = |page: &str| -> Vec<String> {
+            let page = page.replace('#', " ").to_lowercase();
+            page.split_whitespace().filter(|word| *word != "\\").map(str::to_owned).collect()
+        };
+        let outcome = env.rtrace(&["help", topic]);
+        let page = outcome.exits(0).complains("").stdout();
+        assert_eq!(words(&page), words(&source.expect("a page")), "{topic}");
+        assert!(!page.contains("\n#") && !page.contains('\x1b'), "{topic}:\n{page}");
+        let longest = page.lines().map(|line| line.chars().count()).max();
+        assert!(longest <= Some(100), "{topic}: {longest:?}\n{page}");
+    }
+}
+
+#[test]
+fn on_a_terminal_a_topic_has_colours_and_the_terminals_width() {
+    let env = TestEnvironment::new();
+    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+    command.args(["help", "filter"]).env("TERM", "xterm");
+    let page = String::from_utf8(on_terminals(command).stdout).expect("text");
+    assert!(page.starts_with("\x1b[1mEvent filters\x1b[0m"), "{page}");
+    assert!(page.contains("\x1b[36mrtrace filter check EVENT FILTER\x1b[0m reports"), "{page}");
+}
+
+#[test]
+fn each_command_says_what_it_acts_on_and_leaves_and_its_short_help_fits_a_screen() {
+    let env = TestEnvironment::new();
+    let overview = env.rtrace(&["--help"]).exits(0).stdout();
+    let groups = ["Record:", "Read:", "Analyse:", "Steer the kernel:", "Manage:"];
+    let places: Vec<Option<usize>> = groups.iter().map(|group| overview.find(group)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{overview}");
+    let commands = overview.lines().take_while(|line| !line.starts_with("Topics"));
+    let names: Vec<&str> = commands
+        .filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '))?.split(' ').next())
+        .collect();
+    assert!(names.len() > 30, "{names:?}");
+    for name in names {
+        let short = env.rtrace(&[name, "-h"]).exits(0).stdout();
+        assert!(short.contains("\nActs on:  ") && short.contains("\nLeaves:   "), "{name}:\n{short}");
+        let lines = short.lines().count();
+        let limit = if matches!(name, "hist" | "latency") { 70 } else { 55 };
+        assert!(lines <= limit, "{name}: {lines} lines\n{short}");
+    }
+}
+
+#[test]
+fn a_subcommand_of_a_command_with_headings_has_help() {
+    let env = TestEnvironment::new();
+    env.rtrace(&["profile", "functions", "--help"])
+        .exits(0)
+        .complains("")
+        .prints_with("rtrace profile functions --limit");
+    env.rtrace(&["help", "profile", "functions"]).exits(0).prints_with("Print help");
+}
+
+#[test]
+fn options_stand_under_the_heading_where_they_belong() {
+    let env = TestEnvironment::new();
+    for (command, heading, option) in [
+        ("record", "Run:", "--duration"),
+        ("record", "Run:", "--timeout"),
+        ("record", "Output:", "--output"),
+        ("record", "Tracers:", "--max-graph-depth"),
+        ("stream", "Output:", "--format"),
+        ("profile", "Output:", "--stderr"),
+        ("report", "Layout:", "--color"),
+        ("report", "Facts of the file:", "--stat"),
+        ("start", "General:", "--tracefs"),
+    ] {
+        let help = env.rtrace(&[command, "--help"]).exits(0).stdout();
+        let mut under = "";
+        for line in help.lines() {
+            if !line.starts_with(' ') && line.ends_with(':') {
+                under = line;
+            } else if line.trim_start().starts_with('-') && line.split([' ', ',']).any(|word| word == option) {
+                break;
+            }
+        }
+        assert_eq!(under, heading, "{command} {option}\n{help}");
+    }
 }
 
 #[test]

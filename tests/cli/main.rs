@@ -20,6 +20,7 @@ mod common {
 
 mod analyze;
 mod check;
+mod completions;
 mod convert;
 mod diff;
 mod doctor;

@@ -7,6 +7,7 @@ mod common {
     pub(crate) mod counting;
     pub(crate) mod environment;
     pub(crate) mod example_programs;
+    pub(crate) mod help_examples;
     pub(crate) mod knobs;
     pub(crate) mod not_run;
     pub(crate) mod profiles;
@@ -28,6 +29,8 @@ mod names;
 mod often;
 mod orphan_rings;
 mod profiles;
+mod readme;
+mod recipes;
 mod state;
 mod tracefs;
 mod user_stacks;

@@ -21,7 +21,7 @@ impl Args for Filters {
                     .value_name("EVENTS[: EXPR]")
                     .action(ArgAction::Append)
                     .value_parser(|text: &str| ReportFilter::parse(text).map_err(|e| format!("\n{e}")))
-                    .help("Only the events that match, as in `sched/sched_switch: next_pid == 1`"),
+                    .help("Only the events that match, as in `sched_switch: next_pid == 1`"),
             )
             .arg(
                 Arg::new(INVERT)

@@ -12,7 +12,9 @@ use rtrace::units::Pid;
 /// Selection of events, besides `-F`.
 #[derive(clap::Args, Clone, Default)]
 pub(crate) struct SelectArgs {
-    /// Only the events that pass a filter of the kernel's language, as in `sched:sched_switch: prev_prio < 100`
+    /// Only the events that pass a filter of the kernel's language
+    ///
+    /// As in `sched:sched_switch: prev_prio < 100`.
     #[arg(long = "filter", value_name = "EVENTS[: EXPR]", value_parser = kernel_filter)]
     kernel: Vec<EventFilter>,
     /// Only events of these tasks
@@ -21,7 +23,9 @@ pub(crate) struct SelectArgs {
     /// Only what the tasks of these processes did, in recordings made with -O record-tgid
     #[arg(long, value_name = "PID,...", value_delimiter = ',')]
     tgid: Vec<i32>,
-    /// Only what tasks of this name did; may be a glob and be given several times
+    /// Only what tasks of this name did
+    ///
+    /// The name may be a glob; the option may be given several times.
     #[arg(long, value_name = "NAME")]
     comm: Vec<String>,
     /// Hide events in hard-interrupt context

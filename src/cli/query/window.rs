@@ -8,13 +8,17 @@ use rtrace::units::{Timestamp, parse_duration};
 /// The part of the recording to show.
 #[derive(clap::Args, Clone, Default, PartialEq, Eq)]
 pub(crate) struct WindowArgs {
-    /// Only from this time on: seconds as printed, +TIME from the start, -TIME from the end
+    /// Only from this time on (as printed; +TIME, -TIME: of start, end)
+    ///
+    /// Seconds as they are printed, +TIME from the start, -TIME from the end.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time_spec)]
     since: Option<TimeSpec>,
     /// Only up to this time
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = time_spec)]
     until: Option<TimeSpec>,
-    /// Only around this time: a millisecond to each side, or what stands after `±` or `+-`
+    /// Only around this time: 1 ms to each side, or W
+    ///
+    /// W stands after `±` or `+-`.
     #[arg(long, value_name = "TIME[±W]", allow_hyphen_values = true, conflicts_with_all = ["since", "until"],
           value_parser = around)]
     around: Option<(TimeSpec, u64)>,

@@ -31,7 +31,7 @@ pub(crate) struct RecorderArgs {
     #[arg(long, conflicts_with = "verbose")]
     pub(super) dry_run: bool,
     /// Keep only the newest events of each CPU: SIZE on the disk for each (KiB, or with K, M, G)
-    #[arg(short = 'm', long = "max-per-cpu", value_name = "SIZE", value_parser = kib, help_heading = "Disk",
+    #[arg(short = 'm', long = "max-per-cpu", value_name = "SIZE", value_parser = kib,
           conflicts_with_all = ["ring", "max_size"])]
     pub(super) max_per_cpu: Option<ByteSize>,
     /// Poll the ring buffers instead of sleeping until woken: fewer interrupts on the traced CPUs, more work on the others
@@ -49,8 +49,10 @@ pub(crate) struct RecorderArgs {
     /// File format: 7, or 6 for older tools (uncompressed; briefly needs twice the disk space)
     #[arg(long, value_name = "VERSION", default_value_t = 7, value_parser = clap::value_parser!(u8).range(6..=7))]
     pub(super) file_version: u8,
-    /// Return as soon as recording runs, and record in the background until a signal or the end of CMD; what it says from
-    /// then on goes to a file (`2>log`) or nowhere
+    /// Return as soon as recording runs, and record in the background
+    ///
+    /// It ends by a signal, or with CMD. Standard output and standard error of the caller are let go of: what it says from then
+    /// on goes to a file (`2>log`) or nowhere.
     #[arg(long, conflicts_with = "dry_run")]
     pub(super) daemonize: bool,
     /// With --daemonize: file to write the recorder's PID to
@@ -60,7 +62,7 @@ pub(crate) struct RecorderArgs {
     #[arg(long, hide = true)]
     pub(super) daemonized: bool,
     /// -p blk: record this block device only; all disks without it
-    #[arg(long = "device", value_name = "DEVICE", help_heading = "Tracers")]
+    #[arg(long = "device", value_name = "DEVICE")]
     pub(super) devices: Vec<String>,
     /// Taken for trace-cmd's sake: what rtrace itself says always goes to stderr
     #[arg(long = "stderr", hide = true)]

@@ -65,7 +65,9 @@ pub(crate) struct Args {
     /// Output format of the events
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     format: Format,
-    /// Columns of --format csv: ts, cpu, pid, comm, event, system, name, source, buffer, lost, fields, or fields of events
+    /// Columns of --format csv
+    ///
+    /// ts, cpu, pid, comm, event, system, name, source, buffer, lost, fields, or fields of events.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     fields: Vec<String>,
     /// The JSON Schema of what --format json prints: of any file, or of the files given
@@ -132,7 +134,9 @@ pub(crate) struct Layout {
     /// The time since the line before, after each time stamp
     #[arg(long)]
     ts_diff: bool,
-    /// Print the time that each task waited for its CPU after it was woken, and an account at the end
+    /// Print how long each task waited for its CPU after it was woken
+    ///
+    /// And an account of it at the end.
     #[arg(short = 'w', long)]
     wakeups: bool,
     /// A line where a sub-buffer of the ring buffer begins

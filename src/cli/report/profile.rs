@@ -10,10 +10,10 @@ use std::io::Write;
 
 /// Options of a profile.
 #[derive(clap::Args, Clone)]
-#[command(next_help_heading = "Profile")]
 pub(crate) struct ProfileArgs {
-    /// Print where tasks spent their time: blocked, waiting for a CPU, in the kernel; from what record --profile
-    /// recorded
+    /// Print where tasks spent their time
+    ///
+    /// Blocked, waiting for a CPU, in the kernel; from what `record --profile` recorded.
     #[arg(long, conflicts_with_all = ["count", "summary", "wakeups"])]
     pub(super) profile: bool,
     #[command(flatten)]

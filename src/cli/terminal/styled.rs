@@ -11,6 +11,8 @@ pub(crate) enum Sequence {
     Lost,
     /// Colour of what is less important.
     Dim,
+    /// Weight of headings.
+    Strong,
     /// The terminal's own colours.
     Plain,
     /// Clears the screen.
@@ -31,6 +33,7 @@ impl Sequence {
             Sequence::Name => b"\x1b[36m",
             Sequence::Lost => b"\x1b[1;31m",
             Sequence::Dim => b"\x1b[2m",
+            Sequence::Strong => b"\x1b[1m",
             Sequence::Plain => b"\x1b[0m",
             Sequence::ClearScreen => b"\x1b[2J",
             Sequence::Home => b"\x1b[H",

@@ -153,7 +153,9 @@ impl Traced {
 /// Duration and target buffer, for commands that restore tracefs on exit.
 #[derive(clap::Args)]
 pub(crate) struct SessionArgs {
-    /// End after TIME (seconds, or with ms, m, h); CMD goes on and is waited for
+    /// End after TIME (seconds, or with ms, m, h)
+    ///
+    /// CMD goes on and is waited for.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     duration: Option<Duration>,
     /// End CMD after TIME and exit with 124

@@ -68,16 +68,13 @@ impl clap::Args for InOrder {
             Arg::new(id).short(short).long(id).value_name(value).action(ArgAction::Append)
         };
         let command = command
-            .arg(
-                each("event", 'e', "EVENT")
-                    .help("Record an event: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either half"),
-            )
+            .arg(each("event", 'e', "EVENT").help("Record events: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either"))
             .arg(
                 Arg::new("for")
                     .long("for")
                     .value_name("ANALYSIS,...")
                     .action(ArgAction::Append)
-                    .help("Record the events that an analysis reads: sched, irq, syscalls, io (see rtrace analyze)"),
+                    .help("Record the events that an analysis reads: sched, irq, syscalls, io"),
             )
             .arg(each("filter", 'f', "FILTER").allow_hyphen_values(true).help("Filter for the -e before it"))
             .arg(each("trigger", 'R', "TRIGGER").allow_hyphen_values(true).help("Set a trigger on the -e before it"))
@@ -91,16 +88,16 @@ impl clap::Args for InOrder {
             )
             .arg(
                 each("instance", 'B', "INSTANCE")
-                    .help("Record in this instance too; options after it belong to it (made and removed if absent)"),
+                    .help("Record in this instance too; options after it belong to it")
+                    .long_help(
+                        "Record in this instance too; options after it belong to it (made and removed if absent)",
+                    ),
             )
             .arg(
                 each("buffer-size", 'b', "SIZE")
-                    .help("Ring buffer per CPU: KiB, or with K, M, G; the kernel's default is 1408K"),
+                    .help("Ring buffer per CPU: KiB, or with K, M, G; the kernel has 1408K"),
             )
-            .arg(
-                each("clock", 'C', "CLOCK")
-                    .help("Trace clock: local, global, mono, boot, ... (rtrace list -C), or tsc2nsec"),
-            );
+            .arg(each("clock", 'C', "CLOCK").help("Trace clock: local, global, mono, boot, tsc2nsec, ... (list -C)"));
         super::tracers::augment(command)
     }
 

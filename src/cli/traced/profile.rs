@@ -7,7 +7,6 @@ use rtrace::tracefs::{EventSelection, Tracefs};
 
 /// The events to record for a profile.
 #[derive(clap::Args, Clone)]
-#[command(next_help_heading = "Profile")]
 pub(crate) struct ProfileArgs {
     /// Record what report --profile wants: the scheduler with stack traces, interrupts, page faults, system calls, functions
     #[arg(long)]
@@ -24,7 +23,6 @@ pub(crate) struct ProfileArgs {
 
 /// The part of a profile to record.
 #[derive(clap::Args, Clone)]
-#[command(next_help_heading = "Profile")]
 pub(crate) struct WhatArgs {
     /// For the profile, record only the events and the tracer that are named
     #[arg(short = 'S', long = "only-named")]

@@ -6,18 +6,16 @@ use rtrace::trigger::FunctionTrigger;
 
 /// Adds the options that belong to an instance.
 pub(super) fn augment(command: clap::Command) -> clap::Command {
-    let each = |id: &'static str, value: &'static str| {
-        Arg::new(id).long(id).value_name(value).action(ArgAction::Append).help_heading("Tracers")
-    };
-    let flag = |id: &'static str| {
-        Arg::new(id).long(id).action(ArgAction::Append).num_args(0).default_missing_value("").help_heading("Tracers")
-    };
+    let each =
+        |id: &'static str, value: &'static str| Arg::new(id).long(id).value_name(value).action(ArgAction::Append);
+    let flag = |id: &'static str| Arg::new(id).long(id).action(ArgAction::Append).num_args(0).default_missing_value("");
     command
         .arg(each("tracer", "TRACER").short('p').help("Run a tracer: function, function_graph, ... (rtrace list -t)"))
         .arg(
             each("function", "FUNC")
                 .short('l')
-                .help("Trace only these functions (name, glob, regular expression), or FUNC:COMMAND"),
+                .help("Trace only these functions (name or glob), or FUNC:COMMAND")
+                .long_help("Trace only these functions (name, glob, regular expression), or FUNC:COMMAND"),
         )
         .arg(
             each("no-function", "FUNC")
@@ -43,7 +41,6 @@ pub(super) fn augment(command: clap::Command) -> clap::Command {
 
 /// Settings that all instances share.
 #[derive(clap::Args, Clone)]
-#[command(next_help_heading = "Tracers")]
 pub(crate) struct MachineArgs {
     /// function_graph: follow calls to this depth
     #[arg(long, value_name = "N")]

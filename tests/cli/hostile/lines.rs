@@ -53,6 +53,8 @@ pub(super) const OF_FILES: &Lines = &[
     ("report", "!report --symbols user FILE"),
     ("report", "report --fields ATTACK --format csv FILE"),
     ("report", "report noATTACK ATTACKno"),
+    ("completions", "completions bash"),
+    ("completions", "complete zsh rtrace report ATTACK"),
     ("dump", "?dump FILES"),
     ("dump", "!dump --all FILE"),
     ("dump", "?dump --validate FILE"),

@@ -1,0 +1,46 @@
+//! `rtrace help [COMMAND|TOPIC]`.
+
+use super::page;
+use super::topics::TOPICS;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::terminal::{colors_are_wanted, size, stdout, stdout_is_terminal};
+
+/// Show help on a command or a topic
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Command (and subcommand) or topic; without one, list them all
+    #[arg(value_name = "COMMAND|TOPIC")]
+    name: Vec<String>,
+}
+
+/// Prints the page or the command's help.
+pub(crate) fn run(args: &Args, mut root: clap::Command) -> Result<Exit, Failure> {
+    if let [name] = args.name.as_slice()
+        && let Some(topic) = TOPICS.iter().find(|topic| topic.name == name)
+    {
+        return print(topic.text);
+    }
+    root.build();
+    let mut command = &mut root;
+    for name in &args.name {
+        let parent = command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned();
+        command = match command.find_subcommand_mut(name) {
+            Some(sub) => sub,
+            None => {
+                let error = anyhow::anyhow!("failed to find help on `{name}`: `{parent}` has no such subcommand");
+                return Err(Failure::new(Exit::Usage, error).hint("`rtrace help` lists the commands and topics."));
+            }
+        };
+    }
+    command.print_long_help()?;
+    Ok(Exit::Success)
+}
+
+/// Prints a topic as wide as the terminal, [`page::WIDTH`] columns at most; that wide into a pipe or a file.
+fn print(text: &str) -> Result<Exit, Failure> {
+    let terminal = stdout_is_terminal();
+    let columns = if terminal { size().map_or(page::WIDTH, |(columns, _)| columns) } else { page::WIDTH };
+    let styled = page::render(text, columns.min(page::WIDTH), terminal && colors_are_wanted());
+    stdout().styled(&styled)?;
+    Ok(Exit::Success)
+}

@@ -1,0 +1,161 @@
+//! The commands by task. A new command gets its line here; a test names the one that has none.
+
+use super::page::WIDTH;
+use super::topics;
+use crate::cli::terminal::size;
+use clap::builder::Styles;
+
+/// A task, and the commands for it.
+pub(super) struct Group {
+    pub(super) title: &'static str,
+    pub(super) commands: &'static [Entry],
+}
+
+/// A command: its name, the ring buffer or file it acts on, and what is there when it has ended.
+pub(super) struct Entry(pub(super) &'static str, pub(super) &'static str, pub(super) &'static str);
+
+const OWN: &str = "an instance of its own; with --top the top level, with -B also that instance";
+const TOP: &str = "the top level; -B, -a: instances";
+const FILES: &str = "recordings (trace.dat), no buffer";
+const NOTHING: &str = "nothing";
+
+/// All groups, in the order of `rtrace --help`.
+pub(super) const GROUPS: &[Group] = &[
+    Group {
+        title: "Record",
+        commands: &[
+            Entry("record", OWN, "FILE; all settings are put back (-k: they stay)"),
+            Entry("stream", OWN, "nothing: all settings are put back"),
+            Entry(
+                "extract",
+                "the top level; -B, -a: instances; -s: the snapshot",
+                "FILE; tracing off, the events taken out",
+            ),
+            Entry(
+                "recover",
+                "an unfinished FILE and its recorder's instance",
+                "FILE complete; all settings are put back",
+            ),
+        ],
+    },
+    Group {
+        title: "Read",
+        commands: &[
+            Entry("report", FILES, NOTHING),
+            Entry("convert", FILES, "OUT"),
+            Entry("split", FILES, "the parts; the recording as it was"),
+            Entry("dump", FILES, NOTHING),
+            Entry("options", "no buffer: this program's wordings", NOTHING),
+        ],
+    },
+    Group {
+        title: "Analyse",
+        commands: &[
+            Entry("analyze", FILES, NOTHING),
+            Entry("check", FILES, "nothing but the reports asked for"),
+            Entry("diff", "recordings, or summaries of them", "nothing but the reports asked for"),
+            Entry("baseline", "recordings, or summaries of them", "OUT, of `save` and `compare --update`"),
+            Entry("profile", "an instance of its own; with --input a recording", "nothing: all settings are put back"),
+            Entry(
+                "latency",
+                "an instance of its own; --top, -B: another; -i: a recording",
+                "nothing: all that was set up is removed",
+            ),
+            Entry(
+                "hist",
+                "an instance of its own; --top, -B: another; -i: a recording",
+                "nothing; of `hist start` a histogram, until `hist stop`",
+            ),
+            Entry("mem", FILES, NOTHING),
+            Entry("stack", "the stack tracer of the whole machine", "the tracer on after --start, off after --stop"),
+        ],
+    },
+    Group {
+        title: "Steer the kernel",
+        commands: &[
+            Entry("start", "the top level; options after -B: that instance", "tracing on as set, until `rtrace reset`"),
+            Entry("set", "the top level; options after -B: that instance", "the settings, until `rtrace reset`"),
+            Entry("stop", TOP, "the buffers with their events, and off"),
+            Entry("restart", TOP, "the buffers on"),
+            Entry("clear", TOP, "the buffers empty, the settings as they were"),
+            Entry(
+                "reset",
+                "the top level; -B, -a: instances; --stale: what killed recorders changed",
+                "the state after boot",
+            ),
+            Entry("show", "the top level; -B: an instance", "nothing; -p takes the events out"),
+            Entry("stat", TOP, NOTHING),
+            Entry("filter", "the top level; -B: an instance", "the filters, until `filter clear`"),
+            Entry("trigger", "the top level; -B: an instance", "the triggers, until `trigger clear`"),
+            Entry("snapshot", "the top level; -B: an instance", "the spare buffer, until `snapshot free`"),
+            Entry("instance", "the instance that is named", "the instance, until `instance remove`"),
+            Entry("probe", "no buffer: events of the whole machine", "the events, until `probe remove` or a reboot"),
+            Entry(
+                "synth",
+                "the instance rtrace-synth; --top, -B: another; sql -i: a recording",
+                "the event and its triggers, until `synth remove`",
+            ),
+        ],
+    },
+    Group {
+        title: "Manage",
+        commands: &[
+            Entry("doctor", "no buffer: what this machine has", "nothing; tracefs mounted, if root finds it is not"),
+            Entry("list", "no buffer: what the kernel offers", NOTHING),
+            Entry("check-events", "no buffer: the formats of this kernel's events", NOTHING),
+            Entry("completions", "no buffer", NOTHING),
+            Entry("help", "no buffer", NOTHING),
+        ],
+    },
+];
+
+/// The buffer that a command acts on and what it leaves behind; `None` if it is in no group.
+pub(crate) fn effects(command: &str) -> Option<(&'static str, &'static str)> {
+    let mut entries = GROUPS.iter().flat_map(|group| group.commands);
+    entries.find(|entry| entry.0 == command).map(|entry| (entry.1, entry.2))
+}
+
+/// The help of the program itself: the groups, each command with its line, and the topics.
+pub(super) fn overview(root: &clap::Command) -> String {
+    let width = size().map_or(WIDTH, |(columns, _)| columns.clamp(40, WIDTH));
+    let styles = Styles::styled();
+    let (head, word) = (styles.get_header(), styles.get_literal());
+    let names = GROUPS.iter().flat_map(|group| group.commands).map(|entry| entry.0.len());
+    let column = names.max().unwrap_or(0) + 4;
+    let mut text = String::new();
+    for group in GROUPS {
+        text.push_str(&format!("{head}{}:{head:#}\n", group.title));
+        for Entry(name, ..) in group.commands {
+            let Some(command) = root.find_subcommand(name) else { continue };
+            let mut about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            let aliases: Vec<&str> = command.get_visible_aliases().collect();
+            if !aliases.is_empty() {
+                about.push_str(&format!(" [alias: {}]", aliases.join(", ")));
+            }
+            let gap = " ".repeat(column.saturating_sub(name.len() + 2));
+            let about = wrapped(&about, column, width);
+            text.push_str(&format!("  {word}{name}{word:#}{gap}{about}\n"));
+        }
+        text.push('\n');
+    }
+    text.push_str(&format!("{head}Topics of `rtrace help`:{head:#}\n{}", topics::list()));
+    text
+}
+
+/// `text` in lines that end before `width`, those after the first beginning at `column`.
+fn wrapped(text: &str, column: usize, width: usize) -> String {
+    let (mut lines, mut at) = (String::new(), column);
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if at > column && at + 1 + length > width {
+            lines.push_str(&format!("\n{}", " ".repeat(column)));
+            at = column;
+        } else if at > column {
+            lines.push(' ');
+            at += 1;
+        }
+        lines.push_str(word);
+        at += length;
+    }
+    lines
+}

@@ -1,0 +1,190 @@
+//! The options of the large commands by heading, in the order of the help. `-h` shows the common ones, `--help` all.
+//!
+//! An option stands here by its long name, or by its letter if it has no other. Names that a command lacks are passed
+//! over, so that commands that share options share sections. A test names the options of these commands that stand
+//! nowhere, and those that stand in no command.
+
+/// Options under a heading.
+pub(super) struct Section {
+    pub(super) heading: &'static str,
+    /// Shown by `-h` and `--help`.
+    pub(super) common: &'static [&'static str],
+    /// Shown by `--help` alone.
+    pub(super) rare: &'static [&'static str],
+}
+
+const fn section(heading: &'static str, common: &'static [&'static str], rare: &'static [&'static str]) -> Section {
+    Section { heading, common, rare }
+}
+
+/// Options that choose what is traced: record, stream, profile, start, set.
+const TRACED: &[Section] = &[
+    section("Events", &["event", "for", "filter", "trigger"], &["v", "ignore-unknown"]),
+    section("Tasks", &["pid", "follow", "children"], &["user"]),
+    section(
+        "Tracers",
+        &["tracer", "function", "graph-function", "stack-trace"],
+        &[
+            "max-graph-depth",
+            "option",
+            "no-function",
+            "module",
+            "func-stack",
+            "threshold",
+            "no-function-trace",
+            "no-ftrace",
+            "cmdlines-size",
+            "device",
+        ],
+    ),
+    section("Ring buffer", &["instance", "buffer-size", "clock"], &["top", "cpumask", "subbuf-size", "self"]),
+    section("Profile", &[], &["profile", "only-named", "hook", "global-irqs", "by-comm"]),
+    section(
+        "Output",
+        &["output", "input", "format", "json", "max-size", "ring", "ring-time", "t", "quiet"],
+        &[
+            "min-free",
+            "max-per-cpu",
+            "compression",
+            "file-version",
+            "all-formats",
+            "proc-map",
+            "date",
+            "ts-offset",
+            "tsc2nsec",
+            "N",
+            "stderr",
+        ],
+    ),
+    section(
+        "Run",
+        &["duration", "timeout", "max-lost", "assert", "dry-run", "daemonize"],
+        &["summary-json", "pid-file", "keep", "keep-all", "priority", "poll", "sleep", "nosplice", "fork"],
+    ),
+    section("General", &["verbose", "help"], &["tracefs"]),
+];
+
+/// Options that choose events of recordings: report, convert.
+const READ: &[Section] = &[
+    section("Files", &["input", "output", "to", "force"], &["file-version", "compression"]),
+    section(
+        "Events",
+        &["F", "filter", "cpu", "pid", "comm", "first", "last"],
+        &["invert", "tgid", "no-irq", "no-softirq", "filter-test"],
+    ),
+    section(
+        "Time",
+        &["since", "until", "around", "t"],
+        &["ts-diff", "align", "align-ts", "ts-offset", "raw-ts", "nodate", "ts2secs"],
+    ),
+    section(
+        "Layout",
+        &["format", "fields", "R", "l"],
+        &[
+            "color",
+            "N",
+            "L",
+            "raw-events",
+            "no-handler",
+            "option",
+            "symbols",
+            "symfs",
+            "kallsyms",
+            "boundary",
+            "json-schema",
+        ],
+    ),
+    section(
+        "Instead of the events",
+        &["summary", "count", "wakeups", "profile"],
+        &["json", "top-tasks", "global-irqs", "by-comm", "hook", "ts-check"],
+    ),
+    section(
+        "Facts of the file",
+        &["stat", "uname", "event-names"],
+        &[
+            "version",
+            "cpus",
+            "events",
+            "event",
+            "first-event",
+            "last-event",
+            "check-events",
+            "endian",
+            "page-size",
+            "functions",
+            "printk",
+        ],
+    ),
+    section("General", &["help"], &["threads"]),
+];
+
+/// Options of show.
+const SHOW: &[Section] = &[
+    section("Buffer", &["instance", "pipe", "snapshot", "cpu"], &[]),
+    section("Event", &["hist", "trigger", "filter"], &[]),
+    section(
+        "Knobs",
+        &[
+            "tracing-on",
+            "current-tracer",
+            "buffer-size",
+            "buffer-total-size",
+            "buffer-subbuf-size",
+            "buffer-percent",
+            "ftrace-filter",
+            "ftrace-notrace",
+            "ftrace-pid",
+            "graph-function",
+            "graph-notrace",
+            "cpumask",
+            "max-latency",
+        ],
+        &[],
+    ),
+    section("Output", &["path", "json"], &[]),
+    section("General", &["help", "tracefs"], &[]),
+];
+
+/// The layout of a command's options; `None` if it has few, or one of its own.
+pub(super) fn of(command: &str) -> Option<&'static [Section]> {
+    match command {
+        "record" | "stream" | "profile" | "start" | "set" => Some(TRACED),
+        "report" | "convert" => Some(READ),
+        "show" => Some(SHOW),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::help::arrange::{complete, named};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_option_stands_once() {
+        let root = complete(crate::cli::bare_command_line());
+        for (commands, sections) in [
+            (&["record", "stream", "profile", "start", "set"][..], TRACED),
+            (&["report", "convert"], READ),
+            (&["show"], SHOW),
+        ] {
+            let listed: Vec<&str> = sections.iter().flat_map(|s| s.common.iter().chain(s.rare)).copied().collect();
+            let mut unused: BTreeSet<&str> = listed.iter().copied().collect();
+            assert_eq!(unused.len(), listed.len(), "an option stands twice: {listed:?}");
+            for name in commands {
+                let command = root.find_subcommand(name).expect("a command");
+                for arg in command.get_arguments().filter(|arg| !arg.is_positional()) {
+                    let found = listed.iter().find(|key| named(arg, key));
+                    assert!(
+                        found.is_some() || arg.is_hide_set(),
+                        "{name}: {arg} stands in no section of help/layout.rs"
+                    );
+                    found.map(|key| unused.remove(key));
+                }
+            }
+            assert!(unused.is_empty(), "no command has {unused:?}");
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! `rtrace help`, and the shape of every page of help.
+//!
+//! - [`topics`]: the pages of `docs/reference`, so that the documentation and the help cannot differ;
+//! - [`page`]: such a page, laid out for a terminal or a pipe;
+//! - [`groups`]: the commands by task, with the buffer that each acts on and what it leaves behind;
+//! - [`layout`]: the options of the large commands by heading, the common ones first;
+//! - [`arrange`]: all this added to clap's description of the command line;
+//! - [`command`]: the command itself.
+
+mod arrange;
+mod command;
+mod groups;
+mod layout;
+mod page;
+mod topics;
+
+pub(crate) use arrange::complete;
+pub(crate) use command::{Args, run};
+pub(crate) use groups::effects;
+pub(crate) use topics::{FIRST_STEPS, TOPICS};

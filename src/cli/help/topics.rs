@@ -1,0 +1,80 @@
+//! The pages of `rtrace help` on what is not a command: exit codes, recipes, the little languages.
+
+/// The output of `rtrace` alone.
+pub(crate) const FIRST_STEPS: &str = include_str!("../../../docs/reference/first-steps.md");
+
+/// A page of `rtrace help`.
+pub(crate) struct Topic {
+    /// The word after `rtrace help`.
+    pub(crate) name: &'static str,
+    /// One line for the list of topics.
+    pub(crate) about: &'static str,
+    /// The whole page.
+    pub(crate) text: &'static str,
+}
+
+/// The pages, in the order in which `rtrace help` lists them. A page that is named as a command is shown by
+/// `rtrace help NAME`; the command's own options are shown by `rtrace NAME --help`.
+pub(crate) const TOPICS: &[Topic] = &[
+    Topic {
+        name: "recipes",
+        about: "Twelve questions, each with the commands that answer it",
+        text: include_str!("../../../docs/reference/recipes.md"),
+    },
+    Topic {
+        name: "exit-codes",
+        about: "What each exit code means",
+        text: include_str!("../../../docs/reference/exit-codes.md"),
+    },
+    Topic {
+        name: "convert",
+        about: "Formats that recordings are converted to",
+        text: include_str!("../../../docs/reference/convert.md"),
+    },
+    Topic {
+        name: "analyses",
+        about: "What each number of `rtrace analyze` means",
+        text: include_str!("../../../docs/reference/analyses.md"),
+    },
+    Topic {
+        name: "assertions",
+        about: "The language of `rtrace check`, and what its verdicts mean",
+        text: include_str!("../../../docs/reference/assertions.md"),
+    },
+    Topic {
+        name: "comparisons",
+        about: "What each number and verdict of `rtrace diff` means",
+        text: include_str!("../../../docs/reference/comparisons.md"),
+    },
+    Topic {
+        name: "filter",
+        about: "The language of event filters",
+        text: include_str!("../../../docs/reference/filter.md"),
+    },
+    Topic {
+        name: "probe",
+        about: "The language of dynamic events",
+        text: include_str!("../../../docs/reference/probe.md"),
+    },
+    Topic {
+        name: "trigger",
+        about: "The language of triggers",
+        text: include_str!("../../../docs/reference/trigger.md"),
+    },
+    Topic {
+        name: "hist",
+        about: "Histograms: keys, modifiers, variables, actions",
+        text: include_str!("../../../docs/reference/hist.md"),
+    },
+    Topic {
+        name: "synth",
+        about: "Synthetic events, from options and from SQL",
+        text: include_str!("../../../docs/reference/synth.md"),
+    },
+];
+
+/// The topics with a line each, for the end of `rtrace help`.
+pub(super) fn list() -> String {
+    let width = TOPICS.iter().map(|topic| topic.name.len()).max().unwrap_or(0);
+    TOPICS.iter().map(|Topic { name, about, .. }| format!("  {name:width$}  {about}\n")).collect()
+}

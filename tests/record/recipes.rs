@@ -1,0 +1,51 @@
+//! The recipes of `rtrace help recipes`, done on this machine's kernel. What it cannot do here (histograms, other
+//! boots) is done in guests, with all others, by `tests/kernel/examples.rs`.
+
+use crate::common::environment::TestEnvironment;
+use crate::common::help_examples::commands;
+use crate::host::kernel;
+
+/// Verbs that this test leaves to guests: the first two need histograms, the third takes events out of the top level.
+const IN_GUESTS: [&str; 3] = ["rtrace latency ", "rtrace hist ", "rtrace extract "];
+
+#[test]
+fn answer_their_questions() {
+    let Some((_, _alone)) = kernel() else { return };
+    let page = include_str!("../../docs/reference/recipes.md");
+    let recipes: Vec<&str> = page.split("\n## ").skip(1).collect();
+    assert_eq!(recipes.len(), 12);
+    let mut wrong = String::new();
+    for recipe in recipes {
+        let (question, _) = recipe.split_once('\n').expect("a question");
+        let commands = commands(recipe);
+        assert!(commands.len() >= 2, "{question}: {commands:?}");
+        let env = TestEnvironment::new();
+        let mut container = env.command("sh");
+        let mut container = container.args(["-c", "while sleep 0.01; do :; done"]).spawn().expect("a process");
+        std::fs::write(env.path().join("procs"), format!("{}\n", container.id())).expect("a list of processes");
+        for command in commands.iter().filter(|command| !IN_GUESTS.iter().any(|verb| command.starts_with(verb))) {
+            if command.contains("last.dat") {
+                continue; // of the boot before
+            }
+            let line = command
+                .replace("rtrace ", concat!(env!("CARGO_BIN_EXE_rtrace"), " "))
+                .replace("--duration 10s", "--duration 200ms")
+                .replace("-- make", "-- sh -c 'ls -l /; sleep 0.01; ls /'")
+                .replace("./server", "ls -l /")
+                .replace("/sys/fs/cgroup/web/cgroup.procs", "procs");
+            let outcome = env.run("sh", &["-c", &line]);
+            let redirected = command.contains(" > ");
+            let records = command.starts_with("rtrace record");
+            let said = records || redirected || !outcome.stdout().is_empty() || command.contains("nginx");
+            // A machine whose files lie in memory has no requests to devices.
+            if command.contains("io.dat") && outcome.stderr().contains("holds no whole requests") {
+                continue;
+            }
+            if outcome.status() != Some(0) || !said {
+                wrong.push_str(&format!("{question}\n{line}\n{:?}: {}\n", outcome.status(), outcome.stderr()));
+            }
+        }
+        container.kill().and_then(|()| container.wait()).expect("its end");
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
