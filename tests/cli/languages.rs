@@ -173,43 +173,23 @@ fn what_the_kernel_lacks_is_named_with_its_config() {
     assert!(!env.path().join("x.dat").exists());
 }
 
-/// The completions that bash offers after `line`.
-fn offered(line: &str) -> Option<String> {
-    let script = format!(
-        "source {}/completions/rtrace.bash; COMP_WORDS=({line} ''); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
-         _rtrace rtrace '' \"${{COMP_WORDS[COMP_CWORD-1]}}\"; echo \"${{COMPREPLY[*]}}\"",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    let output = crate::common::bounded::output(std::process::Command::new("bash").args(["-c", &script])).ok()?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    Some(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
 #[test]
 fn shells_offer_the_words_of_the_languages() {
-    let cases = [
-        ("rtrace hist sched:sched_switch --key", "common_stacktrace"),
-        ("rtrace hist sched:sched_switch --action", "onchange"),
-        ("rtrace hist sched:sched_switch --if", ".ustring"),
-        ("rtrace trigger add sched:sched_switch", "enable_event:"),
-        ("rtrace probe add", "uretprobe"),
-        ("rtrace synth create x --delta", "usecs:"),
-        ("rtrace synth sql select", "TIMESTAMP_DELTA_USECS"),
-        ("rtrace filter set sched:sched_switch", "CPUS"),
-    ];
-    for (line, word) in cases {
-        let Some(words) = offered(line) else {
-            not_run("this machine has no bash");
-            return;
-        };
-        assert!(words.split_whitespace().any(|offered| offered == word), "{line}: {words}");
-    }
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("completions");
-    for file in ["_rtrace", "rtrace.fish"] {
-        let text = fs::read_to_string(folder.join(file)).expect("the completions are there").replace('\\', "");
-        for (_, word) in cases {
-            assert!(text.contains(word), "{file} lacks {word}");
-        }
+    let env = TestEnvironment::new();
+    for (line, word) in [
+        ("rtrace hist sched:sched_switch --key ", "common_stacktrace"),
+        ("rtrace hist sched:sched_switch --key next_pid.", "next_pid.hex"),
+        ("rtrace hist sched:sched_switch --action ", "onchange"),
+        ("rtrace hist sched:sched_switch --if 'ip.", "ip.function"),
+        ("rtrace hist sched:sched_switch --if 'CPU == 1 && ", "CPU == 1 && COMM"),
+        ("rtrace trigger add sched:sched_switch enable", "enable_event:"),
+        ("rtrace probe add ", "uretprobe"),
+        ("rtrace synth create x --delta ", "usecs:"),
+        ("rtrace synth sql select ", "TIMESTAMP_DELTA_USECS"),
+        ("rtrace filter set sched:sched_switch ", "CPUS"),
+    ] {
+        let offered = env.rtrace(&["complete", "bash", line]).exits(0).stdout();
+        assert!(offered.lines().any(|offered| offered.split('\t').next() == Some(word)), "{line}: {offered}");
     }
 }
 

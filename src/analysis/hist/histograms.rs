@@ -39,7 +39,6 @@ struct StackEvent {
 }
 
 /// The tables after all events so far, or copies of later events.
-#[expect(clippy::large_enum_variant, reason = "there is one per segment that is worked on")]
 pub enum HistPart {
     /// What the events counted.
     #[doc(hidden)]
@@ -134,12 +133,12 @@ impl<'a> Histograms<'a> {
         let is_its = next.cpu == record.cpu
             && self.events.id(next) == stacks.id.0
             && self.events.task(next) == self.events.task(record);
-        is_its.then(|| self.from_caller(next.data.get(stacks.caller..).unwrap_or_default()))
+        is_its.then(|| self.trimmed(next.data.get(stacks.caller..).unwrap_or_default()))
     }
 
     /// A recorded stack from where that of a trigger begins: two frames later, where it begins with the event's probe
     /// (kernels with the ORC unwinder).
-    fn from_caller<'s>(&self, stack: &'s [u8]) -> &'s [u8] {
+    fn trimmed<'s>(&self, stack: &'s [u8]) -> &'s [u8] {
         const PROBES: [&str; 3] = ["trace_event_raw_event_", "ftrace_syscall_enter", "ftrace_syscall_exit"];
         let size = usize::from(self.abi.long_size);
         let first = self.abi.uint(stack, 0, size).and_then(|address| self.symbols.kallsyms.function(address));

@@ -138,11 +138,9 @@ impl Table {
             let known = match self.map.get(&*row.key) {
                 Some(&at) => {
                     self.hits = self.hits.wrapping_add(row.hits);
-                    let known = self.rows.get_mut(at as usize);
-                    known.map(|known| {
-                        known.hits = known.hits.wrapping_add(row.hits);
-                        known
-                    })
+                    let Some(known) = self.rows.get_mut(at as usize) else { continue };
+                    known.hits = known.hits.wrapping_add(row.hits);
+                    Some(known)
                 }
                 None => self.insert(&row.key, row.hits),
             };

@@ -51,8 +51,36 @@ fn options(command: &Command) -> Vec<Candidate> {
     found
 }
 
-/// The values of an option or an argument, by what its placeholder in the help says.
+/// The values of an option or an argument: what lives, and the words of its language.
 fn of_value(root: &Command, context: &Context<'_>, arg: &Arg, current: &str) -> Option<Vec<Candidate>> {
+    let mut found = live_value(root, context, arg, current)?;
+    let is_event = arg.get_value_names().is_some_and(|names| names.iter().any(|name| name.starts_with("EVENT> <")));
+    if arg.is_hide_possible_values_set() && !(is_event && context.arguments.is_empty()) {
+        for word in language(arg, current) {
+            if !found.iter().any(|known| known.word == word.word) {
+                found.push(word);
+            }
+        }
+    }
+    Some(found)
+}
+
+/// The words of an argument's language after what is typed of it already; modifiers, which begin with a dot, after a name.
+fn language(arg: &Arg, current: &str) -> Vec<Candidate> {
+    let begin = current.rfind(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.'))).map_or(0, |at| at + 1);
+    let (head, word) = current.split_at(begin);
+    let name = word.split_once('.').map(|(name, _)| name).filter(|name| !name.is_empty());
+    let known = arg.get_possible_values();
+    let words = known.iter().filter_map(|value| match (value.get_name(), name) {
+        (modifier, Some(name)) if modifier.starts_with('.') => Some(format!("{head}{name}{modifier}")),
+        (modifier, None) if modifier.starts_with('.') => None,
+        (word, _) => Some(format!("{head}{word}")),
+    });
+    words.map(|word| Candidate::new(word, "")).collect()
+}
+
+/// The values of an option or an argument, by what its placeholder in the help says.
+fn live_value(root: &Command, context: &Context<'_>, arg: &Arg, current: &str) -> Option<Vec<Candidate>> {
     let known = arg.get_possible_values();
     if !known.is_empty() && !arg.is_hide_possible_values_set() {
         let shown = known.iter().filter(|value| !value.is_hide_set());

@@ -19,13 +19,13 @@ pub(crate) struct RecordedArgs {
     #[command(flatten)]
     window: WindowArgs,
     /// With -i: buffer to look at, if several hold events; the empty name for the top buffer
-    #[arg(long, value_name = "NAME", requires = "input")]
+    #[arg(long, value_name = "NAME", requires = "input", hide_short_help = true)]
     buffer: Option<String>,
     /// With -i: give tables no more room than the kernel's have (--size), and drop what finds none
-    #[arg(long, requires = "input")]
+    #[arg(long, requires = "input", hide_short_help = true)]
     kernel_map: bool,
     /// With -i: number of threads; the output is the same for any number [default: one per CPU]
-    #[arg(long, value_name = "N", requires = "input")]
+    #[arg(long, value_name = "N", requires = "input", hide_short_help = true)]
     threads: Option<NonZero<usize>>,
 }
 

@@ -18,10 +18,10 @@ use serde_json::json;
 #[derive(clap::Args)]
 pub(in super::super) struct TriggerArgs {
     /// With -i: another trigger, set before this one: 'sched:sched_waking hist:keys=pid:ts0=common_timestamp'
-    #[arg(long, value_name = "EVENT TRIGGER", requires = "input")]
+    #[arg(long, value_name = "EVENT TRIGGER", requires = "input", hide_short_help = true)]
     with: Vec<String>,
     /// With -i: a synthetic event, as `synthetic_events` takes it: 'wakeup u64 lat; pid_t pid'
-    #[arg(long, value_name = "NAME FIELDS", requires = "input", value_parser = definition)]
+    #[arg(long, value_name = "NAME FIELDS", requires = "input", value_parser = definition, hide_short_help = true)]
     synthetic: Vec<SynthDef>,
 }
 

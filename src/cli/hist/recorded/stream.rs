@@ -31,7 +31,7 @@ const RING: ByteSize = ByteSize(4 << 20);
 #[derive(clap::Args)]
 pub(crate) struct WhereArgs {
     /// Count in the kernel, or fail if it has no hist triggers
-    #[arg(long, conflicts_with = "in_user")]
+    #[arg(long, conflicts_with = "in_user", hide_short_help = true)]
     in_kernel: bool,
     /// Let the kernel record the events, and count them here as they come
     #[arg(long, conflicts_with_all = ["dry_run", "follow"])]
