@@ -5,7 +5,8 @@ use super::exit::{Exit, Failure};
 use crate::cli::terminal::note;
 use rtrace::format::EventFormat;
 use rtrace::syntax::Diagnostic;
-use rtrace::tracefs::{Error, EventName, EventSelection, Instance, Journal, Tracefs};
+use rtrace::tracefs::{Error, EventName, EventSelection, Feature, Instance, Journal, Tracefs};
+use rtrace::trigger::Action;
 
 /// The tracing directory and instance that a command works on.
 #[derive(clap::Args)]
@@ -88,5 +89,14 @@ pub(crate) fn warn(warnings: &[Diagnostic]) {
         for hint in warning.hints() {
             note!("  Hint: {hint}");
         }
+    }
+}
+
+/// The kernel feature that this action needs.
+pub(super) fn feature_of(action: &Action) -> Option<Feature> {
+    match action {
+        Action::Snapshot => Some(Feature::Snapshot),
+        Action::Hist(_) | Action::EnableHist(_) | Action::DisableHist(_) => Some(Feature::HistTriggers),
+        _ => None,
     }
 }

@@ -2,7 +2,7 @@
 //! not give, as of all triggers but filters and hist.
 
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::{language, trigger};
+use crate::cli::language;
 use rtrace::record::{CommandError, PlanError, RecordError};
 use rtrace::syntax::{Diagnostic, did_you_mean};
 use rtrace::tracefs::{Error, EventName, Tracefs};
@@ -77,7 +77,7 @@ pub(crate) fn explain(tracefs: &Tracefs, error: &RecordError) -> Option<Failure>
     let path = file.strip_suffix("/trigger")?.rsplit_once("events/")?.1;
     let wrong = match text.parse::<Trigger>() {
         Err(wrong) => wrong,
-        Ok(parsed) => match trigger::required(&parsed.action).map(|feature| tracefs.require(&feature)) {
+        Ok(parsed) => match language::feature_of(&parsed.action).map(|feature| tracefs.require(&feature)) {
             Some(Err(lacking)) => return Some(lacking.into()),
             _ => check(tracefs, &parsed, text, &EventName::parse(path)?)?,
         },

@@ -5,7 +5,7 @@ mod remove;
 use super::exit::{Exit, Failure};
 use super::hist::clock_note;
 use super::keywords::{FILTERS, TRIGGERS, words as offer};
-use super::language::{TargetArgs, format, invalid, report_others, select, select_or_all, warn};
+use super::language::{TargetArgs, feature_of, format, invalid, report_others, select, select_or_all, warn};
 use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
 use remove::{Wanted, remove_lines, verify};
@@ -154,15 +154,6 @@ fn complete(args: &AddArgs, text: &str) -> Result<(Trigger, String), Failure> {
     Ok((trigger, text))
 }
 
-/// The kernel feature that this action needs.
-pub(super) fn required(action: &Action) -> Option<Feature> {
-    match action {
-        Action::Snapshot => Some(Feature::Snapshot),
-        Action::Hist(_) | Action::EnableHist(_) | Action::DisableHist(_) => Some(Feature::HistTriggers),
-        _ => None,
-    }
-}
-
 fn add(args: &AddArgs) -> Result<Exit, Failure> {
     let (on, text) = words(&args.what, args.function.as_deref())?;
     let (tracefs, instance) = args.place.open()?;
@@ -170,7 +161,7 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
         return add_function(args, &tracefs, &instance, on, text);
     }
     let (trigger, text) = complete(args, text)?;
-    if let Some(feature) = required(&trigger.action) {
+    if let Some(feature) = feature_of(&trigger.action) {
         tracefs.require(&feature)?;
     }
     // `pause`, `cont` and `clear` are about a histogram that is there.

@@ -1,5 +1,7 @@
 //! What the triggers counted.
 
+use super::counts::HistCounts;
+use super::names::HistNames;
 use super::plan::Plan;
 use super::shown;
 use super::state::State;
@@ -11,44 +13,6 @@ use crate::hist::spec::HistSpec;
 use crate::hist::table::HistTable;
 use crate::units::{CpuId, Pid, Timestamp};
 use std::sync::Arc;
-
-/// Names for what keys hold.
-pub trait HistNames {
-    /// A function as `%ps` prints it (`schedule`, `nf_hook [nf_tables]`), or with `offset` as `%pS` does
-    /// (`schedule+0x27/0xc0`); the number in hexadecimal where there is none.
-    fn symbol(&self, address: u64, offset: bool) -> String;
-
-    /// A system call by its number: `sys_read`.
-    fn syscall(&self, number: u64) -> Option<String>;
-
-    /// The name of a task.
-    fn comm(&self, pid: Pid) -> String;
-}
-
-/// What became of the events of a trigger.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct HistCounts {
-    /// Events that passed its filter.
-    pub seen: u64,
-    /// Of them, those for which a variable of another trigger had no value: they make no entry.
-    pub unmatched: u64,
-    /// Times that a variable that another trigger reads was set again before it was read.
-    pub begun_again: u64,
-    /// Entries whose variable waited for another event at the end.
-    pub waiting: u64,
-    /// Entries whose variable was forgotten, as the kernel dropped events while it waited.
-    pub censored: u64,
-}
-
-impl HistCounts {
-    pub(super) fn add(&mut self, more: HistCounts) {
-        self.seen = self.seen.wrapping_add(more.seen);
-        self.unmatched = self.unmatched.wrapping_add(more.unmatched);
-        self.begun_again = self.begun_again.wrapping_add(more.begun_again);
-        self.waiting = self.waiting.wrapping_add(more.waiting);
-        self.censored = self.censored.wrapping_add(more.censored);
-    }
-}
 
 /// The moment at which an action took a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

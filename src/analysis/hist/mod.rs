@@ -15,10 +15,12 @@
 
 mod action;
 mod compile;
+mod counts;
 mod findings;
 mod histograms;
 mod key;
 mod moment;
+mod names;
 mod operand;
 mod plan;
 mod setup;
@@ -30,7 +32,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use findings::{HistCounts, HistFindings, HistNames, SnapshotMoment};
+pub use counts::HistCounts;
+pub use findings::{HistFindings, SnapshotMoment};
 pub use histograms::{HistPart, Histograms};
+pub use names::HistNames;
 pub use setup::{HistSetup, HistTrigger, SetupError};
 pub use synthetic::SyntheticEvent;

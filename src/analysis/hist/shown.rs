@@ -1,7 +1,7 @@
 //! A table as the kernel shows it.
 
-use super::findings::HistNames;
 use super::key::{KeyColumn, KeyPartValue};
+use super::names::HistNames;
 use super::plan::{Assigned, Plan, Trigger, What, When};
 use super::table::{Held, Row, Table, Taken};
 use crate::hist::spec::{Arg, Do, Expr, HistSpec, Modifier, State};

@@ -1,7 +1,7 @@
 //! What the events so far have left, and what the next one does to it.
 
 use super::super::log::Log;
-use super::findings::HistCounts;
+use super::counts::HistCounts;
 use super::moment::Moment;
 use super::plan::{Plan, Trigger};
 use super::table::{Held, Table, Taken, Widths};

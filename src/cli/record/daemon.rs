@@ -4,11 +4,11 @@
 //! caller's until then; a pipe or terminal is let go afterwards, so that `rtrace record --daemonize 2>&1 | head` ends.
 
 use super::super::exit::{Exit, Failure};
-use crate::cli::terminal::note;
+use crate::cli::terminal::{note, release};
 use anyhow::{Context, anyhow};
 use rtrace::safe_file;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -75,23 +75,9 @@ impl Daemon {
             Err(error) => note!("rtrace: warning: failed to write {}: {error}", self.pid_file.display()),
         }
         if let Some(mut parent) = self.parent.take() {
-            release_output();
+            release();
             let _ = parent.write_all(b"+"); // a parent that was killed need not know
         }
-    }
-}
-
-/// Turns standard output and standard error to /dev/null, but for files, in which somebody wants to read later how the
-/// recording went.
-fn release_output() {
-    let Ok(nothing) = File::options().write(true).open("/dev/null") else { return };
-    let is_file = |fd: io::Result<OwnedFd>| fd.and_then(|fd| File::from(fd).metadata()).is_ok_and(|of| of.is_file());
-    // Where this fails, the caller's stays in use, as it was.
-    if !is_file(io::stdout().as_fd().try_clone_to_owned()) {
-        let _ = nix::unistd::dup2_stdout(&nothing);
-    }
-    if !is_file(io::stderr().as_fd().try_clone_to_owned()) {
-        let _ = nix::unistd::dup2_stderr(&nothing);
     }
 }
 

@@ -6,6 +6,7 @@ mod define;
 mod recorded;
 mod remove;
 mod sql;
+mod statement;
 
 pub(super) use super::hist::instances;
 pub(super) use argument::Argument;

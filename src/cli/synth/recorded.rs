@@ -2,7 +2,7 @@
 
 use super::create::TrackingArgs;
 use super::create::builder_failure;
-use super::sql::lowered;
+use super::statement;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{Answered, OutputArgs, RecordedArgs, show_table};
 use crate::cli::query::Input;
@@ -30,7 +30,7 @@ pub(super) fn answer(
     recorded.ask(
         |input| {
             let find = |system: Option<&str>, event: &str| find(input, system, event).cloned();
-            let meaning = lowered(text, name, tracking, Features::ALL, &find)?;
+            let meaning = statement::meaning(text, name, tracking, Features::ALL, &find)?;
             Ok(match meaning {
                 Lowered::Hist((system, event), spec) => {
                     HistSetup { triggers: vec![HistTrigger { system, event, spec }], ..HistSetup::default() }

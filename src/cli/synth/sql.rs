@@ -1,16 +1,16 @@
 //! `rtrace synth sql` and `rtrace sqlhist`.
 
 use super::create::{TrackingArgs, builder_failure};
-use super::{create_plan, open, print_plan};
+use super::{create_plan, open, print_plan, statement};
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{
-    LONG_LIVED as HISTS, OutputArgs, PlaceArgs, RecordedArgs, SetArgs, add_trigger, event, read_format, syntax_failure,
+    LONG_LIVED as HISTS, OutputArgs, PlaceArgs, RecordedArgs, SetArgs, add_trigger, event, read_format,
 };
 use crate::cli::keywords::{SQL, words};
 use anyhow::Context;
-use rtrace::hist::spec::{Features, HistSpec, Surroundings};
-use rtrace::synth::sql::{Find, Lowered, lower};
+use rtrace::hist::spec::Features;
+use rtrace::synth::sql::Lowered;
 use rtrace::tracefs::{EventName, Journal, Tracefs};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -152,39 +152,7 @@ fn understand(tracefs: &Tracefs, text: &str, name: Option<&str>, tracking: &Trac
         let event = event(&top, &found.to_string()).ok()?;
         read_format(&top, &event).ok()
     };
-    lowered(text, name, tracking, features, &find)
-}
-
-/// The meaning of the statement, of events that `find` finds.
-pub(super) fn lowered(
-    text: &str,
-    name: Option<&str>,
-    tracking: &TrackingArgs,
-    features: Features,
-    find: Find<'_>,
-) -> Result<Lowered, Failure> {
-    let mut lowered = lower(text, name, find).map_err(|e| syntax_failure("statement", &e))?;
-    match &mut lowered {
-        Lowered::Synth(builder) => {
-            tracking.apply(builder)?;
-            builder.plan().map_err(builder_failure)?;
-        }
-        Lowered::Hist(..) if tracking.any() => {
-            let error =
-                anyhow::anyhow!("only a statement with JOIN makes an event that can be fired, saved or compared");
-            return Err(Failure::new(Exit::Usage, error).hint("this one makes a histogram, which has no actions"));
-        }
-        Lowered::Hist((system, event), spec) => {
-            let Some(format) = find(Some(system), event) else { return Ok(lowered) };
-            let text = spec.to_string();
-            let around = Surroundings { event: &format, features, neighbours: None, lookup: None };
-            let checked = HistSpec::parse(&text).map_err(|wrong| vec![wrong]).and_then(|spec| spec.check(&around));
-            if let Some(wrong) = checked.err().and_then(|errors| errors.into_iter().next()) {
-                return Err(syntax_failure("histogram that the statement means", &wrong.diagnostic(&text)));
-            }
-        }
-    }
-    Ok(lowered)
+    statement::meaning(text, name, tracking, features, &find)
 }
 
 fn show(tracefs: &Tracefs, place: &PlaceArgs, lowered: &Lowered) -> Result<Exit, Failure> {

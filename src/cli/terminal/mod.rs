@@ -16,6 +16,7 @@
 mod escape;
 mod guard;
 mod line;
+mod release;
 mod stderr;
 mod stdout;
 mod styled;
@@ -23,6 +24,7 @@ mod styled;
 pub(crate) use escape::escaped;
 pub(crate) use guard::Guard;
 pub(crate) use line::Line;
+pub(crate) use release::release;
 pub(crate) use stderr::{note, say, stderr};
 pub(crate) use stdout::{Output, placed, stdout};
 pub(crate) use styled::{Sequence, Styled};

@@ -185,7 +185,7 @@ impl Audience for Counting<'_, '_> {
             self.events += 1;
             match record.lost {
                 Lost::None => {}
-                Lost::Count(number) => self.lost += u64::from(number),
+                Lost::Count(number) => self.lost += number,
                 _ => self.gaps += 1,
             }
             self.merge.take(Consumed::One);

@@ -1,0 +1,39 @@
+//! The meaning of an SQL statement.
+
+use super::create::{TrackingArgs, builder_failure};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::hist::syntax_failure;
+use rtrace::hist::spec::{Features, HistSpec, Surroundings};
+use rtrace::synth::sql::{Find, Lowered, lower};
+
+/// The meaning of the statement, of events that `find` finds.
+pub(super) fn meaning(
+    text: &str,
+    name: Option<&str>,
+    tracking: &TrackingArgs,
+    features: Features,
+    find: Find<'_>,
+) -> Result<Lowered, Failure> {
+    let mut lowered = lower(text, name, find).map_err(|e| syntax_failure("statement", &e))?;
+    match &mut lowered {
+        Lowered::Synth(builder) => {
+            tracking.apply(builder)?;
+            builder.plan().map_err(builder_failure)?;
+        }
+        Lowered::Hist(..) if tracking.any() => {
+            let error =
+                anyhow::anyhow!("only a statement with JOIN makes an event that can be fired, saved or compared");
+            return Err(Failure::new(Exit::Usage, error).hint("this one makes a histogram, which has no actions"));
+        }
+        Lowered::Hist((system, event), spec) => {
+            let Some(format) = find(Some(system), event) else { return Ok(lowered) };
+            let text = spec.to_string();
+            let around = Surroundings { event: &format, features, neighbours: None, lookup: None };
+            let checked = HistSpec::parse(&text).map_err(|wrong| vec![wrong]).and_then(|spec| spec.check(&around));
+            if let Some(wrong) = checked.err().and_then(|errors| errors.into_iter().next()) {
+                return Err(syntax_failure("histogram that the statement means", &wrong.diagnostic(&text)));
+            }
+        }
+    }
+    Ok(lowered)
+}
