@@ -49,3 +49,26 @@ fn answer_their_questions() {
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
+
+/// `rtrace help questions`: one recording of a small load, and each question to it.
+#[test]
+fn ten_questions_to_one_recording_are_answered() {
+    let Some((_, _alone)) = kernel() else { return };
+    let page = include_str!("../../docs/reference/questions.md");
+    let (first, _) = page.split_once("\n## ").expect("questions");
+    assert_eq!(page.matches("\n## ").count(), 10);
+    let env = TestEnvironment::new();
+    let program = concat!(env!("CARGO_BIN_EXE_rtrace"), " ");
+    let load = "-- sh -c 'ls -R /etc | sort; cat /nosuch; sleep 0.6; ls /'";
+    for command in commands(first) {
+        let line = command.replace("rtrace ", program).replace("-- make", load);
+        env.run("sh", &["-c", &line]);
+    }
+    let questions = commands(page.split_once("\n## ").map_or("", |(_, questions)| questions));
+    assert_eq!(questions.len(), 11, "{questions:?}");
+    for command in questions {
+        let outcome = env.run("sh", &["-c", &command.replace("rtrace ", program)]);
+        let lines = outcome.exits(0).stdout().lines().count();
+        assert!(lines >= 3, "{command}: {}", outcome.stdout());
+    }
+}

@@ -22,6 +22,11 @@ pub(crate) const TOPICS: &[Topic] = &[
         text: include_str!("../../../docs/reference/recipes.md"),
     },
     Topic {
+        name: "questions",
+        about: "Ten questions to one recording, asked after the fact",
+        text: include_str!("../../../docs/reference/questions.md"),
+    },
+    Topic {
         name: "exit-codes",
         about: "What each exit code means",
         text: include_str!("../../../docs/reference/exit-codes.md"),
