@@ -10,6 +10,7 @@ use crate::abi::Abi;
 use crate::event::{Common, FieldPlace};
 use crate::filter::{Program, Subject};
 use crate::format::EventFormat;
+use crate::hist::spec::Control;
 use crate::text::nul::until_nul;
 use std::sync::Arc;
 
@@ -53,8 +54,16 @@ pub(super) struct Trigger {
 }
 
 impl Trigger {
+    /// True if it is set with `pause`: it counts nothing.
+    pub(super) fn is_paused(&self) -> bool {
+        self.source.spec.control == Some(Control::Pause)
+    }
+
     #[inline]
     pub(super) fn passes(&self, moment: &Moment<'_>) -> bool {
+        if self.is_paused() {
+            return false;
+        }
         self.filter.as_ref().is_none_or(|program| {
             let comm = if program.needs_comm() { moment.comms.get(moment.task).unwrap_or_default() } else { b"" };
             program.matches(&Subject { data: moment.data, cpu: moment.cpu, comm, names: &() })

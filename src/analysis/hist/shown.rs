@@ -24,9 +24,10 @@ pub(super) fn table(
     let mut rows: Vec<&Row> = table.rows.iter().collect();
     let order = Order::of(&spec, trigger);
     rows.sort_by(|a, b| order.compare(a, b).then_with(|| a.key.cmp(&b.key)));
+    let (state, word) = if trigger.is_paused() { (State::Paused, "paused") } else { (State::Active, "active") };
     HistTable {
-        trigger: format!("{} [active]", spec.echo()),
-        state: State::Active,
+        trigger: format!("{} [{word}]", spec.echo()),
+        state,
         entries: rows.into_iter().map(|row| columns.entry(row)).collect(),
         snapshot: taken.map(|taken| {
             let of = plan.triggers.get(taken.trigger).unwrap_or(trigger);

@@ -14,6 +14,9 @@ const TEXT_ROOM: usize = 256;
 /// Room of a number, or of the place of a text or a stack, in bytes.
 const SLOT: usize = 8;
 
+/// Room that the common fields take at most, in bytes; it is 8 on all kernels.
+const COMMON_ROOM: usize = 256;
+
 /// A synthetic event, with the format that the kernel would give it and records that fit it.
 #[derive(Clone, Debug)]
 pub struct SyntheticEvent {
@@ -44,7 +47,8 @@ impl SyntheticEvent {
     /// The event of `definition` in a recording whose events have these common fields; `id` is no event's yet.
     pub(super) fn new(definition: &SynthDef, id: EventId, common: &Arc<[Field]>, abi: Abi) -> Self {
         let head = common.iter().map(|field| field.offset.saturating_add(field.size)).max().unwrap_or(0);
-        let head = head.next_multiple_of(SLOT);
+        // A file may claim any offset; no kernel's common fields take more.
+        let head = head.min(COMMON_ROOM).next_multiple_of(SLOT);
         let (mut fields, mut slots, mut offset) = (Vec::new(), Vec::new(), head);
         for field in &definition.fields {
             let (kind, room) = match &field.ty {

@@ -168,6 +168,13 @@ fn the_kernels_limits_drop_what_the_kernel_drops() {
 }
 
 #[test]
+fn a_paused_trigger_counts_nothing() {
+    let table = table(&run(&setup(&[], &[("begin", "hist:keys=key:pause")]), &[made(7, 1, 5, 3)], None), 0);
+    assert_eq!((table.hits, table.state), (0, crate::hist::spec::State::Paused));
+    assert!(table.trigger.ends_with(" [paused]"), "{}", table.trigger);
+}
+
+#[test]
 fn handlers_keep_what_they_followed() {
     let setup = setup(
         &[],
