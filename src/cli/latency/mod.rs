@@ -35,7 +35,7 @@ EXAMPLES:
   rtrace latency sched:sched_switch sched:sched_switch --by prev_pid=next_pid \\
       --split start.STACKTRACE --if-start 'prev_state & 0xff' \\
       --folded --weight time --duration 5s | flamegraph.pl
-  rtrace latency -i trace.dat sched:sched_waking sched:sched_switch --by pid=next_pid")]
+  rtrace latency -i run.dat sched:sched_waking sched:sched_switch --by pid=next_pid")]
 pub(crate) struct Args {
     /// The events in their order: START, any in between, END
     #[arg(value_name = "EVENT", required = true, num_args = 2..)]

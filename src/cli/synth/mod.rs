@@ -32,7 +32,7 @@ EXAMPLES:
       --match pid=next_pid --delta usecs:lat --field start.prio --field end.next_comm=comm
   rtrace synth sql -n waited 'select end.TIMESTAMP_USECS - start.TIMESTAMP_USECS as lat
       from sched_waking as start join sched_switch as end on start.pid = end.next_pid'
-  rtrace synth sql -i trace.dat 'select end.next_comm as comm, TIMESTAMP_DELTA_USECS as lat
+  rtrace synth sql -i run.dat 'select end.next_comm as comm, TIMESTAMP_DELTA_USECS as lat
       from sched_waking as start join sched_switch as end on start.pid = end.next_pid'
   rtrace synth define stall 'u64 lat; pid_t pid; char comm[]'
   rtrace synth list
