@@ -187,5 +187,6 @@ fn sieve(
         return None;
     }
     let ids = (0..=u16::MAX).filter(|id| kept(EventId(*id)) || !known.contains(*id));
-    Some(Arc::new(EventIdSet::new(recording.trace.abi, ids)))
+    let set = EventIdSet::new(recording.trace.abi, ids);
+    Some(Arc::new(if surroundings == Surroundings::Losses { set.keeping_losses() } else { set }))
 }

@@ -42,6 +42,8 @@ pub enum Surroundings {
     Needless,
     /// On records around it: all chunks are read.
     Chunks,
+    /// On losses: records before which the kernel dropped events are handed out, selected or not.
+    Losses,
     /// On all other events: records of all types are merged.
     Records,
 }

@@ -7,6 +7,7 @@ use crate::event::{Record, RecordHead};
 use crate::events::{NoEvent, glob_matches};
 use crate::filter::Subject;
 use crate::recording::QueryError;
+use crate::ring_buffer::Lost;
 use crate::syntax::nearest;
 use crate::trace_dat::{EventIdSet, PidBloom};
 use crate::units::{EventId, Pid};
@@ -27,6 +28,8 @@ pub(super) struct Selector<'a> {
     /// The bits of `common_flags` of which none may be set.
     contexts: u8,
     everything: bool,
+    /// Records that follow a loss are selected whatever they are.
+    keeps_losses: bool,
 }
 
 /// State learnt from the records that were decided on.
@@ -101,7 +104,8 @@ impl<'a> Selector<'a> {
         let context = |leave_out: bool, flag: u8| if leave_out { flag } else { 0 };
         let contexts = context(selection.no_irq, HARDIRQ) | context(selection.no_softirq, SOFTIRQ);
         let everything = selection.is_everything();
-        Ok(Selector { sources, rules, pids, comms: &selection.comms, contexts, everything })
+        let keeps_losses = surroundings == Surroundings::Losses;
+        Ok(Selector { sources, rules, pids, comms: &selection.comms, contexts, everything, keeps_losses })
     }
 
     /// True if it drops nothing.
@@ -142,7 +146,7 @@ impl<'a> Selector<'a> {
     /// True if `record` is selected.
     #[inline]
     pub(super) fn accepts(&self, seen: &mut Seen, record: &Record<'_>) -> bool {
-        self.everything || self.decide(seen, record)
+        self.everything || (self.keeps_losses && record.lost != Lost::None) || self.decide(seen, record)
     }
 
     fn decide(&self, seen: &mut Seen, record: &Record<'_>) -> bool {

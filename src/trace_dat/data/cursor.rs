@@ -95,7 +95,8 @@ impl PageCursor {
             let walked = match sieve {
                 None => self.walker.walk(chunk, most, |item| items.push(item)),
                 Some(sieve) => self.walker.walk(chunk, most, |item| {
-                    if sieve.passes(item.bytes(chunk)) {
+                    let follows_loss = || sieve.keeps_losses() && items.is_empty() && *lost != Lost::None;
+                    if sieve.passes(item.bytes(chunk)) || follows_loss() {
                         items.push(item);
                     } else if items.is_empty() {
                         *lost = Lost::None; // reported with the record that is dropped

@@ -9,6 +9,7 @@ pub struct EventIdSet {
     abi: Abi,
     /// A bit per id.
     ids: Box<[u64; 1024]>,
+    keeps_losses: bool,
 }
 
 impl EventIdSet {
@@ -20,7 +21,18 @@ impl EventIdSet {
                 *word |= 1 << (id & 63);
             }
         }
-        EventIdSet { abi, ids: bits }
+        EventIdSet { abi, ids: bits, keeps_losses: false }
+    }
+
+    /// The same, which also lets pass whatever record follows a loss.
+    pub fn keeping_losses(self) -> Self {
+        EventIdSet { keeps_losses: true, ..self }
+    }
+
+    /// True if records that follow a loss pass.
+    #[inline(always)]
+    pub(crate) fn keeps_losses(&self) -> bool {
+        self.keeps_losses
     }
 
     /// True if the record passes. One that is too short for an id has id 0.
