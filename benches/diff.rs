@@ -1,4 +1,4 @@
-//! How often `rtrace diff` calls a change where there is none, and how often it finds one that was put in.
+//! Rates of `rtrace diff`: changes found where there is none, and injected changes found.
 //!
 //! `cargo bench --bench diff -- DIRECTORY` with recordings (`*.dat`) of one load, made one after the other. Pairs of sides are
 //! drawn from them at random: whole recordings, and windows of a second, of which neighbours are pairs (`--paired`). With

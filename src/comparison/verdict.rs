@@ -3,7 +3,7 @@
 use super::difference::Difference;
 use serde::Serialize;
 
-/// What became of a metric.
+/// The outcome for a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -22,7 +22,7 @@ pub enum Verdict {
 pub struct Compared {
     /// The metric.
     pub metric: String,
-    /// What became of it.
+    /// Its outcome.
     pub verdict: Verdict,
     /// True if more of it is better.
     pub more_is_better: bool,

@@ -1,6 +1,8 @@
 //! `hist -i` and `latency -i`, against a count of what `report` prints.
 
+use crate::common::corpus::corpus;
 use crate::common::environment::TestEnvironment;
+use crate::common::not_run::not_run;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -94,6 +96,55 @@ fn a_latency_is_the_time_since_the_last_begin() {
     for threads in ["1", "3"] {
         let words: Vec<&str> = words.iter().copied().chain(["--threads", threads]).collect();
         assert_eq!(json(&env, &words), document, "{threads} threads");
+    }
+}
+
+/// Losses stand before any event, often before one that nobody asked for.
+#[test]
+fn a_loss_is_seen_whatever_event_follows_it() {
+    let Some(corpus) = corpus() else { return not_run("losses of the corpus: there is none") };
+    let env = TestEnvironment::new();
+    for kernel in ["arm64", "i386", "s390x"] {
+        let file = corpus.join(kernel).join("lost.dat");
+        let file = file.to_str().expect("a path in UTF-8");
+        let lines = env.rtrace(&["report", "--format", "json", file]).exits(0).stdout();
+        let (mut lost, mut gaps, mut sum, mut times, mut spanning) = (0, 0, 0, 0, 0);
+        let (mut begun, mut before): (BTreeMap<i64, u64>, BTreeMap<i64, u64>) = Default::default();
+        for line in lines.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")) {
+            if line["type"] == "lost" {
+                line["count"].as_u64().map_or_else(|| gaps += 1, |count| lost += count);
+                before.append(&mut begun);
+            }
+            let (Some(pid), Some(time)) = (line["pid"].as_i64(), line["ts"].as_u64()) else { continue };
+            match line["event"].as_str() {
+                Some("raw_syscalls:sys_enter") => {
+                    begun.insert(pid, time);
+                    before.remove(&pid);
+                }
+                Some("raw_syscalls:sys_exit") => {
+                    spanning += u64::from(before.remove(&pid).is_some());
+                    let Some(begin) = begun.remove(&pid) else { continue };
+                    (times, sum) = (times + 1, sum + time - begin);
+                }
+                _ => {}
+            }
+        }
+        assert!(spanning > 3 && lost > 1_000, "{kernel}: {spanning} calls span losses of {lost}");
+        for event in ["raw_syscalls:sys_enter", "sched:sched_waking", "irq:softirq_entry"] {
+            let document = json(&env, &["hist", "-i", file, event, "--key", "common_pid", "--json"]);
+            let found = &document["recording"];
+            assert_eq!((found["lost"].as_u64(), found["gaps"].as_u64()), (Some(lost), Some(gaps)), "{kernel}: {event}");
+        }
+        let of_calls = ["raw_syscalls:sys_enter", "raw_syscalls:sys_exit", "--by", "common_pid", "--ns", "--json"];
+        for threads in ["1", "2", "5"] {
+            let words = [&["latency", "-i", file, "--threads", threads][..], &of_calls].concat();
+            let document = json(&env, &words);
+            let summary = &document["tables"][0]["summary"];
+            let found = (summary["hitcount"].as_u64(), summary["sum"].as_u64());
+            assert_eq!(found, (Some(times), Some(sum)), "{kernel}, {threads} threads");
+            let strict = env.rtrace(&[&words[..], &["--max-lost", "5"]].concat());
+            strict.exits(4).complains_with(&format!("{lost} events were lost"));
+        }
     }
 }
 

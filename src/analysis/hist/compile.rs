@@ -55,7 +55,17 @@ impl Plan {
         for (number, trigger) in setup.triggers.iter().enumerate() {
             compiler.add(trigger, false).map_err(|problem| SetupError { trigger: number, problem })?;
         }
-        Ok(compiler.plan)
+        let mut plan = compiler.plan;
+        for filtered in setup.filtered.iter().filter_map(|number| setup.triggers.get(*number)) {
+            let is_filtered = |trigger: &&mut Trigger| {
+                let of = &trigger.source;
+                (&of.system, &of.event) == (&filtered.system, &filtered.event)
+                    && of.spec.filter.as_ref().map(|text| &text.value)
+                        == filtered.spec.filter.as_ref().map(|text| &text.value)
+            };
+            plan.triggers.iter_mut().filter(is_filtered).for_each(|trigger| trigger.filter = None);
+        }
+        Ok(plan)
     }
 }
 

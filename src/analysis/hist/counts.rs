@@ -1,6 +1,6 @@
-//! What became of a trigger's events, besides entries.
+//! Counts of a trigger's events, besides its entries.
 
-/// What became of the events of a trigger.
+/// Counts of a trigger's events, by their fate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HistCounts {
     /// Events that passed its filter.

@@ -1,4 +1,4 @@
-//! What the triggers counted.
+//! The triggers' tables and counts.
 
 use super::counts::HistCounts;
 use super::names::HistNames;

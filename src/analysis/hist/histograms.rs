@@ -5,7 +5,7 @@ use super::super::log::Log;
 use super::compile::Around;
 use super::findings::HistFindings;
 use super::moment::Moment;
-use super::plan::Plan;
+use super::plan::{Plan, Trigger};
 use super::setup::{HistSetup, SetupError};
 use super::stacked::{StackedLog, Waiting};
 use super::state::State;
@@ -40,7 +40,7 @@ struct StackEvent {
 
 /// The tables after all events so far, or copies of later events.
 pub enum HistPart {
-    /// What the events counted.
+    /// Tables of the events so far.
     #[doc(hidden)]
     Counted(Counted),
     /// Events whose turn has not come.
@@ -83,9 +83,8 @@ impl<'a> Histograms<'a> {
             if is_made(format) {
                 return None;
             }
-            let on = |trigger: &super::plan::Trigger| {
-                (&trigger.source.system, &trigger.source.event) == (&format.system, &format.name)
-            };
+            let on =
+                |trigger: &Trigger| (&trigger.source.system, &trigger.source.event) == (&format.system, &format.name);
             let all = plan.triggers.iter().enumerate().filter(|(_, trigger)| on(trigger));
             let all: Arc<[usize]> = all.map(|(number, _)| number).collect();
             (!all.is_empty()).then_some(all)
@@ -97,6 +96,11 @@ impl<'a> Histograms<'a> {
     /// True if stacks are keys or values: the events that follow those with triggers must be handed out, too.
     pub fn needs_stacks(&self) -> bool {
         self.plan.needs_stacks
+    }
+
+    /// True if the names of the events' tasks decide or are counted: they must be known when the events come.
+    pub fn needs_comms(&self) -> bool {
+        self.plan.triggers.iter().any(Trigger::needs_comms)
     }
 
     /// The system and name of each recorded event that triggers are set on.

@@ -59,6 +59,19 @@ impl Trigger {
         self.source.spec.control == Some(Control::Pause)
     }
 
+    /// True if it reads the name of the event's task.
+    pub(super) fn needs_comms(&self) -> bool {
+        let takes = |assigned: &Assigned| *assigned == Assigned::Comm;
+        let acts = |deed: &Deed| match &deed.what {
+            What::Fire { values, .. } | What::Save(values) => values.iter().any(takes),
+            What::Snapshot => false,
+        };
+        self.filter.as_ref().is_some_and(|program| program.needs_comm())
+            || self.keys.contains(&KeyColumn::Comm)
+            || self.variables.iter().any(|(_, assigned)| takes(assigned))
+            || self.actions.iter().any(acts)
+    }
+
     #[inline]
     pub(super) fn passes(&self, moment: &Moment<'_>) -> bool {
         if self.is_paused() {

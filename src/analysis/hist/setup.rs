@@ -26,6 +26,8 @@ pub struct HistSetup {
     pub kernel_limits: bool,
     /// Keeps the records of synthetic events that no trigger is set on, too.
     pub keep_fired: bool,
+    /// Indices of triggers whose filter all events have passed before: the kernel filters those that it streams.
+    pub filtered: Vec<usize>,
 }
 
 /// An error in a setup: the trigger with this index cannot be set.
@@ -56,7 +58,7 @@ pub enum Problem {
     Field {
         /// The field's name.
         field: String,
-        /// What it is instead.
+        /// The kind of thing that it is.
         what: &'static str,
         /// Its place in the trigger's text.
         span: Span,

@@ -43,7 +43,7 @@ pub(super) fn table(
     }
 }
 
-/// What shares and bars are relative to.
+/// Totals that shares and bars are relative to.
 struct Totals {
     hits: (u64, u64),
     /// Sum and largest, by value.

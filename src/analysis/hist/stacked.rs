@@ -9,7 +9,7 @@ use crate::ring_buffer::Lost;
 use crate::units::{CpuId, Timestamp};
 use std::collections::{HashSet, VecDeque};
 
-/// What follows an event on its CPU.
+/// The record after an event on its CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     /// Its stack, which is the next record of the log.

@@ -45,7 +45,7 @@ pub(crate) struct OutputArgs {
     /// With --follow: what was counted since the last time
     #[arg(long, requires = "follow")]
     diff: bool,
-    /// Fail (4) if more than N events found no room in the table
+    /// Fail (4) if more than N events were lost, or found no room in the table
     #[arg(long, value_name = "N")]
     max_lost: Option<u64>,
 }

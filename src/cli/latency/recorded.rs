@@ -64,8 +64,9 @@ fn show(args: &Args, plan: &ChainPlan, answered: &Answered<'_>) -> Result<(), Fa
     });
     let answer = Answer::of(&tables, &printer, plan, Losses::of_recording(plan, counts));
     answer.print(&args.output, &printer, &args.output.live(), Some(answered.json()))?;
-    // As in the kernel, where a table without room is an error.
-    answered.note_losses(Some(args.output.max_lost().unwrap_or(0)))?;
+    // As in the kernel, where a table without room is an error. What a recording lost was said when it was made.
+    let allowed = args.output.max_lost().or(answered.is_live().then_some(0));
+    answered.note_losses(allowed)?;
     answer.losses.verdict(&args.output)?;
     args.output.verdict(&[], None).map(drop)
 }

@@ -9,7 +9,7 @@ use crate::cli::query::Input;
 use crate::cli::terminal::stdout;
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, HistTrigger};
-use rtrace::event::{Record, TypedEvent, Value};
+use rtrace::event::{Number, Record, TypedEvent, Value};
 use rtrace::format::EventFormat;
 use rtrace::hist::spec::Features;
 use rtrace::synth::Plan;
@@ -45,7 +45,7 @@ pub(super) fn answer(
         |answered| {
             if *is_synthetic.borrow() {
                 fired(answered, output)?;
-                answered.note_losses(None)?;
+                answered.note_losses(output.max_lost())?;
             } else {
                 show_table(answered, 0, output)?;
             }
@@ -99,10 +99,21 @@ fn line(event: &TypedEvent, record: &Record<'_>, answered: &Answered<'_>, out: &
             Value::Signed(number) => write!(out, "{number}")?,
             Value::Bool(is) => write!(out, "{}", u8::from(is))?,
             Value::Text(text) => out.write_all(text)?,
-            other => write!(out, "{other:?}")?,
+            Value::Numbers(numbers) | Value::Bits(numbers) => {
+                let words: Vec<String> = numbers.iter().map(|number| json_of(number).to_string()).collect();
+                write!(out, "{{{}}}", words.join(","))?;
+            }
+            Value::Bytes(bytes) => bytes.iter().try_for_each(|byte| write!(out, "{byte:02x}"))?,
         }
     }
     Ok(writeln!(out)?)
+}
+
+fn json_of(number: Number) -> serde_json::Value {
+    match number {
+        Number::Unsigned(number) => json!(number),
+        Number::Signed(number) => json!(number),
+    }
 }
 
 /// As report's JSON lines.
@@ -122,7 +133,8 @@ fn line_of_json(
                 Value::Signed(number) => json!(number),
                 Value::Bool(is) => json!(is),
                 Value::Text(text) => json!(String::from_utf8_lossy(text)),
-                other => json!(format!("{other:?}")),
+                Value::Numbers(numbers) | Value::Bits(numbers) => numbers.iter().map(json_of).collect(),
+                Value::Bytes(bytes) => json!(bytes),
             };
             Some((field.name.clone(), value))
         })

@@ -10,11 +10,10 @@ use rtrace::units::Pid;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// What events made of triggers: those of a recording, or those that came while a command ran.
+/// Answers of triggers to events: those of a recording, or those that came while a command ran.
 pub(crate) struct Answered<'a> {
     pub(super) names: KeyNames<'a>,
     pub(crate) findings: HistFindings,
-    pub(super) events: u64,
     pub(super) missed: Missed<'a>,
 }
 
@@ -39,30 +38,41 @@ impl Answered<'_> {
         self.names.comm(pid)
     }
 
-    /// Says that events were lost, if some were. More than are `allowed` are an error where they come now: a second try may
-    /// lose none.
+    /// True if the events came while a command ran: a second try may lose none.
+    pub(crate) fn is_live(&self) -> bool {
+        self.missed.file.is_none()
+    }
+
+    /// Says that events were lost, if some were.
+    ///
+    /// # Errors
+    /// More than are `allowed`, or an unknown number.
     pub(crate) fn note_losses(&self, allowed: Option<u64>) -> Result<(), Failure> {
         let Missed { file, lost, gaps } = self.missed;
         if lost == 0 && gaps == 0 {
             return Ok(());
         }
         let number = if lost > 0 { lost.to_string() } else { "an unknown number of".to_owned() };
-        let Some(file) = file else {
-            let message = format!("{number} events were lost before they could be counted");
-            if allowed.is_some_and(|allowed| lost > allowed || gaps > 0) {
-                let failure = Failure::new(Exit::Incomplete, anyhow!("{message}"));
-                return Err(failure.hint("A filter (--if) needs less; a kernel with hist triggers loses none."));
-            }
-            note!("rtrace: {message}");
-            return Ok(());
+        let (message, hint) = match file {
+            None => (
+                format!("{number} events were lost before they could be counted"),
+                "A filter (--if) needs less; a kernel with hist triggers loses none.",
+            ),
+            Some(file) => (
+                format!("{number} events were lost while {} was recorded, and are not counted", file.display()),
+                "--max-lost allows more; without it there is only this line. A larger buffer (`rtrace record -b`) loses less.",
+            ),
         };
-        note!("rtrace: {number} events were lost while {} was recorded, and are not counted", file.display());
+        if allowed.is_some_and(|allowed| lost > allowed || gaps > 0) {
+            return Err(Failure::new(Exit::Incomplete, anyhow!("{message}")).hint(hint));
+        }
+        note!("rtrace: {message}");
         Ok(())
     }
 
     /// What is known of the events, for programs.
     pub(crate) fn json(&self) -> Value {
         let file = self.missed.file.map(|path| path.to_string_lossy());
-        json!({"file": file, "events": self.events, "lost": self.missed.lost, "gaps": self.missed.gaps})
+        json!({"file": file, "lost": self.missed.lost, "gaps": self.missed.gaps})
     }
 }

@@ -71,15 +71,17 @@ impl RecordedArgs {
             let formats: Vec<_> = input.formats().collect();
             let analysis = Histograms::new(&setup, &formats, input.trace.abi, &input.symbols);
             let analysis = analysis.map_err(failure)?;
+            // A stack is the record that follows its event, so all are needed then; else what is lost, whatever came after it.
             let query = if analysis.needs_stacks() {
-                query.surroundings(Surroundings::Records)
+                query
             } else {
                 let names = analysis.events().into_iter().map(|(system, event)| format!("{system}:{event}"));
+                let query = query.surroundings(Surroundings::Losses);
                 names.collect::<Vec<_>>().iter().try_fold(query, |query, name| query.filter(name))?
             };
             let (findings, outcome) = query.analyse(analysis)?;
             let missed = Missed { file: Some(input.path.as_path()), lost: outcome.lost, gaps: outcome.gaps };
-            show(&Answered { names: KeyNames::of(input), findings, events: outcome.events, missed })
+            show(&Answered { names: KeyNames::of(input), findings, missed })
         })
     }
 }

@@ -52,7 +52,7 @@ impl HistNames for KeyNames<'_> {
 
     fn comm(&self, pid: Pid) -> String {
         if pid.0 == 0 {
-            return "swapper".to_owned();
+            return "<idle>".to_owned(); // the kernel's name for it in tables, not its comm
         }
         String::from_utf8_lossy(self.symbols.comms.get(pid).unwrap_or(b"<...>")).into_owned()
     }

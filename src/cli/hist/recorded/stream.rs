@@ -31,10 +31,10 @@ const RING: ByteSize = ByteSize(4 << 20);
 #[derive(clap::Args)]
 pub(crate) struct WhereArgs {
     /// Count in the kernel, or fail if it has no hist triggers
-    #[arg(long, conflicts_with = "in_user", hide_short_help = true)]
+    #[arg(long, conflicts_with_all = ["in_user", "input"], hide_short_help = true)]
     in_kernel: bool,
     /// Let the kernel record the events, and count them here as they come
-    #[arg(long, conflicts_with_all = ["dry_run", "follow"])]
+    #[arg(long, conflicts_with_all = ["dry_run", "follow", "input"])]
     in_user: bool,
 }
 
@@ -73,7 +73,8 @@ impl Streamed<'_> {
         failure_of: impl FnOnce(SetupError) -> Failure,
         show: impl FnOnce(&Answered<'_>) -> Result<(), Failure>,
     ) -> Result<Exit, Failure> {
-        let plan = self.plan(&setup);
+        let (plan, filtered) = self.plan(&setup);
+        let setup = HistSetup { filtered, ..setup };
         let own = |exit: Exit| if plan.command.is_some() && exit != Exit::Usage { Exit::Command(125) } else { exit };
         let refused = |error: RecordError| match explain(self.tracefs, &error) {
             Some(known) => known.with_exit(own),
@@ -86,21 +87,27 @@ impl Streamed<'_> {
         facts.not_understood.iter().for_each(|error| warn(&error.to_string()));
         let formats: Vec<&EventFormat> = facts.formats.iter().collect();
         let analysis = Histograms::new(&setup, &formats, facts.abi, &symbols).map_err(failure_of)?;
+        if analysis.needs_comms() {
+            let error = anyhow!(
+                "the names of tasks are not known while their events come, so nothing can be made of them here"
+            );
+            let hint = "Record the events and ask the recording (-i); or use common_pid.execname, or a field such as next_comm.";
+            return Err(Failure::new(own(Exit::Usage), error).hint(hint));
+        }
         let mut counting = Counting {
             part: analysis.begin(),
             analysis: &analysis,
             merge: live_merge(&facts),
             comms: Vec::new(),
-            events: 0,
             lost: 0,
             gaps: 0,
         };
         let streamed = stream.run(&mut counting).map_err(refused)?;
-        let Counting { part, comms, events, lost, gaps, .. } = counting;
+        let Counting { part, comms, lost, gaps, .. } = counting;
         let findings = analysis.finish(part);
         symbols.comms = Comms::parse(&comms);
         let missed = Missed { file: None, lost, gaps };
-        let answered = Answered { names: KeyNames::of_this_machine(&symbols), findings, events, missed };
+        let answered = Answered { names: KeyNames::of_this_machine(&symbols), findings, missed };
         show(&answered).map_err(|failure| failure.with_exit(own))?;
         if let Err(error) = streamed.output {
             return Err(Failure::new(own(Exit::Failed), anyhow!("failed to read the events: {error}")));
@@ -108,18 +115,24 @@ impl Streamed<'_> {
         Ok(streamed.command.map_or(Exit::Success, |ended| Exit::Command(ended.code())))
     }
 
-    /// The events of all triggers. The kernel filters those of an event that only one trigger is set on.
-    fn plan(&self, setup: &HistSetup) -> Plan {
-        let recorded = || setup.triggers.iter().filter(|trigger| trigger.system != "synthetic");
+    /// The events of all triggers. The kernel filters those of an event that only one trigger is set on: the triggers with
+    /// these numbers.
+    fn plan(&self, setup: &HistSetup) -> (Plan, Vec<usize>) {
+        let recorded = || setup.triggers.iter().enumerate().filter(|(_, trigger)| trigger.system != "synthetic");
         let mut names: Vec<(&str, &str)> =
-            recorded().map(|trigger| (trigger.system.as_str(), trigger.event.as_str())).collect();
+            recorded().map(|(_, trigger)| (trigger.system.as_str(), trigger.event.as_str())).collect();
         names.sort_unstable();
         names.dedup();
+        let mut filtered = Vec::new();
         let event = |(system, event): &(&str, &str)| {
             let mut set =
-                recorded().filter(|trigger| (trigger.system.as_str(), trigger.event.as_str()) == (system, event));
+                recorded().filter(|(_, trigger)| (trigger.system.as_str(), trigger.event.as_str()) == (system, event));
             let only = set.next().filter(|_| set.next().is_none());
-            let filter = only.and_then(|trigger| trigger.spec.filter.as_ref()).map(|filter| filter.value.clone());
+            let filter = only.and_then(|(number, trigger)| Some((number, trigger.spec.filter.as_ref()?.value.clone())));
+            let filter = filter.map(|(number, filter)| {
+                filtered.push(number);
+                filter
+            });
             EventPlan {
                 selection: EventSelection::new(format!("{system}:{event}")),
                 filters: filter.into_iter().collect(),
@@ -140,7 +153,7 @@ impl Streamed<'_> {
             functions: Functions::default(),
             options: if with_stacks { vec![("stacktrace".to_owned(), true)] } else { Vec::new() },
         };
-        Plan {
+        let plan = Plan {
             buffers: vec![buffer],
             all_formats: false,
             own_threads: false,
@@ -148,7 +161,8 @@ impl Streamed<'_> {
             search_path: std::env::var_os("PATH"),
             duration: self.until.duration(),
             ..Plan::empty(Path::new(""), Compression::None)
-        }
+        };
+        (plan, filtered)
     }
 }
 
@@ -159,7 +173,6 @@ struct Counting<'a, 'h> {
     merge: LiveMerge,
     /// The names of tasks that the kernel has kept.
     comms: Vec<u8>,
-    events: u64,
     lost: u64,
     gaps: u64,
 }
@@ -182,7 +195,6 @@ impl Audience for Counting<'_, '_> {
                 break; // a later round brings the record that may be its stack
             }
             self.analysis.record_followed(&record, || next, &mut self.part);
-            self.events += 1;
             match record.lost {
                 Lost::None => {}
                 Lost::Count(number) => self.lost += number,
