@@ -6,10 +6,9 @@ mod more;
 
 use super::check;
 use super::exit::{Exit, Failure};
-use super::record_error::{explain, failure};
+use super::record_error::{explain, failure, refused};
 use super::terminal::say;
 use super::traced::{ProfileArgs, SessionArgs, Traced, add_profile};
-use clap::error::ErrorKind;
 use live::Screen;
 use rtrace::assertion::Assertion;
 use rtrace::record::{
@@ -164,7 +163,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if profiled.is_empty()
         && let Err(error) = plan.check()
     {
-        return super::exit::print_clap(&clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{error}\n")));
+        return super::exit::print_clap(&refused(&error, "record"));
     }
     if args.more.daemonize && !args.more.daemonized {
         return daemon::start(args.quiet);

@@ -3,6 +3,7 @@
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language;
+use clap::error::ErrorKind;
 use rtrace::record::{CommandError, PlanError, RecordError};
 use rtrace::syntax::{Diagnostic, did_you_mean};
 use rtrace::tracefs::{Error, EventName, Tracefs};
@@ -31,6 +32,24 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
         RecordError::NotFinished { .. } => Failure::new(Exit::Incomplete, error),
         error => Failure::from(error).with_exit(own),
     }
+}
+
+/// The answer to a plan of `rtrace COMMAND` that no machine can carry out; for one that traces nothing, what to type.
+pub(crate) fn refused(error: &PlanError, command: &str) -> clap::Error {
+    let mut text = format!("{error}\n");
+    if matches!(error, PlanError::NoEvents) {
+        let examples = [
+            ("-e sched", "events by name; `rtrace list -e` shows all"),
+            ("--for irq", "the events of an analysis: sched, irq, syscalls, io"),
+            ("-F -p function_graph", "the kernel functions that CMD runs"),
+        ];
+        text.push('\n');
+        for (options, about) in examples {
+            let line = format!("rtrace {command} {options} -- CMD");
+            text.push_str(&format!("  {line:41}  {about}\n"));
+        }
+    }
+    clap::Error::raw(ErrorKind::MissingRequiredArgument, text)
 }
 
 /// An error of setting tracing up, with hints.

@@ -12,6 +12,7 @@ fn refused(args: &[&str], status: i32, says: &str) {
 #[test]
 fn contradictions_are_usage_errors() {
     refused(&[], 2, "nothing to record");
+    refused(&["--", "true"], 2, "  rtrace record -e sched -- CMD  ");
     refused(&["-F", "-e", "sched"], 2, "-F records the command only");
     refused(&["-c", "-e", "sched", "--", "true"], 2, "-c follows the children");
     refused(&["-e", "sched", "--timeout", "1"], 2, "--timeout ends the command");

@@ -7,7 +7,6 @@ use super::record_error::{explain, failure};
 use super::terminal::note;
 use super::traced::{SessionArgs, Traced};
 use anyhow::anyhow;
-use clap::error::ErrorKind;
 use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::export::{JsonTypes, Style};
 use rtrace::record::{RecordError, Stream};
@@ -70,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             .hint("`-C mono` counts nanoseconds."));
     }
     if let Err(error) = plan.check() {
-        return super::exit::print_clap(&clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{error}\n")));
+        return super::exit::print_clap(&super::record_error::refused(&error, "stream"));
     }
     let with_command = plan.command.is_some();
     let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
