@@ -38,11 +38,13 @@ enum Command {
     /// Create an instance, with all its settings in one go
     Create(Settings),
     /// List the instances
+    #[command(visible_alias = "ls")]
     List(ListArgs),
     Show(ShowArgs),
     /// Change settings of an instance
     Set(Settings),
     Save(SaveArgs),
+    #[command(visible_alias = "rm")]
     Remove(RemoveArgs),
 }
 

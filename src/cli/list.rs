@@ -26,10 +26,13 @@ EXAMPLES:
   rtrace list -t -C --json               tracers and clocks, for a program")]
 pub(crate) struct Args {
     /// Events; PATTERN is a glob (`sched:*`), a regular expression (`^sys.*open`) or part of a name
-    #[arg(short = 'e', long, value_name = "PATTERN", num_args = 0..=1)]
+    #[arg(short = 'e', long, value_name = "PATTERN", num_args = 0..=1, group = "which")]
     events: Option<Option<String>>,
+    /// The same as -e PATTERN
+    #[arg(value_name = "PATTERN", group = "which")]
+    pattern: Option<String>,
     /// The format of each event: its fields, their places and sizes
-    #[arg(short = 'F', long, requires = "events")]
+    #[arg(short = 'F', long, requires = "which")]
     format: bool,
     /// With -F, also the kernel's print format
     #[arg(long, requires = "format")]
@@ -78,6 +81,16 @@ pub(crate) struct Args {
     json: bool,
     #[command(flatten)]
     tracefs: TracefsArgs,
+}
+
+impl Args {
+    /// `None` where no events are asked for, `Some(None)` for all of them.
+    fn chosen(&self) -> Option<Option<&str>> {
+        match &self.pattern {
+            Some(pattern) => Some(Some(pattern)),
+            None => self.events.as_ref().map(Option::as_deref),
+        }
+    }
 }
 
 /// Events with a handler, by trace-cmd's name of the plugin.
@@ -129,14 +142,14 @@ impl Lists {
         let settings = args.triggers || args.filters;
         let of_report = args.plugins || args.plugin_options;
         let others = args.functions.is_some() || args.proto || settings || args.compressions || of_report;
-        let everything = args.events.is_none() && !(tracers || clocks || instances || options || systems || others);
+        let chosen = args.chosen();
+        let everything = chosen.is_none() && !(tracers || clocks || instances || options || systems || others);
         let mut lists = Lists::default();
         if systems || everything {
             lists.systems = Some(top.systems()?);
         }
         if settings {
-            let pattern = args.events.clone().flatten();
-            let names = select(pattern.as_deref(), top.events()?)?;
+            let names = select(chosen.flatten(), top.events()?)?;
             if args.triggers {
                 lists.triggers = Some(set_on(&names, |event| top.triggers(event))?);
             }
@@ -144,9 +157,8 @@ impl Lists {
                 let filter = |event: &EventName| top.filter(event).map(|filter| filter.into_iter().collect());
                 lists.filters = Some(set_on(&names, filter)?);
             }
-        } else if args.events.is_some() || everything {
-            let pattern = args.events.clone().flatten();
-            let names = select(pattern.as_deref(), with_ftrace(&top, top.events()?))?;
+        } else if chosen.is_some() || everything {
+            let names = select(chosen.flatten(), with_ftrace(&top, top.events()?))?;
             let text = |name: &EventName| -> Result<Option<String>, Error> {
                 if !format {
                     return Ok(None);

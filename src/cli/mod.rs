@@ -123,6 +123,9 @@ enum Command {
     Help(help::Args),
     #[command(hide = true)]
     Generate(generate::Args),
+    /// The same as --version
+    #[command(hide = true)]
+    Version,
 }
 
 fn run(command: Command) -> Result<Exit, Failure> {
@@ -167,6 +170,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Help(args) => help::run(&args, command_line()),
         Command::Record(args) => record::run(&args),
         Command::Generate(args) => generate::run(&args, command_line()),
+        Command::Version => exit::print(&command_line().render_version()),
     }
 }
 

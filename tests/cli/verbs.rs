@@ -44,6 +44,11 @@ fn list_prints_what_was_asked_for() {
     list(&["-s"]).exits(0).prints("sched\n");
     list(&["-e"]).exits(0).prints("sched:sched_switch\nsched:sched_waking\n");
     list(&["-e", "^sched:.*ing$"]).exits(0).prints("sched:sched_waking\n");
+    list(&["waking"]).exits(0).complains("").prints("sched:sched_waking\n");
+    list(&["*switch", "-F"]).exits(0).prints_with("sched_switch");
+    list(&["waking", "-e", "switch"]).exits(2).complains_with("cannot be used with");
+    env.rtrace(&["instance", "ls", "--tracefs", &root]).exits(0).complains("");
+    env.rtrace(&["instance", "rm", "-h"]).exits(0).prints_with("Remove instances");
     list(&["-e", "*switch", "-F"])
         .exits(0)
         .prints(&format!("system: sched\n{}\n\n", FORMAT.split("\n\nprint").next().expect("the fields")));
