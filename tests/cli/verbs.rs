@@ -33,6 +33,15 @@ fn tree(env: &TestEnvironment) -> String {
 const FORMAT: &str = "name: sched_switch\nID: 372\nformat:\n\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\n\tfield:int x;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"x=%d\", REC->x\n";
 
 #[test]
+fn an_event_given_to_report_with_the_option_of_record_is_answered_with_the_right_one() {
+    let env = TestEnvironment::new();
+    let hint = "`-F EVENT` selects events";
+    env.rtrace(&["report", "-e", "sched_switch", "trace.dat"]).exits(1).prints("").complains_with(hint);
+    let other = env.rtrace(&["report", "sched_switch"]);
+    assert!(!other.exits(1).stderr().contains(hint));
+}
+
+#[test]
 fn list_prints_what_was_asked_for() {
     let env = TestEnvironment::new();
     let root = tree(&env);

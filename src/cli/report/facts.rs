@@ -48,7 +48,7 @@ pub(crate) struct Wanted {
     pub(super) check_events: bool,
     /// The byte order of the file and of this machine
     #[arg(short = 'e', long)]
-    endian: bool,
+    pub(super) endian: bool,
     /// The page size of the file and of this machine
     #[arg(short = 'p', long)]
     page_size: bool,

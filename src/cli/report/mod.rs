@@ -178,7 +178,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut inputs = files
         .iter()
         .map(|path| Input::open(path, args.wording.kallsyms.as_deref(), ahead))
-        .collect::<Result<Vec<_>, _>>()?;
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|failure| match args.facts.endian {
+            // As to record: `report -e sched_switch`, where the event is taken for a file.
+            true => failure.hint("`-e` prints the byte order; `-F EVENT` selects events."),
+            false => failure,
+        })?;
     if !args.fields.is_empty() && args.format != Format::Csv {
         return Err(Failure::new(Exit::Usage, anyhow!("--fields names the columns of --format csv")));
     }
