@@ -99,6 +99,44 @@ fn a_latency_is_the_time_since_the_last_begin() {
     }
 }
 
+/// Two recordings: the whole and its first events.
+#[test]
+fn tables_of_two_recordings_are_compared_key_by_key() {
+    let env = TestEnvironment::new();
+    env.rtrace(&["split", &file(), "-e", "60", "-o", "part.dat"]).exits(0);
+    let of = |path: &str| {
+        let words = ["hist", "-i", path, "sched_switch", "--key", "next_comm,prev_pid", "--json"];
+        let table = json(&env, &words)["tables"][0].clone();
+        let entries = table["entries"].as_array().expect("entries").clone();
+        let entries = entries.into_iter().map(|entry| (entry["keys"].to_string(), entry["hitcount"].as_u64()));
+        (table["hits"].as_u64().expect("a number"), entries.collect::<BTreeMap<String, Option<u64>>>())
+    };
+    let ((hits_before, before), (hits_after, after)) = (of("part.dat"), of(&file()));
+    assert!(hits_before > 10 && hits_after > hits_before, "{hits_before} {hits_after}");
+    let words = ["hist", "-i", &file(), "--against", "part.dat", "sched_switch", "--key", "next_comm,prev_pid"];
+    let document = json(&env, &[&words[..], &["--json"]].concat());
+    assert_eq!(document["schema"], "rtrace.hist-diff");
+    let changes = document["changes"].as_array().expect("changes");
+    let (mut sum, mut last) = (0, u64::MAX);
+    for change in changes {
+        let (keys, was, is) = (change["keys"].to_string(), change["before"].as_u64(), change["after"].as_u64());
+        assert_eq!(was.unwrap_or(0), before.get(&keys).copied().flatten().unwrap_or(0), "{keys}");
+        assert_eq!(is, after.get(&keys).copied().flatten(), "{keys}");
+        let change = is.unwrap_or(0).abs_diff(was.unwrap_or(0));
+        assert!(change <= last, "{document:#}");
+        (sum, last) = (sum + change, change);
+    }
+    assert_eq!((changes.len(), sum), (after.len(), hits_after - hits_before));
+    let text = env.rtrace(&[&words[..], &["-n", "1"]].concat()).exits(0).stdout();
+    assert_eq!(text.lines().count(), 3, "{text}");
+    assert_eq!(
+        text.lines().last().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")),
+        Some(format!("{hits_before} {hits_after} hits"))
+    );
+    env.rtrace(&["hist", "--against", "part.dat", "sched_switch", "--key", "next_comm"]).exits(2);
+    env.rtrace(&["hist", "-i", &file(), "--against", "none.dat", "sched_switch", "--key", "next_comm"]).exits(1);
+}
+
 /// Losses stand before any event, often before one that nobody asked for.
 #[test]
 fn a_loss_is_seen_whatever_event_follows_it() {

@@ -1,8 +1,10 @@
 //! Two readings of a table.
 
-use super::cells::Options;
+use super::cells::{Options, unsigned};
+use super::json::keys;
 use super::text::percent;
 use crate::hist::table::{ColumnValue, Entry, HistTable, Key, KeyValue};
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
 
@@ -24,7 +26,7 @@ pub struct Diff {
     pub changes: Vec<Change>,
 }
 
-/// An entry's key as something to look up; a comm may differ for the same pid.
+/// An entry's key as something to look up, within one boot; a comm may differ for the same pid.
 fn identity(keys: &[Key]) -> String {
     let plain = Options::default();
     let part = |key: &Key| match &key.value {
@@ -35,8 +37,28 @@ fn identity(keys: &[Key]) -> String {
     keys.iter().map(part).collect::<Vec<_>>().join("\0")
 }
 
-/// Compares two tables key by key.
+/// The same of tables of two boots, in which a function has another address and a task another pid.
+fn identity_by_name(keys: &[Key]) -> String {
+    let plain = Options::default();
+    let part = |key: &Key| match &key.value {
+        KeyValue::Execname { comm, .. } => comm.clone(),
+        KeyValue::Symbol { name, .. } => name.clone(),
+        _ => plain.key(key),
+    };
+    keys.iter().map(part).collect::<Vec<_>>().join("\0")
+}
+
+/// Compares two tables of one boot key by key: functions by address, tasks by pid.
 pub fn diff(before: &HistTable, after: &HistTable) -> Diff {
+    compare(before, after, identity)
+}
+
+/// Compares two tables of different boots or machines key by key: functions (`.sym`) and tasks (`.execname`) by name.
+pub fn diff_by_name(before: &HistTable, after: &HistTable) -> Diff {
+    compare(before, after, identity_by_name)
+}
+
+fn compare(before: &HistTable, after: &HistTable, identity: impl Fn(&[Key]) -> String) -> Diff {
     let mut found: HashMap<String, Change> = HashMap::new();
     for (table, is_after) in [(before, false), (after, true)] {
         for entry in &table.entries {
@@ -57,6 +79,19 @@ pub fn diff(before: &HistTable, after: &HistTable) -> Diff {
 }
 
 impl Diff {
+    /// An object per key: `keys`, hits `before` and `after`.
+    pub fn json(&self, options: &Options) -> Value {
+        let shown = self.changes.iter().take(options.top.unwrap_or(usize::MAX));
+        let change = |change: &Change| {
+            json!({
+                "keys": keys(&change.keys, options),
+                "before": unsigned(change.before),
+                "after": unsigned(change.after),
+            })
+        };
+        shown.map(change).collect()
+    }
+
     /// Writes key, hits before and after, and the change, absolute and in percent.
     ///
     /// # Errors

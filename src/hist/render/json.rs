@@ -98,7 +98,7 @@ fn number(options: &Options, name: &str, n: u64) -> Value {
     if options.signed.contains(name) { integer((n as i64).into()) } else { unsigned(n) }
 }
 
-fn keys(keys: &[Key], options: &Options) -> Value {
+pub(super) fn keys(keys: &[Key], options: &Options) -> Value {
     let object: Map<String, Value> = keys
         .iter()
         .map(|key| {

@@ -11,7 +11,7 @@ mod percentile;
 mod text;
 
 pub use cells::{Options, Stamp, Weight, csv};
-pub use diff::{Change, Diff, diff, since};
+pub use diff::{Change, Diff, diff, diff_by_name, since};
 pub use folded::{FoldError, folded};
 pub use json::{SCHEMA, json};
 pub use percentile::{Group, Percentiles, Summary, groups, percentiles, sort_classes, summary};

@@ -128,12 +128,24 @@ fn differences() {
     changes.text(&Options::default(), &mut out).unwrap();
     let out = String::from_utf8(out).unwrap();
     assert_eq!(out.lines().nth(1).unwrap().split_whitespace().collect::<Vec<_>>(), ["4", "9", "+5", "+125.0", "1"]);
+    let json = changes.json(&Options { top: Some(1), ..Options::default() });
+    assert_eq!(json.to_string(), r#"[{"after":9,"before":4,"keys":{"pid":1}}]"#);
     let delta = since(&before, &after);
     assert_eq!(delta.hits, 7);
     let entries: Vec<_> = delta.entries.iter().map(|e| (e.hitcount, e.values[0].value)).collect();
     use crate::hist::table::ColumnValue::Number;
     assert_eq!(entries, [(Some(2), Number(5)), (Some(5), Number(55))]);
     assert_eq!(since(&after, &before), before, "cleared in between");
+}
+
+#[test]
+fn functions_of_another_boot_are_the_same_by_name() {
+    let spec = "keys=ip.sym:vals=hitcount:sort=hitcount:size=2048";
+    let line = |address: &str, hits: u32| format!("{{ ip: [{address}] {:45} }} hitcount: {hits:10}\n", "do_it");
+    let (before, after) = (table(&line("ffffffff81000010", 4), spec), table(&line("ffffffffa3000010", 9), spec));
+    let hits = |diff: Diff| diff.changes.iter().map(|c| (c.before, c.after)).collect::<Vec<_>>();
+    assert_eq!(hits(diff(&before, &after)), [(0, 9), (4, 0)]);
+    assert_eq!(hits(diff_by_name(&before, &after)), [(4, 9)]);
 }
 
 /// Two comms, classes of a time, and the sum of the time.

@@ -63,7 +63,17 @@ impl RecordedArgs {
         failure: impl FnOnce(SetupError) -> Failure,
         show: impl FnOnce(&Answered<'_>) -> Result<Exit, Failure>,
     ) -> Result<Exit, Failure> {
-        let path = self.input.as_deref().unwrap_or(Path::new("trace.dat"));
+        self.ask_of(self.input.as_deref().unwrap_or(Path::new("trace.dat")), setup, failure, show)
+    }
+
+    /// The same of the recording at `path`.
+    pub(super) fn ask_of(
+        &self,
+        path: &Path,
+        setup: impl FnOnce(&Input) -> Result<HistSetup, Failure>,
+        failure: impl FnOnce(SetupError) -> Failure,
+        show: impl FnOnce(&Answered<'_>) -> Result<Exit, Failure>,
+    ) -> Result<Exit, Failure> {
         answer(path, &self.window, self.threads, |events, _| {
             let (query, _) = one_buffer(self.buffer.as_deref(), events)?;
             let input = &events.inputs[0];

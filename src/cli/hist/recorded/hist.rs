@@ -3,11 +3,12 @@
 use super::super::output::OutputArgs;
 use super::super::place::syntax_failure;
 use super::super::spec::SpecArgs;
+use super::against::{self, AgainstArgs, Side};
 use super::{Answered, RecordedArgs, Streamed, find_format};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
 use anyhow::anyhow;
-use rtrace::analysis::{HistSetup, HistTrigger};
+use rtrace::analysis::{HistSetup, HistTrigger, SetupError};
 use rtrace::hist::render::sort_classes;
 use rtrace::hist::spec::HistSpec;
 use rtrace::synth::SynthDef;
@@ -59,6 +60,7 @@ pub(in super::super) fn count(
     recorded: &RecordedArgs,
     spec: &SpecArgs,
     more: &TriggerArgs,
+    against: &AgainstArgs,
     output: &OutputArgs,
 ) -> Result<Exit, Failure> {
     let event = spec.event_text().unwrap_or_default();
@@ -66,17 +68,33 @@ pub(in super::super) fn count(
     let others = more.parsed()?;
     let mut texts: Vec<&str> = others.iter().map(|other| other.1).collect();
     texts.push(&text);
-    recorded.ask(
-        |input| {
-            let mut triggers = Vec::new();
-            for (event, _, spec) in others.iter().cloned().chain([(event, "", own)]) {
-                triggers.push(trigger(input, more, event, spec)?);
-            }
-            Ok(HistSetup { definitions: more.synthetic.clone(), triggers, ..HistSetup::default() })
-        },
-        |error| syntax_failure("trigger", &error.problem.diagnostic(texts.get(error.trigger).unwrap_or(&""))),
-        |answered| show_table(answered, others.len(), output).map(|()| Exit::Success),
-    )
+    let setup = |input: &Input| {
+        let mut triggers = Vec::new();
+        for (event, _, spec) in others.iter().cloned().chain([(event, "", own.clone())]) {
+            triggers.push(trigger(input, more, event, spec)?);
+        }
+        Ok(HistSetup { definitions: more.synthetic.clone(), triggers, ..HistSetup::default() })
+    };
+    let wrong = |error: SetupError| {
+        syntax_failure("trigger", &error.problem.diagnostic(texts.get(error.trigger).unwrap_or(&"")))
+    };
+    let Some(other) = against.file() else {
+        let show = |answered: &Answered<'_>| show_table(answered, others.len(), output).map(|()| Exit::Success);
+        return recorded.ask(setup, wrong, show);
+    };
+    let (mut before, mut after) = (None, None);
+    let side = |to: &mut Option<Side>, answered: &Answered<'_>| {
+        *to = Some(Side::of(answered, others.len(), output)?);
+        Ok(Exit::Success)
+    };
+    let of_other = recorded.ask_of(other, setup, wrong, |answered| side(&mut before, answered))?;
+    let of_file = recorded.ask(setup, wrong, |answered| side(&mut after, answered))?;
+    let Some((before, after)) = before.zip(after) else {
+        return Err(anyhow!("there are no tables to compare").into());
+    };
+    let exit = against::print(&before, &after, output)?;
+    // Damage in either is the outcome, where nothing else is.
+    Ok([exit, of_other, of_file].into_iter().find(|exit| *exit != Exit::Success).unwrap_or(Exit::Success))
 }
 
 /// Counts the events that come while a command runs, and prints the table.

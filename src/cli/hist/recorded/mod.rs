@@ -1,5 +1,6 @@
 //! Triggers that are not set in the kernel: on the events of a recording, or of a stream of events.
 
+mod against;
 mod answered;
 mod args;
 mod event;
@@ -7,6 +8,7 @@ mod hist;
 mod names;
 mod stream;
 
+pub(super) use against::AgainstArgs;
 pub(in crate::cli) use answered::Answered;
 pub(in crate::cli) use args::RecordedArgs;
 pub(in crate::cli) use event::find_format;
