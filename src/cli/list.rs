@@ -367,7 +367,7 @@ fn select(pattern: Option<&str>, events: Vec<EventName>) -> Result<Vec<EventName
     })?;
     let found: Vec<EventName> = events.iter().filter(|event| regex.is_match(&event.to_string())).cloned().collect();
     if found.is_empty() {
-        selection.select(&events).map_err(Error::from)?; // for its error, which knows similar names
+        return Ok(selection.select(&events).map_err(Error::from)?); // a list, or an error that knows similar names
     }
     Ok(found)
 }

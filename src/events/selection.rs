@@ -23,6 +23,7 @@ pub struct NoEvent {
 /// | `sched:` | the system `sched` |
 /// | `sched:sched_switch`, `sched/sched_switch` | that event |
 /// | `sched:*wak*`, `*irq*:*exit` | globs in either half: `*`, `?`, `[a-z]` |
+/// | `sched_switch,irq` | each of these, which must all mean something |
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventSelection {
     text: String,
@@ -39,9 +40,22 @@ impl EventSelection {
         &self.text
     }
 
+    /// Its parts between commas; those in the set of a glob separate nothing.
+    fn parts(&self) -> impl Iterator<Item = &str> {
+        let mut in_set = false;
+        let separates = move |c: char| {
+            in_set = c == '[' || in_set && c != ']';
+            c == ',' && !in_set
+        };
+        self.text.split(separates).map(str::trim)
+    }
+
     /// True if it means `event`.
     pub fn selects(&self, event: &EventName) -> bool {
-        let text = self.text.trim();
+        self.parts().any(|part| Self::part_selects(part, event))
+    }
+
+    fn part_selects(text: &str, event: &EventName) -> bool {
         match text.split_once([':', '/']) {
             None if text == "all" => true,
             None => matches(text, &event.system) || matches(text, &event.name),
@@ -54,49 +68,58 @@ impl EventSelection {
     /// Those of `events` (sorted) that it means, in their order.
     ///
     /// # Errors
-    /// [`NoEvent`] with names that resemble it, if there are none.
+    /// [`NoEvent`] with names that resemble it, if one of its parts means none.
     pub fn select(&self, events: &[EventName]) -> Result<Vec<EventName>, NoEvent> {
-        let selected: Vec<EventName> = match EventName::parse(&self.text) {
-            // The usual case needs no walk over two thousand names.
-            Some(event) if !is_glob(&self.text) => {
-                events.binary_search(&event).map(|_| vec![event]).unwrap_or_default()
-            }
-            _ => events.iter().filter(|event| self.selects(event)).cloned().collect(),
-        };
-        if selected.is_empty() {
-            return Err(NoEvent { pattern: self.text.clone(), nearest: self.suggestions(events) });
-        }
-        Ok(selected)
+        let (selected, unknown) = self.select_known(events);
+        unknown.into_iter().next().map_or(Ok(selected), Err)
     }
 
-    fn suggestions(&self, events: &[EventName]) -> Vec<String> {
-        const LIMIT: usize = 4;
-        let text = self.text.trim();
-        let full: Vec<String> = events.iter().map(EventName::to_string).collect();
-        if let Some((system, name)) = text.split_once([':', '/']) {
-            // A right event in a wrong system, then a wrong event in a right system, then anything close.
-            let elsewhere: Vec<String> = events
-                .iter()
-                .filter(|e| !name.is_empty() && e.name == name)
-                .map(EventName::to_string)
-                .take(LIMIT)
-                .collect();
-            if !elsewhere.is_empty() {
-                return elsewhere;
+    /// The same, and the parts that mean none.
+    pub fn select_known(&self, events: &[EventName]) -> (Vec<EventName>, Vec<NoEvent>) {
+        let (mut selected, mut unknown) = (Vec::new(), Vec::new());
+        for part in self.parts() {
+            let before = selected.len();
+            match EventName::parse(part) {
+                // The usual case needs no walk over two thousand names.
+                Some(event) if !is_glob(part) => selected.extend(events.binary_search(&event).map(|_| event)),
+                _ => selected.extend(events.iter().filter(|event| Self::part_selects(part, event)).cloned()),
             }
-            let inside = events.iter().filter(|e| e.system == system).map(|e| e.name.as_str());
-            let inside: Vec<String> =
-                nearest(name, inside).into_iter().map(|name| format!("{system}:{name}")).collect();
-            if !inside.is_empty() {
-                return inside;
+            if selected.len() == before {
+                unknown.push(NoEvent { pattern: part.to_owned(), nearest: suggestions(part, events) });
             }
-            return nearest(text, full.iter().map(String::as_str)).into_iter().map(str::to_owned).collect();
         }
-        let mut systems: Vec<&str> = events.iter().map(|e| e.system.as_str()).collect();
-        systems.dedup();
-        let names = events.iter().map(|e| e.name.as_str());
-        nearest(text, systems.into_iter().chain(names)).into_iter().map(str::to_owned).collect()
+        selected.sort_unstable();
+        selected.dedup();
+        (selected, unknown)
     }
+}
+
+/// Names that resemble a part that means no event.
+fn suggestions(text: &str, events: &[EventName]) -> Vec<String> {
+    const LIMIT: usize = 4;
+    let full: Vec<String> = events.iter().map(EventName::to_string).collect();
+    if let Some((system, name)) = text.split_once([':', '/']) {
+        // A right event in a wrong system, then a wrong event in a right system, then anything close.
+        let elsewhere: Vec<String> = events
+            .iter()
+            .filter(|e| !name.is_empty() && e.name == name)
+            .map(EventName::to_string)
+            .take(LIMIT)
+            .collect();
+        if !elsewhere.is_empty() {
+            return elsewhere;
+        }
+        let inside = events.iter().filter(|e| e.system == system).map(|e| e.name.as_str());
+        let inside: Vec<String> = nearest(name, inside).into_iter().map(|name| format!("{system}:{name}")).collect();
+        if !inside.is_empty() {
+            return inside;
+        }
+        return nearest(text, full.iter().map(String::as_str)).into_iter().map(str::to_owned).collect();
+    }
+    let mut systems: Vec<&str> = events.iter().map(|e| e.system.as_str()).collect();
+    systems.dedup();
+    let names = events.iter().map(|e| e.name.as_str());
+    nearest(text, systems.into_iter().chain(names)).into_iter().map(str::to_owned).collect()
 }
 
 fn matches(pattern: &str, name: &str) -> bool {
@@ -128,6 +151,11 @@ mod tests {
         assert_eq!(selected("sched_switch"), ["sched:sched_switch"]);
         assert_eq!(selected("*r*:*sched*"), ["timer:sched"]);
         assert_eq!(selected("irq_*_ex?t"), ["irq:irq_handler_exit"]);
+        assert_eq!(selected("sched:sched_waking, irq_handler_exit,sched_waking").len(), 2);
+        assert_eq!(selected("irq_[h,x]*exit,timer:"), ["irq:irq_handler_exit", "timer:sched"]);
+        let (known, unknown) = EventSelection::new("sched:,sched_swich").select_known(&events());
+        assert_eq!((known.len(), unknown.len()), (2, 1));
+        assert_eq!(unknown[0].pattern, "sched_swich");
     }
 
     #[test]
@@ -139,6 +167,7 @@ mod tests {
         assert_eq!(nearest("sched:sched_swich"), ["sched:sched_switch"]);
         assert_eq!(nearest("irq:sched_switch"), ["sched:sched_switch"]);
         assert_eq!(nearest("shced"), ["sched"]);
+        assert_eq!(nearest("irq,shced"), ["sched"]);
         assert!(nearest("qqqqqq").is_empty());
     }
 }

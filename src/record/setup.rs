@@ -58,14 +58,16 @@ pub(super) fn choose(
 ) -> Result<ResolvedEvents, RecordError> {
     let mut chosen = ResolvedEvents::default();
     for event in &buffer.events {
-        let found = match event.selection.select(existing).map_err(Error::from) {
-            Ok(found) => found,
-            Err(error) if allow_unknown => {
-                unknown.push(error);
-                continue;
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let (found, missing) = event.selection.select_known(existing);
+        let mut missing = missing.into_iter().map(Error::from);
+        if allow_unknown {
+            unknown.extend(missing);
+        } else if let Some(error) = missing.next() {
+            return Err(error.into());
+        }
+        if found.is_empty() {
+            continue;
+        }
         let checked = languages::check(top, event, &found, existing)?;
         let alone = found.len() == 1;
         for name in found {

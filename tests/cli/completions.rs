@@ -6,10 +6,11 @@ use crate::walk::Tree;
 use std::path::Path;
 
 /// Command lines up to the cursor, with a completion each.
-const LINES: [(&str, &str); 9] = [
+const LINES: [(&str, &str); 10] = [
     ("rtrace reco", "recover"),
     ("rtrace record --tracefs tracing -e sched:sched_sw", "sched:sched_switch"),
     ("rtrace record --tracefs tracing -e sched:sched_switch -f 'prev_pid == 1 && next_p", "prev_pid == 1 && next_prio"),
+    ("rtrace record --tracefs tracing -e irq,sched:sched_sw", "irq,sched:sched_switch"),
     ("rtrace record --tracefs tracing -B ", "two"),
     ("rtrace record --tracefs tracing -C glo", "global"),
     ("rtrace record --tracefs tracing -O noover", "nooverwrite"),

@@ -26,11 +26,12 @@ impl Live {
         Some(Live { tracefs, top })
     }
 
-    /// Systems, and the events whose name or system and name begin with `current`.
+    /// Systems, and the events whose name or system and name begin with what `current` has after its last comma.
     pub(super) fn events(&self, current: &str) -> Vec<Candidate> {
         let text = self.top.read("available_events").unwrap_or_default();
         let names = text.lines().filter_map(|line| line.split_once(':'));
         let mut found = Vec::new();
+        let (head, current) = current.split_at(current.rfind(',').map_or(0, |comma| comma.saturating_add(1)));
         match current.split_once(':') {
             Some((system, start)) => {
                 let named = names.filter(|(known, name)| *known == system && name.starts_with(start));
@@ -52,6 +53,7 @@ impl Live {
         }
         found.sort_by(|a, b| a.word.cmp(&b.word));
         found.dedup_by(|a, b| a.word == b.word);
+        found.iter_mut().for_each(|candidate| candidate.word.insert_str(0, head));
         found
     }
 
@@ -62,7 +64,7 @@ impl Live {
             current.rfind(|c| !is_part(c)).map_or(0, |at| at + current[at..].chars().next().map_or(0, char::len_utf8));
         let (head, word) = current.split_at(start);
         let mut found: Vec<Candidate> = Vec::new();
-        for event in events {
+        for event in events.iter().flat_map(|events| events.split(',')) {
             let Some(format) = self.format(event) else { continue };
             let all = format.fields.iter().chain(format.common.iter());
             for field in all.filter(|field| field.name.starts_with(word)) {

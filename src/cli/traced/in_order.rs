@@ -68,7 +68,10 @@ impl clap::Args for InOrder {
             Arg::new(id).short(short).long(id).value_name(value).action(ArgAction::Append)
         };
         let command = command
-            .arg(each("event", 'e', "EVENT").help("Record events: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either"))
+            .arg(
+                each("event", 'e', "EVENT")
+                    .help("Record events: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either; A,B: both"),
+            )
             .arg(
                 Arg::new("for")
                     .long("for")
