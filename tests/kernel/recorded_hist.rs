@@ -1,6 +1,7 @@
 //! Triggers over a recording against the kernel's own tables of the same events.
 //!
 //! An instance counts and records at once: its list of tasks, which both obey, names a load whose shell waits until all is set.
+//! The list is never emptied in between: without one all tasks count, and while it comes back an event may be counted alone.
 //! Nothing may be lost; then the tables that the recording gives equal the kernel's, entry by entry.
 
 use crate::guest_machine::{Guest, Kernel, on_kernels};
@@ -47,8 +48,8 @@ fn script(groups: &[Group]) -> String {
          put() {{ (printf '%s\\n' \"$3\" >> $I/events/$2/trigger) 2> $1.err; echo $? > $1.rc; }}\n\
          del() {{ [ $(cat $1.rc) = 0 ] || return; (printf '%s\\n' \"!$3\" >> $I/events/$2/trigger) 2>> $1.err; }}\n\
          see() {{ [ $(cat $1.rc) = 0 ] || return; cat $I/events/$2/hist > $1.hist; cat $I/events/$2/trigger > $1.trigger; }}\n\
-         run() {{ mkfifo go; taskset 1 sh -c '{LOAD}' < go & pid=$!; exec 3> go; echo $pid > $I/set_event_pid; echo >&3; exec 3>&-\n\
-           wait $pid; echo 4000000 > $I/set_event_pid; rm go; }}\n"
+         run() {{ mkfifo go; taskset 1 sh -c '{LOAD}' < go & pid=$!; exec 3> go; echo $pid >> $I/set_event_pid; echo >&3; exec 3>&-\n\
+           wait $pid; rm go; }}\n"
     );
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
     for (g, group) in groups.iter().enumerate() {
