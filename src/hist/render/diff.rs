@@ -37,28 +37,23 @@ fn identity(keys: &[Key]) -> String {
     keys.iter().map(part).collect::<Vec<_>>().join("\0")
 }
 
-/// The same of tables of two boots, in which a function has another address and a task another pid.
-fn identity_by_name(keys: &[Key]) -> String {
-    let plain = Options::default();
-    let part = |key: &Key| match &key.value {
-        KeyValue::Execname { comm, .. } => comm.clone(),
-        KeyValue::Symbol { name, .. } => name.clone(),
-        _ => plain.key(key),
+/// Compares two tables of different boots or machines key by key: functions (`.sym`) and tasks (`.execname`) are their
+/// names, as each boot has other addresses and pids.
+pub fn diff_by_name(before: &HistTable, after: &HistTable) -> Diff {
+    let named = |table: &HistTable| {
+        let mut table = table.clone();
+        for key in table.entries.iter_mut().flat_map(|entry| &mut entry.keys) {
+            if let KeyValue::Execname { comm: name, .. } | KeyValue::Symbol { name, .. } = &key.value {
+                key.value = KeyValue::Text(name.clone());
+            }
+        }
+        table
     };
-    keys.iter().map(part).collect::<Vec<_>>().join("\0")
+    diff(&named(before), &named(after))
 }
 
 /// Compares two tables of one boot key by key: functions by address, tasks by pid.
 pub fn diff(before: &HistTable, after: &HistTable) -> Diff {
-    compare(before, after, identity)
-}
-
-/// Compares two tables of different boots or machines key by key: functions (`.sym`) and tasks (`.execname`) by name.
-pub fn diff_by_name(before: &HistTable, after: &HistTable) -> Diff {
-    compare(before, after, identity_by_name)
-}
-
-fn compare(before: &HistTable, after: &HistTable, identity: impl Fn(&[Key]) -> String) -> Diff {
     let mut found: HashMap<String, Change> = HashMap::new();
     for (table, is_after) in [(before, false), (after, true)] {
         for entry in &table.entries {

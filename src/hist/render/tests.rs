@@ -145,7 +145,8 @@ fn functions_of_another_boot_are_the_same_by_name() {
     let (before, after) = (table(&line("ffffffff81000010", 4), spec), table(&line("ffffffffa3000010", 9), spec));
     let hits = |diff: Diff| diff.changes.iter().map(|c| (c.before, c.after)).collect::<Vec<_>>();
     assert_eq!(hits(diff(&before, &after)), [(0, 9), (4, 0)]);
-    assert_eq!(hits(diff_by_name(&before, &after)), [(4, 9)]);
+    let by_name = diff_by_name(&before, &after);
+    assert_eq!(by_name.json(&Options::default()).to_string(), r#"[{"after":9,"before":4,"keys":{"ip":"do_it"}}]"#);
 }
 
 /// Two comms, classes of a time, and the sum of the time.

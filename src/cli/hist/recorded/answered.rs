@@ -52,7 +52,11 @@ impl Answered<'_> {
         if lost == 0 && gaps == 0 {
             return Ok(());
         }
-        let number = if lost > 0 { lost.to_string() } else { "an unknown number of".to_owned() };
+        let number = match (lost, gaps) {
+            (0, _) => "an unknown number of".to_owned(),
+            (lost, 0) => lost.to_string(),
+            (lost, _) => format!("at least {lost}"),
+        };
         let (message, hint) = match file {
             None => (
                 format!("{number} events were lost before they could be counted"),
@@ -60,7 +64,7 @@ impl Answered<'_> {
             ),
             Some(file) => (
                 format!("{number} events were lost while {} was recorded, and are not counted", file.display()),
-                "--max-lost allows more; without it there is only this line. A larger buffer (`rtrace record -b`) loses less.",
+                "Without --max-lost this is only a note. A larger buffer (`rtrace record -b`) loses less.",
             ),
         };
         if allowed.is_some_and(|allowed| lost > allowed || gaps > 0) {
