@@ -3,8 +3,11 @@
 //! The kernel starts each sub-buffer with the time of its first event, or of the last one before (a sub-buffer that was read
 //! while it was being written: then two of them may start at the same time). It never gives one away that holds nothing, so
 //! a header of zeros is a hole: a block that was never written or was lost.
+//!
+//! A clock may stand: where the kernel takes its time stamp counter for unstable, `sched_clock` does not run past the next
+//! tick, and when that is late, sub-buffers fill within one reading. Such ones may look alike without being the same.
 
-use super::{Page, PageError};
+use super::{Page, PageError, PageLayout, Walker};
 
 /// A sub-buffer's header and the ends of its items: enough to tell it from its neighbours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,6 +68,18 @@ impl PageOrder {
         }
     }
 
+    /// Adds the sub-buffer that starts `data`, which is number `number`; one in which the clock stands repeats none.
+    ///
+    /// # Errors
+    /// As [`PageOrder::add`].
+    #[inline]
+    pub fn add_page(&mut self, layout: &PageLayout, page: &Page, data: &[u8], number: u64) -> Result<(), PageError> {
+        match self.add(PageMark::new(page, data), number) {
+            Err(PageError::Repeated) if clock_stands(layout, page, data) => Ok(()),
+            added => added,
+        }
+    }
+
     /// Ends a hole.
     ///
     /// # Errors
@@ -108,6 +123,14 @@ impl PageMark {
             by => Err(PageError::Backwards { by: by.unwrap_or(0) }),
         }
     }
+}
+
+/// True if all records of the sub-buffer that starts `data` have the time that it starts with.
+#[cold]
+fn clock_stands(layout: &PageLayout, page: &Page, data: &[u8]) -> bool {
+    let mut last = page.timestamp;
+    let walked = Walker::new(layout.abi, 0, page).walk(data, usize::MAX, |item| last = item.timestamp);
+    walked.is_ok() && last == page.timestamp
 }
 
 #[cfg(test)]

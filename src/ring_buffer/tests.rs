@@ -164,3 +164,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn sub_buffers_that_a_standing_clock_makes_alike_repeat_none() {
+    for abi in [LE, BE, LE32] {
+        // Two records each, the second of which comes `later`.
+        let alike = |later| page(abi, 700, 16, &[word(abi, 1, 0), 0xaa, word(abi, 1, later), 0xaa]);
+        let second = |bytes: &[u8]| {
+            let (layout, mut order) = (layout(abi), PageOrder::default());
+            let head = layout.page(bytes).unwrap();
+            order.add_page(&layout, &head, bytes, 0).unwrap();
+            order.add_page(&layout, &head, bytes, 1)
+        };
+        assert_eq!(second(&alike(0)), Ok(()), "{abi:?}");
+        assert_eq!(second(&alike(1)), Err(PageError::Repeated), "{abi:?}");
+    }
+}

@@ -362,7 +362,7 @@ pub enum FileError {
         what: ChunkError,
     },
     /// A damaged sub-buffer, or one that cannot follow the one before it.
-    #[error("cpu {cpu}{}, page {page}: {source}; {}", of(.buffer), .source.remedy())]
+    #[error("cpu {cpu}{}, page {page}: {what}; {}", of(.buffer), .what.remedy())]
     Page {
         /// The buffer's name; empty for the top one.
         buffer: String,
@@ -371,7 +371,7 @@ pub enum FileError {
         /// Index of the sub-buffer among those of the CPU.
         page: u64,
         /// The error.
-        source: PageError,
+        what: PageError,
     },
 }
 

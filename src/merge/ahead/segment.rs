@@ -198,6 +198,6 @@ impl SegmentReader<'_> {
 
     #[cold]
     fn error(&self, source: PageError) -> FileError {
-        FileError::Page { buffer: String::new(), cpu: self.cpu, page: self.ahead.cursor.page(), source }
+        FileError::Page { buffer: String::new(), cpu: self.cpu, page: self.ahead.cursor.page(), what: source }
     }
 }

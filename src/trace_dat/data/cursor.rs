@@ -4,7 +4,7 @@ use super::batch::Batch;
 use super::page_headers::{Outline, Page};
 use crate::ring_buffer::Lost;
 use crate::ring_buffer::{PageError, PageLayout, Walker};
-use crate::ring_buffer::{PageMark, PageOrder};
+use crate::ring_buffer::PageOrder;
 use crate::trace_dat::{EventIdSet, Head};
 
 /// A position in a chunk of sub-buffers. It holds no bytes: each step is given the chunk, so that a position can be
@@ -187,7 +187,7 @@ impl PageCursor {
             Ok((page, data)) => {
                 self.walker = Walker::new(self.layout.abi, base, &page);
                 self.lost = self.lost.plus(page.lost);
-                self.order.add(PageMark::new(&page, data), self.page)
+                self.order.add_page(&self.layout, &page, data, self.page)
             }
             Err(source) => {
                 self.walker = Walker::empty(self.layout.abi);

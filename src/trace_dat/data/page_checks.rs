@@ -3,8 +3,16 @@
 use crate::ring_buffer::{PageError, PageLayout, PageMark, PageOrder, Walker};
 use std::collections::VecDeque;
 
-/// Check of a sub-buffer by itself: its mark and the defect of its records, or the defect of its header.
-pub(super) struct PageCheck(Result<(PageMark, Option<PageError>), PageError>);
+/// Check of a sub-buffer by itself: what there is behind its header, or the defect of that.
+pub(super) struct PageCheck(Result<Checked, PageError>);
+
+struct Checked {
+    mark: PageMark,
+    /// All its records have the time that it starts with.
+    clock_stands: bool,
+    /// The defect of its records.
+    defect: Option<PageError>,
+}
 
 impl PageCheck {
     /// The checks of all sub-buffers of `chunk`.
@@ -14,8 +22,10 @@ impl PageCheck {
 
     fn of(layout: &PageLayout, data: &[u8]) -> PageCheck {
         PageCheck(layout.page(data).map(|page| {
-            let walked = Walker::new(layout.abi, 0, &page).walk(data, usize::MAX, |_| {});
-            (PageMark::new(&page, data), walked.err())
+            let mut last = page.timestamp;
+            let walked = Walker::new(layout.abi, 0, &page).walk(data, usize::MAX, |item| last = item.timestamp);
+            let clock_stands = walked.is_ok() && last == page.timestamp;
+            Checked { mark: PageMark::new(&page, data), clock_stands, defect: walked.err() }
         }))
     }
 }
@@ -32,9 +42,10 @@ impl PageChecks {
     pub(super) fn add(&mut self, pages: impl IntoIterator<Item = PageCheck>, found: &mut VecDeque<(u64, PageError)>) {
         for PageCheck(page) in pages {
             match page {
-                Ok((mark, walked)) => {
+                Ok(Checked { mark, clock_stands, defect }) => {
                     let order = self.order.add(mark, self.number).err();
-                    found.extend(order.into_iter().chain(walked).map(|error| self.defect(error)));
+                    let order = order.filter(|error| !(clock_stands && *error == PageError::Repeated));
+                    found.extend(order.into_iter().chain(defect).map(|error| self.defect(error)));
                 }
                 Err(error) => found.push_back(self.defect(error)),
             }

@@ -133,7 +133,7 @@ impl RawPages {
     }
 
     fn page_error(&self, (page, source): (u64, PageError)) -> FileError {
-        FileError::Page { buffer: self.name.clone(), cpu: self.cpu, page, source }
+        FileError::Page { buffer: self.name.clone(), cpu: self.cpu, page, what: source }
     }
 
     /// Reads and runs a batch; it stays empty at the end, and where the next chunk looks damaged.

@@ -229,7 +229,7 @@ impl CpuStream {
 
     #[cold]
     fn page_error(&self, source: PageError) -> FileError {
-        FileError::Page { buffer: self.name.clone(), cpu: self.cpu, page: self.cursor.page_of(&source), source }
+        FileError::Page { buffer: self.name.clone(), cpu: self.cpu, page: self.cursor.page_of(&source), what: source }
     }
 
     /// The bytes of the next chunk as they are stored, for those who unpack them elsewhere; `None` at the end and at

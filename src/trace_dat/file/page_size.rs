@@ -3,7 +3,7 @@
 //! Nothing but the data itself contradicts a wrong size where chunks are compressed: at twice the size every other
 //! sub-buffer would be passed over unseen. So the first ones are walked at each size that there may be.
 
-use crate::ring_buffer::{PageLayout, PageMark, PageOrder, Walker};
+use crate::ring_buffer::{PageLayout, PageOrder, Walker};
 use crate::trace_dat::codec::unpack_start;
 use crate::trace_dat::read_at::read_full;
 use crate::trace_dat::{Buffer, Codec, CpuData, DataLayout, FileError, Trace};
@@ -83,7 +83,7 @@ fn walk(layout: &PageLayout, sample: &[u8]) -> Walked {
             walked.is_sound = false;
             continue;
         };
-        walked.is_sound &= order.add(PageMark::new(&page, data), number).is_ok();
+        walked.is_sound &= order.add_page(layout, &page, data, number).is_ok();
         let mut walker = Walker::new(layout.abi, 0, &page);
         loop {
             match walker.step(data) {
