@@ -188,9 +188,10 @@ fn chains(guest: &Guest, kernel: Kernel) {
     assert!(number(&whole["hitcount"]) > 10.0 && number(&whole["sum"]) > 0.0, "{chain}");
     assert!((legs.iter().map(|leg| number(&leg["share"])).sum::<f64>() - 1.0).abs() < 0.05, "{chain}");
     assert!(number(&legs[1]["times"]["mean"]) > 0.0, "{chain}");
-    for (stage, next) in stages.iter().zip(&stages[1..]) {
-        assert!(number(&next["matched"]) <= number(&stage["matched"]), "{chain}");
-        assert!(number(&next["events"]) >= number(&next["matched"]), "{chain}");
+    // The tables are read one after the other while events go on, so a later stage may have counted a few more.
+    for stage in stages {
+        assert!(number(&stage["matched"]) > 10.0, "{chain}");
+        assert!(number(&stage["events"]) >= number(&stage["matched"]), "{chain}");
     }
     let text = guest.text("chaintext.out");
     assert!(text.contains("\nsched:sched_waking -> sched:sched_switch: ") && text.contains(" %, sum "), "{text}");

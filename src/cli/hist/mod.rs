@@ -15,8 +15,8 @@ pub(super) use command::{Args, run};
 pub(super) use live::Live;
 pub(super) use output::{OutputArgs, Printer, table_with_variable};
 pub(super) use place::{
-    LONG_LIVED, PlaceArgs, SetArgs, add_trigger, clock_note, event, events_with_hists, hist_triggers, remove_all,
-    syntax_failure, users,
+    LONG_LIVED, PlaceArgs, SetArgs, add_trigger, add_triggers, clock_note, event, events_with_hists, hist_triggers,
+    lines_in_own, remove_all, syntax_failure, users,
 };
 pub(super) use recorded::{Answered, RecordedArgs, Streamed, WhereArgs, find_format, show_table};
 pub(super) use session::{Session, UntilArgs};

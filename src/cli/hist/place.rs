@@ -180,6 +180,48 @@ pub(crate) fn add_trigger(
     })
 }
 
+/// Adds triggers that pass on times to each other. Each of them that reads the clock makes the kernel set the clock anew,
+/// which empties the rings of the instance; the kernel takes the times of events that fire meanwhile from another clock, up
+/// to a second away (`trace_event_buffer_lock_reserve` falls back to `temp_buffer`). So in an instance of ours no task's
+/// events fire before all triggers are there. In an instance that others use, too, times that began before may be wrong.
+///
+/// # Errors
+/// As [`add_trigger`].
+pub(crate) fn add_triggers<'a>(
+    journal: &mut Journal,
+    instance: &Instance,
+    triggers: impl IntoIterator<Item = ((&'a str, &'a str), &'a HistSpec)>,
+) -> Result<(), Failure> {
+    const FILE: &str = "set_event_pid";
+    let quiet = journal.created(instance) && instance.has(FILE);
+    if quiet {
+        journal.act(instance, FILE, &nobody().to_string(), WriteMode::Append)?;
+    }
+    for ((system, event), spec) in triggers {
+        add_trigger(journal, instance, &EventName::new(system, event), spec)?;
+    }
+    if quiet {
+        journal.act(instance, FILE, "", WriteMode::Truncate)?;
+    }
+    Ok(())
+}
+
+/// Adds to the shell lines of a plan what an instance of its own, `name`, needs besides: as [`add_triggers`] does it.
+pub(crate) fn lines_in_own(root: &str, name: &str, mut lines: Vec<String>) -> String {
+    let instance = format!("{root}/instances/{name}");
+    let after_the_event = 1.min(lines.len());
+    let quiet = format!("echo $(($(cat /proc/sys/kernel/pid_max) - 1)) >> {instance}/set_event_pid");
+    lines.splice(after_the_event..after_the_event, [format!("mkdir {instance}"), quiet]);
+    lines.push(format!("echo > {instance}/set_event_pid"));
+    lines.join("\n") + "\n"
+}
+
+/// The last process id that this kernel gives: one that no task has for longer than any other.
+fn nobody() -> u32 {
+    let most = std::fs::read_to_string("/proc/sys/kernel/pid_max").ok().and_then(|text| text.trim().parse().ok());
+    most.unwrap_or(32_768u32).saturating_sub(1)
+}
+
 fn takes_snapshots(spec: &HistSpec) -> bool {
     spec.actions.iter().any(|action| action.value.what == Do::Snapshot)
 }

@@ -7,8 +7,8 @@ mod shown;
 
 use super::exit::{Exit, Failure};
 use super::hist::{
-    OutputArgs, RecordedArgs, Session, SetArgs, Streamed, UntilArgs, WhereArgs, add_trigger, event as find_event,
-    read_format,
+    OutputArgs, RecordedArgs, Session, SetArgs, Streamed, UntilArgs, WhereArgs, add_triggers, event as find_event,
+    lines_in_own, read_format,
 };
 use super::keywords::{FILTERS, words};
 use losses::Losses;
@@ -111,19 +111,15 @@ fn measure(args: &Args) -> Result<Exit, Failure> {
     if *dry_run {
         let root = tracefs.root().display().to_string();
         let instance = place.shown_name("rtrace");
-        let mut lines = plan.shell(&root, instance);
-        if let Some(instance) = instance {
-            lines.insert(1, format!("mkdir {root}/instances/{instance}"));
-        }
-        return super::exit::print(&(lines.join("\n") + "\n"));
+        let lines = plan.shell(&root, instance);
+        let text = instance.map(|name| lines_in_own(&root, name, lines.clone()));
+        return super::exit::print(&text.unwrap_or_else(|| lines.join("\n") + "\n"));
     }
     let mut session = Session::prepare(&args.until)?;
     let mut journal = write.journal(&tracefs);
     journal.append(&top, "synthetic_events", &plan.definition.to_string(), &format!("!{name}"))?;
     let instance = place.make(&mut journal)?;
-    for ((system, event), spec) in plan.triggers() {
-        add_trigger(&mut journal, &instance, &EventName::new(system, event), spec)?;
-    }
+    add_triggers(&mut journal, &instance, plan.triggers())?;
     let mut printer = args.output.printer(&instance, &event)?;
     printer.sign(plan.times());
     let (mut earlier, mut live) = (None, args.output.live());

@@ -16,7 +16,7 @@ pub(super) use sql::{SqlhistArgs, run_sqlhist};
 
 use super::args::{ListArgs, TracefsArgs};
 use super::exit::{Exit, Failure};
-use super::hist::{PlaceArgs, SetArgs, add_trigger, clock_note, definitions, losses_of, triggers_of};
+use super::hist::{PlaceArgs, SetArgs, add_triggers, clock_note, definitions, lines_in_own, losses_of, triggers_of};
 use crate::cli::terminal::note;
 use rtrace::synth::Plan;
 use rtrace::tracefs::{EventName, Feature, Journal, Tracefs};
@@ -147,9 +147,8 @@ fn create_plan(mut journal: Journal, place: &PlaceArgs, plan: &Plan) -> Result<(
     // they set.
     let instance = place.make_or(&mut journal, LONG_LIVED)?;
     let note = if journal.created(&instance) { None } else { clock_note(&instance, &[&plan.start.1, &plan.end.1]) };
-    for ((system, event), spec) in [&plan.start, &plan.end] {
-        add_trigger(&mut journal, &instance, &EventName::new(system, event), spec)?;
-    }
+    let both = [&plan.start, &plan.end].map(|((system, event), spec)| ((system.as_str(), event.as_str()), spec));
+    add_triggers(&mut journal, &instance, both)?;
     journal.keep()?;
     note.filter(|_| instance.name() != Some(LONG_LIVED)).iter().for_each(|note| note!("{note}"));
     Ok(())
@@ -159,9 +158,9 @@ fn create_plan(mut journal: Journal, place: &PlaceArgs, plan: &Plan) -> Result<(
 fn print_plan(tracefs: &Tracefs, place: &PlaceArgs, plan: &Plan) -> Result<Exit, Failure> {
     let root = tracefs.root().display().to_string();
     let instance = place.shown_name(LONG_LIVED);
-    let mut lines = plan.shell(&root, instance);
-    if let Some(name) = instance.filter(|name| tracefs.instance(name).is_err()) {
-        lines.insert(1, format!("mkdir {root}/instances/{name}"));
+    let lines = plan.shell(&root, instance);
+    match instance.filter(|name| tracefs.instance(name).is_err()) {
+        Some(name) => super::exit::print(&lines_in_own(&root, name, lines)),
+        None => super::exit::print(&(lines.join("\n") + "\n")),
     }
-    super::exit::print(&(lines.join("\n") + "\n"))
 }

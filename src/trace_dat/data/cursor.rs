@@ -3,8 +3,8 @@
 use super::batch::Batch;
 use super::page_headers::{Outline, Page};
 use crate::ring_buffer::Lost;
-use crate::ring_buffer::{PageError, PageLayout, Walker};
 use crate::ring_buffer::PageOrder;
+use crate::ring_buffer::{PageError, PageLayout, Walker};
 use crate::trace_dat::{EventIdSet, Head};
 
 /// A position in a chunk of sub-buffers. It holds no bytes: each step is given the chunk, so that a position can be
