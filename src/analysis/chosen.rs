@@ -9,7 +9,7 @@ use crate::symbols::Comms;
 use crate::units::Pid;
 use std::sync::Arc;
 
-/// Some events of a recording: those of some types, each of which may have a filter, and a meaning `M` to whoever chose them.
+/// Some events of a recording: those of some types, each of which may have a filter, and a meaning `M` to the caller.
 #[derive(Clone, Debug)]
 pub struct Chosen<'a, M> {
     events: ByEvent<(Option<Arc<Program>>, M)>,

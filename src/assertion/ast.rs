@@ -79,7 +79,7 @@ pub enum Reducer {
     Sum,
     /// `count`.
     Count,
-    /// `p99.9`: the least duration that so many per cent do not exceed.
+    /// `p99.9`: the least duration that this percentage of all durations does not exceed.
     Quantile(f64),
 }
 

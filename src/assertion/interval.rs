@@ -138,7 +138,7 @@ impl fmt::Display for Shown {
 }
 
 impl fmt::Display for Interval {
-    /// What was observed, and in parentheses what else it can be.
+    /// The observed value, and in parentheses the interval of possible ones.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = |value| Shown(value, self.dimension);
         shown(self.observed).fmt(f)?;

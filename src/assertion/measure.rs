@@ -1,4 +1,4 @@
-//! What must be measured for assertions, in one pass.
+//! The measurements that assertions need, made in one pass.
 
 use crate::analysis::{
     EventCount, EventCounts, InOrder, Io, IoReport, IrqReport, Irqs, PairReport, Pairs, Sched, SchedReport,

@@ -123,7 +123,7 @@ impl Facts<'_> {
         }
     }
 
-    /// What was not seen must have been enabled, or nothing is known of it.
+    /// An event that was not seen must have been enabled; else its absence proves nothing.
     fn must_be_seen(&self, seen: bool) -> Result<(), String> {
         match self.unseen {
             Some(why) if !seen => Err(why.to_owned()),

@@ -42,8 +42,8 @@ fn of_event(event: &EventName) -> Vec<String> {
         .collect()
 }
 
-/// Removes an event with `remove`. While the kernel calls it busy and `users` sees nobody who uses it, it is tried
-/// again for [`AFTERLIFE`].
+/// Removes an event with `remove`. While the kernel calls it busy and `users` finds no user, the removal is
+/// retried for [`AFTERLIFE`].
 ///
 /// # Errors
 /// The kernel's refusal, with who uses the event.

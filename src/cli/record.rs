@@ -258,7 +258,7 @@ fn verdict(summary: &Summary, max_lost: Option<u64>) -> Result<Exit, Failure> {
             None => failure,
         });
     }
-    // Of what others took --max-lost may allow some, but of a ring that was cleared nobody knows how much it was.
+    // --max-lost may allow events that other readers took, but the loss of a cleared ring has no known size.
     if let Some(interference) = summary.interference().filter(|_| max_lost.is_none() || summary.was_cleared()) {
         return Err(Failure::new(Exit::Incomplete, anyhow::anyhow!("{interference}")));
     }

@@ -117,7 +117,7 @@ fn time(text: &str) -> Result<u64, String> {
     whole.checked_mul(1_000_000_000).and_then(|ns| ns.checked_add(part)).ok_or_else(bad)
 }
 
-/// So many parts are written in one go through the file.
+/// Number of parts written in one pass over the file.
 const AT_ONCE: usize = 64;
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -200,7 +200,7 @@ fn cut(
             if args.json {
                 told.push(json!({"file": path.to_string_lossy(), "events": records}));
             } else {
-                // nobody listening is no reason to stop in the middle
+                // a closed standard output is no reason to stop in the middle
                 heard = heard.and_then(|_| print(&format!("{}: {records} events\n", path.display())));
             }
             written += records;

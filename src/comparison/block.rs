@@ -14,7 +14,7 @@ pub fn block_length(values: &[f64]) -> f64 {
     if n < 8 || variance <= 0.0 {
         return 1.0;
     }
-    // Lags beyond which nothing is left but noise: so many in a row are below the limit.
+    // Number of consecutive lags below the limit after which only noise is left.
     let quiet = (count.log10().sqrt().ceil() as usize).max(5);
     let limit = 2.0 * (count.log10() / count).sqrt();
     let most = (count.sqrt().ceil() as usize + quiet).min(n - 1);

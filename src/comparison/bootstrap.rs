@@ -2,7 +2,7 @@
 
 use super::rng::SplitMix64;
 
-/// How often each cell of each run is drawn.
+/// Number of draws of each cell of each run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weights(pub Vec<Vec<f64>>);
 

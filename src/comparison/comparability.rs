@@ -4,7 +4,7 @@ use super::summary::Run;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What the sides have in common.
+/// Aspects that the sides have in common.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparability {
     /// The share of aspects that agree, in per cent.
@@ -30,7 +30,7 @@ pub struct Aspect {
     pub new: String,
 }
 
-/// Durations of which the longest is so many times the shortest agree.
+/// Greatest ratio of the longest to the shortest duration that still agrees.
 const DURATIONS: f64 = 1.5;
 
 impl Comparability {

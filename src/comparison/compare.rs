@@ -14,7 +14,7 @@ use serde::Serialize;
 /// The outcome of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// What the sides have in common.
+    /// Aspects that the sides have in common.
     pub comparability: Comparability,
     /// The metrics, in the order given.
     pub metrics: Vec<Compared>,

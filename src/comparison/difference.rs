@@ -12,7 +12,7 @@ pub struct Difference {
     pub error: f64,
     /// Degrees of freedom of that.
     pub freedom: f64,
-    /// How the error was found.
+    /// Method of the error's estimate.
     pub method: Method,
     /// Mean length of the blocks of each side, in cells, if blocks were resampled.
     pub blocks: [Option<f64>; 2],

@@ -10,7 +10,7 @@ pub struct Series {
     pub count: Vec<u64>,
     /// Their sum, or the time, by cell, in nanoseconds.
     pub sum: Vec<u64>,
-    /// Number of durations by bin, for each cell, from bin 0 on: a number below zero stands for so many empty bins.
+    /// Number of durations by bin, for each cell, from bin 0 on: a negative number stands for a run of that many empty bins.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bins: Vec<Vec<i64>>,
     /// Number of durations of which one end is missing although nothing was lost.

@@ -38,7 +38,7 @@ pub struct Compared {
     pub p: Option<f64>,
     /// The same after Holm's correction.
     pub p_holm: Option<f64>,
-    /// What these were calculated from.
+    /// The difference that the verdict rests on.
     pub difference: Option<Difference>,
     /// Number of durations or events of the rarest series, of either side.
     pub samples: [Option<u64>; 2],

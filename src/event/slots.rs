@@ -1,4 +1,4 @@
-//! Slots of a cache, some for each CPU: CPUs that take turns do not put out what the others will need again.
+//! Slots of a cache, several per CPU: CPUs that alternate do not evict each other's entries.
 
 /// Values by CPU and hash. It grows with the CPUs that are seen.
 #[derive(Clone, Debug)]

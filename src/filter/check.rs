@@ -141,7 +141,7 @@ fn warning(filter: &Filter, p: &Predicate, target: Target) -> Option<Diagnostic>
     }
 }
 
-/// What is left of `value` in a field of the target's width; a value that the width holds with another sign is meant so.
+/// `value` truncated to the target's width; a value that fits with the other sign keeps its bits.
 fn cut(value: i128, target: Target) -> i128 {
     let bits = match target.size {
         1 | 2 | 4 => target.size as u32 * 8,

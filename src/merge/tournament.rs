@@ -100,7 +100,7 @@ impl Tournament {
         }
     }
 
-    /// Makes room for so many streams.
+    /// Grows the capacity to `streams` streams.
     #[cold]
     fn grow(&mut self, streams: usize) {
         let before = self.tree.split_off(self.tree.len() / 2);

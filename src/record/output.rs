@@ -269,7 +269,7 @@ impl Output {
         self.file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
     }
 
-    /// Removes the spools of a file that was removed: nobody can read them without it.
+    /// Removes the spools of a file that was removed: they are unreadable without it.
     pub(super) fn give_up(mut self, spools: impl IntoIterator<Item = Spool>) {
         self.writer = None;
         spools.into_iter().for_each(Spool::remove);

@@ -130,7 +130,7 @@ pub(super) struct Buffer {
     pub(super) is_text: bool,
     /// A tracer of functions runs in it.
     pub(super) traces_functions: bool,
-    /// The filters of its events are nobody else's: few events of a new instance, without filters of the plan.
+    /// No other owner of its events' filters: few events of a new instance, without filters of the plan.
     filters_are_free: bool,
 }
 

@@ -87,7 +87,7 @@ const COUNT: u64 = size_of::<u32>() as u64;
 const PIECES: u32 = 8;
 
 impl Spool {
-    /// Creates the spool at `path`, which must not exist: nobody else's file is overwritten.
+    /// Creates the spool at `path`, which must not exist: no existing file is overwritten.
     ///
     /// # Errors
     /// The file system's error.

@@ -17,7 +17,7 @@ pub(super) struct SymbolThread {
     /// Takes the file as soon as it has all that comes before the symbols.
     file: Option<Sender<Symbols>>,
     thread: Option<JoinHandle<Option<Written>>>,
-    /// How it was scheduled before it was to be in nobody's way.
+    /// The thread's scheduling before it was lowered, so as not to delay traced tasks.
     before: Option<Scheduling>,
     written: Option<Written>,
 }

@@ -121,7 +121,7 @@ pub(crate) fn schedule<T>(thread: &JoinHandle<T>, scheduling: Scheduling) -> io:
 /// # Errors
 /// `ESRCH` when there is no such process; `EINVAL` when `pid` is a thread that does not lead its process.
 pub(crate) fn pidfd_open(pid: i32) -> io::Result<OwnedFd> {
-    // SAFETY: the call takes two numbers and returns a new descriptor that nobody else owns.
+    // SAFETY: the call takes two numbers and returns a new descriptor without another owner.
     unsafe {
         let fd = libc::syscall(libc::SYS_pidfd_open, pid, 0);
         if fd < 0 {

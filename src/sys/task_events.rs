@@ -53,7 +53,7 @@ impl TaskEvents {
         attr[48..52].copy_from_slice(&quarter.to_ne_bytes());
         attr[92..96].copy_from_slice(&libc::CLOCK_MONOTONIC.to_ne_bytes());
         const FD_CLOEXEC: libc::c_ulong = 8;
-        // SAFETY: `attr` is a whole attribute of the size it states; the result is a descriptor nobody else owns.
+        // SAFETY: `attr` is a whole attribute of the size it states; the result is a descriptor without another owner.
         let fd = unsafe {
             let fd = libc::syscall(libc::SYS_perf_event_open, attr.as_ptr(), -1, cpu, -1, FD_CLOEXEC);
             if fd < 0 {

@@ -134,7 +134,7 @@ impl Files for RealFiles {
     }
 
     fn kernel_log(&self) -> Vec<u8> {
-        // One record with each read, at most so many bytes (`CONSOLE_EXT_LOG_MAX`).
+        // One record with each read, of at most this many bytes (`CONSOLE_EXT_LOG_MAX`).
         const RECORD: usize = 8 << 10;
         let mut records = Vec::new();
         let Ok(mut file) = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open("/dev/kmsg") else {

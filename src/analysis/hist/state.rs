@@ -1,4 +1,4 @@
-//! What the events so far have left, and what the next one does to it.
+//! State of hist triggers between events (variables, stages that wait, tables), and its update by the next event.
 
 use super::super::log::Log;
 use super::counts::HistCounts;

@@ -41,7 +41,7 @@ pub(super) struct Track {
     pub(super) saved: Vec<Held>,
 }
 
-/// Where a snapshot would have been taken.
+/// The place of a snapshot that the kernel would have taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) trigger: usize,

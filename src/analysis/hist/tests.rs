@@ -83,7 +83,7 @@ fn setup(definitions: &[&str], triggers: &[(&str, &str)]) -> HistSetup {
     }
 }
 
-/// What the events make of the triggers; with `cut`, as two segments.
+/// Findings of the triggers over the events; with `cut`, as two segments.
 fn run(setup: &HistSetup, events: &[Made], cut: Option<usize>) -> HistFindings {
     let (formats, symbols) = (formats(), Symbols::default());
     let formats: Vec<&EventFormat> = formats.iter().collect();

@@ -22,7 +22,7 @@ pub(super) struct Cpu {
     pub(super) wakeups: u64,
     waiting: usize,
     waiting_since: u64,
-    /// Time with so many tasks waiting for it.
+    /// Time (ns) by the number of tasks waiting for the CPU: the index is that number.
     pub(super) lengths: Vec<u64>,
 }
 

@@ -16,7 +16,7 @@ pub(super) trait Question {
     type Found<'e>;
     /// The word of `record --for` for the events that it needs.
     const PURPOSE: &'static str;
-    /// What a recording without an answer lacks.
+    /// Name of the events that a recording without an answer lacks.
     const LACKING: &'static str;
 
     /// The analysis of `input`; `None` if that cannot hold the events for it.
@@ -33,7 +33,7 @@ pub(super) trait Question {
     fn text(&self, found: &Self::Found<'_>, out: &mut dyn Write) -> Result<(), Failure>;
 }
 
-/// What the analysis of a question finds.
+/// Findings of a question's analysis.
 pub(super) type Finding<Q> = <<Q as Question>::Analysis as Analysis>::Finding;
 
 /// Asks the question and shows the answer.

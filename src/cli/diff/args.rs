@@ -18,7 +18,7 @@ pub(in crate::cli) struct PartArgs {
     pub(in crate::cli) threads: Option<NonZero<usize>>,
 }
 
-/// What is compared, and how.
+/// Metrics to compare, and the gate.
 #[derive(clap::Args, Clone)]
 pub(in crate::cli) struct CompareArgs {
     /// Quantity to compare, in the language of assertions, instead of the default ones; more of it is worse

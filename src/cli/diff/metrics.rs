@@ -6,7 +6,7 @@ use rtrace::assertion::Metric;
 use rtrace::comparison::{Run, Summary};
 use std::collections::BTreeSet;
 
-/// A duration needs so many samples on one side to be chosen: of its p99 ten are beyond.
+/// Least number of samples on one side for a duration to be chosen: ten of them lie above its p99.
 const LEAST: u64 = 1000;
 
 /// Metrics, each with true if more of it is better; and the names of those that were left out.

@@ -7,7 +7,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// What a process holds.
+/// Files of tracefs that a process holds open.
 #[derive(Debug, Default)]
 struct Held {
     /// Files that take events out of ring buffers.

@@ -1,4 +1,4 @@
-//! What clap's description of the command line lacks for a good page of help.
+//! Headings and texts that clap's description of the command line lacks for a good page of help.
 
 use super::{groups, layout, topics};
 use clap::builder::PossibleValuesParser;

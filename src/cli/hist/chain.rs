@@ -25,8 +25,8 @@ pub(crate) fn instances(tracefs: &Tracefs) -> Result<Vec<Instance>, Failure> {
     Ok(all)
 }
 
-/// The triggers that fire an event, those that `rtrace synth` made for it, and those whose variables they use and
-/// nobody else.
+/// The triggers that fire an event, those that `rtrace synth` made for it, and those whose variables only
+/// they use.
 pub(crate) fn triggers_of(instance: &Instance, def: &SynthDef) -> Result<Vec<(EventName, HistSpec)>, Failure> {
     let mut all = Vec::new();
     for event in events_with_hists(instance)? {

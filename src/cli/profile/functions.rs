@@ -26,7 +26,7 @@ pub(super) struct Args {
     /// Column to sort by
     #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
     sort: Sort,
-    /// So many functions
+    /// Number of functions
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// One JSON document instead of text

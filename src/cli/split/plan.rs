@@ -11,11 +11,11 @@ use std::ops::Range;
 pub(super) enum Step {
     /// Everything.
     All,
-    /// So many nanoseconds.
+    /// A duration, in nanoseconds.
     Time(u64),
-    /// So many events, of all CPUs together or of each.
+    /// A number of events, of all CPUs together or of each.
     Events { count: u64, per_cpu: bool },
-    /// So many sub-buffers of each CPU.
+    /// A number of sub-buffers of each CPU.
     Pages(u64),
 }
 

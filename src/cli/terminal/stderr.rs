@@ -20,7 +20,7 @@ macro_rules! note {
 pub(crate) use note;
 
 /// Writes text on stderr; `rtrace: ` at its start becomes the name that the program was called by. Where stderr is closed or
-/// full there is nobody to tell, and the exit code has to say how the command ended.
+/// full, the text is dropped, and the exit code has to say how the command ended.
 pub(crate) fn say(text: fmt::Arguments<'_>) {
     let mut text = text.to_string();
     if text.starts_with("rtrace: ") {

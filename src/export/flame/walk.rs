@@ -37,7 +37,7 @@ impl Walk {
         let head = reader.head(record);
         let (time, task) = (record.timestamp.0, Task::new(record.buffer, head.pid, record.cpu));
         if record.lost != Lost::None {
-            // The time in which events were lost is nobody's.
+            // The time in which events were lost is attributed to no function.
             let seen = &self.seen;
             self.calls.lose(record.buffer, |task, change| each(task, change, last(seen, task, time)));
         }

@@ -6,7 +6,7 @@ use super::proto::{bytes, message, uint};
 use crate::symbols::Symbols;
 use std::collections::BTreeSet;
 
-/// A bundle is written when its events have so many bytes.
+/// Size of a bundle's events, in bytes, at which it is written.
 const FULL: usize = 64 << 10;
 
 /// Events of one CPU that are not written yet.

@@ -44,7 +44,7 @@ struct Buffer<'t> {
 /// An event type, compiled when its first record comes.
 struct Slot<'t> {
     format: Option<&'t EventFormat>,
-    /// Its field if it describes itself; there are only so many.
+    /// Its field number if it describes itself; their number is bounded.
     number: Option<u32>,
     compiled: OnceLock<Box<Type>>,
 }

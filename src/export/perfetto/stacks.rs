@@ -5,7 +5,7 @@ use super::proto::{bytes, message, uint};
 use crate::symbols::Symbols;
 use std::collections::HashMap;
 
-/// Frames and call stacks that packets share are forgotten when there are so many.
+/// Number of interned frames and call stacks at which the tables are reset.
 const MOST: usize = 1 << 16;
 
 /// Interned stacks of one recording, as far as its packets are written.

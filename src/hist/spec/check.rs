@@ -249,7 +249,7 @@ impl Check<'_> {
             let numeric = matches!(modifier, Log2 | Buckets(_) | Sym | SymOffset | Syscall);
             let what = match modifier {
                 Stacktrace => None,
-                // The kernel takes these, and makes numbers of the text's address, or tables that nobody can read.
+                // The kernel takes these, and makes numbers of the text's address, or unreadable tables.
                 _ if is_stack => Some("on a stack"),
                 _ if is_text && numeric => Some("on text"),
                 _ => None,

@@ -161,7 +161,7 @@ fn assignment(piece: Piece<'_>, echoed: bool) -> Result<Assign> {
     if value.text.starts_with('"') || value.text.contains('=') && !value.text.contains(".bucket") {
         return Err(SpecError::new(Kind::BadName(value.text.to_owned()), value.span()));
     }
-    // A variable that repeats another one is shown with that one's unit, which nobody can write: `$ts0.usecs`.
+    // A variable that repeats another one is shown with that one's unit, which the language cannot write: `$ts0.usecs`.
     if let Some((variable, _)) = value.split_once('.').filter(|(variable, unit)| {
         echoed
             && expr::is_name(variable.text.trim_start_matches('$'))

@@ -291,7 +291,7 @@ impl<T> Scheduler<T> {
         Some((pending, done))
     }
 
-    /// Keeps what a segment that was worked on allocated, and the buffers of chunks that nobody needs any more.
+    /// Recycles a finished segment's allocations and the buffers of chunks that are no longer in use.
     fn recycle(&mut self, mut segment: Segment) {
         let chunks = segment.streams.iter_mut().flat_map(|(stream, _)| stream.chunks.drain(..));
         self.chunks.extend(chunks.filter_map(Arc::into_inner).map(|chunk| chunk.bytes));

@@ -79,7 +79,7 @@ impl RawPages {
         }
     }
 
-    /// Unpacks and checks on so many threads, 8 at most; without this on the caller's own. Each has up to 4 MiB in memory,
+    /// Unpacks and checks on `threads` threads, 8 at most; default: on the caller's own. Each has up to 4 MiB in memory,
     /// or a larger chunk.
     #[must_use]
     pub fn on_threads(mut self, threads: usize) -> Self {

@@ -3,8 +3,8 @@
 use crate::trace_dat::{FileError, Trace};
 
 impl Trace {
-    /// Unpacks every chunk, which checks their checksums, and walks every sub-buffer, on so many `threads`. Each defect goes
-    /// to `damaged`; what records say is not looked at.
+    /// Unpacks every chunk, which checks their checksums, and walks every sub-buffer, on `threads` threads. Each defect goes
+    /// to `damaged`; the contents of records are not checked.
     pub fn verify_data(&self, threads: usize, damaged: &mut dyn FnMut(FileError)) {
         let mut chunk = Vec::new();
         for buffer in &self.buffers {

@@ -1,5 +1,5 @@
-//! Checks that options say what their kind says. Nothing vouches for an option's id or content but that it makes sense:
-//! a time stamp's offset that became an unknown option would be missed by nobody.
+//! Checks of options' contents against their ids. An option has no checksum in trace-cmd's files, so plausibility is all
+//! there is: a time stamp's offset that became an unknown option would go unnoticed.
 
 use super::options::chosen_clock;
 use super::{proc_maps, times};

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// Size of one move, and so at most on the disk twice, in bytes.
 const PIECE: u64 = 1 << 20; // a power of two
 
-/// A spool nobody appends to any more.
+/// A complete spool: no writer appends to it.
 #[derive(Clone, Debug)]
 pub struct FinishedSpool {
     /// Its entry; `target` is ignored.

@@ -90,7 +90,7 @@ pub struct Writer {
     /// Offset of the place of the first options section's offset.
     pub(super) first_options: u64,
     pub(super) options: Vec<(OptionId, Vec<u8>)>,
-    /// Held while the file is unfinished, so that nobody recovers a recording that lives.
+    /// Held while the file is unfinished, so that `recover` leaves a live recording alone.
     pub(super) _lock: FileLock,
 }
 

@@ -40,7 +40,7 @@ impl Part {
 }
 
 /// Gives each of `parts` its slice of `streams`, which are in the file's order. `buffers` are the buffers to write with
-/// the names they get. Chunks are unpacked on so many `threads`. What is damaged goes to `damaged` and is left out.
+/// the names they get. Chunks are unpacked on `threads` threads. What is damaged goes to `damaged` and is left out.
 ///
 /// # Errors
 /// [`WriteError`].

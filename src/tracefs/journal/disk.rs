@@ -96,7 +96,7 @@ impl Disk {
     }
 }
 
-/// A journal that nobody held, and is held now.
+/// An abandoned journal, locked by this process now.
 #[derive(Debug)]
 pub(super) struct Abandoned {
     pub(super) header: Header,
@@ -105,7 +105,7 @@ pub(super) struct Abandoned {
     pub(super) lock: Flock<File>,
 }
 
-/// Reads the journal `name` if nobody holds it; `None` if someone does, if it went away, or if it is from before a reboot
+/// Reads the journal `name` if no process holds it; `None` if someone does, if it went away, or if it is from before a reboot
 /// (it is removed then).
 pub(super) fn read_abandoned(dir: &PrivateDir, name: &str) -> Result<Option<Abandoned>, Error> {
     let path = dir.path_of(name);

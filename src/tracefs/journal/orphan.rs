@@ -14,7 +14,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// A journal whose process is gone. While this value lives, nobody else sees it as an orphan.
+/// A journal whose process is gone. While this value lives, no other process takes it for an orphan.
 #[derive(Debug)]
 pub struct Orphan {
     dir: PrivateDir,

@@ -1,4 +1,4 @@
-//! The directory of the journals, which say what is written to tracefs as root: nobody else may have a say in it.
+//! The directory of the journals. A journal is replayed as root, so only the effective user may write here.
 //!
 //! The directory and each file in it belong to the effective user and are not writable by others. Files are regular and
 //! opened below the directory's descriptor, never through a link and never waiting.

@@ -14,7 +14,7 @@ pub(in crate::cli::analyze) struct Found<'a> {
 }
 
 impl Found<'_> {
-    /// The call's name, of one that nobody names its number.
+    /// The call's name; its number if it has none.
     pub(super) fn name(&self, call: &SyscallTimes) -> String {
         let known = self.machine.and_then(|machine| machine.name(call.number));
         match (&call.name, known) {

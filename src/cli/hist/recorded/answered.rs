@@ -1,4 +1,4 @@
-//! What events made of triggers that were not set in the kernel.
+//! Tables of triggers that were evaluated here, not in the kernel.
 
 use super::names::KeyNames;
 use crate::cli::exit::{Exit, Failure};
@@ -74,7 +74,7 @@ impl Answered<'_> {
         Ok(())
     }
 
-    /// What is known of the events, for programs.
+    /// The recording and its losses, for programs.
     pub(crate) fn json(&self) -> Value {
         let file = self.missed.file.map(|path| path.to_string_lossy());
         json!({"file": file, "lost": self.missed.lost, "gaps": self.missed.gaps})

@@ -39,7 +39,7 @@ pub(crate) struct WhereArgs {
 }
 
 impl WhereArgs {
-    /// True if events are to be counted here; says so where nobody asked for it. `fits`: what was asked for can be done here.
+    /// True if events are to be counted here; a note says so unless it was asked for. `fits`: the request can be evaluated here.
     ///
     /// # Errors
     /// The features that the kernel lacks, where it is to count.
