@@ -90,5 +90,7 @@ pub mod recording;
 pub mod symbols;
 
 // control
+#[doc(hidden)]
+pub mod network;
 pub mod record;
 pub mod tracefs;

@@ -20,7 +20,7 @@ macro_rules! targets {
 }
 
 targets! {
-    bytes: btf chunk_index comms elf hist_table kallsyms last_boot options page print_fmt spool_table trace_dat
+    bytes: btf chunk_index comms elf hist_table kallsyms last_boot network options page print_fmt spool_table trace_dat
         trace_dat_header user_symbols;
     text: filter format hist_spec journal probe sql synth_spec trigger;
 }

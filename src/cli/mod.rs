@@ -24,6 +24,7 @@ mod keywords;
 mod language;
 mod latency;
 mod list;
+mod listen;
 mod live;
 mod mem;
 mod plugin_options;
@@ -90,6 +91,7 @@ enum Command {
     Stack(stack::Args),
     Split(split::Args),
     List(list::Args),
+    Listen(listen::Args),
     Mem(mem::Args),
     Analyze(analyze::Args),
     Check(check::Args),
@@ -139,6 +141,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Profile(args) => profile::run(&args),
         Command::Stack(args) => stack::run(&args),
         Command::Split(args) => split::run(&args),
+        Command::Listen(args) => listen::run(&args),
         Command::List(args) => list::run(&args),
         Command::Mem(args) => mem::run(&args),
         Command::Analyze(args) => analyze::run(&args),

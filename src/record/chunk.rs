@@ -142,6 +142,11 @@ impl ChunkWriter {
         self.filled = padded;
     }
 
+    /// Forgets what is filled after the first `len` bytes.
+    pub(crate) fn keep(&mut self, len: usize) {
+        self.filled = self.filled.min(len);
+    }
+
     /// Forgets what is filled.
     pub(crate) fn clear(&mut self) {
         self.filled = 0;

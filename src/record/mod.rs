@@ -24,6 +24,7 @@ mod effort;
 mod ending;
 mod error;
 mod extract;
+mod feed;
 mod former;
 mod functions;
 mod header;
@@ -89,6 +90,8 @@ pub use drain::{Drain, Progress};
 #[doc(hidden)]
 pub use dry_run::{COMMAND_PID, OWN_PID, dry_run};
 #[doc(hidden)]
+pub use feed::{Fed, Feed};
+#[doc(hidden)]
 pub use header::header;
 #[doc(hidden)]
 pub use limits::{Budget, MIN_RING_SHARE};
@@ -97,7 +100,7 @@ pub use own::filter_of_others;
 #[doc(hidden)]
 pub use recover::{Rings, left_unfinished, recover};
 #[doc(hidden)]
-pub use spool::{Keep, Spool};
+pub use spool::{AppendError, Keep, Spool};
 #[doc(hidden)]
 pub use start::{Mode, start};
 #[doc(hidden)]

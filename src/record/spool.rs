@@ -112,7 +112,7 @@ impl Spool {
 
     /// Goes on with `file`, the spool at `path`, after its first `end` bytes, which are whole chunks or sub-buffers. Counts
     /// and index are of what is appended from now on.
-    pub(super) fn resume(file: File, path: PathBuf, chunked: bool, end: u64) -> Self {
+    pub fn resume(file: File, path: PathBuf, chunked: bool, end: u64) -> Self {
         let index = ChunkIndex::default();
         let end = end.max(if chunked { COUNT } else { 0 });
         Spool { file, path, chunked, chunks: 0, end, raw: 0, events: 0, index, ring: None }

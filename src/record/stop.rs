@@ -50,6 +50,13 @@ const OWN: [Signal; 7] = [
     Signal::SIGIO,
 ];
 
+impl AsFd for Signals {
+    /// Readable when one has arrived.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
 /// A signal that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrived {

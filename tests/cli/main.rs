@@ -10,6 +10,7 @@ mod common {
     pub(crate) mod help_examples;
     pub(crate) mod installed_trace_cmd;
     pub(crate) mod knobs;
+    pub(crate) mod listening;
     pub(crate) mod long;
     pub(crate) mod not_run;
     pub(crate) mod profiles;
@@ -33,6 +34,7 @@ mod generated;
 mod help;
 mod hostile;
 mod languages;
+mod listen;
 mod machine;
 mod perfetto;
 mod profile;

@@ -36,6 +36,7 @@ const RANKS: &[(&str, Column)] = &[
     ("recording", Column::Decode),
     ("tracefs", Column::Control),
     ("record", Column::Control),
+    ("network", Column::Control),
 ];
 
 /// A module's place in the map. `Shared` uses neither column, and the columns do not use each other.
@@ -128,6 +129,7 @@ const PARSERS: &[&str] = &[
     "filter/test",
     "format",
     "hist/table",
+    "network/wire",
     "print_fmt",
     "probe/elf",
     "ring_buffer",

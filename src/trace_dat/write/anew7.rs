@@ -1,6 +1,5 @@
 //! Version 7, written front to back: each buffer's section is followed by the options that name it.
 
-use super::from_file::{is_fact, loaded, systems};
 use super::parts::page_start;
 use super::{WriteError, Writer};
 use crate::trace_dat::put::Put;
@@ -29,29 +28,7 @@ struct Cpu {
 
 impl Version7 {
     pub(super) fn create(file: File, from: &Trace, codec: Codec) -> Result<Self, WriteError> {
-        // The rest is in the byte order of the recording, for others cannot read two in one file.
-        let mut writer = Writer::create(file, from.prefix.abi, from.prefix.page_size, codec)?;
-        writer.header_info(&from.header_texts.0, &from.header_texts.1)?;
-        let ftrace: Vec<String> = from.ftrace_formats.iter().map(ToString::to_string).collect();
-        writer.ftrace_formats(&ftrace)?;
-        writer.event_formats(&systems(from))?;
-        writer.kallsyms(loaded("kallsyms", &from.kallsyms)?)?;
-        writer.printk_formats(&from.printk_formats)?;
-        let btf = loaded("BTF", &from.btf)?;
-        if !btf.is_empty() {
-            writer.btf(btf)?;
-        }
-        if !from.modules.is_empty() {
-            writer.section(SectionId::MODULES_FILE, &from.modules)?;
-        }
-        writer.saved_cmdlines(&from.saved_cmdlines)?;
-        for option in from.options.iter().filter(|option| is_fact(option.id)) {
-            writer.option(option.id, option.data.clone());
-        }
-        if from.option(OptionId::CPUCOUNT).is_none() {
-            writer.option_u32(OptionId::CPUCOUNT, from.cpu_count);
-        }
-        Self::after(writer)
+        Self::after(Writer::copy_facts(file, from, codec)?)
     }
 
     /// Goes on where `writer` has all but the buffers.

@@ -28,6 +28,7 @@ mod anew;
 mod anew6;
 mod anew7;
 mod assemble;
+mod begin;
 mod convert;
 mod from_file;
 #[cfg(test)]

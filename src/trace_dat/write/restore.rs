@@ -2,8 +2,7 @@
 
 use super::parts::whole_pages;
 use super::{NewFile, Version, WriteError};
-use crate::trace_dat::file::options::chosen_clock;
-use crate::trace_dat::{OptionId, Trace};
+use crate::trace_dat::Trace;
 use crate::units::CpuId;
 use std::fs::File;
 use std::io::{self, Read};
@@ -40,10 +39,7 @@ pub fn restore<R: Read>(
         0 => 4096,
         size => size,
     };
-    let clock = match header.buffers.first() {
-        Some(buffer) => buffer.clock.clone(),
-        None => header.option(OptionId::TRACECLOCK).map(|o| chosen_clock(&o.text())).unwrap_or_default(),
-    };
+    let clock = header.clock();
     let names: Vec<&str> = buffers.iter().map(|(name, _)| name.as_str()).collect();
     let mut new = NewFile::create(file, header, version, &names)?;
     let (mut data, mut dropped) = (0u64, 0u64);

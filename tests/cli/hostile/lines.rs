@@ -166,6 +166,7 @@ pub(super) const OF_TRACEFS: &Lines = &[
     ("list", "?list -t -o -C -P -B"),
     ("list", "?list --json"),
     ("check-events", "?check-events"),
+    ("listen", "listen -p 0 -d ATTACK"),
     ("stream", "stream --journal-dir j -e ATTACK"),
     ("record", "record --journal-dir j -e ATTACK"),
     ("record", "?record --dry-run -B ATTACK -e sched:sched_switch -- ATTACK"),

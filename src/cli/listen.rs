@@ -1,0 +1,135 @@
+//! `rtrace listen`: a file for each machine that sends a recording.
+
+use super::exit::{Exit, Failure};
+use super::terminal::{note, release, say};
+use anyhow::{Context, anyhow};
+use rtrace::network::Network;
+use rtrace::network::listen::{Listener, Notice, Options};
+use rtrace::record::Signals;
+use rtrace::safe_file;
+use rtrace::units::{ByteSize, parse_duration};
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// Take recordings from other machines
+///
+/// Writes a file for each sender: `rtrace record -N`, or trace-cmd's `record -N` (2.8 and newer; TCP and UDP data). Each file
+/// is called NAME.HOST:PORT.dat after its sender, and `rtrace report` reads it while it grows. Ctrl-C ends the listener.
+///
+/// Nothing is encrypted and no sender is asked who it is: without --bind only this machine is listened to. Senders elsewhere
+/// reach it best through a tunnel (`ssh -R 12345:localhost:12345 HOST`).
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Listen on PORT (0: one that is free, and print it)
+    #[arg(short, long, value_name = "PORT")]
+    port: u16,
+    /// Listen on this address of the machine; 0.0.0.0 or :: for all of them
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    bind: IpAddr,
+    /// Take connections from this address or network only (10.0.0.0/8); may be repeated
+    #[arg(long, value_name = "CIDR")]
+    allow: Vec<Network>,
+    /// Listen to guests over vsock: not here yet
+    #[arg(short = 'V', long, hide = true)]
+    vsock: bool,
+    /// Go to the background once it listens
+    #[arg(short = 'D', long)]
+    daemonize: bool,
+    /// Write the files to DIR
+    #[arg(short, long, value_name = "DIR", default_value = ".")]
+    dir: PathBuf,
+    /// Begin the files' names with NAME
+    #[arg(short, long, value_name = "NAME", default_value = "trace", value_parser = file_name)]
+    output: String,
+    /// Write what happens to FILE instead of standard error
+    #[arg(short, long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Limit of one recording: what comes after it is not taken
+    #[arg(long, value_name = "SIZE")]
+    max_size: Option<ByteSize>,
+    /// Limit of the recordings at once
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
+    max_sessions: u16,
+    /// Time that an interrupted `rtrace record -N` gets to come back; then its file is completed with what came
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, default_value = "60s")]
+    wait: Duration,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  Recordings of this machine's containers and guests with forwarded ports:
+    rtrace listen -p 12345 -d recordings
+  Of one network, at most 2 GiB each:
+    rtrace listen -p 12345 --bind 0.0.0.0 --allow 10.1.0.0/16 --max-size 2G
+  On the other machine:
+    rtrace record -N 10.1.2.3:12345 -e sched -- ./server --once";
+
+fn file_name(text: &str) -> Result<String, String> {
+    match text {
+        "" => Err("a name is needed".to_owned()),
+        text if text.starts_with('.') || text.contains('/') => {
+            Err("a name without directory is needed; -d chooses the directory".to_owned())
+        }
+        text => Ok(text.to_owned()),
+    }
+}
+
+/// Serves until a signal ends it.
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    if args.vsock {
+        return Err(Failure::new(Exit::Unable, anyhow!("listening over vsock is not here yet"))
+            .hint("listen on a TCP port that the guest reaches."));
+    }
+    if !args.dir.is_dir() {
+        let error = anyhow!("failed to listen: {} is not a directory", args.dir.display());
+        return Err(Failure::new(Exit::Usage, error));
+    }
+    let options = Options {
+        dir: args.dir.canonicalize().with_context(|| format!("failed to look at {}", args.dir.display()))?,
+        name: args.output.clone(),
+        max_size: args.max_size,
+        max_sessions: args.max_sessions.into(),
+        allow: args.allow.clone(),
+        wait: args.wait,
+    };
+    let address = SocketAddr::new(args.bind, args.port);
+    let listener = Listener::bind(address, options).with_context(|| format!("failed to listen on {address}"))?;
+    let address = listener.address().context("failed to listen")?;
+    let log = match &args.log {
+        Some(path) => {
+            let file = safe_file::create(path, 0o600);
+            Some(Mutex::new(file.with_context(|| format!("failed to write {}", path.display()))?))
+        }
+        None => None,
+    };
+    if !args.bind.is_loopback() && args.allow.is_empty() {
+        note!("rtrace: warning: everybody who reaches {address} can send recordings here (--allow says who may)");
+    }
+    // Before anybody can know that it listens.
+    let signals = Signals::block().context("failed to wait for signals")?;
+    note!("rtrace: listening on {address}; files go to {}", args.dir.display());
+    if args.daemonize {
+        // Before the first thread. What is said from here on goes to the log or nowhere.
+        nix::unistd::daemon(true, false).context("failed to go to the background")?;
+        release();
+    }
+    let tell = |notice: &Notice| match &log {
+        Some(file) => {
+            if let Ok(mut file) = file.lock() {
+                // A log that cannot be written must not end recordings.
+                drop(writeln!(file, "{notice}"));
+            }
+        }
+        None => say(format_args!("rtrace: {notice}\n")),
+    };
+    match listener.run(signals.as_fd(), &tell) {
+        0 => Ok(Exit::Success),
+        1 => Err(Failure::new(Exit::Incomplete, anyhow!("one recording is incomplete"))),
+        some => Err(Failure::new(Exit::Incomplete, anyhow!("{some} recordings are incomplete"))),
+    }
+}

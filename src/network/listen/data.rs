@@ -1,0 +1,181 @@
+//! Data connections of trace-cmd's senders: one per CPU, bare sub-buffers without framing.
+
+use crate::network::patient::TICK;
+use crate::record::Feed;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::io::{self, Read};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, Instant};
+
+/// The ports that trace-cmd uses; firewalls may be open for them.
+const PORTS: std::ops::Range<u16> = 1500..6001;
+/// Data that is older than this is stored although its chunk is not full.
+const AGE: Duration = Duration::from_millis(500);
+/// After the end of the recording, the time without a datagram after which none is expected any more.
+const QUIET: Duration = Duration::from_millis(300);
+/// After the end of the control connection, the time that a data connection may take to say something.
+const LAST: Duration = Duration::from_secs(10);
+
+/// A socket that waits for the data of one CPU.
+#[derive(Debug)]
+pub(super) enum DataSocket {
+    Tcp(TcpListener),
+    Udp(UdpSocket),
+}
+
+/// How far a session is, for its data connections.
+#[derive(Debug, Default)]
+pub(super) struct Phase(AtomicU8);
+
+impl Phase {
+    /// The sender has said that it has sent everything, or is gone.
+    pub(super) fn end(&self) {
+        self.0.fetch_max(1, Ordering::Relaxed);
+    }
+
+    /// Nothing more is to be taken.
+    pub(super) fn abort(&self) {
+        self.0.fetch_max(2, Ordering::Relaxed);
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.load(Ordering::Relaxed) >= 1
+    }
+
+    fn is_aborted(&self) -> bool {
+        self.0.load(Ordering::Relaxed) >= 2
+    }
+}
+
+impl DataSocket {
+    /// Binds a socket for each of `cpus` to free ports of `address`, in the order of the CPUs.
+    pub(super) fn bind_all(address: IpAddr, cpus: u32, tcp: bool) -> io::Result<Vec<(DataSocket, u16)>> {
+        let mut ports = PORTS;
+        (0..cpus).map(|_| Self::bind(address, &mut ports, tcp)).collect()
+    }
+
+    fn bind(address: IpAddr, ports: &mut impl Iterator<Item = u16>, tcp: bool) -> io::Result<(DataSocket, u16)> {
+        for port in ports {
+            let at = SocketAddr::new(address, port);
+            let bound = if tcp {
+                TcpListener::bind(at).and_then(|s| s.set_nonblocking(true).map(|()| DataSocket::Tcp(s)))
+            } else {
+                UdpSocket::bind(at).and_then(|s| s.set_nonblocking(true).map(|()| DataSocket::Udp(s)))
+            };
+            match bound {
+                Ok(socket) => return Ok((socket, port)),
+                Err(e) if e.kind() == io::ErrorKind::AddrInUse => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Err(io::Error::other("no port between 1500 and 6000 is free"))
+    }
+
+    /// Takes all that comes from `peer`, until its end. Gives what went wrong, if anything did.
+    pub(super) fn drain(self, feed: &mut Feed<'_>, peer: IpAddr, sub_buffer: usize, phase: &Phase) -> Option<String> {
+        let drained = match self {
+            DataSocket::Tcp(socket) => accept(&socket, peer, phase).and_then(|stream| match stream {
+                Some(stream) => drain_stream(stream, feed, phase),
+                None => Ok(()),
+            }),
+            DataSocket::Udp(socket) => drain_datagrams(&socket, feed, peer, sub_buffer, phase),
+        };
+        drained.err().map(|e| e.to_string())
+    }
+}
+
+/// Waits until `socket` is readable, a [`TICK`] at most.
+fn readable(socket: &impl AsFd) -> bool {
+    let mut fds = [PollFd::new(socket.as_fd(), PollFlags::POLLIN)];
+    let timeout = PollTimeout::try_from(TICK).unwrap_or(PollTimeout::MAX);
+    matches!(poll(&mut fds, timeout), Ok(1..))
+}
+
+/// The connection of `peer`; others are closed. `None` if the session is over before it comes.
+fn accept(socket: &TcpListener, peer: IpAddr, phase: &Phase) -> io::Result<Option<TcpStream>> {
+    loop {
+        // Before looking: what was connected by the end is found by the look after it.
+        let over = phase.is_over();
+        if readable(socket) {
+            match socket.accept() {
+                Ok((stream, from)) if from.ip().to_canonical() == peer.to_canonical() => {
+                    stream.set_nonblocking(false)?;
+                    stream.set_read_timeout(Some(TICK))?;
+                    return Ok(Some(stream));
+                }
+                Ok(_) => continue,
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+                Err(e) => return Err(e),
+            }
+        }
+        if over || phase.is_aborted() {
+            return Ok(None);
+        }
+    }
+}
+
+fn drain_stream(mut stream: TcpStream, feed: &mut Feed<'_>, phase: &Phase) -> io::Result<()> {
+    let mut since = Instant::now();
+    loop {
+        if feed.has_failed() {
+            return Ok(()); // closing it tells the sender
+        }
+        match stream.read(feed.room()) {
+            Ok(0) => return Ok(()),
+            Ok(read) => {
+                feed.filled(read);
+                since = Instant::now();
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                feed.rest(AGE);
+                if phase.is_aborted() {
+                    return Err(io::Error::other("the data connection was still open"));
+                }
+                if phase.is_over() && since.elapsed() > LAST {
+                    return Err(io::Error::other("the data connection stayed open after the end, and nothing came"));
+                }
+            }
+            Err(e) => return Err(e),
+        }
+    }
+}
+
+fn drain_datagrams(
+    socket: &UdpSocket,
+    feed: &mut Feed<'_>,
+    peer: IpAddr,
+    sub_buffer: usize,
+    phase: &Phase,
+) -> io::Result<()> {
+    let mut datagram = vec![0; sub_buffer + 1];
+    let (mut last, mut short) = (Instant::now(), 0u64);
+    while !feed.has_failed() {
+        if !readable(socket) {
+            feed.rest(AGE);
+            if phase.is_aborted() || phase.is_over() && last.elapsed() > QUIET {
+                break;
+            }
+            continue;
+        }
+        match socket.recv_from(&mut datagram) {
+            Ok((len, from)) if from.ip().to_canonical() == peer.to_canonical() => {
+                last = Instant::now();
+                if len == sub_buffer {
+                    feed.add(&datagram[..len]);
+                } else {
+                    short += 1;
+                }
+            }
+            Ok(_) => {}
+            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    match short {
+        0 => Ok(()),
+        short => Err(io::Error::other(format!("{short} datagrams were not of one sub-buffer and were left out"))),
+    }
+}

@@ -1,0 +1,170 @@
+//! The listener: takes recordings from other machines and writes a file for each.
+//!
+//! One thread accepts, one serves each session, and one each data connection of trace-cmd's senders. A session costs at
+//! most its own memory (a frame or message at a time), its own file and the listener's limits; whatever its peer sends,
+//! others go on.
+
+mod classic;
+mod data;
+mod extended;
+mod files;
+mod metadata;
+mod notice;
+mod recording;
+mod shared;
+
+use super::allow::Network;
+use super::patient::{ConnectionError, Patient, TICK};
+use super::wire::{BANNER, Greeting, OURS, V3};
+use crate::sys;
+use crate::units::ByteSize;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+pub use notice::{Ended, Notice, Protocol};
+use shared::Shared;
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Time that a peer gets for its greeting.
+const GREETING: Duration = Duration::from_secs(10);
+
+/// Settings of a listener.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Directory of the files.
+    pub dir: PathBuf,
+    /// Start of their names.
+    pub name: String,
+    /// Limit of one recording.
+    pub max_size: Option<ByteSize>,
+    /// Limit of the sessions at once.
+    pub max_sessions: usize,
+    /// Peers that may connect; everybody who reaches the listener if empty.
+    pub allow: Vec<Network>,
+    /// Time that an interrupted sender of ours gets to come back.
+    pub wait: Duration,
+}
+
+/// A listener that is bound to its address.
+#[derive(Debug)]
+pub struct Listener {
+    socket: TcpListener,
+    options: Options,
+}
+
+impl Listener {
+    /// Binds to `address`.
+    ///
+    /// # Errors
+    /// The kernel's: the address is taken, is not this machine's, or the port needs rights.
+    pub fn bind(address: SocketAddr, options: Options) -> io::Result<Self> {
+        let socket = TcpListener::bind(address)?; // with SO_REUSEADDR
+        socket.set_nonblocking(true)?;
+        Ok(Listener { socket, options })
+    }
+
+    /// Its address, with the port that the kernel chose if it was 0.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// Serves until `stop` is readable; then sessions of trace-cmd's senders are completed with what came, and those of
+    /// ours are left as they are, to be gone on with. Gives the number of recordings that lack something.
+    pub fn run(self, stop: BorrowedFd<'_>, log: &(dyn Fn(&Notice) + Sync)) -> u64 {
+        let (shared, sessions) = (Shared::new(&self.options, log), AtomicUsize::new(0));
+        thread::scope(|scope| {
+            let (shared, sessions) = (&shared, &sessions);
+            loop {
+                let timeout = PollTimeout::try_from(TICK).unwrap_or(PollTimeout::MAX);
+                let mut fds =
+                    [PollFd::new(stop, PollFlags::POLLIN), PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
+                let _ = poll(&mut fds, timeout);
+                if fds[0].any().unwrap_or(false) {
+                    shared.stop.store(true, Ordering::Relaxed);
+                    return;
+                }
+                for file in shared.expired() {
+                    scope.spawn(move || extended::abandoned(shared, &file));
+                }
+                // A connection that is gone by now is none; out of descriptors, others end first.
+                let Ok((stream, peer)) = self.socket.accept() else {
+                    thread::sleep(if fds[1].any().unwrap_or(false) { TICK / 10 } else { Duration::ZERO });
+                    continue;
+                };
+                if !self.options.allow.is_empty() && !self.options.allow.iter().any(|net| net.contains(peer.ip())) {
+                    shared.refused(peer, "its address is not allowed");
+                    continue;
+                }
+                if sessions.fetch_add(1, Ordering::Relaxed) >= self.options.max_sessions {
+                    sessions.fetch_sub(1, Ordering::Relaxed);
+                    shared.refused(peer, "as many sessions as allowed run already");
+                    continue;
+                }
+                let spawned = thread::Builder::new().name("rtrace/session".to_owned()).spawn_scoped(scope, move || {
+                    if let Err(error) = session(shared, stream, peer) {
+                        shared.refused(peer, error);
+                    }
+                    sessions.fetch_sub(1, Ordering::Relaxed);
+                });
+                if let Err(error) = spawned {
+                    sessions.fetch_sub(1, Ordering::Relaxed);
+                    shared.refused(peer, error);
+                }
+            }
+        });
+        shared.incomplete.load(Ordering::Relaxed)
+    }
+}
+
+/// Greets a peer and serves it. An error is one of before there was a file.
+fn session(shared: &Shared<'_>, stream: TcpStream, peer: SocketAddr) -> Result<(), SessionError> {
+    stream.set_nonblocking(false)?;
+    sys::keep_alive(&stream)?;
+    let control = Patient::new(stream, GREETING)?;
+    control.write(BANNER)?;
+    let until = Instant::now() + GREETING;
+    // A peer that sends a byte now and then does not get more time by that.
+    let mut tick = || if Instant::now() > until { Err(ConnectionError::Silent(GREETING)) } else { shared.go_on() };
+    let mut unknown = 0;
+    loop {
+        match Greeting::read(&control.text(&mut tick)?).map_err(ConnectionError::from)? {
+            Greeting::Ours => {
+                control.write(OURS)?;
+                return extended::session(shared, control, peer);
+            }
+            Greeting::V3 => {
+                control.write(V3.1)?;
+                return classic::v3(shared, control, peer);
+            }
+            Greeting::V1(cpus) => return classic::v1(shared, control, peer, cpus),
+            // The first one may be followed by one that is known.
+            Greeting::Unknown if unknown < 1 => control.write(V3.1)?,
+            Greeting::Unknown => return Err(SessionError::Version),
+        }
+        unknown += 1;
+    }
+}
+
+/// Why a session came to nothing.
+#[derive(Debug, thiserror::Error)]
+enum SessionError {
+    #[error(transparent)]
+    Connection(#[from] ConnectionError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("it speaks a version of the protocol that is not known here")]
+    Version,
+    #[error("{0}")]
+    Refused(String),
+    #[error("the description of its recording cannot be read: {0}")]
+    Metadata(String),
+    #[error("failed to write {file}: {source}")]
+    File { file: String, source: Box<dyn std::error::Error + Send + Sync> },
+}

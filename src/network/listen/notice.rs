@@ -1,0 +1,96 @@
+//! Events of a listener, for its log and its exit code.
+
+use std::fmt;
+use std::net::SocketAddr;
+
+/// How a sender speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// trace-cmd's first, of before 2.8.
+    V1,
+    /// trace-cmd's.
+    V3,
+    /// Ours.
+    Rtrace,
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Protocol::V1 => "V1",
+            Protocol::V3 => "V3",
+            Protocol::Rtrace => "rtrace",
+        })
+    }
+}
+
+/// Something that a listener's user may want to know.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Notice {
+    /// A connection came to nothing, and there is no file.
+    Refused {
+        /// From where.
+        peer: SocketAddr,
+        /// Why.
+        why: String,
+    },
+    /// A recording begins, or goes on after a break.
+    Began {
+        /// From where.
+        peer: SocketAddr,
+        /// How it comes.
+        protocol: Protocol,
+        /// The file's name.
+        file: String,
+        /// Goes on after a break.
+        again: bool,
+    },
+    /// A sender of ours is gone. It may come back.
+    Interrupted {
+        /// The file's name.
+        file: String,
+        /// Why.
+        why: String,
+    },
+    /// A recording is over.
+    Ended(Ended),
+}
+
+/// A recording that is over.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// The file's name.
+    pub file: String,
+    /// Size of the file, in bytes.
+    pub size: u64,
+    /// Events that came, as far as they were counted.
+    pub events: Option<u64>,
+    /// Why it is not all that there was, if it is not.
+    pub incomplete: Option<String>,
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Notice::Refused { peer, why } => write!(f, "refused {peer}: {why}"),
+            Notice::Began { peer, protocol, file, again } => {
+                let how = if *again { "goes on with" } else { "records to" };
+                write!(f, "{peer} ({protocol}) {how} {file}")
+            }
+            Notice::Interrupted { file, why } => {
+                write!(f, "{file} is interrupted: {why}; its sender may go on, and `rtrace recover` completes it")
+            }
+            Notice::Ended(Ended { file, size, events, incomplete }) => {
+                write!(f, "{file}: {size} bytes")?;
+                if let Some(events) = events {
+                    write!(f, ", {events} events")?;
+                }
+                match incomplete {
+                    Some(why) => write!(f, ", INCOMPLETE: {why}"),
+                    None => write!(f, ", complete"),
+                }
+            }
+        }
+    }
+}

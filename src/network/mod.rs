@@ -1,0 +1,12 @@
+//! Internal: recordings across machines.
+//!
+//! - [`wire`]: the bytes of trace-cmd's protocols and of ours, parsed and printed;
+//! - [`listen`]: takes recordings from other machines, a file for each.
+
+mod allow;
+pub mod listen;
+mod patient;
+pub mod wire;
+
+pub use allow::{Network, NetworkError};
+pub use patient::ConnectionError;

@@ -1,0 +1,206 @@
+//! trace-cmd's messages (V3).
+//!
+//! A header of three big-endian u32: bytes of the whole message, command, bytes of the fixed part. The fixed part follows,
+//! then the variable part. A receiver reads what it knows of the fixed part and skips the rest; a shorter one than it knows
+//! is filled up with zeros.
+
+use super::take::Take;
+use super::{WireError, decimal};
+
+/// Size of a message's header, in bytes.
+pub const HEADER: usize = 12;
+/// Size of the largest message, in bytes.
+pub const MAX_MESSAGE: usize = 8192;
+/// Bytes of data that one message can carry.
+pub const MAX_DATA: usize = MAX_MESSAGE - HEADER;
+/// More CPUs than any kernel is built for.
+pub(super) const MAX_CPUS: u32 = 8192;
+
+/// Number of a message's command. Numbers that are not known stay what they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command(pub u32);
+
+impl Command {
+    /// The recording is over.
+    pub const CLOSE: Command = Command(0);
+    /// The sender's CPUs, page size and options.
+    pub const TINIT: Command = Command(1);
+    /// The listener's ports.
+    pub const RINIT: Command = Command(2);
+    /// Bytes of the file.
+    pub const SEND_DATA: Command = Command(3);
+    /// No more of them.
+    pub const FIN_DATA: Command = Command(4);
+    /// The answer to what is not understood or not expected.
+    pub const NOT_SUPP: Command = Command(5);
+}
+
+/// The first 12 bytes of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageHeader {
+    /// Number of bytes that follow.
+    pub body: usize,
+    /// The command.
+    pub command: Command,
+    /// Of the body, the bytes of the fixed part.
+    pub fixed: usize,
+}
+
+impl MessageHeader {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// [`WireError::Size`], [`WireError::FixedSize`].
+    pub fn read(bytes: &[u8; HEADER]) -> Result<Self, WireError> {
+        let mut take = Take::new("a message", bytes);
+        let (size, command, fixed) = (take.u32()?, Command(take.u32()?), take.u32()?);
+        let body = size.checked_sub(HEADER as u32).filter(|_| size <= MAX_MESSAGE as u32);
+        let body = body.ok_or(WireError::Size(size))?;
+        if fixed > body {
+            return Err(WireError::FixedSize { size, fixed });
+        }
+        Ok(MessageHeader { body: body as usize, command, fixed: fixed as usize })
+    }
+}
+
+/// TINIT: how a sender wants to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceInit {
+    /// Number of CPUs, one data connection for each.
+    pub cpus: u32,
+    /// Size of a sub-buffer, in bytes.
+    pub page_size: u32,
+    /// `tcp` or `vsock`; UDP without either. Others are to be ignored.
+    pub options: Vec<String>,
+}
+
+impl TraceInit {
+    /// True if the data comes over TCP.
+    pub fn is_tcp(&self) -> bool {
+        self.options.iter().any(|option| option == "tcp")
+    }
+}
+
+/// A message of those that `record -N` and `listen` exchange.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Message {
+    /// The recording is over.
+    Close,
+    /// How a sender wants to send.
+    TraceInit(TraceInit),
+    /// The listener's port of each CPU.
+    Ports(Vec<u16>),
+    /// Bytes of the file: 1 to 8180.
+    Data(Vec<u8>),
+    /// The end of the data.
+    EndOfData,
+    /// The answer to what is not understood.
+    NotSupported,
+    /// Anything else.
+    Other(Command),
+}
+
+impl Message {
+    /// Reads the body of a message with `header`.
+    ///
+    /// # Errors
+    /// [`WireError`] for numbers that cannot be and texts without an end.
+    pub fn read(header: MessageHeader, body: &[u8]) -> Result<Self, WireError> {
+        let (fixed, variable) = body.split_at_checked(header.fixed).ok_or(WireError::Cut("a message"))?;
+        match header.command {
+            Command::CLOSE => Ok(Message::Close),
+            Command::TINIT => Ok(Message::TraceInit(trace_init(fixed, variable)?)),
+            Command::RINIT => Ok(Message::Ports(ports(fixed, variable)?)),
+            Command::SEND_DATA => Ok(Message::Data(variable.to_vec())),
+            Command::FIN_DATA => Ok(Message::EndOfData),
+            Command::NOT_SUPP => Ok(Message::NotSupported),
+            other => Ok(Message::Other(other)),
+        }
+    }
+
+    /// Its bytes, header included. Data beyond [`MAX_DATA`] does not fit into one message: see [`Message::data`].
+    pub fn bytes(&self) -> Vec<u8> {
+        match self {
+            Message::Close => print(Command::CLOSE, &[], &[]),
+            Message::TraceInit(init) => {
+                let variable: Vec<u8> = init.options.iter().flat_map(|option| with_nul(option)).collect();
+                let numbers = [init.cpus, init.page_size, init.options.len() as u32];
+                print(Command::TINIT, &numbers, &variable)
+            }
+            Message::Ports(ports) => {
+                let variable: Vec<u8> = ports.iter().flat_map(|port| with_nul(&port.to_string())).collect();
+                print(Command::RINIT, &[ports.len() as u32], &variable)
+            }
+            Message::Data(data) => print(Command::SEND_DATA, &[], data),
+            Message::EndOfData => print(Command::FIN_DATA, &[], &[]),
+            Message::NotSupported => print(Command::NOT_SUPP, &[], &[]),
+            Message::Other(command) => print(*command, &[], &[]),
+        }
+    }
+
+    /// The bytes of the messages that carry `data`.
+    pub fn data(data: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+        data.chunks(MAX_DATA).map(|part| print(Command::SEND_DATA, &[], part))
+    }
+}
+
+fn trace_init(fixed: &[u8], variable: &[u8]) -> Result<TraceInit, WireError> {
+    let fixed = padded::<12>(fixed);
+    let mut take = Take::new("TINIT", &fixed);
+    let (cpus, page_size, count) = (take.u32()?, take.u32()?, take.u32()?);
+    if cpus == 0 || cpus > MAX_CPUS {
+        return Err(WireError::Value { what: "the number of CPUs", value: cpus.to_string() });
+    }
+    if page_size == 0 || page_size > MAX_PAGE {
+        return Err(WireError::Value { what: "the page size", value: page_size.to_string() });
+    }
+    let (mut take, mut options) = (Take::new("TINIT's options", variable), Vec::new());
+    for _ in 0..count {
+        options.push(take.text()?);
+    }
+    Ok(TraceInit { cpus, page_size, options })
+}
+
+/// Larger than any sub-buffer (Linux allows 16 MiB and less).
+pub(super) const MAX_PAGE: u32 = 32 << 20;
+
+fn ports(fixed: &[u8], variable: &[u8]) -> Result<Vec<u16>, WireError> {
+    let fixed = padded::<4>(fixed);
+    let cpus = Take::new("RINIT", &fixed).u32()?;
+    if cpus > MAX_CPUS {
+        return Err(WireError::Value { what: "the number of ports", value: cpus.to_string() });
+    }
+    let mut take = Take::new("RINIT's ports", variable);
+    (0..cpus).map(|_| take.text().and_then(|text| port(&text))).collect()
+}
+
+/// The number of a port, 1 to 65535.
+pub(super) fn port(text: &str) -> Result<u16, WireError> {
+    let number = decimal("a port", text.as_bytes())?;
+    let port = u16::try_from(number).ok().filter(|port| *port > 0);
+    port.ok_or_else(|| WireError::value("a port", text.as_bytes()))
+}
+
+/// The first `N` bytes of a fixed part, filled up with zeros.
+fn padded<const N: usize>(fixed: &[u8]) -> [u8; N] {
+    let mut known = [0; N];
+    known.iter_mut().zip(fixed).for_each(|(to, from)| *to = *from);
+    known
+}
+
+fn with_nul(text: &str) -> Vec<u8> {
+    text.bytes().chain([0]).collect()
+}
+
+fn print(command: Command, fixed: &[u32], variable: &[u8]) -> Vec<u8> {
+    let fixed: Vec<u8> = fixed.iter().flat_map(|number| number.to_be_bytes()).collect();
+    let size = HEADER.saturating_add(fixed.len()).saturating_add(variable.len());
+    let mut out = Vec::with_capacity(size);
+    for number in [size as u32, command.0, fixed.len() as u32] {
+        out.extend_from_slice(&number.to_be_bytes());
+    }
+    out.extend_from_slice(&fixed);
+    out.extend_from_slice(variable);
+    out
+}

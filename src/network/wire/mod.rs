@@ -1,0 +1,24 @@
+//! Bytes of the protocols, parsed and printed; nothing here touches a socket.
+//!
+//! - [`greeting`](Greeting): the text that opens every control connection, and all of trace-cmd's first protocol (V1);
+//! - [`message`](Message): trace-cmd's messages (V3), 12 bytes of header and a body of at most 8,180 bytes;
+//! - [`frame`](Frame): what two rtraces speak with each other, 16 bytes of header with a checksum and a body.
+//!
+//! Layouts are those of trace-cmd 3.1.6 and 3.4, which agree.
+
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
+
+mod error;
+mod frame;
+mod greeting;
+mod message;
+mod take;
+#[cfg(test)]
+mod tests;
+
+pub use error::WireError;
+pub use frame::{Frame, FrameHeader, MAX_FRAME, RingId, RingSizes};
+pub use greeting::{
+    BANNER, Greeting, MAGIC, MAX_TEXT, OFFER, OK, OURS, V1, V3, VersionAnswer, decimal, version_answer,
+};
+pub use message::{Command, HEADER, MAX_DATA, MAX_MESSAGE, Message, MessageHeader, TraceInit};
