@@ -1,5 +1,6 @@
 //! The end of a command: the one place that knows exit codes and prints errors.
 
+use super::usage;
 use crate::cli::terminal::{placed, say, stdout};
 use rtrace::trace_dat::{FileError, WriteError};
 use rtrace::tracefs;
@@ -127,7 +128,7 @@ pub(crate) fn print(text: &str) -> Result<Exit, Failure> {
 /// styles, as it is escaped; the help holds nothing but words of ours, and clap prints it with its styles.
 pub(crate) fn print_clap(answer: &clap::Error) -> Result<Exit, Failure> {
     if answer.use_stderr() {
-        say(format_args!("{}", answer.render().ansi()));
+        say(format_args!("{}", usage::message(answer, &super::command_line())));
         return Ok(Exit::Usage);
     }
     answer.print().map_err(placed)?;

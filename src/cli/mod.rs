@@ -6,6 +6,7 @@ mod baseline;
 mod check;
 mod check_events;
 mod clear;
+mod command_words;
 mod completions;
 mod convert;
 mod damage;
@@ -27,6 +28,7 @@ mod list;
 mod listen;
 mod live;
 mod mem;
+mod piped;
 mod plugin_options;
 mod probe;
 mod profile;
@@ -45,7 +47,6 @@ mod split;
 mod stack;
 mod start;
 mod stat;
-
 mod stop;
 mod stream;
 mod synth;
@@ -54,6 +55,7 @@ mod trace_cmd;
 mod trace_file;
 mod traced;
 mod trigger;
+mod usage;
 
 use clap::builder::Styles;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -195,7 +197,9 @@ pub(crate) fn main() -> ExitCode {
     rtrace::record::notice_children();
     // A write beyond `ulimit -f` is an error like a full disk, in every command. Children get a mask of their own.
     let _ = SigSet::from_iter([Signal::SIGXFSZ]).thread_block();
-    let parse = |root: clap::Command| root.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let words = command_words::separated(std::env::args_os().collect(), bare_command_line);
+    let parse =
+        |root: clap::Command| root.try_get_matches_from(&words).and_then(|matches| Cli::from_arg_matches(&matches));
     let command_line = || command_line().bin_name(program::name());
     let parsed = match parse(command_line().styles(Styles::plain())) {
         // The help holds nothing but words of ours, so it may have colours. Errors quote arguments.

@@ -1,6 +1,7 @@
 //! Files to be rewritten: opened for reading, made beside their place and put there when they are complete.
 
 use super::exit::{Exit, Failure};
+use super::piped;
 use crate::cli::terminal::note;
 use anyhow::{Context, anyhow};
 use nix::unistd::{getegid, geteuid};
@@ -8,9 +9,13 @@ use rtrace::recording::Recording;
 use rtrace::safe_file::{PRIVATE, open_seekable};
 use rtrace::trace_dat::{FileError, ReadAt, Siblings, Trace};
 use std::fs::File;
+use std::io;
 use std::num::NonZero;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+/// The recording that is read if none is named, and written by `record`.
+const DEFAULT: &str = "trace.dat";
 
 /// Opens a trace file, and of an unfinished recording the spools beside it.
 pub(crate) fn open(path: &Path) -> Result<Trace, Failure> {
@@ -49,7 +54,17 @@ pub(crate) fn open_recording_through<R: ReadAt + 'static>(
 
 fn open_as(path: &Path, read: impl FnOnce(File) -> Result<Trace, FileError>) -> Result<(File, Trace), Failure> {
     let failed = || format!("failed to read {}", path.display());
-    let file = open_seekable(path).with_context(failed)?;
+    let file = match piped::open(path)? {
+        Some(spooled) => return Ok((spooled.try_clone().with_context(failed)?, read(spooled).with_context(failed)?)),
+        None => open_seekable(path),
+    };
+    let file = match file {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && path == Path::new(DEFAULT) => {
+            return Err(Failure::from(anyhow::Error::from(error).context(failed()))
+                .hint("`rtrace record -e sched -- CMD` makes one; `-i FILE` names another file."));
+        }
+        opened => opened.with_context(failed)?,
+    };
     let trace = read(file.try_clone().with_context(failed)?).with_context(failed)?;
     Ok((file, trace))
 }
@@ -80,7 +95,7 @@ fn attach_spools(trace: &mut Trace, path: &Path, file: &File) -> Result<bool, Fa
 /// The file that a command reads: `-i FILE`, or the last argument.
 #[derive(clap::Args)]
 pub(crate) struct InputArg {
-    /// File to read [default: trace.dat]
+    /// File to read; `-` is standard input [default: trace.dat]
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "input")]
     file: Option<PathBuf>,
     /// The same, as trace-cmd has it
@@ -90,7 +105,7 @@ pub(crate) struct InputArg {
 
 impl InputArg {
     pub(crate) fn path(&self) -> &Path {
-        self.input.as_ref().or(self.file.as_ref()).map_or(Path::new("trace.dat"), PathBuf::as_path)
+        self.input.as_ref().or(self.file.as_ref()).map_or(Path::new(DEFAULT), PathBuf::as_path)
     }
 }
 

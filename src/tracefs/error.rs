@@ -197,10 +197,16 @@ impl Error {
                 vec![format!("instances are {}.", others.join(", "))]
             }
             Error::NoEvent(NoEvent { nearest, .. }) if !nearest.is_empty() => {
-                vec![format!("similar names are {}.", nearest.join(", "))]
+                vec![format!(
+                    "did you mean {}?",
+                    nearest.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
+                )]
             }
             Error::NoFunction { nearest, .. } if !nearest.is_empty() => {
-                vec![format!("similar names are {}.", nearest.join(", "))]
+                vec![format!(
+                    "did you mean {}?",
+                    nearest.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
+                )]
             }
             Error::NoFunction { .. } => vec!["`rtrace list -f PATTERN` shows the functions of this kernel.".to_owned()],
             Error::NoEvent(_) => vec!["`rtrace list -e` shows the events of this kernel.".to_owned()],

@@ -106,8 +106,8 @@ fn help_on_a_command_is_its_long_help() {
 #[test]
 fn wrong_names_are_usage_errors_that_name_the_nearest() {
     let env = TestEnvironment::new();
-    env.rtrace(&["hepl"]).exits(2).prints("").complains_with("a similar subcommand exists: 'help'");
-    env.rtrace(&["help", "exit-code"]).exits(2).prints("").complains_with("a similar value exists: 'exit-codes'");
+    env.rtrace(&["hepl"]).exits(2).prints("").complains_with("did you mean `help`?");
+    env.rtrace(&["help", "exit-code"]).exits(2).prints("").complains_with("did you mean `exit-codes`?");
     env.rtrace(&["help", "help", "exit-codes"])
         .exits(2)
         .prints("")
@@ -115,7 +115,7 @@ fn wrong_names_are_usage_errors_that_name_the_nearest() {
     let version = concat!("rtrace ", env!("CARGO_PKG_VERSION"), "\n");
     env.rtrace(&["--version"]).exits(0).complains("").prints(version);
     env.rtrace(&["version"]).exits(0).complains("").prints(version);
-    env.rtrace(&["--versoin"]).exits(2).prints("").complains_with("a similar argument exists: '--version'");
+    env.rtrace(&["--versoin"]).exits(2).prints("").complains_with("did you mean `--version`?");
 }
 
 #[test]

@@ -62,6 +62,6 @@ fn called_as_trace_cmd_it_says_so() {
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_rtrace"), &link).expect("a link");
     let link = link.to_str().expect("a plain path");
     env.run(link, &["report", "nosuch.dat"]).exits(1).complains_with("trace-cmd: failed to read nosuch.dat: ");
-    env.run(link, &["report", "--nosuch"]).exits(2).complains_with("Usage: trace-cmd report ");
+    env.run(link, &["report", "--nosuch"]).exits(2).complains_with("Hint: `trace-cmd report --help`");
     env.rtrace(&["report", "nosuch.dat"]).exits(1).complains_with("rtrace: failed to read nosuch.dat: ");
 }

@@ -66,7 +66,7 @@ fn list_prints_what_was_asked_for() {
     list(&["-t", "-e", "switch", "--json"]).exits(0).prints_with("\"rtrace.list\"").prints_with("\"sched_switch\"");
     list(&["-e", "sched:sched_swich"])
         .exits(1)
-        .complains("rtrace: no event matches `sched:sched_swich`\n  Hint: similar names are sched:sched_switch.\n");
+        .complains("rtrace: no event matches `sched:sched_swich`\n  Hint: did you mean `sched:sched_switch`?\n");
     list(&["-e", "("]).exits(2).complains_with("failed to understand the pattern `(`");
     list(&["-F"]).exits(2);
 }
@@ -88,7 +88,7 @@ fn prototypes_come_from_the_kernels_types() {
     fs::write(Path::new(&root).join("available_filter_functions"), functions).expect("a file");
     list(&[]).exits(0).complains("").prints(&format!("{prototype}no_such_function [nowhere]\n"));
     list(&["--json"]).exits(0).prints_with("\"returns\": \"ssize_t\"").prints_with("\"type\": \"loff_t *\"");
-    list(&["-f", "vfs_raed"]).exits(1).complains_with("similar names are vfs_read");
+    list(&["-f", "vfs_raed"]).exits(1).complains_with("did you mean `vfs_read`");
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn start_and_set_leave_what_they_set_or_nothing() {
     for (args, exit, complaint) in [
         (&["-e", "sched:sched_switch", "-f", "nofield == 1"][..], 2, "field `nofield` not found"),
         (&["-e", "sched", "-f", "nofield == 1"], 2, "field `nofield` not found"),
-        (&["-e", "irq", "-e", "sched:sched_swich"], 1, "Hint: similar names are sched:sched_switch"),
+        (&["-e", "irq", "-e", "sched:sched_swich"], 1, "Hint: did you mean `sched:sched_switch`"),
         (&["-e", "irq", "-R", "stacktrac"], 2, "Hint: did you mean `stacktrace`?"),
         (&["-e", "irq", "-C", "monoo"], 1, "Hint: did you mean `mono`?"),
         (&["-e", "irq", "-O", "stacktrac"], 1, "Hint: did you mean `stacktrace`"),

@@ -254,7 +254,7 @@ fn what_the_exit_code_says_of_tracefs() {
         ("record -e sched -F", 2, "-F"),
         ("record -N host:1 -e sched", 2, "network and of guests comes later"),
         ("record -e sched --tsync-interval=3", 2, "network and of guests comes later"),
-        ("record --no-such-option -e sched", 2, "unexpected argument `--no-such-option`"),
+        ("record --no-such-option -e sched", 2, "unknown option `--no-such-option`"),
         ("reset -d", 2, "the top level cannot be deleted"),
         ("list -F", 2, "-e"),
     ]);

@@ -58,7 +58,7 @@ const TRACED: &[Section] = &[
     ),
     section(
         "Run",
-        &["duration", "timeout", "max-lost", "assert", "dry-run", "daemonize"],
+        &["duration", "timeout", "max-lost", "assert", "dry-run", "daemonize", "stop"],
         &["summary-json", "pid-file", "keep", "keep-all", "priority", "poll", "sleep", "nosplice", "fork"],
     ),
     section("General", &["verbose", "help"], &["tracefs"]),
@@ -69,7 +69,7 @@ const READ: &[Section] = &[
     section("Files", &["input", "output", "to", "force"], &["file-version", "compression"]),
     section(
         "Events",
-        &["F", "filter", "cpu", "pid", "comm", "first", "last"],
+        &["select", "filter", "cpu", "pid", "comm", "first", "last"],
         &["invert", "tgid", "no-irq", "no-softirq", "filter-test"],
     ),
     section(

@@ -7,25 +7,31 @@ use rtrace::analysis::Analysis;
 use rtrace::export::Exporter;
 use rtrace::recording::{Outcome, Query};
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The events that are asked for.
 #[derive(Clone)]
 pub(crate) struct Events<'a> {
     pub(crate) inputs: &'a [Input],
     pub(crate) query: Query<'a>,
+    /// Number of events handed out so far, to any exporter or analysis.
+    pub(crate) shown: Arc<AtomicU64>,
 }
 
 impl<'a> Events<'a> {
     /// Those of `query` on `inputs`. A mistake in a filter is an error here, before anything is written.
     pub(crate) fn new(inputs: &'a [Input], query: Query<'a>) -> Result<Self, Failure> {
         query.resolve().map_err(|error| failure(error, inputs))?;
-        Ok(Events { inputs, query })
+        Ok(Events { inputs, query, shown: Arc::default() })
     }
 
     /// Feeds the events to `analysis`; gives what it found.
     pub(crate) fn analyse<A: Analysis>(&self, analysis: A) -> Result<A::Finding, Failure> {
         let analysed = self.query.analyse(analysis);
-        analysed.map(|done| done.0).map_err(|error| failure(error, self.inputs))
+        let (finding, outcome) = analysed.map_err(|error| failure(error, self.inputs))?;
+        self.count(outcome.events);
+        Ok(finding)
     }
 
     /// Writes the events with `exporter`; gives its last state, and what was handed out and lost.
@@ -34,6 +40,13 @@ impl<'a> Events<'a> {
         exporter: &E,
         out: &mut (impl Write + Send),
     ) -> Result<(E::State, Outcome), Failure> {
-        self.query.export(exporter, out).map_err(|error| export_failure(error, self.inputs))
+        let done = self.query.export(exporter, out).map_err(|error| export_failure(error, self.inputs))?;
+        self.count(done.1.events);
+        Ok(done)
+    }
+
+    /// Adds to the number of events that were handed out.
+    pub(crate) fn count(&self, events: u64) {
+        self.shown.fetch_add(events, Ordering::Relaxed);
     }
 }

@@ -18,6 +18,7 @@ impl Args for Filters {
             .arg(
                 Arg::new(FILTER)
                     .short('F')
+                    .long("select")
                     .value_name("EVENTS[: EXPR]")
                     .action(ArgAction::Append)
                     .value_parser(|text: &str| ReportFilter::parse(text).map_err(|e| format!("\n{e}")))

@@ -7,6 +7,7 @@ mod events;
 mod filters;
 pub(crate) mod formats;
 mod input;
+mod nothing;
 mod select;
 mod window;
 

@@ -50,6 +50,16 @@ impl SelectArgs {
         }
     }
 
+    /// The tasks' names that are wanted.
+    pub(super) fn comms(&self) -> &[String] {
+        &self.comm
+    }
+
+    /// The tasks that are wanted.
+    pub(super) fn pids(&self) -> &[i32] {
+        &self.pid
+    }
+
     /// True if events are chosen by the context that they happened in.
     pub(super) fn by_context(&self) -> bool {
         self.no_irq || self.no_softirq
@@ -82,9 +92,14 @@ pub(super) fn failure(error: QueryError, inputs: &[Input]) -> Failure {
         QueryError::NoEvent(NoEvent { pattern, .. }) => {
             let failure = Failure::new(Exit::Usage, anyhow!("no event is called `{pattern}`"));
             let name = pattern.rsplit([':', '/']).next().unwrap_or_default();
+            if pattern.contains(['<', '>', '=', '&', '~', '!']) && !pattern.contains(": ") {
+                return failure.hint(format!(
+                    "a filter names its event first, as in `sched:sched_switch: {pattern}`; `*: ` stands for all."
+                ));
+            }
             match did_you_mean(name, inputs.iter().flat_map(|i| i.trace.formats()).map(|f| f.name.as_str())) {
                 Some(hint) => failure.hint(hint),
-                None => failure,
+                None => failure.hint("`rtrace report --count` lists the events of the recording."),
             }
         }
         QueryError::File(error) => error.into(),

@@ -86,6 +86,11 @@ impl WindowArgs {
             .join(" ")
     }
 
+    /// True if nothing is cut off.
+    pub(super) fn is_everything(&self) -> bool {
+        *self == WindowArgs::default()
+    }
+
     /// The window in these files' time.
     pub(crate) fn resolve(&self, query: &Query<'_>) -> Result<Window, Failure> {
         let specs = [self.since, self.until, self.around.map(|a| a.0)];

@@ -8,13 +8,14 @@ use crate::cli::terminal::Output;
 use rtrace::export::Style;
 use rtrace::recording::{Notice, Surroundings};
 use std::io::Stdout;
+use std::sync::atomic::Ordering;
 
 impl Args {
     /// The dependence of lines on events that are not shown.
     fn surroundings(&self) -> Surroundings {
         let Layout { ts_diff, wakeups, boundary, .. } = self.layout;
         match () {
-            () if self.format == Format::Kernel => Surroundings::Records,
+            () if self.format() == Format::Kernel => Surroundings::Records,
             () if self.ts_check || ts_diff || wakeups || boundary => Surroundings::Chunks,
             () => Surroundings::Needless,
         }
@@ -27,17 +28,26 @@ pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut Ou
     let query = args.events.query(inputs, args.surroundings(), &notice)?;
     let query = query.check_order(args.ts_check).note_pages(args.layout.boundary);
     let run = Run { args, events: Events::new(inputs, query)? };
+    write(&run, out)?;
+    if run.shown.load(Ordering::Relaxed) == 0 && !args.wording.show_filters {
+        args.events.tell_of_nothing(inputs)?;
+    }
+    Ok(())
+}
+
+fn write(run: &Run<'_>, out: &mut Output<Stdout>) -> Result<(), Failure> {
+    let args = run.args;
     if args.tally.any() {
-        return tally::print(&run, out);
+        return tally::print(run, out);
     }
     if args.profile.profile {
-        return profile::print(&run, out);
+        return profile::print(run, out);
     }
-    match args.format {
-        Format::Text => text::print(&run, out),
-        Format::Kernel => kernel::print(&run, out),
-        Format::Json => formats::json(&run, Style::Json, out).map(drop),
-        Format::Raw => formats::json(&run, Style::Raw, out).map(drop),
-        Format::Csv => formats::csv(&run, &args.fields, out).map(drop),
+    match args.format() {
+        Format::Text => text::print(run, out),
+        Format::Kernel => kernel::print(run, out),
+        Format::Json => formats::json(run, Style::Json, out).map(drop),
+        Format::Raw => formats::json(run, Style::Raw, out).map(drop),
+        Format::Csv => formats::csv(run, &args.fields, out).map(drop),
     }
 }

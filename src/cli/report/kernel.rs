@@ -27,7 +27,8 @@ pub(super) fn print(run: &Run<'_>, out: &mut (impl Write + Send)) -> Result<(), 
             out.write_all(text)?;
             continue;
         }
-        let one = Events { query: run.query.clone().of_sources(vec![source.clone()]), inputs };
+        let one =
+            Events { query: run.query.clone().of_sources(vec![source.clone()]), inputs, shown: run.shown.clone() };
         let types = &types[source.recording];
         let view = match input.trace.kernel_view(buffer) {
             Some(view) => KernelView { in_ns: in_ns(input, source), ..view },

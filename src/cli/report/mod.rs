@@ -45,7 +45,7 @@ use std::path::{Path, PathBuf};
         rtrace report -O fgraph:tailprint -r 'timer_.*'     names behind `}`, timers as fields"
 )]
 pub(crate) struct Args {
-    /// Files to print, merged by time [default: trace.dat]
+    /// Files to print, merged by time; `-` is standard input [default: trace.dat]
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     files: Vec<PathBuf>,
     /// File to print; may be given several times
@@ -159,9 +159,39 @@ impl<'a> Deref for Run<'a> {
 }
 
 impl Args {
+    /// The output format of the events.
+    fn format(&self) -> Format {
+        let events = !self.tally.any() && !self.profile.profile && !self.facts.any();
+        if self.tally.json && events { Format::Json } else { self.format }
+    }
+
+    /// Refuses what could not have an effect.
+    fn check(&self) -> Result<(), Failure> {
+        let refuse = |what: &str| Err(Failure::new(Exit::Usage, anyhow!("{what}")));
+        if self.tally.json && !matches!(self.format, Format::Text | Format::Json) {
+            return refuse("`--json` contradicts `--format`: choose one of them");
+        }
+        if !self.fields.is_empty() && self.format() != Format::Csv {
+            return refuse("`--fields` names the columns of `--format csv`, which is not asked for");
+        }
+        if self.profile.any() && !self.profile.profile {
+            return refuse("`-G`, `-H` and `--by-comm` are about `--profile`, which is not asked for");
+        }
+        let numbers = [
+            (self.tally.any(), "`--count` and `--summary` print text, or JSON with `--json`"),
+            (self.profile.profile, "`--profile` prints text, or JSON with `--json`"),
+        ];
+        for (asked, what) in numbers {
+            if asked && !matches!(self.format, Format::Text | Format::Json) {
+                return refuse(&format!("{what}: `--format` has no effect"));
+            }
+        }
+        Ok(())
+    }
+
     /// True if symbols of the file will be needed at once: for the texts of all events.
     fn wants_all_texts(&self) -> bool {
-        let texts = matches!(self.format, Format::Text | Format::Kernel) && !self.tally.any() && !self.facts.any();
+        let texts = matches!(self.format(), Format::Text | Format::Kernel) && !self.tally.any() && !self.facts.any();
         texts && !self.events.by_content() && self.wording.kallsyms.is_none()
     }
 }
@@ -174,7 +204,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let named: Vec<&Path> = args.input.iter().chain(&args.files).map(PathBuf::as_path).collect();
     let files = if named.is_empty() { vec![Path::new("trace.dat")] } else { named };
     let ahead = args.events.threads() > 1 && args.wants_all_texts();
-    args.names.check(args.format)?;
+    args.names.check(args.format())?;
+    args.check()?;
     let mut inputs = files
         .iter()
         .map(|path| Input::open(path, args.wording.kallsyms.as_deref(), ahead))
@@ -184,16 +215,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             true => failure.hint("`-e` prints the byte order; `-F EVENT` selects events."),
             false => failure,
         })?;
-    if !args.fields.is_empty() && args.format != Format::Csv {
-        return Err(Failure::new(Exit::Usage, anyhow!("--fields names the columns of --format csv")));
-    }
-    if args.tally.json && !args.tally.any() && !args.profile.profile {
-        return Err(Failure::new(Exit::Usage, anyhow!("--json is for --count, --summary and --profile"))
-            .hint("`--format json` prints the events as JSON."));
-    }
-    if args.profile.any() && !args.profile.profile {
-        return Err(Failure::new(Exit::Usage, anyhow!("-G, -H and --by-comm are about --profile")));
-    }
+
     let damage = Damage::default();
     args.names.add_to(&mut inputs, &damage);
     for input in &inputs {

@@ -1,6 +1,6 @@
 //! `--count` and `--summary`.
 
-use super::{Input, Run};
+use super::{Format, Input, Run};
 use crate::cli::exit::Failure;
 use rtrace::export::{Count, Summary, SummaryBuffer};
 use rtrace::recording::Source;
@@ -15,10 +15,10 @@ pub(crate) struct TallyArgs {
     /// Print the numbers of events by kind, CPU and task, instead of the events
     #[arg(long)]
     summary: bool,
-    /// Number of the busiest tasks that --summary shows
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    top_tasks: usize,
-    /// --count, --summary or --profile as one JSON object
+    /// Number of the busiest tasks that --summary shows [default: 20]
+    #[arg(long, value_name = "N", requires = "summary")]
+    top_tasks: Option<usize>,
+    /// JSON: --count, --summary or --profile as one object, events as --format json
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -32,6 +32,7 @@ impl TallyArgs {
 /// Counts the events and prints the numbers.
 pub(super) fn print(run: &Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
     let (args, inputs) = (run.args.tally, run.inputs);
+    let as_json = args.json || run.args.format == Format::Json;
     let labels: Vec<String> = inputs.iter().map(Input::label).collect();
     let buffer = |source: &Source| {
         let input = &inputs[source.recording];
@@ -48,7 +49,7 @@ pub(super) fn print(run: &Run<'_>, out: &mut (impl Write + Send)) -> Result<(), 
     };
     let buffers = run.query.sources().iter().map(buffer).collect();
     match args.count {
-        true => run.export(&Count::new(buffers, args.json), out).map(drop),
-        false => run.export(&Summary::new(buffers, args.top_tasks, args.json), out).map(drop),
+        true => run.export(&Count::new(buffers, as_json), out).map(drop),
+        false => run.export(&Summary::new(buffers, args.top_tasks.unwrap_or(20), as_json), out).map(drop),
     }
 }

@@ -72,6 +72,7 @@ fn one_by_one(
         let types = &types[run.query.sources()[record.buffer].recording];
         let event = types.get(types.common().event_id(types.abi(), record.data));
         let start = plain.len();
+        run.count(1);
         extras.see(current);
         current.export(lines, &mut states, &mut plain);
         extras.add(start, &mut plain);

@@ -2,6 +2,7 @@
 
 use super::Input;
 use crate::cli::plugin_options;
+use crate::cli::terminal::note;
 use regex::Regex;
 use rtrace::event::{DecodeOptions, EventTypes};
 use std::path::PathBuf;
@@ -48,6 +49,12 @@ impl WordingArgs {
     ) -> EventTypes<'a> {
         if self.raw_events.is_empty() && self.no_handler.is_empty() {
             return types;
+        }
+        for expression in self.raw_events.iter().chain(&self.no_handler) {
+            if !input.formats().any(|f| expression.is_match(&f.name) || expression.is_match(&f.system)) {
+                let shown = expression.as_str().trim_start_matches("(?i)^(?:").trim_end_matches(")$");
+                note!("rtrace: {}: no event or system is called `{shown}` (-r, -n)", input.path.display());
+            }
         }
         for format in input.formats() {
             let named = |list: &[Regex]| list.iter().any(|e| e.is_match(&format.name) || e.is_match(&format.system));

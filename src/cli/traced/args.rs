@@ -63,9 +63,7 @@ impl Traced {
             Some(word) if word.starts_with('-') => {
                 let text = match crate::cli::trace_cmd::later_option(&word) {
                     Some(text) => text,
-                    None => {
-                        format!("unexpected argument `{word}`: unknown option (see --help)\n")
-                    }
+                    None => crate::cli::usage::unknown_option(&word),
                 };
                 Err(clap::Error::raw(ErrorKind::UnknownArgument, text))
             }

@@ -1,0 +1,94 @@
+//! `hist` and `latency` take the command to run as `record` does, without `--` before it: here it is put there.
+//!
+//! Their options may follow their events, so clap cannot tell where CMD begins. It begins at the first word that is neither
+//! an option, nor an option's value, nor an event or trigger.
+
+use clap::{Arg, ArgAction, Command};
+use std::ffi::{OsStr, OsString};
+
+/// The command line with `--` before CMD.
+pub(crate) fn separated(mut words: Vec<OsString>, root: fn() -> Command) -> Vec<OsString> {
+    let Some(name) = words.get(1).and_then(|word| word.to_str()) else { return words };
+    if !matches!(name, "hist" | "latency") {
+        return words;
+    }
+    let root = root();
+    let Some(command) = root.find_subcommand(name) else { return words };
+    let is_event: fn(usize, &str) -> bool = match name {
+        "hist" => |before, word| before == 0 || before == 1 && word.starts_with("hist:"),
+        _ => |before, word| before < 2 || word.contains(':') && !word.contains('/'),
+    };
+    if let Some(at) = beginning(&words[2..], command, is_event) {
+        words.insert(at + 2, "--".into());
+    }
+    words
+}
+
+/// The place of CMD among the words behind the command's name; `None` if there is none, or if it is marked already.
+fn beginning(words: &[OsString], command: &Command, is_event: fn(usize, &str) -> bool) -> Option<usize> {
+    let (mut at, mut events) = (0, 0);
+    while let Some(word) = words.get(at) {
+        let word = word.to_string_lossy();
+        if word == "--" || events == 0 && command.find_subcommand(OsStr::new(&*word)).is_some() {
+            return None;
+        }
+        match takes_next(command, &word) {
+            Some(true) => at += 1,
+            Some(false) => {}
+            None if is_event(events, &word) => events += 1,
+            None => return Some(at),
+        }
+        at += 1;
+    }
+    None
+}
+
+/// True if `word` is an option whose value is the next word; `None` if it is no option.
+fn takes_next(command: &Command, word: &str) -> Option<bool> {
+    let has_value = |arg: &Arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
+    if let Some(long) = word.strip_prefix("--") {
+        let name = long.split('=').next().unwrap_or(long);
+        let found =
+            command.get_arguments().find(|arg| arg.get_long_and_visible_aliases().unwrap_or_default().contains(&name));
+        return Some(!long.contains('=') && found.is_some_and(has_value));
+    }
+    let letters = word.strip_prefix('-').filter(|rest| !rest.is_empty())?;
+    for (index, letter) in letters.char_indices() {
+        let found = command.get_arguments().find(|arg| arg.get_short() == Some(letter));
+        if found.is_some_and(has_value) {
+            return Some(index + letter.len_utf8() == letters.len());
+        }
+    }
+    Some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str) -> String {
+        let words = text.split(' ').map(OsString::from).collect();
+        let words = separated(words, crate::cli::bare_command_line);
+        words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn the_command_begins_after_events_and_options() {
+        for (given, expected) in [
+            ("rtrace hist sched_switch -k next_comm ls -l", "rtrace hist sched_switch -k next_comm -- ls -l"),
+            ("rtrace hist -k next_comm sched_switch ls", "rtrace hist -k next_comm sched_switch -- ls"),
+            ("rtrace hist a hist:keys=b --duration 1 ls -k x", "rtrace hist a hist:keys=b --duration 1 -- ls -k x"),
+            ("rtrace hist a --key=b --json ls", "rtrace hist a --key=b --json -- ls"),
+            ("rtrace hist a -k b -- ls", "rtrace hist a -k b -- ls"),
+            ("rtrace hist start a -k b", "rtrace hist start a -k b"),
+            ("rtrace hist -i run.dat a -k b", "rtrace hist -i run.dat a -k b"),
+            ("rtrace latency a b --by c=d make -j8", "rtrace latency a b --by c=d -- make -j8"),
+            ("rtrace latency s:a s:b s:c --by d --ns ls", "rtrace latency s:a s:b s:c --by d --ns -- ls"),
+            ("rtrace latency s:a s:b --by d ./a:b", "rtrace latency s:a s:b --by d -- ./a:b"),
+            ("rtrace record -e a ls", "rtrace record -e a ls"),
+            ("rtrace", "rtrace"),
+        ] {
+            assert_eq!(line(given), expected);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! A query without a result: what was asked for that no recording has, and what there is instead.
+
+use super::{Input, LimitArgs, QueryArgs};
+use crate::cli::exit::Failure;
+use crate::cli::terminal::note;
+use rtrace::events::glob_matches;
+use rtrace::recording::Query;
+use rtrace::syntax::did_you_mean;
+use rtrace::units::{Pid, Timestamp};
+use std::collections::BTreeSet;
+
+impl QueryArgs {
+    /// Says on stderr why no event was shown.
+    pub(crate) fn tell_of_nothing(&self, inputs: &[Input]) -> Result<(), Failure> {
+        let wanted_none = matches!(self.limit, LimitArgs { first: Some(0), .. } | LimitArgs { last: Some(0), .. });
+        if wanted_none {
+            return Ok(());
+        }
+        let paths: Vec<String> = inputs.iter().map(|input| input.path.display().to_string()).collect();
+        let files = paths.join(", ");
+        let all = Query::of(inputs.iter().map(|input| &input.recording)).time(&self.time());
+        let Some(span) = all.span()? else {
+            note!("rtrace: {files}: no events");
+            return Ok(());
+        };
+        let reasons: Vec<String> =
+            [self.no_cpu(inputs), self.no_comm(inputs), self.no_pid(inputs), self.no_time(&all, span)?]
+                .into_iter()
+                .flatten()
+                .collect();
+        match reasons.is_empty() {
+            true => note!(
+                "rtrace: {files}: no event matches\n  Hint: `rtrace report --summary {}` shows what there is.",
+                paths.join(" ")
+            ),
+            false => note!("rtrace: {files}: no event matches: {}", reasons.join("; ")),
+        }
+        Ok(())
+    }
+
+    fn no_cpu(&self, inputs: &[Input]) -> Option<String> {
+        let wanted = self.cpu.as_ref()?;
+        let buffers = inputs.iter().flat_map(|input| &input.trace.buffers);
+        let there: BTreeSet<u32> = buffers.flat_map(|buffer| &buffer.cpus).map(|cpu| cpu.cpu.0).collect();
+        let none = !there.iter().any(|cpu| wanted.contains(*cpu));
+        none.then(|| format!("none of these CPUs was recorded, but {}", ranges(&there)))
+    }
+
+    fn no_comm(&self, inputs: &[Input]) -> Option<String> {
+        let wanted = self.select.comms();
+        let names: BTreeSet<String> = inputs
+            .iter()
+            .flat_map(|input| input.symbols.comms.pids().filter_map(|pid| input.symbols.comms.get(pid)))
+            .map(|name| String::from_utf8_lossy(name).into_owned())
+            .collect();
+        if wanted.is_empty() || names.iter().any(|name| wanted.iter().any(|glob| glob_matches(glob, name))) {
+            return None;
+        }
+        let near = wanted.iter().find_map(|name| did_you_mean(name, names.iter().map(String::as_str)));
+        let instead = near.unwrap_or_else(|| format!("there are {}", some(&names)));
+        Some(format!("no task is called `{}`; {instead}", wanted.join("` or `")))
+    }
+
+    fn no_pid(&self, inputs: &[Input]) -> Option<String> {
+        let wanted = self.select.pids();
+        let known = |pid: &i32| *pid == 0 || inputs.iter().any(|input| input.symbols.comms.get(Pid(*pid)).is_some());
+        if wanted.is_empty() || wanted.iter().any(known) {
+            return None;
+        }
+        let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
+        Some(format!("no task with the pid {} is known; `--summary` lists the tasks", wanted.join(" or ")))
+    }
+
+    fn no_time(&self, all: &Query<'_>, (start, end): (Timestamp, Timestamp)) -> Result<Option<String>, Failure> {
+        if self.window.is_everything() || self.align.is_some() || self.align_ts {
+            return Ok(None);
+        }
+        let window = self.window.resolve(all)?;
+        let (since, until) = (window.since.unwrap_or_default().0, window.until.map_or(u64::MAX, |until| until.0));
+        if since > until {
+            return Ok(Some("the window ends before it begins".to_owned()));
+        }
+        if since <= end.0 && until >= start.0 {
+            return Ok(None);
+        }
+        let in_ticks = all.sources().iter().any(|source| source.in_ticks);
+        let shown = |time: u64| match in_ticks {
+            true => time.to_string(),
+            false => format!("{}.{:06}", time / 1_000_000_000, time % 1_000_000_000 / 1000),
+        };
+        Ok(Some(format!("the events lie between {} and {}", shown(start.0), shown(end.0))))
+    }
+}
+
+/// `0-3,8`.
+fn ranges(cpus: &BTreeSet<u32>) -> String {
+    let mut parts: Vec<(u32, u32)> = Vec::new();
+    for &cpu in cpus {
+        match parts.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(cpu) => *last = cpu,
+            _ => parts.push((cpu, cpu)),
+        }
+    }
+    let part = |(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    parts.iter().map(part).collect::<Vec<_>>().join(",")
+}
+
+/// The first names of a list that may be long.
+fn some(names: &BTreeSet<String>) -> String {
+    const MOST: usize = 8;
+    let first: Vec<&str> = names.iter().take(MOST).map(String::as_str).collect();
+    let more = names.len().saturating_sub(MOST);
+    let rest = if more == 0 { String::new() } else { format!(" and {more} more") };
+    first.join(", ") + &rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_as_a_list() {
+        assert_eq!(ranges(&BTreeSet::from([0, 1, 2, 5, 7, 8])), "0-2,5,7-8");
+    }
+}

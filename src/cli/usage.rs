@@ -1,0 +1,162 @@
+//! clap's refusals of a command line in the program's own words: one prefix, names in backquotes, a hint, and the command
+//! that explains more.
+
+use super::program;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command};
+use rtrace::syntax::did_you_mean;
+use std::error::Error;
+
+/// The message for standard error, with its line feed. `root` is the command line as clap knows it.
+pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
+    let rendered = answer.render().to_string();
+    let (mut command, mut words) = (root, vec![program::name()]);
+    for word in std::env::args().skip(1) {
+        let Some(next) = command.find_subcommand(&word) else { break };
+        words.push(next.get_name());
+        command = next;
+    }
+    let Some((what, hint)) = worded(answer, command) else { return as_rendered(answer, &rendered) };
+    let mut text = format!("rtrace: {what}\n");
+    if let Some(hint) = hint {
+        text.push_str(&format!("  Hint: {hint}\n"));
+    }
+    // With what was left out clap's usage shows where it goes; else it is about the mistake.
+    let is_short = matches!(answer.kind(), ErrorKind::MissingRequiredArgument | ErrorKind::WrongNumberOfValues);
+    if let Some(usage) = one(answer, ContextKind::Usage).filter(|_| is_short) {
+        text.push_str(&format!("  {}\n", usage.trim_end().replace('\n', "\n  ")));
+    }
+    text.push_str(&format!("  Hint: `{} --help` shows all it takes.\n", words.join(" ")));
+    text
+}
+
+/// The message about an option that the command of this process's command line does not have, found among the words of
+/// CMD.
+pub(crate) fn unknown_option(word: &str) -> String {
+    let root = super::bare_command_line();
+    let name = std::env::args().nth(1).unwrap_or_default();
+    let hint = root.find_subcommand(&name).and_then(|command| near_option(word, command));
+    let hint = hint.unwrap_or_else(|| format!("`{} {name} --help` lists the options", program::name()));
+    format!("unknown option `{word}`\n  Hint: {hint}\n")
+}
+
+/// What is wrong, and the name that was probably meant; `None` if the rendered message has to do.
+fn worded(answer: &clap::Error, command: &Command) -> Option<(String, Option<String>)> {
+    let arg = || one(answer, ContextKind::InvalidArg);
+    Some(match answer.kind() {
+        ErrorKind::UnknownArgument => {
+            let word = arg()?;
+            let what = if word.starts_with('-') { "unknown option" } else { "unexpected argument" };
+            (format!("{what} `{word}`"), near_option(&word, command))
+        }
+        ErrorKind::InvalidSubcommand => {
+            let word = one(answer, ContextKind::InvalidSubcommand)?;
+            let names =
+                command.get_subcommands().filter(|c| !c.is_hide_set()).flat_map(Command::get_name_and_visible_aliases);
+            let hint = did_you_mean(&word, names);
+            (format!("unknown command `{word}`"), hint)
+        }
+        ErrorKind::InvalidValue => {
+            let (word, name) = (one(answer, ContextKind::InvalidValue)?, name_of(&arg()?));
+            let valid = list(answer, ContextKind::ValidValue);
+            let what = match word.as_str() {
+                "" => format!("{name} needs a value"),
+                _ => format!("invalid value `{word}` for {name}"),
+            };
+            let known = if valid.is_empty() { String::new() } else { format!(": expected {}", either(&valid)) };
+            (what + &known, did_you_mean(&word, valid.iter().map(String::as_str)))
+        }
+        ErrorKind::ValueValidation => {
+            let (word, name) = (one(answer, ContextKind::InvalidValue)?, name_of(&arg()?));
+            let why = answer.source()?.to_string();
+            let between = if why.starts_with('\n') { "" } else { " " };
+            (format!("invalid value `{word}` for {name}:{between}{why}"), None)
+        }
+        ErrorKind::ArgumentConflict => {
+            let (name, others) = (arg()?, list(answer, ContextKind::PriorArg));
+            let others: Vec<String> = others.iter().map(|other| name_of(other)).collect();
+            match others[..] == [name_of(&name)] {
+                true => (format!("{} is given more than once", name_of(&name)), None),
+                false => (format!("{} cannot be used with {}", name_of(&name), others.join(", ")), None),
+            }
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let missing = list(answer, ContextKind::InvalidArg);
+            let named: Vec<String> = missing.iter().map(|name| name_of(name)).collect();
+            if named.is_empty() {
+                return None;
+            }
+            (format!("{} is missing", named.join(" and ")), None)
+        }
+        ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues => {
+            let number = |kind| match answer.get(kind) {
+                Some(ContextValue::Number(number)) => Some(*number),
+                _ => None,
+            };
+            let expected = number(ContextKind::ExpectedNumValues).or_else(|| number(ContextKind::MinValues))?;
+            let given = number(ContextKind::ActualNumValues)?;
+            (format!("{} needs {expected} values, and {given} was given", name_of(&arg()?)), None)
+        }
+        ErrorKind::MissingSubcommand => ("a command is missing".to_owned(), None),
+        _ => return None,
+    })
+}
+
+/// clap's words with the program's prefix.
+fn as_rendered(answer: &clap::Error, rendered: &str) -> String {
+    if answer.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return rendered.to_owned();
+    }
+    let text = rendered.strip_prefix("error: ").unwrap_or(rendered);
+    let more = text.find("\nFor more information, try").map_or(text, |at| &text[..at]);
+    let lines: Vec<String> = more
+        .trim_end()
+        .lines()
+        .map(|line| match line.trim_start().strip_prefix("tip: ") {
+            Some(tip) => format!("  Hint: {tip}"),
+            None => line.to_owned(),
+        })
+        .collect();
+    format!("rtrace: {}\n", lines.join("\n"))
+}
+
+/// Options of the command near to `word`, which is a long one.
+fn near_option(word: &str, command: &Command) -> Option<String> {
+    let name = word.strip_prefix("--")?;
+    let options = command.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(Arg::get_long);
+    did_you_mean(name, options.chain(["help", "version"]))
+        .map(|hint| hint.replacen(" `", " `--", 1).replace(", `", ", `--").replace("or `", "or `--"))
+}
+
+/// `--name <VALUE>` and `<NAME>...` without their values: the argument's name in backquotes.
+fn name_of(shown: &str) -> String {
+    let name = match shown.starts_with('-') {
+        true => shown.split([' ', '=', '[']).next().unwrap_or(shown),
+        false => shown,
+    };
+    format!("`{name}`")
+}
+
+/// `a, b or c`.
+fn either(names: &[String]) -> String {
+    match names {
+        [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+fn one(answer: &clap::Error, kind: ContextKind) -> Option<String> {
+    match answer.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::StyledStr(text) => Some(text.to_string()),
+        _ => None,
+    }
+}
+
+fn list(answer: &clap::Error, kind: ContextKind) -> Vec<String> {
+    match answer.get(kind) {
+        Some(ContextValue::Strings(all)) => all.clone(),
+        Some(ContextValue::String(text)) => vec![text.clone()],
+        _ => Vec::new(),
+    }
+}
