@@ -89,6 +89,24 @@ impl fmt::Display for ByteSize {
     }
 }
 
+/// `1234567` as `1,234,567`.
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 event`, `1,234 events`.
+pub fn counted(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
 /// True if a trace clock of this name counts nanoseconds; the empty name is the default clock's.
 pub fn clock_counts_nanoseconds(clock: &str) -> bool {
     matches!(clock, "" | "local" | "global" | "uptime" | "perf" | "tai" | "boot") || clock.starts_with("mono")

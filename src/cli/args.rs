@@ -2,9 +2,10 @@
 
 use super::exit::Failure;
 use crate::cli::terminal::note;
+use nix::unistd::geteuid;
 use rtrace::record::left_unfinished;
 use rtrace::tracefs::{Instance, JOURNAL_DIR, Journal, Sink, Tracefs, find_orphans};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The tracing directory that a command works on.
 #[derive(clap::Args, Clone)]
@@ -13,8 +14,8 @@ pub(crate) struct TracefsArgs {
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     tracefs: Option<PathBuf>,
     /// Directory of the journals of changes
-    #[arg(long, value_name = "DIR", hide = true, default_value = JOURNAL_DIR)]
-    journal_dir: PathBuf,
+    #[arg(long, value_name = "DIR", hide = true)]
+    journal_dir: Option<PathBuf>,
 }
 
 impl TracefsArgs {
@@ -22,7 +23,7 @@ impl TracefsArgs {
     pub(crate) fn open(&self) -> Result<Tracefs, Failure> {
         let tracefs = self.open_quietly()?;
         // A user who may not read the journals may not undo them either.
-        let found = find_orphans(&self.journal_dir);
+        let found = find_orphans(&self.journal_dir());
         for error in &found.unusable {
             note!("rtrace: {error}");
         }
@@ -65,8 +66,17 @@ impl TracefsArgs {
     }
 
     /// Directory of the journals.
-    pub(crate) fn journal_dir(&self) -> &Path {
-        &self.journal_dir
+    ///
+    /// Users other than root have no place in /run but their own directory, which the login session makes.
+    pub(crate) fn journal_dir(&self) -> PathBuf {
+        let own = || {
+            let user = geteuid();
+            let session = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|dir| dir.is_absolute());
+            let session =
+                session.or_else(|| Some(PathBuf::from(format!("/run/user/{user}"))).filter(|dir| dir.is_dir()));
+            session.filter(|_| !user.is_root()).map(|dir| dir.join("rtrace"))
+        };
+        self.journal_dir.clone().or_else(own).unwrap_or_else(|| JOURNAL_DIR.into())
     }
 
     /// A journal for changes that are meant to last, or cannot be undone; `verbose` shows each write on stderr.
@@ -78,7 +88,7 @@ impl TracefsArgs {
     /// A journal for changes by this command; `verbose` shows each write on stderr.
     pub(crate) fn journal(&self, tracefs: &Tracefs, verbose: bool) -> Journal {
         let command: Vec<String> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
-        let journal = Journal::on_disk(tracefs, &self.journal_dir, command.join(" "));
+        let journal = Journal::on_disk(tracefs, &self.journal_dir(), command.join(" "));
         if verbose { journal.verbose(to_stderr()) } else { journal }
     }
 }

@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         memory::rings(tracefs, &machine, &mut findings);
     }
     memory::disk(&machine, &mut findings);
-    stale::journals(args.tracefs.journal_dir(), &mut findings);
+    stale::journals(&args.tracefs.journal_dir(), &mut findings);
     if let Some(tracefs) = &tracefs {
         stale::instances(tracefs, &machine, &mut findings);
         clock::trace_clock(tracefs, &mut findings);

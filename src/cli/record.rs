@@ -1,13 +1,15 @@
 //! `rtrace record`: arguments to a plan, the plan to a file, the outcome to an exit code.
 
 mod daemon;
+mod empty;
 mod live;
 mod more;
+mod stop;
 
 use super::check;
 use super::exit::{Exit, Failure};
 use super::record_error::{explain, failure, refused};
-use super::terminal::say;
+use super::terminal::{say, stdout};
 use super::traced::{ProfileArgs, SessionArgs, Traced, add_profile};
 use live::Screen;
 use rtrace::assertion::Assertion;
@@ -15,7 +17,7 @@ use rtrace::record::{
     self, BufferPlan, Compression, Ended, Limits, Observer, Plan, Reached, RecordError, Summary, TargetBuffer,
 };
 use rtrace::safe_file;
-use rtrace::units::{ByteSize, parse_duration};
+use rtrace::units::{ByteSize, counted, grouped, parse_duration};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -48,7 +50,7 @@ pub(crate) struct Args {
     /// The exit code is 3 if it fails, 4 if that is not known (where CMD itself did not fail).
     #[arg(long, value_name = "ASSERTION", value_parser = check::assertion)]
     assert: Vec<Assertion>,
-    /// Write the summary to FILE as JSON
+    /// Write the summary to FILE as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
     summary_json: Option<PathBuf>,
     /// End recording before the file is larger than SIZE
@@ -122,6 +124,11 @@ pub(crate) fn parse_compression(text: &str) -> Result<Compression, String> {
 
 impl Args {
     fn plan(&self) -> Result<Plan, clap::Error> {
+        if self.output == Path::new("-") {
+            let text = "a recording cannot be written to standard output: it is not written in order\n  \
+                        Hint: `rtrace stream --json` prints events as they come; `-o FILE` names a file\n";
+            return Err(clap::Error::raw(clap::error::ErrorKind::ValueValidation, text));
+        }
         let main = if self.more.keeps() { TargetBuffer::Top } else { self.session.place() };
         let version6 = self.more.file_version == 6;
         let compression = self.compression.unwrap_or(if version6 { Compression::None } else { Compression::default() });
@@ -154,6 +161,9 @@ impl Args {
 
 /// Records, prints the summary, and says how it went.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    if let Some(target) = &args.more.stop {
+        return stop::stop(target);
+    }
     let mut plan = match args.plan() {
         Ok(plan) => plan,
         Err(answer) => return super::exit::print_clap(&answer),
@@ -172,7 +182,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let with_command = plan.command.is_some();
     // A failure before or beside the command must not look like the command's own status.
     let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
-    let mut screen = Screen::new(args.quiet, daemon);
+    let mut screen = Screen::new(args.quiet, plan.duration.or(plan.timeout), daemon);
     let tracefs = args.traced.open().map_err(|failure| failure.with_exit(own))?;
     if !profiled.is_empty() {
         let warn = |text: &str| Observer::warn(&mut screen, text);
@@ -188,7 +198,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         .map_err(|error| explain(&tracefs, &error).map_or_else(|| failure(error, own), |known| known.with_exit(own)))?;
     if let Some(path) = &args.summary_json {
         let text = format!("{:#}\n", summary.json());
-        let written = safe_file::create(path, 0o666).and_then(|mut file| file.write_all(text.as_bytes()));
+        let written = match path == Path::new("-") {
+            true => stdout().write_all(text.as_bytes()),
+            false => safe_file::create(path, 0o666).and_then(|mut file| file.write_all(text.as_bytes())),
+        };
         written
             .map_err(|e| Failure::new(own(Exit::Failed), anyhow::anyhow!("failed to write {}: {e}", path.display())))?;
     }
@@ -197,6 +210,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         if without_maps {
             text.push_str("rtrace: stacks of user space have no names without `--proc-map`\n");
         }
+        text.push_str(&empty::why(&plan, &summary).unwrap_or_default());
         say(format_args!("{text}"));
     }
     match summary.error.take() {
@@ -252,7 +266,10 @@ fn verdict(summary: &Summary, max_lost: Option<u64>) -> Result<Exit, Failure> {
     }
     let lost = summary.totals().lost;
     if let Some(allowed) = max_lost.filter(|&allowed| lost > allowed) {
-        let failure = Failure::new(Exit::Incomplete, anyhow::anyhow!("{lost} events were lost, {allowed} are allowed"));
+        let failure = Failure::new(
+            Exit::Incomplete,
+            anyhow::anyhow!("{} lost, {} allowed", counted(lost, "event"), grouped(allowed)),
+        );
         return Err(match summary.hint() {
             Some(hint) => failure.hint(format!("{hint}.")),
             None => failure,

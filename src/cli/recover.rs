@@ -102,7 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 fn finish(file: &Path, args: &Args) -> Result<Exit, Failure> {
-    let recovered = recover(file, args.tracefs.journal_dir(), || args.tracefs.find());
+    let recovered = recover(file, &args.tracefs.journal_dir(), || args.tracefs.find());
     let (done, rings) = recovered.map_err(|error| {
         let hint = match &error {
             WriteError::Renamed { recorded_as, .. } => Some(format!(

@@ -110,7 +110,7 @@ fn one(journal: &mut Journal, instance: &Instance, wish: Wish, keep: &[char]) ->
 fn stale(args: &Args) -> Result<Exit, Failure> {
     let mut out = stdout().lock();
     let tracefs = args.tracefs.open_quietly()?;
-    let found = find_orphans(args.tracefs.journal_dir());
+    let found = find_orphans(&args.tracefs.journal_dir());
     let mut exit = Exit::Success;
     for error in &found.unusable {
         note!("rtrace: {error}");

@@ -2,6 +2,8 @@
 
 use super::drain::Progress;
 use super::setup::Buffer;
+use super::summary::larger;
+use crate::tracefs::CpuStats;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -9,6 +11,9 @@ use std::time::{Duration, Instant};
 pub trait Observer {
     /// Something is not as asked, and recording goes on.
     fn warn(&mut self, text: &str);
+
+    /// `events` are about to be enabled, which takes the kernel a second or more for all of them.
+    fn preparing(&mut self, _events: usize) {}
 
     /// Tracing is on; what the kernel granted is in `buffers`, as name and KiB per CPU.
     fn started(&mut self, buffers: &[(String, Option<u64>)]);
@@ -21,30 +26,48 @@ pub trait Observer {
 }
 
 /// Progress of a recording.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Live {
     /// Since tracing was switched on.
     pub elapsed: Duration,
+    /// Events that the rings took so far, those included that were lost after it.
+    pub events: u64,
     /// Bytes taken from the rings so far.
     pub raw: u64,
     /// Bytes written so far.
     pub written: u64,
     /// Events lost so far.
     pub lost: u64,
+    /// The option that would lose less, if any were lost: `-b 8M`.
+    pub hint: Option<String>,
 }
 
 impl Live {
     /// Progress of a recording of `buffers` since `since`.
     pub(super) fn of(since: Instant, buffers: &[Buffer], progress: &Progress) -> Live {
-        let lost = |buffer: &Buffer| -> u64 {
-            let now = |cpu| buffer.instance.cpu_stats(cpu).map_or(0, |stats| stats.lost());
-            buffer.cpus.iter().map(|(cpu, before)| now(*cpu).saturating_sub(before.lost())).sum()
-        };
+        let (mut events, mut lost) = (0, 0);
+        for (buffer, (cpu, before)) in buffers.iter().flat_map(|b| b.cpus.iter().map(move |cpu| (b, cpu))) {
+            let Ok(now) = buffer.instance.cpu_stats(*cpu) else { continue };
+            events += taken(&now).saturating_sub(taken(before));
+            lost += now.lost().saturating_sub(before.lost());
+        }
         Live {
             elapsed: since.elapsed(),
             raw: progress.raw.load(Ordering::Relaxed),
             written: progress.written.load(Ordering::Relaxed),
-            lost: buffers.iter().map(lost).sum(),
+            events,
+            lost,
+            hint: if lost == 0 { None } else { Some(format!("-b {}", larger(largest(buffers)))) },
         }
     }
+}
+
+/// Events that a ring took, as far as it has not lost them.
+fn taken(stats: &CpuStats) -> u64 {
+    stats.entries.saturating_add(stats.read)
+}
+
+/// The size of the largest ring buffer per CPU in KiB.
+fn largest(buffers: &[Buffer]) -> Option<u64> {
+    buffers.iter().filter_map(|buffer| buffer.kib_per_cpu).max()
 }

@@ -37,6 +37,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
+use warnings::earlier_settings;
 
 /// Records what `plan` says and puts everything back as it was.
 ///
@@ -77,6 +78,8 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
     let mut symbols = SymbolThread::start(&tracefs).map_err(RecordError::Start)?;
     output.read_formats(&tracefs, chosen.iter().flat_map(|chosen| chosen.events.keys().chain(&chosen.targets)))?;
 
+    observer.preparing(chosen.iter().map(|chosen| chosen.events.len()).sum());
+    let earlier = earlier_settings(&tracefs, plan, &chosen);
     let buffers = set_up_all(&mut journal, plan, chosen, child.as_ref().map(Child::pid))?;
     let date = match (plan.date, buffers.first()) {
         (true, Some(main)) => super::date::wall_clock_at_zero(&mut journal, &main.clock.current)?,
@@ -98,6 +101,7 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
         since: Instant::now(),
         tracing_on: Duration::ZERO,
     };
+    run.warn_of_earlier_settings(&earlier);
     run.warn_of_markers();
     run.warn_of_printk();
     run.warn_of_earlier_events();

@@ -6,7 +6,7 @@ use super::error::{RecordError, in_full};
 use super::limits::Reached;
 use super::worker::Drained;
 use crate::tracefs::CpuStats;
-use crate::units::{ByteSize, CpuId};
+use crate::units::{ByteSize, CpuId, counted, grouped};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -240,10 +240,9 @@ impl Summary {
         let buffer = self.buffers.iter().filter(|b| lost(b) > 0).max_by_key(lost)?;
         // A reader that sleeps as long again and again needs that much more room; the kernel says only that there was
         // not enough.
-        let kib = buffer.kib_per_cpu.unwrap_or(1408) * 4;
-        let size = if kib < 1024 { format!("{kib}K") } else { format!("{}M", kib.div_ceil(1024).next_power_of_two()) };
-        let place = if buffer.name.is_empty() { String::new() } else { format!(" after -B {}", buffer.name) };
-        Some(format!("a ring buffer of {size} per CPU (-b {size}{place}) holds four times as much until it is read"))
+        let size = larger(buffer.kib_per_cpu);
+        let place = if buffer.name.is_empty() { String::new() } else { format!(" after `-B {}`", buffer.name) };
+        Some(format!("try a ring buffer four times as large: `-b {size}`{place}"))
     }
 
     /// For people: one line, and one more for each CPU that lost events.
@@ -357,25 +356,14 @@ impl Summary {
     }
 }
 
+/// A ring buffer four times as large as one of `kib` KiB per CPU, as `-b` takes it.
+pub(super) fn larger(kib: Option<u64>) -> String {
+    let kib = kib.unwrap_or(1408) * 4;
+    if kib < 1024 { format!("{kib}K") } else { format!("{}M", kib.div_ceil(1024).next_power_of_two()) }
+}
+
 fn seconds(time: Duration) -> String {
     format!("{:.3} s", time.as_secs_f64())
-}
-
-fn counted(n: u64, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
-}
-
-/// `1234567` as `1,234,567`.
-fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -428,7 +416,7 @@ mod tests {
         );
         assert!(summary(1200).text().ends_with(
             "; 1,200 lost\n  cpu 1: 1,200 events lost (overrun 1,200)\n  \
-             Hint: a ring buffer of 8M per CPU (-b 8M) holds four times as much until it is read.\n"
+             Hint: try a ring buffer four times as large: `-b 8M`.\n"
         ));
     }
 

@@ -73,7 +73,7 @@ if has function; then
   check traceoff --top -p function -l vfs_open -l vfs_open:traceoff -- sh -c 'read x < /proc/version'
   [ "$(grep -c vfs_open traceoff.ours)" -lt 20 ] || fail "traceoff did not stop it"
   rtrace record -q -o none.dat -p function -l vfs_raed -- true 2> typo.err && fail "a wrong name passes"
-  grep -q 'similar names are.*vfs_read' typo.err || fail "no similar name: $(cat typo.err)"
+  grep -q 'did you mean.*vfs_read' typo.err || fail "no similar name: $(cat typo.err)"
   settled functions
 else lacks function CONFIG_FUNCTION_TRACER; fi
 

@@ -18,7 +18,7 @@ if [ -e $T/available_filter_functions ]; then
   grep -qx vfs_read listed || fail "no vfs_read among $(wc -l < listed) functions"
   [ "$(rtrace list -f | wc -l)" = "$(wc -l < $T/available_filter_functions)" ] || fail "list -f: not all"
   rtrace list -f vfs_raed 2> err && fail "a wrong name passes"
-  grep -q 'similar names are .*vfs_read' err || fail "no similar name: $(cat err)"
+  grep -q 'did you mean .*vfs_read' err || fail "no similar name: $(cat err)"
 fi
 if [ -e /sys/kernel/btf/vmlinux ]; then
   rtrace list -f '^vfs_read$' --proto > listed || fail "list --proto"

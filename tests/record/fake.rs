@@ -269,7 +269,7 @@ fn a_bad_event_changes_nothing() {
     env.rtrace(&[&common[..], &["-e", "sched:sched_swich", "--", "true"]].concat())
         .exits(125)
         .complains_with("no event matches `sched:sched_swich`")
-        .complains_with("Hint: similar names are sched:sched_switch");
+        .complains_with("Hint: did you mean `sched:sched_switch`");
     env.rtrace(&[&common[..], &["-e", "sched", "--", "./nothing"]].concat()).exits(127);
     env.rtrace(&[&common[..], &["-e", "sched", "--", "/dev/null"]].concat()).exits(126);
     env.rtrace(&[&common[..], &["-e", "sched", "-C", "sundial"]].concat())
@@ -361,7 +361,7 @@ fn the_background_lets_go_of_the_callers_pipes() {
     started
         .exits(0)
         .prints("")
-        .complains(&format!("rtrace: recording in the background; `kill -INT {pid}` ends it and completes the file\n"));
+        .complains(&format!("rtrace: recording in the background as process {pid}; `rtrace record --stop {pid}` ends it and completes the file\n"));
     assert!(Path::new("/proc").join(&pid).exists(), "it records");
     env.run("kill", &["-INT", &pid]).exits(0);
     let since = std::time::Instant::now();

@@ -34,7 +34,10 @@ pub(super) fn start(quiet: bool) -> Result<Exit, Failure> {
     let read = running.by_ref().take(1).read_to_end(&mut said).context(failed)?;
     if read == 1 {
         if !quiet {
-            note!("rtrace: recording in the background; `kill -INT {}` ends it and completes the file", child.id());
+            note!(
+                "rtrace: recording in the background as process {0}; `rtrace record --stop {0}` ends it and completes the file",
+                child.id()
+            );
         }
         return Ok(Exit::Success);
     }

@@ -3,14 +3,18 @@
 use super::daemon::Daemon;
 use crate::cli::terminal::{Line, note};
 use rtrace::record::{Live, Observer};
-use rtrace::units::ByteSize;
+use rtrace::units::{ByteSize, counted, grouped};
 use std::time::Duration;
 
 /// Standard error, with or without a line that changes.
 pub(crate) struct Screen {
     quiet: bool,
     line: Option<Line>,
+    /// The time after which recording ends by itself.
+    limit: Option<Duration>,
     last: Option<Live>,
+    /// The advice about losses was given.
+    advised: bool,
     daemon: Option<Daemon>,
 }
 
@@ -19,9 +23,9 @@ const EVERY: Duration = Duration::from_millis(250);
 impl Screen {
     /// A line only if stderr is a terminal; with `quiet` not even warnings.
     /// A process in the background says to its parent when recording runs.
-    pub(crate) fn new(quiet: bool, daemon: Option<Daemon>) -> Self {
+    pub(crate) fn new(quiet: bool, limit: Option<Duration>, daemon: Option<Daemon>) -> Self {
         let line = if quiet || daemon.is_some() { None } else { Line::new() };
-        Screen { quiet, line, last: None, daemon }
+        Screen { quiet, line, limit, last: None, advised: false, daemon }
     }
 
     /// Takes the line away.
@@ -46,6 +50,12 @@ impl Observer for Screen {
         }
     }
 
+    fn preparing(&mut self, events: usize) {
+        if let Some(line) = &mut self.line {
+            line.set(&format!("enabling {}", counted(events as u64, "event")));
+        }
+    }
+
     fn started(&mut self, buffers: &[(String, Option<u64>)]) {
         if let Some(daemon) = &mut self.daemon {
             daemon.running();
@@ -58,7 +68,7 @@ impl Observer for Screen {
                 if name.is_empty() { size } else { format!("{name}: {size}") }
             })
             .collect();
-        line.set(&format!("recording (ring buffer per CPU: {})", sizes.join(", ")));
+        line.set(&format!("recording (ring buffer per CPU: {}); Ctrl-C ends it", sizes.join(", ")));
     }
 
     fn live_every(&self) -> Option<Duration> {
@@ -67,16 +77,48 @@ impl Observer for Screen {
 
     fn live(&mut self, live: &Live) {
         let Some(line) = &mut self.line else { return };
-        let (time, raw) = self.last.map_or((Duration::ZERO, 0), |last| (last.elapsed, last.raw));
-        let passed = live.elapsed.saturating_sub(time).as_secs_f64().max(0.001);
-        let rate = (live.raw.saturating_sub(raw) as f64 / passed) as u64;
-        line.set(&format!(
-            "recording {:.1} s, {}/s, {} lost, file {}",
-            live.elapsed.as_secs_f64(),
-            ByteSize(rate),
-            live.lost,
-            ByteSize(live.written),
-        ));
-        self.last = Some(*live);
+        line.set(&progress(live, self.last.as_ref(), self.limit));
+        if let Some(hint) = live.hint.as_ref().filter(|_| !self.advised) {
+            line.say(&format!("rtrace: the ring buffers lose events; next time try `{hint}`, or select fewer events"));
+            self.advised = true;
+        }
+        self.last = Some(live.clone());
+    }
+}
+
+/// The line. `last` is what the one before showed, `limit` the time after which recording ends.
+fn progress(live: &Live, last: Option<&Live>, limit: Option<Duration>) -> String {
+    let (time, events) = last.map_or((Duration::ZERO, 0), |last| (last.elapsed, last.events));
+    let passed = live.elapsed.saturating_sub(time).as_secs_f64().max(0.001);
+    let rate = (live.events.saturating_sub(events) as f64 / passed) as u64;
+    let of = limit.map_or(String::new(), |limit| format!(" of {} s", limit.as_secs_f64()));
+    format!(
+        "recording {:.1} s{of}: {}, {}/s, {} lost, file {}; Ctrl-C ends it",
+        live.elapsed.as_secs_f64(),
+        counted(live.events, "event"),
+        grouped(rate),
+        grouped(live.lost),
+        ByteSize(live.written),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_counts_events() {
+        let at = |elapsed, events| Live {
+            elapsed: Duration::from_millis(elapsed),
+            events,
+            raw: 1 << 20,
+            written: 3 << 10,
+            lost: 1200,
+            hint: None,
+        };
+        let line = progress(&at(1500, 12_500), Some(&at(1000, 2_500)), Some(Duration::from_secs(6)));
+        let expected = "recording 1.5 s of 6 s: 12,500 events, 20,000/s, 1,200 lost, file 3.0 KiB; Ctrl-C ends it";
+        assert_eq!(line, expected);
+        assert!(progress(&at(250, 1), None, None).starts_with("recording 0.2 s: 1 event, 4/s, "));
     }
 }

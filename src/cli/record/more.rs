@@ -58,6 +58,11 @@ pub(crate) struct RecorderArgs {
     /// With --daemonize: file to write the recorder's PID to
     #[arg(long, value_name = "FILE", default_value = daemon::PID_FILE, requires = "daemonize")]
     pub(super) pid_file: PathBuf,
+    /// End a recording that runs in the background, and wait until its file is complete
+    ///
+    /// By the recorder's PID, the file that --pid-file wrote it to, or the file that is being recorded.
+    #[arg(long, value_name = "PID|FILE", value_hint = clap::ValueHint::FilePath, exclusive = true)]
+    pub(super) stop: Option<String>,
     /// The process that --daemonize starts
     #[arg(long, hide = true)]
     pub(super) daemonized: bool,

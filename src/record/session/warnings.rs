@@ -1,9 +1,71 @@
 //! Warnings at the start: events that this recording will not hold, or holds unasked.
 
 use super::Run;
+use crate::record::plan::{BufferPlan, Plan, TargetBuffer};
+use crate::record::setup::ResolvedEvents;
+use crate::tracefs::{Instance, Tracefs};
+use crate::units::counted;
 use std::fs;
 
+/// Filters and triggers that an existing buffer has for events of the recording, which did not ask for any.
+pub(super) struct EarlierSettings {
+    /// `instance foo`, `the top level`.
+    place: String,
+    /// One such event, its filter, and number of such events.
+    filter: Option<(String, String)>,
+    filters: u64,
+    /// One event with a trigger, the trigger, and number of triggers.
+    trigger: Option<(String, String)>,
+    triggers: u64,
+}
+
+/// What existing buffers have set for the events that are to be recorded.
+pub(super) fn earlier_settings(tracefs: &Tracefs, plan: &Plan, chosen: &[ResolvedEvents]) -> Vec<EarlierSettings> {
+    let existing = |place: &TargetBuffer| match place {
+        TargetBuffer::Top => Some(tracefs.top()),
+        TargetBuffer::Instance(name) => tracefs.instance(name).ok(),
+        TargetBuffer::Private => None,
+    };
+    let of = |(buffer, chosen): (&BufferPlan, &ResolvedEvents)| settings_of(&existing(&buffer.place)?, chosen);
+    plan.buffers.iter().zip(chosen).filter_map(of).collect()
+}
+
+fn settings_of(instance: &Instance, chosen: &ResolvedEvents) -> Option<EarlierSettings> {
+    let place = instance.name().map_or("the top level".to_owned(), |name| format!("instance {name}"));
+    let mut found = EarlierSettings { place, filter: None, filters: 0, trigger: None, triggers: 0 };
+    for (event, wish) in &chosen.events {
+        if let (None, Ok(Some(filter))) = (&wish.filter, instance.filter(event)) {
+            found.filters += 1;
+            found.filter.get_or_insert_with(|| (event.to_string(), filter));
+        }
+        for trigger in instance.triggers(event).unwrap_or_default() {
+            found.triggers += 1;
+            found.trigger.get_or_insert_with(|| (event.to_string(), trigger));
+        }
+    }
+    (found.filters + found.triggers > 0).then_some(found)
+}
+
 impl Run<'_> {
+    /// A filter that somebody left behind is the likeliest reason of a recording without events.
+    pub(super) fn warn_of_earlier_settings(&mut self, earlier: &[EarlierSettings]) {
+        for EarlierSettings { place, filter, filters, trigger, triggers } in earlier {
+            let of = place.strip_prefix("instance ").map_or(String::new(), |name| format!(" -B {name}"));
+            if let Some((event, filter)) = filter {
+                self.observer.warn(&format!(
+                    "{place} already has {}, as `{filter}` of {event}; `rtrace filter clear{of} {event}` removes it",
+                    counted(*filters, "filter"),
+                ));
+            }
+            if let Some((event, trigger)) = trigger {
+                self.observer.warn(&format!(
+                    "{place} already has {}, as `{trigger}` of {event}; `rtrace trigger list{of}` shows them",
+                    counted(*triggers, "trigger"),
+                ));
+            }
+        }
+    }
+
     pub(super) fn warn_of_markers(&mut self) {
         if self.buffers.iter().any(|buffer| !buffer.has_markers) {
             self.observer.warn(
@@ -34,8 +96,8 @@ impl Run<'_> {
                 None => ("the top-level buffer".to_owned(), String::new()),
             };
             self.observer.warn(&format!(
-                "{place} holds {} events from before: they move to the start of {}; `rtrace clear{of}` drops them",
-                buffer.held_before,
+                "{place} holds {} from before: they move to the start of {}; `rtrace clear{of}` drops them",
+                counted(buffer.held_before, "event"),
                 self.plan.output.display()
             ));
         }

@@ -1,0 +1,26 @@
+//! The likely reason of a recording without events.
+
+use rtrace::record::{Plan, Summary};
+
+/// A line for a recording that holds no event and lost none; `None` for any other.
+pub(super) fn why(plan: &Plan, summary: &Summary) -> Option<String> {
+    let totals = summary.totals();
+    if totals.events + totals.events_discarded + totals.lost > 0 || summary.error.is_some() {
+        return None;
+    }
+    let filtered = plan.buffers.iter().flat_map(|b| &b.events).any(|event| event.enable && !event.filters.is_empty());
+    let tasks = &plan.tasks;
+    let whose = match (tasks.command, tasks.pids.is_empty()) {
+        (true, _) if !tasks.children => " in CMD itself (`-c` follows its children, too)",
+        (true, _) => " in CMD and its children",
+        (false, false) => " in the processes of `-P`",
+        (false, true) => "",
+    };
+    let why = match filtered {
+        true => {
+            format!("no selected event passed its filter{whose}; `rtrace filter check EVENT FILTER` explains a filter")
+        }
+        false => format!("none of the selected events happened{whose} while it recorded"),
+    };
+    Some(format!("rtrace: 0 events: {why}\n"))
+}
