@@ -55,7 +55,7 @@ fn the_command_prints_the_committed_scripts() {
         let committed = std::fs::read_to_string(script(name)).expect("a script");
         env.rtrace(&["completions", shell]).exits(0).complains("").prints(&committed);
     }
-    env.rtrace(&["completions", "csh"]).exits(2).complains_with("[possible values: bash, zsh, fish]");
+    env.rtrace(&["completions", "csh"]).exits(2).complains_with("expected bash, zsh or fish");
 }
 
 #[test]
