@@ -25,6 +25,7 @@ mod mem;
 mod pairs;
 mod profile;
 mod sched;
+mod slices;
 mod syscalls;
 #[cfg(test)]
 mod test_formats;
@@ -54,6 +55,7 @@ pub use profile::{
     Hook, HookError, HookEvent, HookProblem, Profile, ProfiledEvent, ProfiledTask, StackNode, Times, Who,
 };
 pub use sched::{CpuSched, LongestWait, Missing, Sched, SchedCounts, SchedReport, TaskSched, TimeIn, Waker};
+pub use slices::{Slice, Slices, Thread};
 pub use syscalls::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, Syscalls, TaskSyscalls};
 pub use together::{Both, Perhaps, Several};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};

@@ -302,7 +302,7 @@ impl Type {
 }
 
 /// Text without quotes: JSON's escapes are taken only where bytes are not UTF-8 or controls.
-fn text(cell: &mut Vec<u8>, text: &[u8]) {
+pub(super) fn text(cell: &mut Vec<u8>, text: &[u8]) {
     let (tail, plain) = Tail::new(cell).plain_prefix(text);
     let cell = tail.done();
     for chunk in text[plain..].utf8_chunks() {

@@ -9,6 +9,8 @@ mod json;
 mod kernel;
 mod perfetto;
 mod summary;
+#[cfg(feature = "parquet")]
+mod table;
 mod text;
 mod text_lines;
 
@@ -21,5 +23,7 @@ pub use json::{
 pub use kernel::{Kernel, KernelState};
 pub use perfetto::{LeftOut, Perfetto, PerfettoBuffer, PerfettoFile, PerfettoState};
 pub use summary::{BufferCounts, Count, CpuTally, Summary, SummaryBuffer, Tally};
+#[cfg(feature = "parquet")]
+pub use table::{Arrow, ArrowBuffer, ArrowState, Frames, TableBuffer, TableFile, Tables, TablesState};
 pub use text::{Text, TextOptions, TimeColumn};
 pub use text_lines::TextLines;

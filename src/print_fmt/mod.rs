@@ -26,6 +26,7 @@ mod expr;
 mod flags;
 mod functions;
 mod internet;
+mod labels;
 mod lex;
 mod parse;
 mod pointer;
@@ -46,6 +47,7 @@ pub use context::Context;
 pub use error::PrintFmtError;
 pub use flags::flags_of;
 pub(crate) use flags::state_letters;
+pub use labels::Labels;
 pub use program::Program;
 
 /// Whose reading of a print format a program follows.

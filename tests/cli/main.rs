@@ -39,6 +39,8 @@ mod machine;
 mod perfetto;
 mod profile;
 mod recorded_hist;
+#[cfg(feature = "parquet")]
+mod tables;
 mod threads;
 mod trace_cmd;
 mod verbs;

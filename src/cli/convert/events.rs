@@ -2,7 +2,7 @@
 
 use super::progress::{Counted, Shown};
 use super::written::Written;
-use super::{Args, Target, flame, perfetto};
+use super::{Args, Target, flame, perfetto, tables};
 use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::query::{Events, Input, formats};
@@ -44,7 +44,12 @@ fn check(args: &Args, target: Target, output: &Path) -> Result<(), Failure> {
         return usage(anyhow!("--fields names the columns of csv, and this is to be {name}"));
     }
     if output != Path::new("-") {
-        return args.overwrite.check(output);
+        return if target.is_directory() { Ok(()) } else { args.overwrite.check(output) };
+    }
+    if target.is_directory() {
+        let failure =
+            Failure::new(Exit::Usage, anyhow!("{name} is a directory of files: it has no place on standard output"));
+        return Err(failure.hint("`--to arrow` writes one stream of the same columns."));
     }
     if !target.is_text() && stdout_is_terminal() {
         let failure = Failure::new(Exit::Usage, anyhow!("{name} is not text: it is not written to a terminal"));
@@ -77,14 +82,20 @@ fn write(
     }
     // It gives no more away than any of the files.
     let mode = inputs.iter().map(|input| mode_like(&input.path)).fold(0o666, |mode, of| mode & of);
+    let name = output.display().to_string();
+    if target.is_directory() {
+        let shown = |files| Shown::new(files, None, read, total);
+        let (written, size) = tables::parquet(&events, output, mode, shown)?;
+        return print(&format!("{}\n", written.summary(&name, target, size))).map(drop);
+    }
     let (made, file) = Made::new(output, mode, args.overwrite)?;
-    let mut out = Shown::new(file, Some(output.display().to_string()), read, total);
+    let mut out = Shown::new(file, Some(name.clone()), read, total);
     let written = export(args, target, &events, &mut out)?;
     out.flush()?;
     let size = out.written();
     drop(out);
     made.keep()?;
-    print(&format!("{}\n", written.summary(&output.display().to_string(), target, size))).map(drop)
+    print(&format!("{}\n", written.summary(&name, target, size))).map(drop)
 }
 
 /// Writes the events in the format.
@@ -96,6 +107,8 @@ fn export(args: &Args, target: Target, events: &Events<'_>, out: &mut (impl Writ
         Target::Folded => flame::folded(events, out),
         Target::Speedscope => flame::speedscope(events, out),
         Target::Chrome => flame::chrome(events, out),
+        Target::Parquet => Err(anyhow!("tables are not written to one file").into()),
+        Target::Arrow => tables::arrow(events, out),
         Target::Json => formats::json(events, Style::Json, out).map(|outcome| all(outcome.events)),
         Target::Csv => formats::csv(events, &args.fields, out).map(|outcome| all(outcome.events)),
     }

@@ -2,8 +2,10 @@
 
 mod events;
 mod flame;
+mod occurring;
 mod perfetto;
 mod progress;
+mod tables;
 mod target;
 mod trace_dat;
 mod written;
@@ -32,6 +34,7 @@ EXAMPLES:
   rtrace convert --compression none -o plain.dat           trace.dat, uncompressed
   rtrace convert run.dat run.perfetto-trace                to be opened in ui.perfetto.dev
   rtrace convert run.dat run.folded                        for inferno-flamegraph, flamegraph.pl, speedscope
+  rtrace convert run.dat run.parquet                       a directory of tables for DuckDB, Spark, polars
   rtrace convert run.dat run.csv --fields ts,cpu,next_comm --filter sched:sched_switch
   rtrace convert run.dat --to json --since -200ms -o - | jq 'select(.pid == 1)'")]
 pub(crate) struct Args {

@@ -1,14 +1,15 @@
 //! `--to perfetto`.
 
+use super::occurring::occurring;
 use super::written::Written;
 use crate::cli::exit::Failure;
 use crate::cli::query::{Events, Input};
 use rtrace::event::{DecodeOptions, EventTypes};
-use rtrace::export::{LeftOut, Perfetto, PerfettoBuffer, PerfettoFile, Summary, SummaryBuffer};
+use rtrace::export::{LeftOut, Perfetto, PerfettoBuffer, PerfettoFile};
 use rtrace::recording::Source;
 use rtrace::units::Timestamp;
 use std::collections::BTreeSet;
-use std::io::{Write, sink};
+use std::io::Write;
 use std::ops::ControlFlow;
 
 /// Writes the events as a trace of Perfetto.
@@ -68,20 +69,9 @@ fn doubles(events: &Events<'_>) -> Result<Vec<BTreeSet<u16>>, Failure> {
     if !(0..events.inputs.len()).any(several) {
         return Ok(doubles);
     }
-    let buffer = |source: &Source| SummaryBuffer {
-        recording: source.recording,
-        abi: events.inputs[source.recording].trace.abi,
-        formats: events.inputs[source.recording].formats().collect(),
-        comms: &events.inputs[source.recording].symbols.comms,
-        source: None,
-        buffer: None,
-        in_ticks: source.in_ticks,
-    };
-    let summary = Summary::new(sources.iter().map(buffer).collect(), 0, false);
-    let (counts, _) = events.export(&summary, &mut sink())?;
+    let found = occurring(events)?;
     let mut seen = vec![BTreeSet::new(); events.inputs.len()];
-    for ((source, counts), doubles) in sources.iter().zip(&counts).zip(&mut doubles) {
-        let ids: BTreeSet<u16> = counts.ids().collect();
+    for ((source, ids), doubles) in sources.iter().zip(found).zip(&mut doubles) {
         *doubles = ids.intersection(&seen[source.recording]).copied().collect();
         seen[source.recording].extend(ids);
     }

@@ -16,6 +16,10 @@ pub(crate) enum Target {
     Speedscope,
     /// Chrome's trace events, as JSON: for viewers that read nothing newer
     Chrome,
+    /// A directory with a table of typed columns per event type, for DuckDB, Spark, polars, pandas
+    Parquet,
+    /// All events as one stream of Arrow's record batches, for polars and pandas
+    Arrow,
     /// One JSON object per line, as of `report --format json`
     Json,
     /// Comma-separated values, as of `report --format csv`
@@ -29,6 +33,8 @@ const ENDINGS: &[(&str, Target)] = &[
     (".pftrace", Target::Perfetto),
     (".speedscope.json", Target::Speedscope),
     (".chrome.json", Target::Chrome),
+    (".parquet", Target::Parquet),
+    (".arrows", Target::Arrow),
     (".folded", Target::Folded),
     (".jsonl", Target::Json),
     (".ndjson", Target::Json),
@@ -52,14 +58,21 @@ impl Target {
             Target::Folded => "folded",
             Target::Speedscope => "speedscope",
             Target::Chrome => "chrome",
+            Target::Parquet => "parquet",
+            Target::Arrow => "arrow",
             Target::Json => "json",
             Target::Csv => "csv",
         }
     }
 
+    /// True if it is a directory of files.
+    pub(super) fn is_directory(self) -> bool {
+        self == Target::Parquet
+    }
+
     /// True if it is text, which a terminal can show.
     pub(super) fn is_text(self) -> bool {
-        !matches!(self, Target::TraceDat | Target::Perfetto)
+        !matches!(self, Target::TraceDat | Target::Perfetto | Target::Parquet | Target::Arrow)
     }
 }
 

@@ -1,0 +1,174 @@
+//! The events that begin and end slices, out of records.
+
+use crate::abi::Abi;
+use crate::analysis::by_event::ByEvent;
+use crate::analysis::fields::{Number, Text};
+use crate::event::Record;
+use crate::format::EventFormat;
+use crate::print_fmt::state_letters;
+use crate::units::{CpuId, Pid};
+
+/// The event of a record.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Event<'a> {
+    /// `state`: the bits of the task's state that have a letter; 0: it could have gone on.
+    Switch {
+        prev: Pid,
+        prev_comm: &'a [u8],
+        prev_prio: i32,
+        state: u64,
+        dead: bool,
+        next: Pid,
+        next_comm: &'a [u8],
+        next_prio: i32,
+    },
+    Wake {
+        task: Pid,
+        comm: &'a [u8],
+        target: Option<CpuId>,
+    },
+    IrqEntry {
+        irq: i32,
+        name: &'a [u8],
+    },
+    IrqExit {
+        irq: i32,
+        ret: i32,
+    },
+    SoftIrqEntry(i32),
+    SoftIrqExit(i32),
+    CallEntry {
+        number: i64,
+        name: Option<&'a str>,
+    },
+    CallExit {
+        number: i64,
+        result: i64,
+    },
+}
+
+/// The events of one recording.
+#[derive(Clone, Debug)]
+pub(super) struct Events(ByEvent<Kind>);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Switch { prev: Task, state: Number, known: u64, dead: u64, next: Task },
+    Wake { task: Number, comm: Text, target: Option<Number>, success: Option<Number> },
+    IrqEntry { irq: Number, name: Text },
+    IrqExit { irq: Number, ret: Number },
+    SoftIrqEntry(Number),
+    SoftIrqExit(Number),
+    CallEntry { number: Number, name: Option<String> },
+    CallExit { number: Number, result: Number },
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Task {
+    pid: Number,
+    comm: Text,
+    prio: Number,
+}
+
+impl Task {
+    fn of(format: &EventFormat, prefix: &str) -> Option<Task> {
+        let number = |field: &str| Number::of(format, &format!("{prefix}_{field}"));
+        Some(Task { pid: number("pid")?, comm: Text::of(format, &format!("{prefix}_comm"))?, prio: number("prio")? })
+    }
+}
+
+impl Events {
+    pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat> + Clone, abi: Abi) -> Self {
+        Events(ByEvent::new(formats, abi, |format| Kind::of(format, abi)))
+    }
+
+    #[inline]
+    pub(super) fn knows(&self, record: &Record<'_>) -> bool {
+        self.0.of(record).is_some()
+    }
+
+    /// The task that was running.
+    #[inline]
+    pub(super) fn task(&self, record: &Record<'_>) -> Pid {
+        self.0.task(record)
+    }
+
+    pub(super) fn event<'a>(&'a self, record: &Record<'a>) -> Option<Event<'a>> {
+        let (abi, data) = (self.0.abi, record.data);
+        let int = |number: Number| number.read_signed(abi, data) as i32;
+        Some(match self.0.of(record)? {
+            Kind::Switch { prev, state, known, dead, next } => {
+                let state = state.read(abi, data) & known;
+                Event::Switch {
+                    prev: Pid(int(prev.pid)),
+                    prev_comm: prev.comm.read(abi, data),
+                    prev_prio: int(prev.prio),
+                    state,
+                    dead: state & dead != 0,
+                    next: Pid(int(next.pid)),
+                    next_comm: next.comm.read(abi, data),
+                    next_prio: int(next.prio),
+                }
+            }
+            Kind::Wake { success: Some(success), .. } if success.read(abi, data) == 0 => return None,
+            Kind::Wake { task, comm, target, .. } => Event::Wake {
+                task: Pid(int(*task)),
+                comm: comm.read(abi, data),
+                target: target.map(|target| CpuId(int(target) as u32)),
+            },
+            Kind::IrqEntry { irq, name } => Event::IrqEntry { irq: int(*irq), name: name.read(abi, data) },
+            Kind::IrqExit { irq, ret } => Event::IrqExit { irq: int(*irq), ret: int(*ret) },
+            Kind::SoftIrqEntry(vector) => Event::SoftIrqEntry(int(*vector)),
+            Kind::SoftIrqExit(vector) => Event::SoftIrqExit(int(*vector)),
+            Kind::CallEntry { number, name } => {
+                Event::CallEntry { number: number.read_signed(abi, data), name: name.as_deref() }
+            }
+            Kind::CallExit { number, result } => {
+                Event::CallExit { number: number.read_signed(abi, data), result: result.read_signed(abi, data) }
+            }
+        })
+    }
+}
+
+impl Kind {
+    fn of(format: &EventFormat, abi: Abi) -> Option<Kind> {
+        let (number, text) = (|field| Number::of(format, field), |field| Text::of(format, field));
+        // Older kernels say `nr`.
+        let call = || number("__syscall_nr").or_else(|| number("nr"));
+        Some(match (format.system.as_str(), format.name.as_str()) {
+            ("sched", "sched_switch") => {
+                let letters = state_letters(format, abi.long_size);
+                let bits = |wanted: &dyn Fn(u8) -> bool| {
+                    let bit = |bit: usize| 1u64.checked_shl(bit as u32).unwrap_or(0);
+                    let found = letters.iter().enumerate().filter(|(_, letter)| wanted(**letter));
+                    found.fold(0, |bits, (at, _)| bits | bit(at))
+                };
+                Kind::Switch {
+                    prev: Task::of(format, "prev")?,
+                    state: number("prev_state")?,
+                    known: bits(&|_| true),
+                    dead: bits(&|letter| matches!(letter, b'X' | b'Z' | b'x')),
+                    next: Task::of(format, "next")?,
+                }
+            }
+            ("sched", "sched_waking" | "sched_wakeup" | "sched_wakeup_new") => Kind::Wake {
+                task: number("pid")?,
+                comm: text("comm")?,
+                target: number("target_cpu"),
+                success: number("success"),
+            },
+            ("irq", "irq_handler_entry") => Kind::IrqEntry { irq: number("irq")?, name: text("name")? },
+            ("irq", "irq_handler_exit") => Kind::IrqExit { irq: number("irq")?, ret: number("ret")? },
+            ("irq", "softirq_entry") => Kind::SoftIrqEntry(number("vec")?),
+            ("irq", "softirq_exit") => Kind::SoftIrqExit(number("vec")?),
+            ("raw_syscalls", "sys_enter") => Kind::CallEntry { number: number("id")?, name: None },
+            ("raw_syscalls", "sys_exit") => Kind::CallExit { number: number("id")?, result: number("ret")? },
+            ("syscalls", event) => match event.strip_prefix("sys_enter_") {
+                Some(name) => Kind::CallEntry { number: call()?, name: Some(name.to_owned()) },
+                None if event.starts_with("sys_exit_") => Kind::CallExit { number: call()?, result: number("ret")? },
+                None => return None,
+            },
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,47 @@
+//! `--to parquet` and `--to arrow`, in a build that has them.
+
+#[cfg(feature = "parquet")]
+mod arrow;
+#[cfg(feature = "parquet")]
+mod date;
+#[cfg(feature = "parquet")]
+mod directory;
+#[cfg(feature = "parquet")]
+mod parquet;
+
+#[cfg(feature = "parquet")]
+pub(super) use arrow::write as arrow;
+#[cfg(feature = "parquet")]
+pub(super) use parquet::write as parquet;
+
+#[cfg(not(feature = "parquet"))]
+pub(super) use absent::{arrow, parquet};
+
+/// The default build: one without the crates that these formats take.
+#[cfg(not(feature = "parquet"))]
+mod absent {
+    use crate::cli::convert::written::Written;
+    use crate::cli::exit::{Exit, Failure};
+    use crate::cli::query::Events;
+    use anyhow::anyhow;
+    use std::io::Write;
+
+    pub(in crate::cli::convert) fn arrow(_: &Events<'_>, _: &mut (impl Write + Send)) -> Result<Written, Failure> {
+        Err(lacking())
+    }
+
+    pub(in crate::cli::convert) fn parquet<W: Write + Send>(
+        _: &Events<'_>,
+        _: &std::path::Path,
+        _: u32,
+        _: impl FnOnce(Box<dyn Write + Send>) -> W,
+    ) -> Result<(Written, u64), Failure> {
+        Err(lacking())
+    }
+
+    fn lacking() -> Failure {
+        Failure::new(Exit::Unable, anyhow!("this rtrace was built without Parquet and Arrow"))
+            .hint("`cargo build --release --features parquet` builds one with them.")
+            .hint("`--to json` and `--to csv` write what DuckDB and pandas read too.")
+    }
+}

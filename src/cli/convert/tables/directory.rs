@@ -1,0 +1,71 @@
+//! A directory being made, which appears under its name when it is complete.
+
+use crate::cli::exit::{Exit, Failure};
+use anyhow::{Context, anyhow};
+use std::fs::{DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// A directory; dropped before [`Directory::keep`] it leaves nothing.
+pub(super) struct Directory {
+    path: PathBuf,
+    temporary: PathBuf,
+    /// The mode of its files.
+    mode: u32,
+    kept: bool,
+}
+
+impl Directory {
+    /// Makes an empty one that will be `path`, with files of `mode` less the umask.
+    pub(super) fn new(path: &Path, mode: u32) -> Result<Self, Failure> {
+        refuse_existing(path)?;
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.tmp", std::process::id()));
+        let temporary = path.with_file_name(name);
+        let made = DirBuilder::new().mode(mode | (mode & 0o444) >> 2).create(&temporary);
+        made.with_context(|| format!("failed to create {}", path.display()))?;
+        Ok(Directory { path: path.to_owned(), temporary, mode, kept: false })
+    }
+
+    /// Adds bytes to the file of that name below it, which is made at the first ones.
+    pub(super) fn add(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let named = |error: io::Error| {
+            io::Error::new(error.kind(), format!("failed to write {}: {error}", self.path.join(name).display()))
+        };
+        let path = self.temporary.join(name);
+        if let Some(parent) = path.parent() {
+            let mode = self.mode | (self.mode & 0o444) >> 2;
+            DirBuilder::new().recursive(true).mode(mode).create(parent).map_err(named)?;
+        }
+        // Opened each time: there may be more files than a process may have open, and each piece is a row group.
+        let file = File::options().append(true).create(true).mode(self.mode).open(path);
+        file.and_then(|mut file| file.write_all(bytes)).map_err(named)
+    }
+
+    /// Puts it in its place.
+    pub(super) fn keep(mut self) -> Result<(), Failure> {
+        refuse_existing(&self.path)?;
+        let renamed = std::fs::rename(&self.temporary, &self.path);
+        renamed.with_context(|| format!("failed to create {}", self.path.display()))?;
+        self.kept = true;
+        Ok(())
+    }
+}
+
+/// Nothing is replaced: a directory may hold what others put there.
+pub(super) fn refuse_existing(path: &Path) -> Result<(), Failure> {
+    match path.symlink_metadata() {
+        Err(_) => Ok(()), // making it says why not
+        Ok(_) => Err(Failure::new(Exit::Usage, anyhow!("{} exists already", path.display()))
+            .hint("tables are a directory of files, which replaces nothing; `-o DIRECTORY` names a new one.")),
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        if !self.kept {
+            let _ = std::fs::remove_dir_all(&self.temporary);
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Arrow's IPC stream: all events in the order of time, in one table that has every field of any of them.
+
+use super::BATCH;
+use super::column::Cell;
+use super::event_table::{EventTable, FIXED};
+use super::rows::{Rows, schema};
+use crate::abi::Abi;
+use crate::event::{Common, Consumed, Record};
+use crate::export::Exporter;
+use crate::format::EventFormat;
+use crate::merge::ahead::Commit;
+use crate::symbols::Comms;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::{ArrowError, Schema};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// One of the buffers whose records come.
+pub struct ArrowBuffer<'t> {
+    /// The formats of the events that come: their fields are the columns.
+    pub formats: Vec<&'t EventFormat>,
+    /// The recorded kernel's ABI.
+    pub abi: Abi,
+    /// The task names of the buffer's file.
+    pub comms: &'t Comms,
+    /// The instance's name; `None` for the top buffer.
+    pub instance: Option<&'t str>,
+    /// The value of the column `source`: the file's label, when there are several files.
+    pub source: Option<&'t str>,
+}
+
+/// Writes one stream of record batches. A field that an event does not have is null; fields of one name and type share a
+/// column, others of that name are called `EVENT.FIELD`.
+pub struct Arrow<'t> {
+    buffers: Vec<Buffer<'t>>,
+    schema: Arc<Schema>,
+    columns: Vec<(String, Cell)>,
+}
+
+struct Buffer<'t> {
+    what: ArrowBuffer<'t>,
+    common: Common,
+    /// By event id.
+    types: BTreeMap<u16, Type>,
+}
+
+struct Type {
+    table: EventTable,
+    /// `system:name`.
+    name: String,
+    /// Per column of the table after the fixed ones: the stream's column.
+    places: Vec<usize>,
+    /// The stream's columns that it has not.
+    absent: Vec<usize>,
+}
+
+/// Rows that have not been encoded.
+pub struct ArrowState {
+    rows: Rows,
+    scratch: Vec<u8>,
+    /// The stream; none ahead of a segment's turn.
+    stream: Option<Result<StreamWriter<Vec<u8>>, ArrowError>>,
+}
+
+impl ArrowState {
+    /// Why the stream is not whole, if it is not.
+    pub fn failed(&self) -> Option<String> {
+        self.stream.as_ref()?.as_ref().err().map(ToString::to_string)
+    }
+}
+
+impl<'t> Arrow<'t> {
+    /// An exporter for records of these buffers: [`Record::buffer`] is an index into them.
+    pub fn new(buffers: Vec<ArrowBuffer<'t>>) -> Self {
+        let mut columns: Vec<(String, Cell)> = FIXED.iter().map(|(name, cell)| ((*name).to_owned(), *cell)).collect();
+        columns.push(("event".to_owned(), Cell::Text));
+        columns.push(("source".to_owned(), Cell::Text));
+        let mut buffers: Vec<Buffer<'t>> = buffers.into_iter().map(|what| Buffer::new(what, &mut columns)).collect();
+        let all = FIXED.len() + 2..columns.len();
+        for of in buffers.iter_mut().flat_map(|buffer| buffer.types.values_mut()) {
+            of.absent = all.clone().filter(|column| !of.places.contains(column)).collect();
+        }
+        Arrow { buffers, schema: schema(&columns), columns }
+    }
+
+    /// Encodes all that fills a batch, at the `end` the rest too.
+    fn encode(&self, state: &mut ArrowState, end: bool, out: &mut Vec<u8>) {
+        while state.rows.len() >= BATCH || end && state.rows.len() > 0 {
+            let Some(Ok(stream)) = &mut state.stream else { return };
+            let batch = state.rows.take(state.rows.len().min(BATCH), &self.schema);
+            if let Err(error) = batch.and_then(|batch| stream.write(&batch)) {
+                state.stream = Some(Err(error));
+                return;
+            }
+            out.append(stream.get_mut());
+        }
+    }
+}
+
+impl<'t> Buffer<'t> {
+    fn new(what: ArrowBuffer<'t>, columns: &mut Vec<(String, Cell)>) -> Self {
+        let mut types = BTreeMap::new();
+        for format in &what.formats {
+            let table = EventTable::new(format, what.abi);
+            let mut places: Vec<usize> = Vec::new();
+            for (name, cell) in table.columns.iter().skip(FIXED.len()) {
+                let full = format!("{}.{name}", format.name);
+                let place = |name: &str| columns.iter().position(|column| column.0.eq_ignore_ascii_case(name));
+                let fits = |place: usize| columns.get(place).is_some_and(|column| column.1 == *cell);
+                let own = [name.as_str(), full.as_str()].into_iter().find_map(|name| match place(name) {
+                    None => Some((name.to_owned(), None)),
+                    Some(place) if fits(place) && !places.contains(&place) => Some((name.to_owned(), Some(place))),
+                    Some(_) => None,
+                });
+                let (name, place) = own.unwrap_or_else(|| (format!("{}.{full}", format.system), None));
+                places.push(place.unwrap_or(columns.len()));
+                if place.is_none() {
+                    columns.push((name, *cell));
+                }
+            }
+            let name = format!("{}:{}", format.system, format.name);
+            types.insert(format.id.0, Type { table, name, places, absent: Vec::new() });
+        }
+        let common = what.formats.first().map(|format| Common::of(format)).unwrap_or_default();
+        Buffer { what, common, types }
+    }
+}
+
+impl Exporter for Arrow<'_> {
+    type State = ArrowState;
+
+    fn state(&self) -> ArrowState {
+        let stream = Some(StreamWriter::try_new(Vec::new(), &self.schema));
+        ArrowState { rows: Rows::new(&self.columns), scratch: Vec::new(), stream }
+    }
+
+    fn begin(&self, state: &mut ArrowState, out: &mut Vec<u8>) {
+        if let Some(Ok(stream)) = &mut state.stream {
+            out.append(stream.get_mut());
+        }
+    }
+
+    fn event<'n>(
+        &self,
+        record: &Record<'_>,
+        _: impl FnOnce() -> Option<Record<'n>>,
+        state: &mut ArrowState,
+        out: &mut Vec<u8>,
+    ) -> Consumed {
+        let Buffer { what, common, types } = &self.buffers[record.buffer];
+        let id = common.event_id(what.abi, record.data);
+        // An event that no format describes has no columns, and is told as damage.
+        let Some(Type { table, name, places, absent }) = types.get(&id) else { return Consumed::One };
+        let ArrowState { rows, scratch, .. } = state;
+        let (fixed, others) = rows.columns.split_at_mut(FIXED.len());
+        table.fixed(record, what.comms, what.instance, fixed);
+        if let [event, source, ..] = others {
+            event.text(name.as_bytes());
+            source.text_or_null(what.source.map(str::as_bytes));
+        }
+        table.own(record, &mut rows.columns, |column| places[column], scratch);
+        absent.iter().for_each(|column| rows.columns[*column].null());
+        rows.end_row();
+        if state.stream.is_some() {
+            self.encode(state, false, out);
+        }
+        Consumed::One
+    }
+
+    fn end(&self, state: &mut ArrowState, out: &mut Vec<u8>) {
+        self.encode(state, true, out);
+        if let Some(Ok(stream)) = &mut state.stream {
+            match stream.finish() {
+                Ok(()) => out.append(stream.get_mut()),
+                Err(error) => state.stream = Some(Err(error)),
+            }
+        }
+    }
+
+    fn fork(&self, _: &ArrowState, used: Option<ArrowState>) -> ArrowState {
+        let used = used.filter(|used| used.rows.len() == 0).map(|used| used.rows);
+        ArrowState { rows: used.unwrap_or_else(|| Rows::new(&self.columns)), scratch: Vec::new(), stream: None }
+    }
+
+    fn commit(&self, known: &mut ArrowState, done: &mut ArrowState, out: &mut Vec<u8>) -> Commit {
+        known.rows.append(&mut done.rows);
+        self.encode(known, false, out);
+        Commit::Accept
+    }
+}

@@ -1,0 +1,204 @@
+//! Tables of what events mean together: slices of time, tasks, lost events, and the recording itself. Slices and tasks have the
+//! names and columns of systing's tables, so that queries written for those run.
+
+use super::column::Cell;
+use super::rows::Rows;
+use crate::analysis::{Slice, Thread};
+use crate::event::{Lost, Record};
+use crate::symbols::Comms;
+use crate::units::{CpuId, Pid};
+
+/// A derived table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Derived {
+    Lost,
+    SchedSlice,
+    ThreadState,
+    IrqSlice,
+    SoftIrqSlice,
+    Syscall,
+    Thread,
+    Process,
+    Unknown,
+    Meta,
+}
+
+impl Derived {
+    pub(super) const ALL: [Derived; 10] = [
+        Derived::Lost,
+        Derived::SchedSlice,
+        Derived::ThreadState,
+        Derived::IrqSlice,
+        Derived::SoftIrqSlice,
+        Derived::Syscall,
+        Derived::Thread,
+        Derived::Process,
+        Derived::Unknown,
+        Derived::Meta,
+    ];
+
+    /// Its name.
+    pub(super) fn name(self) -> &'static str {
+        self.layout().0
+    }
+
+    /// Its columns.
+    pub(super) fn columns(self) -> Vec<(String, Cell)> {
+        self.layout().1.iter().map(|(name, cell)| ((*name).to_owned(), *cell)).collect()
+    }
+
+    fn layout(self) -> (&'static str, &'static [(&'static str, Cell)]) {
+        use Cell::{Bytes, Text};
+        const I32: Cell = Cell::I32;
+        const I64: Cell = Cell::I64;
+        match self {
+            // `count` is null where the kernel did not say how many.
+            Derived::Lost => ("events_lost", &[("ts", I64), ("cpu", I32), ("instance", Text), ("count", Cell::U64)]),
+            Derived::SchedSlice => (
+                "sched_slice",
+                &[("ts", I64), ("dur", I64), ("cpu", I32), ("utid", I64), ("end_state", I32), ("priority", I32)],
+            ),
+            Derived::ThreadState => {
+                ("thread_state", &[("ts", I64), ("dur", I64), ("utid", I64), ("state", I32), ("cpu", I32)])
+            }
+            Derived::IrqSlice => {
+                ("irq_slice", &[("ts", I64), ("dur", I64), ("cpu", I32), ("irq", I32), ("name", Text), ("ret", I32)])
+            }
+            Derived::SoftIrqSlice => ("softirq_slice", &[("ts", I64), ("dur", I64), ("cpu", I32), ("vec", I32)]),
+            Derived::Syscall => (
+                "syscall",
+                &[
+                    ("ts", I64),
+                    ("dur", I64),
+                    ("cpu", I32),
+                    ("utid", I64),
+                    ("tid", I32),
+                    ("nr", I64),
+                    ("name", Text),
+                    ("ret", I64),
+                ],
+            ),
+            Derived::Thread => ("thread", &[("utid", I64), ("tid", I32), ("name", Text), ("upid", I64)]),
+            Derived::Process => ("process", &[("upid", I64), ("pid", I32), ("name", Text)]),
+            Derived::Unknown => (
+                "unknown",
+                &[("ts", I64), ("cpu", I32), ("pid", I32), ("instance", Text), ("id", I32), ("data", Bytes)],
+            ),
+            Derived::Meta => (
+                "meta",
+                &[
+                    ("file", Text),
+                    ("kernel", Text),
+                    ("machine", Text),
+                    ("cpus", I32),
+                    ("clock", Text),
+                    ("unit", Text),
+                    ("first_ts", I64),
+                    ("last_ts", I64),
+                    ("events", Cell::U64),
+                    ("events_lost", Cell::U64),
+                    ("real_offset", I64),
+                    ("version", Text),
+                ],
+            ),
+        }
+    }
+}
+
+/// One cell of a row.
+pub(super) enum Put<'a> {
+    Number(i64),
+    Text(&'a [u8]),
+    Bytes(&'a [u8]),
+    Null,
+}
+
+impl<'a> Put<'a> {
+    pub(super) fn text(text: &'a str) -> Self {
+        if text.is_empty() { Put::Null } else { Put::Text(text.as_bytes()) }
+    }
+}
+
+/// Adds a row.
+pub(super) fn row(rows: &mut Rows, cells: &[Put<'_>]) {
+    for (column, cell) in rows.columns.iter_mut().zip(cells) {
+        match cell {
+            Put::Number(number) => column.number(*number as u64),
+            Put::Text(text) => column.text(text),
+            Put::Bytes(bytes) => column.bytes(bytes),
+            Put::Null => column.null(),
+        }
+    }
+    rows.end_row();
+}
+
+/// Adds the loss before `record`.
+pub(super) fn lost(rows: &mut Rows, record: &Record<'_>, instance: Option<&str>) {
+    let count = match record.lost {
+        Lost::Count(count) => Put::Number(count as i64),
+        Lost::Unknown | Lost::None => Put::Null,
+    };
+    let (ts, cpu) = (Put::Number(record.timestamp.0 as i64), Put::Number(record.cpu.0.into()));
+    row(rows, &[ts, cpu, Put::text(instance.unwrap_or_default()), count]);
+}
+
+/// Adds an event that no format describes.
+pub(super) fn unknown(rows: &mut Rows, record: &Record<'_>, id: u16, pid: Pid, instance: Option<&str>) {
+    let (ts, cpu) = (Put::Number(record.timestamp.0 as i64), Put::Number(record.cpu.0.into()));
+    let (pid, instance) = (Put::Number(pid.0.into()), Put::text(instance.unwrap_or_default()));
+    row(rows, &[ts, cpu, pid, instance, Put::Number(id.into()), Put::Bytes(record.data)]);
+}
+
+/// The table of a slice.
+pub(super) fn table_of(slice: &Slice) -> Derived {
+    match slice {
+        Slice::Sched { .. } => Derived::SchedSlice,
+        Slice::State { .. } => Derived::ThreadState,
+        Slice::Irq { .. } => Derived::IrqSlice,
+        Slice::SoftIrq { .. } => Derived::SoftIrqSlice,
+        Slice::Syscall { .. } => Derived::Syscall,
+    }
+}
+
+/// Adds a slice; `call` names system calls by their number.
+pub(super) fn slice(rows: &mut Rows, slice: &Slice, call: &dyn Fn(i64) -> Option<&'static str>) {
+    let number = |number: i64| Put::Number(number);
+    let time = |time: u64| Put::Number(time as i64);
+    let on = |cpu: CpuId| Put::Number(cpu.0.into());
+    match slice {
+        Slice::Sched { ts, dur, cpu, utid, end_state, priority } => {
+            let end_state = end_state.map_or(Put::Null, |state| number(state.into()));
+            row(rows, &[time(*ts), time(*dur), on(*cpu), number(*utid), end_state, number((*priority).into())]);
+        }
+        Slice::State { ts, dur, utid, state, cpu } => {
+            let cpu = cpu.map_or(Put::Null, on);
+            row(rows, &[time(*ts), time(*dur), number(*utid), number((*state).into()), cpu]);
+        }
+        Slice::Irq { ts, dur, cpu, irq, name, ret } => {
+            row(rows, &[time(*ts), time(*dur), on(*cpu), number((*irq).into()), Put::Text(name), number((*ret).into())])
+        }
+        Slice::SoftIrq { ts, dur, cpu, vec } => {
+            row(rows, &[time(*ts), time(*dur), on(*cpu), number((*vec).into())]);
+        }
+        Slice::Syscall { ts, dur, cpu, utid, tid, number: nr, name, ret } => {
+            let name = name.as_deref().or_else(|| call(*nr)).map_or(Put::Null, |name| Put::Text(name.as_bytes()));
+            let task = [number(*utid), number(tid.0.into())];
+            let [utid, tid] = task;
+            row(rows, &[time(*ts), time(*dur), on(*cpu), utid, tid, number(*nr), name, number(*ret)]);
+        }
+    }
+}
+
+/// Adds a task; `process` is its process, if that is known.
+pub(super) fn thread(rows: &mut Rows, thread: &Thread, process: Option<Pid>, comms: &Comms) {
+    let name = if thread.name.is_empty() { comms.get(thread.tid).unwrap_or_default() } else { &thread.name };
+    let name = if name.is_empty() { Put::Null } else { Put::Text(name) };
+    let upid = process.map_or(Put::Null, |process| Put::Number(process.0.into()));
+    row(rows, &[Put::Number(thread.utid), Put::Number(thread.tid.0.into()), name, upid]);
+}
+
+/// Adds a process.
+pub(super) fn process(rows: &mut Rows, process: Pid, comms: &Comms) {
+    let name = comms.get(process).map_or(Put::Null, Put::Text);
+    row(rows, &[Put::Number(process.0.into()), Put::Number(process.0.into()), name]);
+}

@@ -1,0 +1,28 @@
+//! Events as typed columns: Parquet files, one table per event type, and a stream of Arrow's record batches.
+//!
+//! A table's columns are `ts`, `cpu`, `pid`, `comm`, `instance`, the common fields and the event's own ones, each of the type
+//! and width that the kernel gives it: numbers, text, booleans, lists of numbers, bytes. A field that a print format shows by
+//! name has that name beside it (`vec`, `vec_name`).
+//!
+//! Rows are gathered column by column ([`column`]) by segments of the recording, joined in the order of time, and encoded
+//! [`BATCH`] at a time, wherever the segments end: any number of threads gives the same bytes. A Parquet file's row groups are
+//! closed by their own size, so memory is bounded by the number of event types, not of events.
+//!
+//! Several files are written through one output as [`frames`]: pieces, each with the name of the file that it goes on.
+
+mod arrow;
+mod column;
+mod derived;
+mod event_table;
+mod frames;
+mod layout;
+mod parquet;
+mod rows;
+mod tables;
+
+pub use arrow::{Arrow, ArrowBuffer, ArrowState};
+pub use frames::Frames;
+pub use tables::{TableBuffer, TableFile, Tables, TablesState};
+
+/// Rows that are encoded together.
+const BATCH: usize = 8192;

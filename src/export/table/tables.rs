@@ -1,0 +1,422 @@
+//! The exporter of one table per event type.
+
+use super::BATCH;
+use super::derived::{self, Derived, Put};
+use super::event_table::EventTable;
+use super::frames::frame;
+use super::layout;
+use super::parquet::Writer;
+use super::rows::{Columns, Rows, schema};
+use crate::abi::Abi;
+use crate::analysis::{Analysis, Ordered, Slices};
+use crate::event::{Common, Consumed, Lost, Record};
+use crate::export::Exporter;
+use crate::format::EventFormat;
+use crate::merge::ahead::Commit;
+use crate::symbols::Comms;
+use crate::units::Pid;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+/// A recording whose events become tables.
+pub struct TableFile<'t> {
+    /// The formats of its events.
+    pub formats: Vec<&'t EventFormat>,
+    /// The recorded kernel's ABI.
+    pub abi: Abi,
+    /// Its task names.
+    pub comms: &'t Comms,
+    /// Thread and process of its tasks, ascending.
+    pub processes: &'t [(Pid, Pid)],
+    /// The recorded machine's name: the partition `host`. Empty if it is not known.
+    pub host: String,
+    /// The day of its first event, as in `2026-11-24`: the partition `date`.
+    pub date: Option<String>,
+    /// Its path, as given.
+    pub path: String,
+    /// The kernel's release.
+    pub kernel: String,
+    /// The machine's architecture.
+    pub machine: String,
+    /// Number of CPUs.
+    pub cpus: u32,
+    /// The trace clock.
+    pub clock: String,
+    /// The unit of all times: `ns` or `ticks`.
+    pub unit: &'static str,
+    /// Nanoseconds to add to a time to get one since 1970, if the recording says.
+    pub real_offset: Option<i64>,
+    /// The name of a system call, by its number.
+    pub call: &'t (dyn Fn(i64) -> Option<&'static str> + Sync),
+}
+
+/// One of the buffers whose records come.
+#[derive(Clone, Copy, Debug)]
+pub struct TableBuffer<'t> {
+    /// Its recording: index into those given to [`Tables::new`].
+    pub file: usize,
+    /// The instance's name; `None` for the top buffer.
+    pub instance: Option<&'t str>,
+}
+
+/// Writes a Parquet file per event type, and those of the derived tables, as pieces that [`Frames`](super::Frames) takes apart.
+pub struct Tables<'t> {
+    files: Vec<File<'t>>,
+    buffers: Vec<Buffer<'t>>,
+    /// The name of each file, without its ending.
+    stem: String,
+}
+
+struct File<'t> {
+    what: TableFile<'t>,
+    common: Common,
+    /// By event id.
+    types: Vec<Slot<'t>>,
+}
+
+#[derive(Default)]
+struct Slot<'t> {
+    format: Option<&'t EventFormat>,
+    /// Made when its first record comes.
+    table: OnceLock<Box<EventTable>>,
+}
+
+impl Slot<'_> {
+    fn table(&self, abi: Abi) -> Option<&EventTable> {
+        let format = self.format?;
+        Some(self.table.get_or_init(|| Box::new(EventTable::new(format, abi))))
+    }
+}
+
+struct Buffer<'t> {
+    what: TableBuffer<'t>,
+    slices: Slices,
+}
+
+/// Rows that have not been encoded.
+pub struct TablesState {
+    files: Vec<Pending>,
+    slices: Vec<Ordered<Slices>>,
+    scratch: Vec<u8>,
+    /// The files being made; none ahead of a segment's turn.
+    made: Option<Made>,
+}
+
+#[derive(Default)]
+struct Made {
+    /// By recording, and event id or derived table.
+    writers: BTreeMap<(usize, Key), Writer>,
+    failed: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Event(u16),
+    Derived(usize),
+}
+
+/// Rows of one recording.
+struct Pending {
+    /// By event id.
+    events: Vec<Option<Box<Rows>>>,
+    /// The ids that have rows.
+    ids: BTreeSet<u16>,
+    derived: Vec<Rows>,
+    count: u64,
+    lost: u64,
+    /// Times of the first and the last event.
+    span: Option<(u64, u64)>,
+}
+
+impl Pending {
+    fn new() -> Self {
+        let derived = Derived::ALL.iter().map(|table| Rows::new(&table.columns())).collect();
+        Pending { events: Vec::new(), ids: BTreeSet::new(), derived, count: 0, lost: 0, span: None }
+    }
+
+    #[inline]
+    fn event(&mut self, id: u16, table: &EventTable) -> &mut Rows {
+        let index = usize::from(id);
+        if self.events.len() <= index {
+            self.events.resize_with(index + 1, || None);
+        }
+        let (ids, slot) = (&mut self.ids, &mut self.events[index]);
+        slot.get_or_insert_with(|| {
+            ids.insert(id);
+            Box::new(Rows::new(&table.columns))
+        })
+    }
+
+    fn derived(&mut self, table: Derived) -> &mut Rows {
+        &mut self.derived[table as usize]
+    }
+}
+
+impl TablesState {
+    /// Number of files made.
+    pub fn files(&self) -> usize {
+        self.made.as_ref().map_or(0, |made| made.writers.len())
+    }
+
+    /// Why the tables are not whole, if they are not.
+    pub fn failed(&self) -> Option<&str> {
+        self.made.as_ref()?.failed.as_deref()
+    }
+}
+
+impl<'t> Tables<'t> {
+    /// An exporter for records of these buffers: [`Record::buffer`] is an index into them. All files are called `stem`.
+    pub fn new(files: Vec<TableFile<'t>>, buffers: Vec<TableBuffer<'t>>, stem: &str) -> Self {
+        let files: Vec<File<'t>> = files.into_iter().map(File::new).collect();
+        let slices = |(number, what): (usize, TableBuffer<'t>)| {
+            let file = &files[what.file].what;
+            let base = (number as i64) << 32;
+            Buffer { what, slices: Slices::new(file.formats.iter().copied(), file.abi, base) }
+        };
+        let buffers = buffers.into_iter().enumerate().map(slices).collect();
+        Tables { files, buffers, stem: stem.to_owned() }
+    }
+
+    fn pending(&self, made: Option<Made>, slices: Vec<Ordered<Slices>>) -> TablesState {
+        TablesState { files: self.files.iter().map(|_| Pending::new()).collect(), slices, scratch: Vec::new(), made }
+    }
+
+    /// Encodes the rows of a table: all that fill a batch, at the `end` the rest too.
+    fn encode(&self, file: usize, key: Key, rows: &mut Rows, made: &mut Made, end: bool, out: &mut Vec<u8>) {
+        while made.failed.is_none() && (rows.len() >= BATCH || end && rows.len() > 0) {
+            if let Err(error) = self.encode_batch(file, key, rows, made, out) {
+                made.failed = Some(error);
+            }
+        }
+    }
+
+    fn encode_batch(
+        &self,
+        file: usize,
+        key: Key,
+        rows: &mut Rows,
+        made: &mut Made,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        let (name, columns) = self.files[file].table(key);
+        let schema = schema(&columns);
+        let failed = |error: &dyn std::fmt::Display| format!("{name}: {error}");
+        if !made.writers.contains_key(&(file, key)) {
+            let what = &self.files[file].what;
+            let path = layout::file(&what.host, what.date.as_deref(), &name, &self.stem);
+            let writer = Writer::new(path, &schema).map_err(|error| failed(&error))?;
+            made.writers.insert((file, key), writer);
+        }
+        let Some(writer) = made.writers.get_mut(&(file, key)) else { return Ok(()) };
+        let batch = rows.take(rows.len().min(BATCH), &schema).map_err(|error| failed(&error))?;
+        writer.write(&batch).map_err(|error| failed(&error))?;
+        let piece = writer.take();
+        if !piece.is_empty() {
+            frame(out, &writer.name, &piece);
+        }
+        Ok(())
+    }
+
+    /// Encodes what fills batches of all tables; at the `end` everything.
+    fn encode_all(&self, state: &mut TablesState, end: bool, out: &mut Vec<u8>) {
+        let Some(made) = &mut state.made else { return };
+        for (file, pending) in state.files.iter_mut().enumerate() {
+            for id in &pending.ids {
+                if let Some(Some(rows)) = pending.events.get_mut(usize::from(*id)) {
+                    self.encode(file, Key::Event(*id), rows, made, end, out);
+                }
+            }
+            for (table, rows) in pending.derived.iter_mut().enumerate() {
+                self.encode(file, Key::Derived(table), rows, made, end, out);
+            }
+        }
+    }
+
+    /// Makes rows of the slices that have ended.
+    fn take_slices(&self, buffer: usize, state: &mut TablesState) {
+        let file = self.buffers[buffer].what.file;
+        let (pending, call) = (&mut state.files[file], self.files[file].what.call);
+        if let Some(Ordered::Known(slices)) = state.slices.get_mut(buffer) {
+            for slice in slices.take() {
+                derived::slice(pending.derived(derived::table_of(&slice)), &slice, call);
+            }
+        }
+    }
+}
+
+impl<'t> File<'t> {
+    fn new(what: TableFile<'t>) -> Self {
+        let mut types = Vec::new();
+        for format in &what.formats {
+            let id = usize::from(format.id.0);
+            if types.len() <= id {
+                types.resize_with(id + 1, Slot::default);
+            }
+            types[id].format = Some(*format);
+        }
+        let common = what.formats.first().map(|format| Common::of(format)).unwrap_or_default();
+        File { what, common, types }
+    }
+
+    fn event_table(&self, id: u16) -> Option<&EventTable> {
+        self.types.get(usize::from(id))?.table(self.what.abi)
+    }
+
+    /// A table's name and columns.
+    fn table(&self, key: Key) -> (String, Vec<(String, super::column::Cell)>) {
+        let columns = |columns: &Columns| columns.to_vec();
+        match key {
+            Key::Derived(table) => Derived::ALL
+                .get(table)
+                .map_or_else(|| (String::new(), Vec::new()), |table| (table.name().to_owned(), table.columns())),
+            Key::Event(id) => {
+                let format = self.types.get(usize::from(id)).and_then(|slot| slot.format);
+                let name = format.map(|format| format!("{}.{}", format.system, format.name));
+                (name.unwrap_or_default(), self.event_table(id).map_or_else(Vec::new, |table| columns(&table.columns)))
+            }
+        }
+    }
+
+    fn meta(&self, pending: &mut Pending) {
+        let (what, span) = (&self.what, pending.span);
+        let number = |number: Option<i64>| number.map_or(Put::Null, Put::Number);
+        let cells = [
+            Put::text(&what.path),
+            Put::text(&what.kernel),
+            Put::text(&what.machine),
+            Put::Number(what.cpus.into()),
+            Put::text(&what.clock),
+            Put::text(what.unit),
+            number(span.map(|span| span.0 as i64)),
+            number(span.map(|span| span.1 as i64)),
+            Put::Number(pending.count as i64),
+            Put::Number(pending.lost as i64),
+            number(what.real_offset),
+            Put::text(env!("CARGO_PKG_VERSION")),
+        ];
+        derived::row(pending.derived(Derived::Meta), &cells);
+    }
+}
+
+impl Exporter for Tables<'_> {
+    type State = TablesState;
+
+    fn state(&self) -> TablesState {
+        let slices = self.buffers.iter().map(|buffer| Analysis::begin(&buffer.slices)).collect();
+        self.pending(Some(Made::default()), slices)
+    }
+
+    fn event<'n>(
+        &self,
+        record: &Record<'_>,
+        _: impl FnOnce() -> Option<Record<'n>>,
+        state: &mut TablesState,
+        out: &mut Vec<u8>,
+    ) -> Consumed {
+        let Buffer { what, slices } = &self.buffers[record.buffer];
+        let file = &self.files[what.file];
+        let pending = &mut state.files[what.file];
+        let at = record.timestamp.0;
+        pending.count += 1;
+        pending.span = Some((pending.span.map_or(at, |span| span.0), at));
+        if record.lost != Lost::None {
+            derived::lost(pending.derived(Derived::Lost), record, what.instance);
+            if let Lost::Count(count) = record.lost {
+                pending.lost = pending.lost.saturating_add(count);
+            }
+        }
+        let id = file.common.event_id(file.what.abi, record.data);
+        match file.event_table(id) {
+            None => {
+                let pid = file.common.pid(file.what.abi, record.data);
+                derived::unknown(pending.derived(Derived::Unknown), record, id, pid, what.instance);
+            }
+            Some(table) => {
+                let rows = pending.event(id, table);
+                table.row(record, file.what.comms, what.instance, rows, &mut state.scratch);
+                if let Some(made) = &mut state.made {
+                    self.encode(what.file, Key::Event(id), rows, made, false, out);
+                }
+            }
+        }
+        if let Some(part) = state.slices.get_mut(record.buffer) {
+            Analysis::record(slices, record, part);
+        }
+        if state.made.is_some() {
+            self.take_slices(record.buffer, state);
+            let Some(made) = &mut state.made else { return Consumed::One };
+            for (table, rows) in state.files[what.file].derived.iter_mut().enumerate() {
+                self.encode(what.file, Key::Derived(table), rows, made, false, out);
+            }
+        }
+        Consumed::One
+    }
+
+    fn end(&self, state: &mut TablesState, out: &mut Vec<u8>) {
+        for (buffer, part) in state.slices.iter_mut().enumerate() {
+            let Ordered::Known(slices) = part else { continue };
+            slices.close();
+            let what = &self.files[self.buffers[buffer].what.file].what;
+            let pending = &mut state.files[self.buffers[buffer].what.file];
+            for thread in slices.threads() {
+                let process = what.processes.binary_search_by_key(&thread.tid, |(thread, _)| *thread);
+                let process = process.ok().and_then(|at| what.processes.get(at)).map(|(_, process)| *process);
+                derived::thread(pending.derived(Derived::Thread), thread, process, what.comms);
+            }
+        }
+        (0..self.buffers.len()).for_each(|buffer| self.take_slices(buffer, state));
+        for (file, pending) in self.files.iter().zip(&mut state.files) {
+            let processes: BTreeSet<Pid> = file.what.processes.iter().map(|(_, process)| *process).collect();
+            for process in processes {
+                derived::process(pending.derived(Derived::Process), process, file.what.comms);
+            }
+            file.meta(pending);
+        }
+        self.encode_all(state, true, out);
+        let Some(made) = &mut state.made else { return };
+        for writer in std::mem::take(&mut made.writers).into_values() {
+            let name = writer.name.clone();
+            match writer.finish() {
+                Ok(piece) => frame(out, &name, &piece),
+                Err(error) => made.failed = Some(format!("{name}: {error}")),
+            }
+        }
+    }
+
+    fn fork(&self, _: &TablesState, used: Option<TablesState>) -> TablesState {
+        let (files, used) = match used {
+            Some(TablesState { files, slices, .. }) => (files, slices),
+            None => (self.files.iter().map(|_| Pending::new()).collect(), Vec::new()),
+        };
+        let mut used = used.into_iter().map(Some).collect::<Vec<_>>();
+        used.resize_with(self.buffers.len(), || None);
+        let slices = self.buffers.iter().zip(used).map(|(buffer, used)| Analysis::fork(&buffer.slices, used)).collect();
+        TablesState { files, slices, scratch: Vec::new(), made: None }
+    }
+
+    fn commit(&self, known: &mut TablesState, done: &mut TablesState, out: &mut Vec<u8>) -> Commit {
+        for (file, (known, done)) in known.files.iter_mut().zip(&mut done.files).enumerate() {
+            for id in std::mem::take(&mut done.ids) {
+                let (Some(table), Some(Some(rows))) =
+                    (self.files[file].event_table(id), done.events.get_mut(usize::from(id)).map(Option::take))
+                else {
+                    continue;
+                };
+                let mut rows = rows;
+                known.event(id, table).append(&mut rows);
+            }
+            known.derived.iter_mut().zip(&mut done.derived).for_each(|(known, done)| known.append(done));
+            known.count += std::mem::take(&mut done.count);
+            known.lost = known.lost.saturating_add(std::mem::take(&mut done.lost));
+            if let Some((first, last)) = done.span.take() {
+                known.span = Some((known.span.map_or(first, |span| span.0), last));
+            }
+        }
+        for (buffer, (known, done)) in known.slices.iter_mut().zip(&mut done.slices).enumerate() {
+            Analysis::merge(&self.buffers[buffer].slices, known, done);
+        }
+        (0..self.buffers.len()).for_each(|buffer| self.take_slices(buffer, known));
+        self.encode_all(known, false, out);
+        Commit::Accept
+    }
+}

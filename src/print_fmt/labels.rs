@@ -1,0 +1,93 @@
+//! Fields that a print format shows by name: `__print_symbolic(REC->vec, { 0, "HI" }, ...)`.
+
+use super::Semantics;
+use super::ast::Expr;
+use super::parse::parse;
+use super::table::{self, Table};
+use crate::format::EventFormat;
+
+/// The names of one field's values.
+#[derive(Clone, Debug)]
+pub struct Labels {
+    /// The field's name.
+    pub field: String,
+    table: Table,
+    /// Of flags: the text between two of them.
+    delimiter: Option<Vec<u8>>,
+}
+
+impl Labels {
+    /// Those of all fields whose value as it is goes through a table; fields that are calculated with are left out.
+    pub fn of(event: &EventFormat, long_size: u8) -> Vec<Labels> {
+        let Ok(ast) = parse(&event.print_fmt, long_size) else { return Vec::new() };
+        ast.args.iter().filter_map(labels).collect()
+    }
+
+    /// Appends the name of a value, as the kernel prints it: in hexadecimal if it has none.
+    pub fn write(&self, value: u64, out: &mut Vec<u8>) {
+        match &self.delimiter {
+            None => table::symbolic(out, &self.table, value, None),
+            Some(delimiter) => table::flags(out, &self.table, delimiter, value, Semantics::Kernel, None),
+        }
+    }
+}
+
+fn labels(arg: &Expr) -> Option<Labels> {
+    let Expr::Call(name, args) = arg else { return None };
+    let (value, delimiter, pairs) = match (name.as_str(), args.as_slice()) {
+        ("__print_symbolic" | "__print_symbolic_u64", [value, pairs @ ..]) => (value, None, pairs),
+        ("__print_flags" | "__print_flags_u64", [value, Expr::Text(delimiter), pairs @ ..]) => {
+            (value, Some(delimiter.clone()), pairs)
+        }
+        _ => return None,
+    };
+    let pairs = pairs.iter().map(pair).collect::<Option<Vec<_>>>()?;
+    Some(Labels { field: field(value)?, table: Table::new(&pairs), delimiter })
+}
+
+fn field(value: &Expr) -> Option<String> {
+    match value {
+        Expr::Field(name) => Some(name.clone()),
+        Expr::Cast(_, inner) => field(inner),
+        _ => None,
+    }
+}
+
+/// A value and its name; `None` where that takes a calculation.
+fn pair(pair: &Expr) -> Option<(u64, Vec<u8>)> {
+    let Expr::Braces(pair) = pair else { return None };
+    let [value, Expr::Text(name)] = pair.as_slice() else { return None };
+    Some((constant(value)?, name.clone()))
+}
+
+fn constant(value: &Expr) -> Option<u64> {
+    match value {
+        Expr::Number(number, _) => Some(*number),
+        Expr::Unary('-', inner) => constant(inner).map(u64::wrapping_neg),
+        Expr::Cast(_, inner) => constant(inner),
+        Expr::Binary("<<", one, by) => constant(one)?.checked_shl(u32::try_from(constant(by)?).ok()?),
+        Expr::Binary("|", a, b) => Some(constant(a)? | constant(b)?),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_fields_that_are_shown_by_a_table() {
+        let text = "name: e\nID: 7\nformat:\n\tfield:unsigned int vec;\toffset:8;\tsize:4;\tsigned:0;\n\nprint fmt: \
+                    \"%s %s %s\", __print_symbolic(REC->vec, { 0, \"HI\" }, { -1, \"NO\" }), __print_flags(REC->f, \"|\", \
+                    { (unsigned long)(1 << 1), \"B\" }, { 4, \"C\" }), __print_symbolic(REC->vec & 3, { 0, \"X\" })\n";
+        let labels = Labels::of(&EventFormat::parse("s", text).expect("a format"), 8);
+        let shown = |at: usize, value: u64| {
+            let mut out = Vec::new();
+            labels[at].write(value, &mut out);
+            String::from_utf8(out).expect("text")
+        };
+        assert_eq!(labels.iter().map(|l| l.field.as_str()).collect::<Vec<_>>(), ["vec", "f"]);
+        assert_eq!([shown(0, 0), shown(0, u64::MAX), shown(0, 9)], ["HI", "NO", "0x9"]);
+        assert_eq!([shown(1, 6), shown(1, 0), shown(1, 9)], ["B|C", "", "0x9"]);
+    }
+}
