@@ -3,8 +3,10 @@
 mod addresses;
 mod columns;
 mod csv;
+mod ctf;
 mod exporter;
 mod flame;
+mod frames;
 mod json;
 mod kernel;
 mod perfetto;
@@ -15,8 +17,10 @@ mod text;
 mod text_lines;
 
 pub use csv::{Column, Csv, CsvBuffer};
+pub use ctf::{Ctf, CtfBuffer, CtfFile, CtfLeftOut, CtfState};
 pub use exporter::Exporter;
 pub use flame::{Chrome, ChromeState, FlameBuffer, Folded, FoldedState, Speedscope, SpeedscopeState, Unfolded};
+pub use frames::Frames;
 pub use json::{
     Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, SCHEMA, Style, VERSION, original_bytes, schema,
 };
@@ -24,6 +28,6 @@ pub use kernel::{Kernel, KernelState};
 pub use perfetto::{LeftOut, Perfetto, PerfettoBuffer, PerfettoFile, PerfettoState};
 pub use summary::{BufferCounts, Count, CpuTally, Summary, SummaryBuffer, Tally};
 #[cfg(feature = "parquet")]
-pub use table::{Arrow, ArrowBuffer, ArrowState, Frames, TableBuffer, TableFile, Tables, TablesState};
+pub use table::{Arrow, ArrowBuffer, ArrowState, TableBuffer, TableFile, Tables, TablesState};
 pub use text::{Text, TextOptions, TimeColumn};
 pub use text_lines::TextLines;

@@ -131,7 +131,9 @@ fn every_format_is_the_same_on_any_number_of_threads() {
 fn tables_take_a_build_with_them() {
     let env = with_recordings();
     for (to, out) in [("parquet", "x"), ("arrow", "y")] {
-        env.rtrace(&["convert", "a.dat", "--to", to, "-o", out]).exits(5).complains("built without Parquet and Arrow");
+        env.rtrace(&["convert", "a.dat", "--to", to, "-o", out])
+            .exits(5)
+            .complains_with("built without Parquet and Arrow");
         assert!(!env.path().join(out).exists());
     }
 }

@@ -23,6 +23,7 @@ mod analyze;
 mod check;
 mod completions;
 mod convert;
+mod ctf;
 mod diff;
 mod doctor;
 mod documents;

@@ -2,7 +2,7 @@
 
 use super::progress::{Counted, Shown};
 use super::written::Written;
-use super::{Args, Target, flame, perfetto, tables};
+use super::{Args, Target, ctf, directory, flame, perfetto, tables};
 use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::query::{Events, Input, formats};
@@ -49,7 +49,10 @@ fn check(args: &Args, target: Target, output: &Path) -> Result<(), Failure> {
     if target.is_directory() {
         let failure =
             Failure::new(Exit::Usage, anyhow!("{name} is a directory of files: it has no place on standard output"));
-        return Err(failure.hint("`--to arrow` writes one stream of the same columns."));
+        return Err(match target {
+            Target::Parquet => failure.hint("`--to arrow` writes one stream of the same columns."),
+            _ => failure.hint("`-o DIRECTORY` names it."),
+        });
     }
     if !target.is_text() && stdout_is_terminal() {
         let failure = Failure::new(Exit::Usage, anyhow!("{name} is not text: it is not written to a terminal"));
@@ -84,8 +87,12 @@ fn write(
     let mode = inputs.iter().map(|input| mode_like(&input.path)).fold(0o666, |mode, of| mode & of);
     let name = output.display().to_string();
     if target.is_directory() {
-        let shown = |files| Shown::new(files, None, read, total);
-        let (written, size) = tables::parquet(&events, output, mode, shown)?;
+        let (written, size) = directory::write(output, mode, |files| {
+            let mut out = Shown::new(files, None, read, total);
+            let written = export(args, target, &events, &mut out)?;
+            out.flush()?;
+            Ok(written)
+        })?;
         return print(&format!("{}\n", written.summary(&name, target, size))).map(drop);
     }
     let (made, file) = Made::new(output, mode, args.overwrite)?;
@@ -107,7 +114,8 @@ fn export(args: &Args, target: Target, events: &Events<'_>, out: &mut (impl Writ
         Target::Folded => flame::folded(events, out),
         Target::Speedscope => flame::speedscope(events, out),
         Target::Chrome => flame::chrome(events, out),
-        Target::Parquet => Err(anyhow!("tables are not written to one file").into()),
+        Target::Ctf => ctf::write(events, out),
+        Target::Parquet => tables::parquet(events, out),
         Target::Arrow => tables::arrow(events, out),
         Target::Json => formats::json(events, Style::Json, out).map(|outcome| all(outcome.events)),
         Target::Csv => formats::csv(events, &args.fields, out).map(|outcome| all(outcome.events)),

@@ -1,8 +1,11 @@
 //! `rtrace convert`.
 
+mod ctf;
+mod directory;
 mod events;
 mod flame;
 mod occurring;
+mod origin;
 mod perfetto;
 mod progress;
 mod tables;
@@ -34,6 +37,7 @@ EXAMPLES:
   rtrace convert --compression none -o plain.dat           trace.dat, uncompressed
   rtrace convert run.dat run.perfetto-trace                to be opened in ui.perfetto.dev
   rtrace convert run.dat run.folded                        for inferno-flamegraph, flamegraph.pl, speedscope
+  rtrace convert run.dat run.ctf                           a directory for babeltrace2 and Trace Compass
   rtrace convert run.dat run.parquet                       a directory of tables for DuckDB, Spark, polars
   rtrace convert run.dat run.csv --fields ts,cpu,next_comm --filter sched:sched_switch
   rtrace convert run.dat --to json --since -200ms -o - | jq 'select(.pid == 1)'")]

@@ -5,8 +5,6 @@ mod arrow;
 #[cfg(feature = "parquet")]
 mod date;
 #[cfg(feature = "parquet")]
-mod directory;
-#[cfg(feature = "parquet")]
 mod parquet;
 
 #[cfg(feature = "parquet")]
@@ -30,12 +28,7 @@ mod absent {
         Err(lacking())
     }
 
-    pub(in crate::cli::convert) fn parquet<W: Write + Send>(
-        _: &Events<'_>,
-        _: &std::path::Path,
-        _: u32,
-        _: impl FnOnce(Box<dyn Write + Send>) -> W,
-    ) -> Result<(Written, u64), Failure> {
+    pub(in crate::cli::convert) fn parquet(_: &Events<'_>, _: &mut (impl Write + Send)) -> Result<Written, Failure> {
         Err(lacking())
     }
 

@@ -16,6 +16,8 @@ pub(crate) enum Target {
     Speedscope,
     /// Chrome's trace events, as JSON: for viewers that read nothing newer
     Chrome,
+    /// A directory in the Common Trace Format 1.8, for babeltrace2 and Trace Compass
+    Ctf,
     /// A directory with a table of typed columns per event type, for DuckDB, Spark, polars, pandas
     Parquet,
     /// All events as one stream of Arrow's record batches, for polars and pandas
@@ -33,6 +35,7 @@ const ENDINGS: &[(&str, Target)] = &[
     (".pftrace", Target::Perfetto),
     (".speedscope.json", Target::Speedscope),
     (".chrome.json", Target::Chrome),
+    (".ctf", Target::Ctf),
     (".parquet", Target::Parquet),
     (".arrows", Target::Arrow),
     (".folded", Target::Folded),
@@ -58,6 +61,7 @@ impl Target {
             Target::Folded => "folded",
             Target::Speedscope => "speedscope",
             Target::Chrome => "chrome",
+            Target::Ctf => "ctf",
             Target::Parquet => "parquet",
             Target::Arrow => "arrow",
             Target::Json => "json",
@@ -67,12 +71,12 @@ impl Target {
 
     /// True if it is a directory of files.
     pub(super) fn is_directory(self) -> bool {
-        self == Target::Parquet
+        matches!(self, Target::Ctf | Target::Parquet)
     }
 
     /// True if it is text, which a terminal can show.
     pub(super) fn is_text(self) -> bool {
-        !matches!(self, Target::TraceDat | Target::Perfetto | Target::Parquet | Target::Arrow)
+        !matches!(self, Target::TraceDat | Target::Perfetto | Target::Ctf | Target::Parquet | Target::Arrow)
     }
 }
 

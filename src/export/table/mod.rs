@@ -8,20 +8,18 @@
 //! [`BATCH`] at a time, wherever the segments end: any number of threads gives the same bytes. A Parquet file's row groups are
 //! closed by their own size, so memory is bounded by the number of event types, not of events.
 //!
-//! Several files are written through one output as [`frames`]: pieces, each with the name of the file that it goes on.
+//! Several files are written through one output as [`Frames`](super::Frames): pieces, each with the name of the file that it goes on.
 
 mod arrow;
 mod column;
 mod derived;
 mod event_table;
-mod frames;
 mod layout;
 mod parquet;
 mod rows;
 mod tables;
 
 pub use arrow::{Arrow, ArrowBuffer, ArrowState};
-pub use frames::Frames;
 pub use tables::{TableBuffer, TableFile, Tables, TablesState};
 
 /// Rows that are encoded together.

@@ -3,7 +3,6 @@
 use super::BATCH;
 use super::derived::{self, Derived, Put};
 use super::event_table::EventTable;
-use super::frames::frame;
 use super::layout;
 use super::parquet::Writer;
 use super::rows::{Columns, Rows, schema};
@@ -11,6 +10,7 @@ use crate::abi::Abi;
 use crate::analysis::{Analysis, Ordered, Slices};
 use crate::event::{Common, Consumed, Lost, Record};
 use crate::export::Exporter;
+use crate::export::frames::frame;
 use crate::format::EventFormat;
 use crate::merge::ahead::Commit;
 use crate::symbols::Comms;

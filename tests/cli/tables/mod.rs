@@ -134,12 +134,12 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
     let file = file.to_string_lossy();
     std::fs::create_dir(env.path().join("there")).expect("a directory");
     for args in [&["-o", "there", "--to", "parquet"][..], &["-o", "there", "--to", "parquet", "--force"]] {
-        env.rtrace(&[&["convert", &*file], args].concat()).exits(2).complains("there exists already");
+        env.rtrace(&[&["convert", &*file], args].concat()).exits(2).complains_with("there exists already");
     }
-    env.rtrace(&["convert", &file, "--to", "parquet", "-o", "-"]).exits(2).complains("a directory of files");
+    env.rtrace(&["convert", &file, "--to", "parquet", "-o", "-"]).exits(2).complains_with("a directory of files");
     env.rtrace(&["convert", &file, "no/such/place.parquet"])
         .exits(1)
-        .complains("failed to create no/such/place.parquet");
+        .complains_with("failed to create no/such/place.parquet");
     env.rtrace(&["convert", "none.dat", "x.parquet"]).exits(1);
     env.rtrace(&["convert", &file, "x.parquet", "--filter", "sched:none"]).exits(2);
     let left: Vec<_> =

@@ -1,14 +1,32 @@
 //! A directory being made, which appears under its name when it is complete.
 
+use super::written::Written;
 use crate::cli::exit::{Exit, Failure};
 use anyhow::{Context, anyhow};
+use rtrace::export::Frames;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+/// Makes the directory `path` of the files that `fill` writes as frames, with `mode` less the umask; gives its bytes too.
+pub(super) fn write(
+    path: &Path,
+    mode: u32,
+    fill: impl FnOnce(&mut (dyn Write + Send)) -> Result<Written, Failure>,
+) -> Result<(Written, u64), Failure> {
+    let directory = Directory::new(path, mode)?;
+    let mut size = 0u64;
+    let written = fill(&mut Frames::new(|name: &str, bytes: &[u8]| {
+        size += bytes.len() as u64;
+        directory.add(name, bytes)
+    }))?;
+    directory.keep()?;
+    Ok((written, size))
+}
+
 /// A directory; dropped before [`Directory::keep`] it leaves nothing.
-pub(super) struct Directory {
+struct Directory {
     path: PathBuf,
     temporary: PathBuf,
     /// The mode of its files.
@@ -18,7 +36,7 @@ pub(super) struct Directory {
 
 impl Directory {
     /// Makes an empty one that will be `path`, with files of `mode` less the umask.
-    pub(super) fn new(path: &Path, mode: u32) -> Result<Self, Failure> {
+    fn new(path: &Path, mode: u32) -> Result<Self, Failure> {
         refuse_existing(path)?;
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.tmp", std::process::id()));
@@ -29,7 +47,7 @@ impl Directory {
     }
 
     /// Adds bytes to the file of that name below it, which is made at the first ones.
-    pub(super) fn add(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+    fn add(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let named = |error: io::Error| {
             io::Error::new(error.kind(), format!("failed to write {}: {error}", self.path.join(name).display()))
         };
@@ -44,7 +62,7 @@ impl Directory {
     }
 
     /// Puts it in its place.
-    pub(super) fn keep(mut self) -> Result<(), Failure> {
+    fn keep(mut self) -> Result<(), Failure> {
         refuse_existing(&self.path)?;
         let renamed = std::fs::rename(&self.temporary, &self.path);
         renamed.with_context(|| format!("failed to create {}", self.path.display()))?;
@@ -54,11 +72,11 @@ impl Directory {
 }
 
 /// Nothing is replaced: a directory may hold what others put there.
-pub(super) fn refuse_existing(path: &Path) -> Result<(), Failure> {
+fn refuse_existing(path: &Path) -> Result<(), Failure> {
     match path.symlink_metadata() {
         Err(_) => Ok(()), // making it says why not
         Ok(_) => Err(Failure::new(Exit::Usage, anyhow!("{} exists already", path.display()))
-            .hint("tables are a directory of files, which replaces nothing; `-o DIRECTORY` names a new one.")),
+            .hint("a directory of files replaces nothing; `-o DIRECTORY` names a new one.")),
     }
 }
 

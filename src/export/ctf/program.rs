@@ -1,0 +1,136 @@
+//! An event type: its declaration in the metadata, and how its records are written.
+
+use super::names;
+use crate::abi::Abi;
+use crate::event::{FieldKind, FieldPlace, Number, TypedEvent, TypedField, Value};
+use crate::format::EventFormat;
+use std::fmt::Write;
+
+/// An event type.
+#[derive(Clone, Debug)]
+pub(super) struct Program {
+    pub(super) name: String,
+    fields: Vec<Field>,
+}
+
+#[derive(Clone, Debug)]
+struct Field {
+    field: TypedField,
+    name: String,
+    kind: Kind,
+    less: i64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Integer { size: u8, signed: bool, hexadecimal: bool },
+    Text,
+    Sequence { size: u8, signed: bool },
+}
+
+impl Program {
+    pub(super) fn new(format: &EventFormat, abi: Abi) -> Self {
+        let event = TypedEvent::new(format);
+        let field = |field: &TypedField| Field {
+            name: names::field(&event.system, &field.name),
+            kind: Kind::of(field, abi),
+            less: names::less(&event.system, &field.name),
+            field: field.clone(),
+        };
+        let common = event.common.iter().filter(|field| field.name != "common_pid");
+        let fields = common.chain(&event.fields).map(field).collect();
+        Program { name: names::event(&event.system, &event.name), fields }
+    }
+
+    /// The event's declaration.
+    pub(super) fn declare(&self, id: u16, out: &mut String) {
+        let name = self.name.replace(['"', '\\', '\n'], "_");
+        let _ = writeln!(out, "event {{\n\tname = \"{name}\";\n\tid = {id};\n\tstream_id = 0;\n\tfields := struct {{");
+        for Field { name, kind, .. } in &self.fields {
+            let _ = match kind {
+                Kind::Integer { size, signed, hexadecimal } => {
+                    writeln!(out, "\t\t{} _{name};", integer(*size, *signed, *hexadecimal))
+                }
+                Kind::Text => writeln!(out, "\t\tstring {{ encoding = UTF8; }} _{name};"),
+                Kind::Sequence { size, signed } => {
+                    let (length, item) = (integer(4, false, false), integer(*size, *signed, false));
+                    writeln!(out, "\t\t{length} __{name}_length;\n\t\t{item} _{name}[ __{name}_length ];")
+                }
+            };
+        }
+        out.push_str("\t};\n};\n\n");
+    }
+
+    /// Appends the fields of a record; gives how many of them do not lie within it, which stand as 0 or empty.
+    pub(super) fn write(&self, abi: Abi, data: &[u8], out: &mut Vec<u8>) -> u64 {
+        let mut absent = 0;
+        for Field { field, kind, less, .. } in &self.fields {
+            let value = field.value(abi, data);
+            absent += u64::from(value.is_none());
+            match kind {
+                Kind::Integer { size, .. } => {
+                    let number = match value {
+                        Some(Value::Unsigned(number) | Value::Pointer(number)) => number,
+                        Some(Value::Signed(number)) => number as u64,
+                        Some(Value::Bool(truth)) => truth.into(),
+                        _ => 0,
+                    };
+                    put(number.wrapping_sub(*less as u64), *size, out);
+                }
+                Kind::Text => {
+                    if let Some(Value::Text(text)) = value {
+                        out.extend_from_slice(text);
+                    }
+                    out.push(0);
+                }
+                Kind::Sequence { size, .. } => {
+                    let at = out.len();
+                    out.extend_from_slice(&[0; 4]);
+                    match value {
+                        Some(Value::Numbers(numbers)) => numbers.iter().for_each(|number| match number {
+                            Number::Unsigned(number) => put(number, *size, out),
+                            Number::Signed(number) => put(number as u64, *size, out),
+                        }),
+                        Some(Value::Bits(words)) => words.set_bits().for_each(|bit| put(bit, *size, out)),
+                        Some(Value::Bytes(bytes)) => out.extend_from_slice(bytes),
+                        _ => {}
+                    }
+                    let count = (out.len().saturating_sub(at.saturating_add(4)) / usize::from(*size)) as u32;
+                    if let Some(place) = out.get_mut(at..at.saturating_add(4)) {
+                        place.copy_from_slice(&count.to_le_bytes());
+                    }
+                }
+            }
+        }
+        absent
+    }
+}
+
+impl Kind {
+    fn of(field: &TypedField, abi: Abi) -> Kind {
+        let size = match field.place {
+            FieldPlace::Fixed { len, .. } if matches!(len, 1 | 2 | 4) => len as u8,
+            _ => 8,
+        };
+        match field.kind {
+            FieldKind::Unsigned | FieldKind::Bool => Kind::Integer { size, signed: false, hexadecimal: false },
+            FieldKind::Signed => Kind::Integer { size, signed: true, hexadecimal: false },
+            FieldKind::Pointer => Kind::Integer { size: 8, signed: false, hexadecimal: true },
+            FieldKind::Text => Kind::Text,
+            FieldKind::Numbers { size: 0, signed } => Kind::Sequence { size: abi.long_size, signed },
+            FieldKind::Numbers { size, signed } => Kind::Sequence { size, signed },
+            FieldKind::Bits => Kind::Sequence { size: 4, signed: false },
+            FieldKind::Bytes => Kind::Sequence { size: 1, signed: false },
+        }
+    }
+}
+
+/// The type of a number.
+pub(super) fn integer(size: u8, signed: bool, hexadecimal: bool) -> String {
+    let base = if hexadecimal { " base = 16;" } else { "" };
+    format!("integer {{ size = {}; align = 8; signed = {signed};{base} }}", u32::from(size) * 8)
+}
+
+fn put(number: u64, size: u8, out: &mut Vec<u8>) {
+    out.extend_from_slice(number.to_le_bytes().get(..usize::from(size)).unwrap_or_default());
+}
