@@ -15,6 +15,7 @@ mod enumerators;
 mod error;
 mod functions;
 mod kind;
+mod members;
 mod parse;
 mod types;
 mod walk;

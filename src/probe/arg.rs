@@ -75,6 +75,8 @@ pub(super) enum Site {
 
 /// Most bytes of an argument's name (`MAX_ARG_NAME_LEN`).
 const MAX_NAME: usize = 32;
+/// Most bytes of an argument after its name, with its type (`MAX_ARGSTR_LEN`).
+const MAX_VALUE: usize = 63;
 /// Most steps from a register to a value (`FETCH_INSN_MAX` less one for the store): one for each dereference, two for
 /// memory that is named.
 const MAX_STEPS: usize = 15;
@@ -140,6 +142,10 @@ impl ArgParser<'_> {
             }
             _ => (None, word, at),
         };
+        if value.len() > MAX_VALUE {
+            let span = Span::new(value_at, value_at + value.len());
+            return Err(self.error(span, format!("an argument has at most {MAX_VALUE} bytes, its type included")));
+        }
         let (fetch_text, kind) = split_type(value);
         let fetch = self.fetch(fetch_text, value_at, 0)?;
         let fetch_span = Span::new(value_at, value_at + fetch_text.len());
@@ -308,6 +314,9 @@ impl ArgParser<'_> {
             let near = did_you_mean(base, TYPES);
             let all = "types are u8 to u64, s8 to s64, x8 to x64, char, string, ustring, symbol, symstr, bW@O/S, each with [N]";
             return Err(self.error(span, "unknown type").hint(near.unwrap_or_else(|| all.to_owned())));
+        }
+        if base == "symstr" && self.site == Site::User {
+            return Err(self.error(span, "a program is not probed for the kernel's symbols"));
         }
         let is_text = matches!(fetch, Fetch::Comm | Fetch::Text(_)) && self.site != Site::Event;
         if is_text && kind != "string" {

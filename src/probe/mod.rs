@@ -9,6 +9,7 @@ mod ast;
 mod elf;
 mod parse;
 mod print;
+mod types;
 mod user;
 
 pub use arg::{Arg, Fetch};

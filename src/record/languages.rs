@@ -4,9 +4,10 @@ use super::error::{PlanError, RecordError};
 use super::plan::EventPlan;
 use crate::filter::Filter;
 use crate::format::EventFormat;
+use crate::hist::spec::{Features, Surroundings};
 use crate::syntax::Diagnostic;
 use crate::tracefs::{EventName, Instance};
-use crate::trigger::{EventRef, Trigger};
+use crate::trigger::{Action, EventRef, Trigger};
 use std::collections::BTreeSet;
 
 /// Filters and triggers of one [`EventPlan`], in the kernel's text.
@@ -49,7 +50,11 @@ pub(super) fn check(
             misfits.push((event, error));
         }
         for (trigger, text) in triggers.iter().zip(&plan.triggers) {
-            trigger.check(text, &format, &known).map_err(|e| invalid(&format!("trigger for {event}"), e))?;
+            let refused = |error| invalid(&format!("trigger for {event}"), error);
+            trigger.check(text, &format, &known).map_err(refused)?;
+            if let Some(error) = misfit_of_hist(instance, trigger, text, &format) {
+                return Err(refused(error).into());
+            }
         }
     }
     if misfits.len() == selected.len() {
@@ -64,6 +69,17 @@ pub(super) fn check(
     checked.targets = triggers.iter().filter_map(|trigger| trigger.action.target()).map(name).collect();
     checked.triggers = triggers.iter().map(Trigger::to_string).collect();
     Ok(checked)
+}
+
+/// What the kernel would refuse of a histogram on the event of `format`; `None` of other triggers. What `$variables` of
+/// other triggers mean is left to the kernel: those of the plan are not set yet.
+fn misfit_of_hist(instance: &Instance, trigger: &Trigger, text: &str, format: &EventFormat) -> Option<Diagnostic> {
+    let Action::Hist(spec) = &trigger.action else { return None };
+    let readme = instance.tracefs().top().read("README").ok()?;
+    let lookup = |system: &str, name: &str| self::format(instance, &EventName::new(system, name)).ok().flatten();
+    let features = Features::from_readme(&readme);
+    let around = Surroundings { event: format, features, neighbours: None, lookup: Some(&lookup) };
+    Some(spec.check(&around).err()?.first()?.diagnostic(text))
 }
 
 /// The event that `target` names.

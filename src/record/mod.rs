@@ -96,7 +96,7 @@ pub use header::header;
 #[doc(hidden)]
 pub use limits::{Budget, MIN_RING_SHARE};
 #[doc(hidden)]
-pub use own::filter_of_others;
+pub use own::{filter_of_other_tasks, filter_of_others};
 #[doc(hidden)]
 pub use recover::{Rings, left_unfinished, recover};
 #[doc(hidden)]

@@ -24,6 +24,13 @@ pub fn filter_of_others(event: &EventName) -> Option<String> {
     passing_others(event, &own_threads())
 }
 
+/// The filter that passes events of which `field` is none of this process's threads; `None` if that would be a long one.
+pub fn filter_of_other_tasks(field: &str) -> Option<String> {
+    let ranges = ranges(&own_threads());
+    let is_short = !ranges.is_empty() && ranges.len() <= MOST_RANGES;
+    is_short.then(|| outside(field, &ranges))
+}
+
 /// The filter that passes `event` unless it is about the tasks `tids` alone; `None` if that would be a long one.
 ///
 /// Events that `set_event_notrace_pid` passes: switches and wake-ups that name another task are kept, whichever task runs.

@@ -7,6 +7,7 @@ mod live;
 mod output;
 mod place;
 mod recorded;
+mod return_addresses;
 mod session;
 mod spec;
 

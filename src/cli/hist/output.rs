@@ -1,6 +1,7 @@
 //! Output of tables.
 
 use super::live::Live;
+use super::return_addresses::rename;
 use super::spec::read_format;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::note;
@@ -10,9 +11,11 @@ use rtrace::format::{EventFormat, Field};
 use rtrace::hist::render::{Options, Stamp, Weight, csv, diff, folded, json, since, sort_classes, text};
 use rtrace::hist::spec::HistSpec;
 use rtrace::hist::table::{self, HistTable};
+use rtrace::symbols::Kallsyms;
 use rtrace::tracefs::{EventName, Instance};
 use rtrace::units::parse_duration;
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::io::{self, Write};
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
@@ -97,7 +100,7 @@ impl OutputArgs {
         event: &'a EventName,
     ) -> Result<LiveTables<'a>, Failure> {
         let format = read_format(instance, event)?;
-        Ok(LiveTables { instance, printer: self.printer_of(event, format) })
+        Ok(LiveTables { instance, printer: self.printer_of(event, format), symbols: OnceCell::new() })
     }
 
     /// Prints tables of one event.
@@ -166,6 +169,8 @@ impl OutputArgs {
 pub(crate) struct LiveTables<'a> {
     instance: &'a Instance,
     printer: Printer<'a>,
+    /// The kernel's symbols, once they are needed.
+    symbols: OnceCell<Option<Kallsyms>>,
 }
 
 impl<'a> Deref for LiveTables<'a> {
@@ -198,6 +203,10 @@ impl LiveTables<'_> {
             && tables.iter().any(|table| self.is_of(table, spec))
         {
             tables.retain(|table| self.is_of(table, spec));
+        }
+        if !self.args.raw {
+            let read = || self.instance.tracefs().kallsyms().ok().map(Kallsyms::new);
+            rename(&mut tables, || self.symbols.get_or_init(read).as_ref());
         }
         tables.iter_mut().for_each(|table| sort_classes(table, &self.options));
         Ok(tables)

@@ -106,7 +106,11 @@ fn measure(args: &Args) -> Result<Exit, Failure> {
         Err(error) => return Err(error.into()),
     };
     let name = format!("rtrace_latency_{}", std::process::id());
-    let plan = request::plan(args, format, &name, features.common_stacktrace)?;
+    let stacks = features.common_stacktrace;
+    let plan = match dry_run {
+        true => request::plan(args, format, &name, stacks)?,
+        false => request::plan_of_others(args, format, &name, stacks)?,
+    };
     let event = EventName::new("synthetic", &name);
     if *dry_run {
         let root = tracefs.root().display().to_string();

@@ -3,12 +3,15 @@
 use super::Args;
 use crate::cli::exit::Failure;
 use crate::cli::language::warn;
-use crate::cli::synth::Argument;
+use crate::cli::synth::{Argument, builder_failure};
+use crate::cli::terminal::note;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
 use rtrace::hist::spec::{Expr, Modifier};
+use rtrace::record::{filter_of_other_tasks, filter_of_others};
 use rtrace::syntax::Span;
 use rtrace::synth::{Chain, ChainPlan, SynthError, Unit};
+use rtrace::tracefs::EventName;
 
 /// The chain, each part checked against the events' formats, which `format` finds by name; `stacks` says whether this kernel
 /// keeps stacks.
@@ -56,8 +59,47 @@ pub(super) fn plan(
     name: &str,
     stacks: bool,
 ) -> Result<ChainPlan, Failure> {
+    planned(args, chain(args, format, name, stacks)?)
+}
+
+/// The same without the times of this process, which looks at them, as far as a filter can tell; else a line says so.
+pub(super) fn plan_of_others(
+    args: &Args,
+    format: impl Fn(&str) -> Result<EventFormat, Failure>,
+    name: &str,
+    stacks: bool,
+) -> Result<ChainPlan, Failure> {
+    let mut chain = chain(args, format, name, stacks)?;
+    if !leave_own_out(args, &mut chain)? {
+        note!("rtrace: events of rtrace itself are counted, too");
+    }
+    planned(args, chain)
+}
+
+fn planned(args: &Args, chain: Chain) -> Result<ChainPlan, Failure> {
     let class = args.buckets.map_or(Modifier::Log2, Modifier::Buckets);
-    chain(args, format, name, stacks)?.plan(class).map_err(|error| of_splits(args, error))
+    chain.plan(class).map_err(|error| of_splits(args, error))
+}
+
+/// False if no filter can do it. Where the events are matched by a task, its times are left out; else the START events
+/// that happen while this process runs.
+fn leave_own_out(args: &Args, chain: &mut Chain) -> Result<bool, Failure> {
+    let count = chain.events().len();
+    for by in &args.by {
+        let names = fields(by, count)?;
+        if !names.iter().all(|name| name.ends_with("pid")) {
+            continue;
+        }
+        for (at, field) in names.into_iter().enumerate() {
+            let Some(filter) = filter_of_other_tasks(field) else { return Ok(false) };
+            chain.filter(at, &filter).map_err(builder_failure)?;
+        }
+        return Ok(true);
+    }
+    let Some(start) = chain.events().first() else { return Ok(false) };
+    let Some(filter) = filter_of_others(&EventName::new(&start.system, &start.name)) else { return Ok(false) };
+    chain.filter(0, &filter).map_err(builder_failure)?;
+    Ok(true)
 }
 
 /// The error of a plan with too many values to split by, at the one that is too many.

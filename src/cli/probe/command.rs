@@ -12,6 +12,7 @@ use crate::cli::terminal::stdout;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
 use rtrace::probe::{Probe, ProbeKind};
+use rtrace::syntax::Span;
 use rtrace::tracefs::{Error, EventName, Feature, Tracefs, WriteMode};
 use serde_json::json;
 use std::io::Write;
@@ -156,7 +157,8 @@ fn validate(tracefs: &Tracefs, probe: &Probe, line: &str) -> Result<(), Failure>
     match &probe.kind {
         ProbeKind::Kprobe(at) | ProbeKind::Kretprobe { at, .. } => {
             place::kernel_symbol(tracefs, &at.symbol, line, at.span)?;
-            place::function_start(tracefs, probe, line)
+            place::function_start(tracefs, probe, line)?;
+            place::parameters(tracefs, probe, line)
         }
         ProbeKind::Uprobe { path, .. } => match std::fs::metadata(path) {
             Ok(file) if file.is_file() => Ok(()),
@@ -182,7 +184,14 @@ fn validate(tracefs: &Tracefs, probe: &Probe, line: &str) -> Result<(), Failure>
             }
             Ok(())
         }
-        ProbeKind::Function { .. } | ProbeKind::Tracepoint { .. } | ProbeKind::User { .. } => Ok(()),
+        ProbeKind::Function { symbol, .. } => {
+            let at = line.find(&format!(" {symbol}")).map_or(0, |blank| blank + 1);
+            if !symbol.contains([':', '*', '?']) {
+                place::kernel_symbol(tracefs, symbol, line, Span::new(at, at + symbol.len()))?;
+            }
+            place::parameters(tracefs, probe, line)
+        }
+        ProbeKind::Tracepoint { .. } | ProbeKind::User { .. } => Ok(()),
     }
 }
 

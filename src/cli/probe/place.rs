@@ -2,6 +2,7 @@
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language::invalid;
+use rtrace::btf::Btf;
 use rtrace::format::EventFormat;
 use rtrace::probe::{Fetch, Probe, ProbeKind, symbol_offset, symbols};
 use rtrace::syntax::{Diagnostic, Span, did_you_mean, parse_int};
@@ -218,6 +219,27 @@ pub(super) fn function_start(tracefs: &Tracefs, probe: &Probe, line: &str) -> Re
         return Ok(());
     }
     Err(invalid("probe", Diagnostic::new("probe", line, at.span, what)))
+}
+
+/// Fails if the arguments do not fit the parameters of the probed function, on kernels that hold them against its types. A
+/// function that has none, or whose name another one shares, is left to the kernel.
+pub(super) fn parameters(tracefs: &Tracefs, probe: &Probe, line: &str) -> Result<(), Failure> {
+    fn is_typed(fetch: &Fetch) -> bool {
+        match fetch {
+            Fetch::Argument(_) | Fetch::ReturnValue | Fetch::Variable(_) | Fetch::Member { .. } => true,
+            Fetch::Deref { address, .. } => is_typed(address),
+            _ => false,
+        }
+    }
+    let Some(name) = probe.function().filter(|_| probe.args.iter().any(|arg| is_typed(&arg.fetch))) else {
+        return Ok(());
+    };
+    if !tracefs.top().read("README").is_ok_and(|readme| readme.contains("<argname>")) {
+        return Ok(());
+    }
+    let Some(types) = tracefs.kernel_btf().ok().and_then(|bytes| Btf::parse(bytes).ok()) else { return Ok(()) };
+    let Some(function) = types.function_named(name) else { return Ok(()) };
+    probe.check_types(line, function).map_err(|error| invalid("probe", error))
 }
 
 /// Fails if an argument of an event probe is no field of its event.

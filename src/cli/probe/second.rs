@@ -2,7 +2,7 @@
 
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
-use rtrace::probe::{Arg, Probe, ProbeKind};
+use rtrace::probe::{Arg, Fetch, Probe, ProbeKind};
 use rtrace::tracefs::{EventName, Tracefs};
 
 /// Fails if the event of `probe` exists and cannot have it as well: the kernel adds kprobes, uprobes and fprobes at other
@@ -31,9 +31,27 @@ fn objection(probe: &Probe, others: &[&Probe]) -> Option<&'static str> {
         return Some(", with this very probe");
     }
     let first = first.normal();
-    let differ = |(a, b): (&Arg, &Arg)| a.name != b.name || (a.kind.is_some() && b.kind.is_some() && a.kind != b.kind);
+    let differ = |(a, b): (&Arg, &Arg)| {
+        let types = [a, b].map(recorded_as);
+        a.name != b.name || (types.iter().all(Option::is_some) && types[0] != types[1])
+    };
     let other_args = first.args.len() != normal.args.len() || first.args.iter().zip(&normal.args).any(differ);
     other_args.then_some(", whose probe records other arguments")
+}
+
+/// The type that an argument is recorded as; `None` where the function's own types decide.
+fn recorded_as(arg: &Arg) -> Option<&str> {
+    fn by_default(fetch: &Fetch) -> Option<&'static str> {
+        match fetch {
+            Fetch::Comm | Fetch::Text(_) => Some("string"),
+            Fetch::Deref { address, .. } => by_default(address),
+            Fetch::Register(_) | Fetch::Memory(_) | Fetch::StackEntry(_) | Fetch::Stack | Fetch::Immediate(_) => {
+                Some(if cfg!(target_pointer_width = "64") { "x64" } else { "x32" })
+            }
+            _ => None,
+        }
+    }
+    arg.kind.as_deref().or_else(|| by_default(&arg.fetch))
 }
 
 fn can_be_several(kind: &ProbeKind) -> bool {
@@ -61,12 +79,15 @@ mod tests {
     fn other_places_with_the_same_arguments() {
         let of = |text: &str, other: &str| objection(&text.parse().unwrap(), &[&other.parse().unwrap()]);
         assert_eq!(of("p:ev vfs_write", "p:kprobes/ev vfs_read"), None);
-        assert_eq!(of("p:ev vfs_write count=%dx:u64 %si", "p:ev vfs_read count=%di:u64 arg2=%si:x32"), None);
+        assert_eq!(of("p:ev vfs_write count=%dx:u64 %si", "p:ev vfs_read count=%di:u64 arg2=%si:x64"), None);
         assert_eq!(of("p:ev /bin/sh:0x10", "p:uprobes/ev /bin/sh:0x0000000000000020"), None);
         assert_eq!(of("p:ev vfs_read", "p:kprobes/ev vfs_read"), Some(", with this very probe"));
-        // The type that the kernel chose is not told.
-        assert_eq!(of("p:ev vfs_write count=%dx", "p:ev vfs_read count=%di:u64"), None);
-        for text in ["p:ev vfs_write", "p:ev vfs_write n=%di:u64", "p:ev vfs_write count=%di:u8"] {
+        assert_eq!(of("p:ev vfs_write count=%dx", "p:ev vfs_read count=%di:x64"), None);
+        // The type that the kernel takes from the function's own is not shown.
+        assert_eq!(of("p:ev vfs_write count", "p:ev vfs_read count:u64"), None);
+        for text in
+            ["p:ev vfs_write", "p:ev vfs_write n=%di:u64", "p:ev vfs_write count=%di:u8", "p:ev vfs_write count=%di"]
+        {
             assert_eq!(
                 of(text, "p:ev vfs_read count=%di:u64"),
                 Some(", whose probe records other arguments"),

@@ -29,6 +29,9 @@ pub(super) struct Args {
     /// Differences, end less start: `usecs:lat`, `ns:lat` (times), `prio=next_prio:less` (fields)
     #[arg(long, value_name = "UNIT|START=END:NAME", value_delimiter = ',', value_parser = words(DELTAS), hide_possible_values = true)]
     delta: Vec<String>,
+    /// Differences the other way, start less end: `prio=next_prio:more`
+    #[arg(long, value_name = "START=END:NAME", value_delimiter = ',')]
+    less: Vec<String>,
     /// Sums of two fields: `prio=next_prio:both`
     #[arg(long, value_name = "START=END:NAME", value_delimiter = ',')]
     sum: Vec<String>,
@@ -170,8 +173,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             }
         }
     }
-    for (option, texts, calc) in [("--delta", &args.delta, Arithmetic::DeltaEnd), ("--sum", &args.sum, Arithmetic::Add)]
-    {
+    let calculated = [
+        ("--delta", &args.delta, Arithmetic::DeltaEnd),
+        ("--less", &args.less, Arithmetic::DeltaStart),
+        ("--sum", &args.sum, Arithmetic::Add),
+    ];
+    for (option, texts, calc) in calculated {
         for text in texts {
             let usage =
                 || Argument::new(option, text, []).wrong("expected usecs:NAME, ns:NAME or START=END:NAME", None);
@@ -205,7 +212,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// The builder's error where no argument is to blame alone, as a usage error with its hint.
-pub(super) fn builder_failure(error: SynthError) -> Failure {
+pub(in crate::cli) fn builder_failure(error: SynthError) -> Failure {
     let hint = match &error {
         SynthError::Filter(wrong) => return invalid("filter", *wrong.clone()),
         SynthError::NoField { hint, .. } => Some(hint.clone()),

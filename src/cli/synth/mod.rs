@@ -10,6 +10,7 @@ mod statement;
 
 pub(super) use super::hist::instances;
 pub(super) use argument::Argument;
+pub(in crate::cli) use create::builder_failure;
 pub(crate) use define::define;
 pub(super) use remove::users_of;
 pub(super) use sql::{SqlhistArgs, run_sqlhist};
