@@ -7,9 +7,9 @@ use crate::units::Pid;
 
 /// Meanings of a recording's events; those without one are passed over.
 #[derive(Clone, Debug)]
-pub(super) struct ByEvent<M> {
+pub(crate) struct ByEvent<M> {
     /// Byte order and word size of the records.
-    pub(super) abi: Abi,
+    pub(crate) abi: Abi,
     common: Common,
     /// By id.
     meanings: Vec<Option<M>>,
@@ -17,7 +17,7 @@ pub(super) struct ByEvent<M> {
 
 impl<M: Clone> ByEvent<M> {
     /// Meanings as `of` gives them; the first format says where all have their common fields.
-    pub(super) fn new<'f>(
+    pub(crate) fn new<'f>(
         formats: impl IntoIterator<Item = &'f EventFormat>,
         abi: Abi,
         of: impl Fn(&EventFormat) -> Option<M>,
@@ -40,25 +40,31 @@ impl<M: Clone> ByEvent<M> {
     }
 
     /// The meanings of all events.
-    pub(super) fn all(&self) -> impl Iterator<Item = &M> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &M> {
         self.meanings.iter().flatten()
     }
 
     /// The meaning of a record's event.
     #[inline]
-    pub(super) fn of(&self, record: &Record<'_>) -> Option<&M> {
-        self.meanings.get(usize::from(self.common.event_id(self.abi, record.data)))?.as_ref()
+    pub(crate) fn of(&self, record: &Record<'_>) -> Option<&M> {
+        self.of_data(record.data)
+    }
+
+    /// The meaning of the event whose record has these bytes.
+    #[inline]
+    pub(crate) fn of_data(&self, data: &[u8]) -> Option<&M> {
+        self.meanings.get(usize::from(self.common.event_id(self.abi, data)))?.as_ref()
     }
 
     /// The id of a record's event.
     #[inline]
-    pub(super) fn id(&self, record: &Record<'_>) -> u16 {
+    pub(crate) fn id(&self, record: &Record<'_>) -> u16 {
         self.common.event_id(self.abi, record.data)
     }
 
     /// The task that was running.
     #[inline]
-    pub(super) fn task(&self, record: &Record<'_>) -> Pid {
+    pub(crate) fn task(&self, record: &Record<'_>) -> Pid {
         self.common.pid(self.abi, record.data)
     }
 }

@@ -7,25 +7,25 @@ use crate::text::nul::until_nul;
 
 /// A number in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Number {
+pub(crate) struct Number {
     offset: usize,
     size: usize,
 }
 
 impl Number {
-    pub(super) fn of(format: &EventFormat, field: &str) -> Option<Self> {
+    pub(crate) fn of(format: &EventFormat, field: &str) -> Option<Self> {
         format.field(field).map(|field| Number { offset: field.offset, size: field.size })
     }
 
     /// Without regard to its sign; of what is not a number, 0.
     #[inline]
-    pub(super) fn read(self, abi: Abi, data: &[u8]) -> u64 {
+    pub(crate) fn read(self, abi: Abi, data: &[u8]) -> u64 {
         if self.is_number() { abi.uint(data, self.offset, self.size).unwrap_or(0) } else { 0 }
     }
 
     /// With its sign, whatever the field's type says.
     #[inline]
-    pub(super) fn read_signed(self, abi: Abi, data: &[u8]) -> i64 {
+    pub(crate) fn read_signed(self, abi: Abi, data: &[u8]) -> i64 {
         match self.size {
             1 => i64::from(self.read(abi, data) as i8),
             2 => i64::from(self.read(abi, data) as i16),
@@ -34,23 +34,23 @@ impl Number {
         }
     }
 
-    pub(super) fn is_number(self) -> bool {
+    pub(crate) fn is_number(self) -> bool {
         matches!(self.size, 1 | 2 | 4 | 8)
     }
 }
 
 /// A text in a record, of a fixed length or `__data_loc`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Text(FieldPlace);
+pub(crate) struct Text(FieldPlace);
 
 impl Text {
-    pub(super) fn of(format: &EventFormat, field: &str) -> Option<Self> {
+    pub(crate) fn of(format: &EventFormat, field: &str) -> Option<Self> {
         format.field(field).map(|field| Text(TypedField::new(format, field).place))
     }
 
     /// Up to its NUL.
     #[inline]
-    pub(super) fn read(self, abi: Abi, data: &[u8]) -> &[u8] {
+    pub(crate) fn read(self, abi: Abi, data: &[u8]) -> &[u8] {
         until_nul(self.0.bytes(abi, data).unwrap_or_default())
     }
 }

@@ -4,7 +4,7 @@
 //! Each implements [`Analysis`], by itself or as an [`InOrder`] one, and a query feeds it records. Nothing here knows where
 //! they come from.
 
-mod by_event;
+pub(crate) mod by_event;
 mod cells;
 mod chains;
 mod chosen;
@@ -12,7 +12,7 @@ mod durations;
 mod event_cells;
 mod event_count;
 mod extent;
-mod fields;
+pub(crate) mod fields;
 mod grouped;
 mod hist;
 mod in_order;
@@ -20,7 +20,7 @@ mod interface;
 mod io;
 mod irq;
 mod log;
-mod map;
+pub(crate) mod map;
 mod mem;
 mod pairs;
 mod profile;

@@ -50,6 +50,7 @@ mod stat;
 mod stop;
 mod stream;
 mod synth;
+mod syscalls;
 mod terminal;
 mod trace_cmd;
 mod trace_file;

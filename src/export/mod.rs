@@ -11,6 +11,7 @@ mod json;
 mod kernel;
 mod perfetto;
 mod summary;
+mod syscalls;
 #[cfg(feature = "parquet")]
 mod table;
 mod text;
@@ -27,6 +28,9 @@ pub use json::{
 pub use kernel::{Kernel, KernelState};
 pub use perfetto::{LeftOut, Perfetto, PerfettoBuffer, PerfettoFile, PerfettoState};
 pub use summary::{BufferCounts, Count, CpuTally, Summary, SummaryBuffer, Tally};
+pub use syscalls::{
+    Dialect, JsonSyscalls, JsonSyscallsState, SyscallDecoder, SyscallLines, SyscallLinesState, SyscallNames,
+};
 #[cfg(feature = "parquet")]
 pub use table::{Arrow, ArrowBuffer, ArrowState, TableBuffer, TableFile, Tables, TablesState};
 pub use text::{Text, TextOptions, TimeColumn};

@@ -122,6 +122,21 @@ impl<'a> Text<'a> {
         consumed
     }
 
+    /// The columns in front of the event's name, for what is written instead of the event.
+    pub(super) fn front(&self, record: &Record<'_>, state: &mut State, out: &mut Vec<u8>) {
+        self.any_front(record, &self.types.common().head(self.types.abi(), record.data), state, out);
+    }
+
+    /// The line about the events lost before `record`.
+    pub(super) fn lost_line(&self, record: &Record<'_>, out: &mut Vec<u8>) {
+        self.lost(record, out);
+    }
+
+    /// The contents of its time column.
+    pub(super) fn time_column(&self) -> TimeColumn {
+        self.options.time
+    }
+
     /// The columns in front of the event's name, of pieces that were written before.
     #[inline(always)]
     fn usual_front<'o>(

@@ -20,6 +20,12 @@ impl<'a> TextLines<'a> {
     pub fn new(head: Vec<u8>, buffers: Vec<(usize, Text<'a>)>, comms: Vec<&'a Comms>) -> Self {
         TextLines { head, buffers, comms }
     }
+
+    /// The recording and the layout of a buffer's lines.
+    pub(super) fn layout(&self, buffer: usize) -> (usize, &Text<'a>) {
+        let (recording, text) = &self.buffers[buffer];
+        (*recording, text)
+    }
 }
 
 impl Exporter for TextLines<'_> {

@@ -8,6 +8,11 @@ pub(super) fn name(value: u64, long_size: u8) -> Option<&'static str> {
     NAMES.get(at).map(|name| name.1)
 }
 
+/// The name of the error that a call's result stands for, as in -2.
+pub(crate) fn error_name(result: i64) -> Option<&'static str> {
+    name(result as u64, 8)
+}
+
 /// asm-generic/errno.h, and the codes that only the kernel uses (linux/errno.h).
 const NAMES: [(u16, &str); 149] = [
     (1, "EPERM"),

@@ -44,6 +44,7 @@ pub(crate) use allocation::{offered as offers_allocation_flags, wanted as wants_
 pub use binary::BinaryFormat;
 pub use compile::compile;
 pub use context::Context;
+pub(crate) use errno::error_name;
 pub use error::PrintFmtError;
 pub use flags::flags_of;
 pub(crate) use flags::state_letters;

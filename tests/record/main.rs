@@ -32,5 +32,6 @@ mod profiles;
 mod readme;
 mod recipes;
 mod state;
+mod syscalls;
 mod tracefs;
 mod user_stacks;

@@ -2,10 +2,12 @@
 
 use super::{Events, Input};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::syscalls::decoders;
 use anyhow::anyhow;
 use rtrace::event::TypedEvent;
 use rtrace::export::{
-    Column, Csv, CsvBuffer, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, Style, schema,
+    Column, Csv, CsvBuffer, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonSyscalls, JsonTypes, Style,
+    schema,
 };
 use rtrace::format::EventFormat;
 use rtrace::recording::Outcome;
@@ -19,6 +21,19 @@ fn all_formats(input: &Input) -> impl Iterator<Item = &EventFormat> {
 
 /// The events as JSON lines or, with [`Style::Raw`], as `name=value` lines.
 pub(crate) fn json(events: &Events<'_>, style: Style, out: &mut (impl Write + Send)) -> Result<Outcome, Failure> {
+    with_json(events, style, |exporter| events.export(&exporter, out).map(|done| done.1))
+}
+
+/// The events as JSON lines, system calls as one line each.
+pub(crate) fn json_syscalls(events: &Events<'_>, out: &mut (impl Write + Send)) -> Result<Outcome, Failure> {
+    let recordings = events.query.sources().iter().map(|source| source.recording).collect();
+    let decoders = decoders(events.inputs)?;
+    with_json(events, Style::Json, |json| {
+        events.export(&JsonSyscalls::new(json, decoders, recordings), out).map(|done| done.1)
+    })
+}
+
+fn with_json<T>(events: &Events<'_>, style: Style, then: impl FnOnce(Json<'_>) -> T) -> T {
     let (inputs, sources) = (events.inputs, events.query.sources());
     let types: Vec<JsonTypes> = inputs
         .iter()
@@ -34,7 +49,7 @@ pub(crate) fn json(events: &Events<'_>, style: Style, out: &mut (impl Write + Se
     if style == Style::Json {
         exporter = exporter.with_header(header(events));
     }
-    events.export(&exporter, out).map(|done| done.1)
+    then(exporter)
 }
 
 fn instance(name: &str) -> Option<&str> {

@@ -46,6 +46,7 @@ fn write(run: &Run<'_>, out: &mut Output<Stdout>) -> Result<(), Failure> {
     match args.format() {
         Format::Text => text::print(run, out),
         Format::Kernel => kernel::print(run, out),
+        Format::Json if args.syscalls => formats::json_syscalls(run, out).map(drop),
         Format::Json => formats::json(run, Style::Json, out).map(drop),
         Format::Raw => formats::json(run, Style::Raw, out).map(drop),
         Format::Csv => formats::csv(run, &args.fields, out).map(drop),

@@ -41,6 +41,7 @@ use std::path::{Path, PathBuf};
         rtrace report --format csv --fields ts,cpu,next_comm --filter sched:sched_switch\n  \
         rtrace report --summary                             what there is, and who did it\n  \
         rtrace report -w -F 'sched/.*'                      how long tasks waited for a CPU\n  \
+        rtrace report --syscalls --comm ls                  calls, as strace prints them\n  \
         rtrace report --symbols user                        user-space stacks by name, after `record --proc-map`\n  \
         rtrace report -O fgraph:tailprint -r 'timer_.*'     names behind `}`, timers as fields"
 )]
@@ -70,6 +71,13 @@ pub(crate) struct Args {
     /// ts, cpu, pid, comm, event, system, name, source, buffer, lost, fields, or fields of events.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     fields: Vec<String>,
+    /// System calls as strace prints them: a line per call, with names of flags and errors
+    ///
+    /// The line stands where the call ended; the time since its entry follows, in seconds. `<unfinished ...>`: it has no exit
+    /// (`events lost`: the kernel dropped events meanwhile); `<... NAME resumed>`: its entry is not recorded. Other events
+    /// stay as they are. With --format json a call is an object of type `syscall`. On one thread.
+    #[arg(long, conflicts_with_all = ["raw", "wakeups"])]
+    syscalls: bool,
     /// The JSON Schema of what --format json prints: of any file, or of the files given
     #[arg(long)]
     json_schema: bool,
@@ -174,6 +182,10 @@ impl Args {
         if !self.fields.is_empty() && self.format() != Format::Csv {
             return refuse("`--fields` names the columns of `--format csv`, which is not asked for");
         }
+        let of_events = matches!(self.format(), Format::Text | Format::Json) && !self.shows_no_events();
+        if self.syscalls && !of_events {
+            return refuse("`--syscalls` is about the events of `--format text` and `--format json`");
+        }
         if self.profile.any() && !self.profile.profile {
             return refuse("`-G`, `-H` and `--by-comm` are about `--profile`, which is not asked for");
         }
@@ -193,6 +205,11 @@ impl Args {
     fn wants_all_texts(&self) -> bool {
         let texts = matches!(self.format(), Format::Text | Format::Kernel) && !self.tally.any() && !self.facts.any();
         texts && !self.events.by_content() && self.wording.kallsyms.is_none()
+    }
+
+    /// True if something else is printed instead of the events.
+    fn shows_no_events(&self) -> bool {
+        self.tally.any() || self.profile.profile || self.facts.any() || self.facts.check_events || self.json_schema
     }
 }
 
@@ -215,7 +232,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             true => failure.hint("`-e` prints the byte order; `-F EVENT` selects events."),
             false => failure,
         })?;
-
     let damage = Damage::default();
     args.names.add_to(&mut inputs, &damage);
     for input in &inputs {

@@ -3,9 +3,10 @@
 use super::wakeups::Extras;
 use super::{Args, Input, Run, color, undecoded};
 use crate::cli::exit::Failure;
+use crate::cli::syscalls::decoders;
 use crate::cli::terminal::{Output, Styled};
-use rtrace::event::{EventTypes, State};
-use rtrace::export::{Exporter, Text, TextLines, TextOptions, TimeColumn};
+use rtrace::event::EventTypes;
+use rtrace::export::{Exporter, SyscallLines, Text, TextLines, TextOptions, TimeColumn};
 use rtrace::filter::Sign;
 use rtrace::recording::Source;
 use std::io::{Stdout, Write};
@@ -41,9 +42,18 @@ pub(super) fn print(run: &Run<'_>, out: &mut Output<Stdout>) -> Result<(), Failu
     let comms = inputs.iter().map(|input| &input.symbols.comms).collect();
     let lines = TextLines::new(head(inputs), sources.iter().map(text).collect(), comms);
     let colored = args.color.is_wanted();
-    let states = match args.layout.wakeups || args.layout.boundary || colored {
-        false => run.export(&lines, out)?.0,
-        true => one_by_one(run, &lines, &types, Extras::new(run, &labels), colored, out)?,
+    let extras = || Extras::new(run, &labels);
+    let plain = !(args.layout.wakeups || args.layout.boundary || colored);
+    let states = match (args.syscalls, plain) {
+        (false, true) => run.export(&lines, out)?.0,
+        (false, false) => one_by_one(run, &lines, &types, extras(), colored, out)?,
+        (true, plain) => {
+            let lines = SyscallLines::new(lines, decoders(inputs)?);
+            match plain {
+                true => run.export(&lines, out)?.0.lines,
+                false => one_by_one(run, &lines, &types, extras(), colored, out)?.lines,
+            }
+        }
     };
     for ((input, types), state) in inputs.iter().zip(&types).zip(&states) {
         undecoded::tell(input, types, state);
@@ -52,14 +62,14 @@ pub(super) fn print(run: &Run<'_>, out: &mut Output<Stdout>) -> Result<(), Failu
 }
 
 /// Prints events with what is added to their lines.
-fn one_by_one(
+fn one_by_one<E: Exporter>(
     run: &Run<'_>,
-    lines: &TextLines<'_>,
+    lines: &E,
     types: &[EventTypes<'_>],
     mut extras: Extras<'_>,
     colored: bool,
     out: &mut Output<Stdout>,
-) -> Result<Vec<State>, Failure> {
+) -> Result<E::State, Failure> {
     let (mut states, mut plain, mut shown) = (lines.state(), Vec::new(), Styled::default());
     lines.begin(&mut states, &mut plain);
     if colored {
@@ -90,6 +100,11 @@ fn one_by_one(
         }
         Ok::<_, Failure>(ControlFlow::Continue(()))
     })?;
+    lines.end(&mut states, &mut plain);
+    if colored {
+        shown.text(&plain);
+        plain.clear();
+    }
     out.write_all(&plain)?;
     out.styled(&shown)?;
     out.write_all(extras.text().as_bytes())?;

@@ -4,11 +4,12 @@ mod screen;
 
 use super::exit::{Exit, Failure};
 use super::record_error::{explain, failure};
+use super::syscalls::live_decoder;
 use super::terminal::note;
 use super::traced::{SessionArgs, Traced};
 use anyhow::anyhow;
 use rtrace::event::{DecodeOptions, EventTypes};
-use rtrace::export::{JsonTypes, Style};
+use rtrace::export::{JsonSyscalls, JsonTypes, Style, SyscallLines};
 use rtrace::record::{RecordError, Stream};
 use rtrace::symbols::{Comms, Functions, Kallsyms, PrintkFormats, Symbols};
 use screen::Screen;
@@ -24,6 +25,7 @@ EXAMPLES:
   rtrace stream -e sched:sched_process_exec
   rtrace stream -F -c -e syscalls:sys_enter_openat -- ls /
   rtrace stream -e block --format json | jq .fields
+  rtrace stream --syscalls -F -c -e raw_syscalls -- ls /
   rtrace stream -p function_graph --max-graph-depth 2 -F --duration 1 -- cat /etc/hostname")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -36,6 +38,9 @@ pub(crate) struct Args {
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// System calls as strace prints them: a line per call, with names of flags and errors; as of report
+    #[arg(long)]
+    syscalls: bool,
     /// Time stamps in nanoseconds
     #[arg(short = 't')]
     nanoseconds: bool,
@@ -60,6 +65,9 @@ enum Format {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    if args.syscalls && args.format == Format::Raw {
+        return Err(Failure::new(Exit::Usage, anyhow!("--syscalls is about --format text and json")));
+    }
     let plan = match args.traced.plan(args.session.place()) {
         Ok(plan) => args.session.add_to(plan),
         Err(answer) => return super::exit::print_clap(&answer),
@@ -89,7 +97,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let streamed = if args.json || args.format == Format::Json {
         let types = JsonTypes::new(&facts.formats, facts.abi, Style::Json);
         let comms = Comms::default();
-        stream.run(&mut Screen::new(&facts, &screen::json(&facts, &types, &comms), args.quiet)?)
+        let json = screen::json(&facts, &types, &comms);
+        if args.syscalls {
+            let decoder = live_decoder(&facts.formats, facts.abi).map_err(|failure| failure.with_exit(own))?;
+            let json = JsonSyscalls::new(json, vec![decoder], vec![0; facts.buffers.len()]);
+            stream.run(&mut Screen::new(&facts, &json, args.quiet)?)
+        } else {
+            stream.run(&mut Screen::new(&facts, &json, args.quiet)?)
+        }
     } else {
         let symbols = Symbols {
             kallsyms: Kallsyms::new(tracefs.kallsyms().unwrap_or_default()),
@@ -102,7 +117,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         let decode = DecodeOptions { plugins: !args.no_plugins, ..DecodeOptions::default() };
         let types = EventTypes::new(&facts.formats, facts.abi, &symbols, &decode);
         let lines = screen::text_lines(&facts, &types, &symbols, args.format == Format::Raw, args.nanoseconds);
-        stream.run(&mut Screen::new(&facts, &lines, args.quiet)?)
+        if args.syscalls {
+            let decoder = live_decoder(&facts.formats, facts.abi).map_err(|failure| failure.with_exit(own))?;
+            let lines = SyscallLines::new(lines, vec![decoder]);
+            stream.run(&mut Screen::new(&facts, &lines, args.quiet)?)
+        } else {
+            stream.run(&mut Screen::new(&facts, &lines, args.quiet)?)
+        }
     };
     let streamed = streamed.map_err(refused)?;
     let status = streamed.command.map(|ended| ended.code());

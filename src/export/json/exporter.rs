@@ -160,8 +160,22 @@ impl<'t> Json<'t> {
         }
     }
 
+    /// Appends the line about a system call up to its task; what is known of the call follows.
+    pub(in crate::export) fn start_of_call(&mut self, record: &Record<'_>, task: Pid, out: &mut Vec<u8>) {
+        let JsonBuffer { comms, .. } = self.buffers[record.buffer].what;
+        if !self.tasks_of.is_some_and(|of| std::ptr::eq(of, comms)) {
+            self.tasks.clear();
+            self.tasks_of = Some(comms);
+        }
+        out.extend_from_slice(&self.style.start("syscall"));
+        num::dec(out, record.timestamp.0);
+        self.new_place(record.buffer, record.cpu, out);
+        self.tasks.write(task, comms, Tail::new(out)).done();
+    }
+
+    /// Appends the line about events that were lost before `record`.
     #[cold]
-    fn lost(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
+    pub(in crate::export) fn lost(&mut self, record: &Record<'_>, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.style.start("lost"));
         num::dec(out, record.timestamp.0);
         self.new_place(record.buffer, record.cpu, out);

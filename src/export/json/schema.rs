@@ -15,7 +15,7 @@ pub fn schema<'e>(events: Option<impl IntoIterator<Item = &'e TypedEvent>>) -> V
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": format!("{SCHEMA} version {VERSION}: a line of `rtrace report --format json`"),
-        "oneOf": [header(), event, unknown(), lost()],
+        "oneOf": [header(), event, unknown(), lost(), syscall()],
     })
 }
 
@@ -112,6 +112,37 @@ fn lost() -> Value {
     let mut properties = place_properties("lost");
     properties["count"] = json!({"type": ["integer", "null"], "description": "null: the kernel did not say how many"});
     object(properties, &["type", "ts", "cpu", "count"])
+}
+
+/// With `--syscalls`: a call instead of its two events.
+fn syscall() -> Value {
+    let mut properties = task_properties("syscall");
+    properties["ts"] =
+        json!({"type": "integer", "minimum": 0, "description": "of the exit; without one, of the entry"});
+    properties["call"] = json!({"type": "string"});
+    properties["number"] =
+        json!({"type": ["integer", "null"], "description": "which each architecture has its own of"});
+    properties["args"] = json!({
+        "type": ["object", "null"],
+        "additionalProperties": {"type": ["integer", "string"]},
+        "description": "by name, as text where names stand for them; null: the entry is not recorded",
+    });
+    properties["values"] = json!({
+        "type": ["array", "null"],
+        "items": {"type": "string", "pattern": "^0x[0-9a-f]+$"},
+        "description": "the same arguments as recorded",
+    });
+    properties["result"] = json!({"type": ["integer", "null"]});
+    properties["error"] = json!({"type": ["string", "null"], "description": "the name of a negative result"});
+    properties["entered"] = json!({"type": ["integer", "null"], "minimum": 0});
+    properties["duration"] = json!({"type": ["integer", "null"], "minimum": 0, "description": "from entry to exit"});
+    properties["state"] = json!({
+        "enum": ["returned", "never returns", "unfinished", "lost", "resumed"],
+        "description": "unfinished: no exit; lost: events were lost during the call; resumed: no entry",
+    });
+    let known = ["call", "number", "args", "values", "result", "error", "entered", "duration", "state"];
+    let required: Vec<&str> = ["type", "ts", "cpu"].into_iter().chain(known).collect();
+    object(properties, &required)
 }
 
 fn place_properties(kind: &str) -> Value {

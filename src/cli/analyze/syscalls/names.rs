@@ -1,6 +1,7 @@
 //! Names of system calls, whose numbers each architecture has its own of.
 
 use crate::cli::query::Input;
+use rtrace::export::Dialect;
 use rtrace::trace_dat::OptionId;
 use syscalls::{aarch64, arm, loongarch64, powerpc64, riscv64, s390x, x86, x86_64};
 
@@ -36,6 +37,16 @@ impl Machine {
     /// The machine that made the recording.
     pub(in crate::cli) fn of_recording(input: &Input) -> Option<Self> {
         Self::of(&input.trace.option(OptionId::UNAME)?.text())
+    }
+
+    /// The constants that it has of its own.
+    pub(in crate::cli) fn dialect(self) -> Dialect {
+        match self {
+            Machine::X86_64 | Machine::X86 => Dialect::X86,
+            Machine::Aarch64 | Machine::Arm => Dialect::Arm,
+            Machine::Powerpc64 => Dialect::Powerpc,
+            Machine::Riscv64 | Machine::S390x | Machine::Loongarch64 => Dialect::Generic,
+        }
     }
 
     /// The name of the call with this number.

@@ -1,0 +1,103 @@
+//! Entries and exits of calls out of records.
+
+use super::arguments::Arguments;
+use crate::abi::Abi;
+use crate::analysis::by_event::ByEvent;
+use crate::analysis::fields::Number;
+use crate::event::Record;
+use crate::format::EventFormat;
+use crate::units::Pid;
+
+/// The systems that have entries and exits of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Family {
+    /// `raw_syscalls`: two events for all calls.
+    Raw,
+    /// `syscalls`: two events for each call.
+    Named,
+}
+
+/// An event of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    Entry { family: Family, number: i64 },
+    Exit { family: Family, number: i64, result: i64 },
+}
+
+/// The meaning of an event type.
+#[derive(Clone, Debug)]
+pub(super) struct Meaning {
+    family: Family,
+    number: Number,
+    /// The kernel's function, in the event's name.
+    pub(super) name: Option<String>,
+    /// The result, of an exit.
+    result: Option<Number>,
+    /// Those of an entry.
+    pub(super) arguments: Arguments,
+}
+
+impl Meaning {
+    fn of(format: &EventFormat, abi: Abi) -> Option<Meaning> {
+        let number = |field| Number::of(format, field);
+        // Older kernels say `nr`.
+        let named = || number("__syscall_nr").or_else(|| number("nr"));
+        let (family, name, is_entry) = match (format.system.as_str(), format.name.as_str()) {
+            ("raw_syscalls", "sys_enter") => (Family::Raw, None, true),
+            ("raw_syscalls", "sys_exit") => (Family::Raw, None, false),
+            ("syscalls", event) => match event.strip_prefix("sys_enter_") {
+                Some(name) => (Family::Named, Some(name.to_owned()), true),
+                None => (Family::Named, Some(event.strip_prefix("sys_exit_")?.to_owned()), false),
+            },
+            _ => return None,
+        };
+        let number = if family == Family::Raw { number("id") } else { named() }?;
+        let result = if is_entry { None } else { Some(Number::of(format, "ret")?) };
+        let arguments = match (family, is_entry) {
+            (_, false) => Arguments::default(),
+            (Family::Raw, true) => Arguments::of_array(format, abi)?,
+            (Family::Named, true) => Arguments::of_fields(format),
+        };
+        Some(Meaning { family, number, name, result, arguments })
+    }
+}
+
+/// The events of one recording.
+#[derive(Clone, Debug)]
+pub(super) struct Calls(ByEvent<Meaning>);
+
+impl Calls {
+    pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+        Calls(ByEvent::new(formats, abi, |format| Meaning::of(format, abi)))
+    }
+
+    pub(super) fn abi(&self) -> Abi {
+        self.0.abi
+    }
+
+    /// True if there are events of calls.
+    pub(super) fn any(&self) -> bool {
+        self.0.all().next().is_some()
+    }
+
+    /// The task that was running.
+    #[inline]
+    pub(super) fn task(&self, record: &Record<'_>) -> Pid {
+        self.0.task(record)
+    }
+
+    #[inline]
+    pub(super) fn meaning(&self, data: &[u8]) -> Option<&Meaning> {
+        self.0.of_data(data)
+    }
+
+    #[inline]
+    pub(super) fn event(&self, data: &[u8]) -> Option<Event> {
+        let Meaning { family, number, result, .. } = self.meaning(data)?;
+        let (family, number) = (*family, number.read_signed(self.0.abi, data));
+        Some(match result {
+            None => Event::Entry { family, number },
+            Some(result) => Event::Exit { family, number, result: result.read_signed(self.0.abi, data) },
+        })
+    }
+}

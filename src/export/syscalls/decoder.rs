@@ -1,0 +1,172 @@
+//! The calls of one recording in words.
+
+use super::argument::Kind;
+use super::arguments::MOST;
+use super::calls::{Calls, Event};
+use super::machine::Dialect;
+use super::result::{self, ResultKind};
+use super::set::hex;
+use super::shown::shown;
+use super::signature::Signatures;
+use crate::abi::Abi;
+use crate::event::Record;
+use crate::format::EventFormat;
+use crate::text::json;
+use crate::units::Pid;
+use std::borrow::Cow;
+use std::fmt;
+
+/// Names of calls by their number, which each architecture has its own of.
+pub type SyscallNames = Box<dyn Fn(i64) -> Option<&'static str> + Send + Sync>;
+
+/// Decodes the calls of one recording.
+pub struct SyscallDecoder {
+    calls: Calls,
+    signatures: Signatures,
+    names: SyscallNames,
+    dialect: Dialect,
+}
+
+impl fmt::Debug for SyscallDecoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SyscallDecoder").field("calls", &self.calls).field("dialect", &self.dialect).finish()
+    }
+}
+
+/// An argument to be shown.
+pub(super) struct Shown<'d> {
+    pub(super) name: Cow<'d, str>,
+    kind: Kind,
+    text: Option<&'d [u8]>,
+    nth: usize,
+}
+
+impl SyscallDecoder {
+    /// For records of a recording with these formats; `names` are those of its architecture.
+    pub fn new<'f>(
+        formats: impl IntoIterator<Item = &'f EventFormat>,
+        abi: Abi,
+        dialect: Dialect,
+        names: SyscallNames,
+    ) -> Self {
+        SyscallDecoder { calls: Calls::new(formats, abi), signatures: Signatures::new(dialect), names, dialect }
+    }
+
+    /// True if the recording has formats of entries or exits.
+    pub fn has_events(&self) -> bool {
+        self.calls.any()
+    }
+
+    #[inline]
+    pub(super) fn event(&self, record: &Record<'_>) -> Option<Event> {
+        self.calls.event(record.data)
+    }
+
+    pub(super) fn task(&self, record: &Record<'_>) -> Pid {
+        self.calls.task(record)
+    }
+
+    /// The call's name: that of its number, else that of the kernel's function, else the number.
+    pub(super) fn name(&self, data: &[u8]) -> Cow<'_, str> {
+        let number = match self.calls.event(data) {
+            Some(Event::Entry { number, .. } | Event::Exit { number, .. }) => number,
+            None => -1,
+        };
+        if let Some(name) = (self.names)(number) {
+            return name.into();
+        }
+        match self.calls.meaning(data).and_then(|meaning| meaning.name.as_deref()) {
+            Some(name) => name.into(),
+            None => format!("syscall_{number}").into(),
+        }
+    }
+
+    /// The arguments of an entry, those that mean something, and their values.
+    pub(super) fn arguments<'d>(&'d self, name: &str, data: &'d [u8]) -> (Vec<Shown<'d>>, [u64; MOST]) {
+        let abi = self.calls.abi();
+        let Some(meaning) = self.calls.meaning(data) else { return (Vec::new(), [0; MOST]) };
+        let values = meaning.arguments.values(abi, data);
+        let signature = self.signatures.get(name);
+        let known = signature.map(|signature| signature.arguments.as_slice()).unwrap_or_default();
+        let in_array = meaning.arguments.len().is_none();
+        let len = meaning.arguments.len().unwrap_or(if signature.is_some() { known.len() } else { MOST });
+        let mut list = Vec::with_capacity(len);
+        let mut split = false;
+        for nth in 0..shown(name, &values, len) {
+            let (mut kind, mut argument) = (Kind::Hex, None);
+            if let Some((name, known)) = known.get(nth) {
+                (kind, argument) = (*known, Some(Cow::from(*name)));
+            }
+            let field = meaning.arguments.field(nth);
+            if let Some(field) = field {
+                argument = Some(Cow::from(field.name.as_str()));
+                if known.is_empty() {
+                    kind = field.kind;
+                }
+            }
+            // 64 bits are two registers here, aligned or not: the rest is not where it is elsewhere.
+            split |= in_array && abi.long_size == 4 && matches!(kind, Kind::LongLong);
+            if split {
+                (kind, argument) = (Kind::Hex, None);
+            }
+            // The upper half of an offset, of which 64 bits have one.
+            if abi.long_size == 8 && argument.as_deref() == Some("pos_h") {
+                continue;
+            }
+            let name = argument.unwrap_or_else(|| format!("arg{nth}").into());
+            list.push(Shown { name, kind, text: field.and_then(|field| field.text(abi, data)), nth });
+        }
+        if split {
+            let rest = list.len()..MOST;
+            list.extend(rest.map(|nth| Shown { name: format!("arg{nth}").into(), kind: Kind::Hex, text: None, nth }));
+        }
+        (list, values)
+    }
+
+    /// Appends an argument as text.
+    pub(super) fn write(&self, shown: &Shown<'_>, values: &[u64], out: &mut Vec<u8>) {
+        match shown.text {
+            // As JSON writes it: quotes, and no control characters.
+            Some(text) if !text.is_empty() => json::string(out, text),
+            _ => shown.kind.write(values, shown.nth, self.dialect, self.calls.abi().long_size, out),
+        }
+    }
+
+    /// True if it is a number rather than a name.
+    pub(super) fn is_number(shown: &Shown<'_>) -> bool {
+        shown.text.is_none() && shown.kind.is_number()
+    }
+
+    /// Appends `openat(AT_FDCWD, 0x7f21c0d1a0f0, O_RDONLY`, the parenthesis left open, of an entry's record.
+    pub(super) fn write_call(&self, data: &[u8], out: &mut Vec<u8>) {
+        let name = self.name(data);
+        out.extend_from_slice(name.as_bytes());
+        out.push(b'(');
+        let (list, values) = self.arguments(&name, data);
+        for (nth, shown) in list.iter().enumerate() {
+            if nth > 0 {
+                out.extend_from_slice(b", ");
+            }
+            self.write(shown, &values, out);
+        }
+    }
+
+    /// Appends the result of the call `name`.
+    pub(super) fn write_result(&self, name: &str, result: i64, out: &mut Vec<u8>) {
+        let kind = self.signatures.get(name).map_or(ResultKind::Number, |signature| signature.result);
+        if kind == ResultKind::Pointer && result::error(result).is_none() && self.calls.abi().long_size == 4 {
+            return hex(u64::from(result as u32), out);
+        }
+        result::write(result, kind, out);
+    }
+
+    /// The values of the arguments shown, as they were recorded.
+    pub(super) fn raw(list: &[Shown<'_>], values: &[u64]) -> Vec<u64> {
+        list.iter().map(|shown| values.get(shown.nth).copied().unwrap_or_default()).collect()
+    }
+}
+
+/// True for the calls that do not return.
+pub(super) fn never_returns(name: &str) -> bool {
+    matches!(name, "exit" | "exit_group")
+}

@@ -1,0 +1,130 @@
+//! Each task's call from entry to exit.
+//!
+//! A call is an entry and the next exit of the same task with the same number. Where both `raw_syscalls` and `syscalls`
+//! are recorded, the second event of a call's entry or exit tells nothing new and is left out.
+
+use super::calls::Family;
+use crate::analysis::map::Map;
+use crate::event::{Lost, Record};
+use crate::units::{CpuId, Pid, Timestamp};
+
+/// A task in one buffer.
+type Key = (usize, Pid);
+
+/// The calls that tasks are in.
+#[derive(Debug, Default)]
+pub(super) struct Pairing(Map<Key, Task>);
+
+#[derive(Debug, Default)]
+struct Task {
+    open: Option<Open>,
+    /// The last exit, until the next entry: its family, number and result.
+    left: Option<(Family, i64, i64)>,
+}
+
+/// A call that has not ended: its entry's record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Open {
+    family: Family,
+    number: i64,
+    buffer: usize,
+    cpu: CpuId,
+    /// The time of the entry.
+    pub(super) at: Timestamp,
+    /// The entry's bytes.
+    pub(super) data: Vec<u8>,
+}
+
+impl Open {
+    /// The entry as it was recorded.
+    pub(super) fn record(&self) -> Record<'_> {
+        Record { timestamp: self.at, cpu: self.cpu, buffer: self.buffer, lost: Lost::None, data: &self.data }
+    }
+}
+
+/// The meaning of an entry.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Entered {
+    /// A call begins; the one before has no exit.
+    Call(Option<Open>),
+    /// The same entry, told by the other family.
+    Again,
+}
+
+/// The meaning of an exit.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Exited {
+    /// This call ended.
+    Call(Open),
+    /// A call ended whose entry is not known; another one, if there is one, has no exit.
+    Alone(Option<Open>),
+    /// The same exit, told by the other family.
+    Again,
+}
+
+impl Pairing {
+    pub(super) fn enter(&mut self, task: Pid, (family, number): (Family, i64), record: &Record<'_>) -> Entered {
+        let task = self.0.entry((record.buffer, task)).or_default();
+        task.left = None;
+        if let Some(open) = &mut task.open
+            && open.number == number
+            && open.family != family
+        {
+            // The named event may hold texts.
+            if family == Family::Named {
+                open.data.clear();
+                open.data.extend_from_slice(record.data);
+            }
+            return Entered::Again;
+        }
+        let Record { timestamp: at, cpu, buffer, data, .. } = *record;
+        Entered::Call(task.open.replace(Open { family, number, buffer, cpu, at, data: data.to_vec() }))
+    }
+
+    /// `returns_from` says of a call's number whether the exit without a number (-1) is its.
+    pub(super) fn exit(
+        &mut self,
+        task: Pid,
+        (family, number, result): (Family, i64, i64),
+        buffer: usize,
+        returns_from: impl Fn(&Open) -> bool,
+    ) -> Exited {
+        let task = self.0.entry((buffer, task)).or_default();
+        let twin = task.left.is_some_and(|(other, n, r)| other != family && (n, r) == (number, result));
+        if twin && task.open.is_none() {
+            task.left = None;
+            return Exited::Again;
+        }
+        task.left = Some((family, number, result));
+        match task.open.take() {
+            Some(open) if open.number == number || (number == -1 && returns_from(&open)) => Exited::Call(open),
+            other => Exited::Alone(other),
+        }
+    }
+
+    /// A call that does not return.
+    pub(super) fn forget(&mut self, task: Pid, buffer: usize) {
+        self.0.remove(&(buffer, task));
+    }
+
+    /// Events of a buffer were dropped: the exits of its calls may be among them. In the order of time.
+    pub(super) fn lose(&mut self, buffer: usize) -> Vec<Open> {
+        let of_buffer = |(key, task): (&Key, &mut Task)| (key.0 == buffer).then(|| task.open.take()).flatten();
+        let mut open: Vec<Open> = self.0.iter_mut().filter_map(of_buffer).collect();
+        self.0.retain(|key, _| key.0 != buffer);
+        sort(&mut open);
+        open
+    }
+
+    /// The calls that go on at the end, in the order of time.
+    pub(super) fn rest(&mut self) -> Vec<Open> {
+        let mut open: Vec<Open> = self.0.drain().filter_map(|(_, task)| task.open).collect();
+        sort(&mut open);
+        open
+    }
+}
+
+/// Entries of one CPU and one time are told apart by their bytes, which hold the task.
+fn sort(open: &mut [Open]) {
+    open.sort_by(|a, b| (a.at, a.buffer, a.cpu.0, &a.data).cmp(&(b.at, b.buffer, b.cpu.0, &b.data)));
+}
