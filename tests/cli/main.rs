@@ -37,6 +37,7 @@ mod hostile;
 mod languages;
 mod listen;
 mod machine;
+mod manual;
 mod perfetto;
 mod profile;
 mod recorded_hist;

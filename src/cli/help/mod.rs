@@ -17,4 +17,5 @@ mod topics;
 pub(crate) use arrange::complete;
 pub(crate) use command::{Args, run};
 pub(crate) use groups::effects;
-pub(crate) use topics::{FIRST_STEPS, TOPICS};
+pub(crate) use page::gap;
+pub(crate) use topics::{FIRST_STEPS, TOPICS, Topic};

@@ -40,7 +40,7 @@ pub(super) fn render(text: &str, width: usize, style: bool) -> Styled {
 }
 
 /// The column where the last text after two blanks or more begins.
-fn gap(line: &str) -> Option<usize> {
+pub(crate) fn gap(line: &str) -> Option<usize> {
     let body = line.trim_start();
     let indent = line.len() - body.len();
     let at = body.trim_end().rfind("  ")?;

@@ -37,6 +37,11 @@ pub(crate) const TOPICS: &[Topic] = &[
         text: include_str!("../../../docs/reference/convert.md"),
     },
     Topic {
+        name: "file-format",
+        about: "What rtrace adds to trace.dat files: options, index, checksums, spools",
+        text: include_str!("../../../docs/reference/file-format.md"),
+    },
+    Topic {
         name: "analyses",
         about: "What each number of `rtrace analyze` means",
         text: include_str!("../../../docs/reference/analyses.md"),
