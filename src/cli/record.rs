@@ -4,6 +4,7 @@ mod daemon;
 mod empty;
 mod live;
 mod more;
+mod remote;
 mod stop;
 
 use super::check;
@@ -34,6 +35,16 @@ pub(crate) struct Args {
     /// Write to FILE
     #[arg(short, long, value_name = "FILE", default_value = "trace.dat")]
     output: PathBuf,
+    /// Send the recording to `rtrace listen`, or to trace-cmd's, at HOST:PORT (or PORT of this machine); there is no file here
+    ///
+    /// Over TCP. With a listener of rtrace's an interrupted connection is taken up again for a minute, and the exit code is 0 only if
+    /// everything is written there.
+    #[arg(short = 'N', long = "to", value_name = "HOST:PORT",
+          conflicts_with_all = ["output", "max_size", "min_free", "ring", "ring_time", "max_per_cpu", "assert", "file_version"])]
+    to: Option<String>,
+    /// Taken for trace-cmd's sake: -N always uses TCP
+    #[arg(short = 't', hide = true)]
+    _tcp: bool,
     /// Store the formats of all events, not only of those recorded
     #[arg(short, long)]
     all_formats: bool,
@@ -192,7 +203,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         return more::show_writes(&plan, &tracefs);
     }
     let without_maps = lacks_maps(&plan);
-    let recorded = record::record(&plan, args.traced.journal(&tracefs), &mut screen);
+    let remote = match &args.to {
+        Some(place) => Some(remote::connect_to(place, &mut plan).map_err(|failure| failure.with_exit(own))?),
+        None => None,
+    };
+    let recorded = record::record_to(&plan, remote, args.traced.journal(&tracefs), &mut screen);
     screen.clear();
     let mut summary = recorded
         .map_err(|error| explain(&tracefs, &error).map_or_else(|| failure(error, own), |known| known.with_exit(own)))?;
@@ -237,7 +252,7 @@ fn asserted(args: &Args, path: &Path, exit: Exit) -> Result<Exit, Failure> {
 fn unfinished(error: RecordError, summary: &Summary, own: impl Fn(Exit) -> Exit) -> Failure {
     let all_kept = summary.failures.is_empty() && summary.totals().events_discarded == 0;
     match error {
-        RecordError::Removed(_) => Failure::new(Exit::Incomplete, error),
+        RecordError::Removed(_) | RecordError::Remote { .. } => Failure::new(Exit::Incomplete, error),
         RecordError::NotFinished { ref path, .. } => {
             let path = path.display().to_string();
             let held = if all_kept { "nothing recorded is lost: " } else { "" };

@@ -1,11 +1,13 @@
 //! Internal: recordings across machines.
 //!
 //! - [`wire`]: the bytes of trace-cmd's protocols and of ours, parsed and printed;
-//! - [`listen`]: takes recordings from other machines, a file for each.
+//! - [`listen`]: takes recordings from other machines, a file for each;
+//! - [`send`]: the other end of a recording that leaves no file on this machine.
 
 mod allow;
 pub mod listen;
 mod patient;
+pub mod send;
 pub mod wire;
 
 pub use allow::{Network, NetworkError};

@@ -13,6 +13,14 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
+    /// The other end of a recording without a local file.
+    #[error("failed to send the recording to {place}: {source}")]
+    Remote {
+        /// Where to.
+        place: String,
+        /// Why not.
+        source: io::Error,
+    },
     /// The plan contradicts itself.
     #[error(transparent)]
     Plan(#[from] PlanError),

@@ -1,6 +1,7 @@
 //! Sub-buffers that come from elsewhere than a ring of this kernel: packed and stored as a worker's are.
 
 use super::drain::{Drain, Progress};
+use super::sink::Sink;
 use super::spool::Spool;
 use super::store::{Store, Stored, Tally};
 use std::io;
@@ -15,7 +16,7 @@ pub struct Feed<'a> {
 #[derive(Debug)]
 pub struct Fed {
     /// The spool, complete but for the chunk count.
-    pub spool: Spool,
+    pub spool: Sink,
     /// What came, and what of it is not in the spool.
     pub tally: Tally,
     /// Bytes of a sub-buffer that came in part and was left out.

@@ -4,6 +4,7 @@
 //! - [`record()`] does it: sets tracefs up through a [`Journal`](crate::tracefs::Journal), starts one [`Worker`] per CPU,
 //!   lets the command go, waits for the end, completes the file, and takes everything back;
 //! - [`Spool`] is what a worker writes: the bytes of the finished file's section but for the chunk count;
+//! - [`Remote`] takes a recording that leaves no file on this machine; a [`Sink`] is either, for a worker;
 //! - [`Stream`] hands sub-buffers out while they are filled, without a file;
 //! - [`extract()`] stores what is in the rings already: stopped buffers, snapshots, the last boot's;
 //! - [`recover()`] finishes the file of a killed recorder, with what is in its rings still;
@@ -38,10 +39,12 @@ mod own;
 mod plan;
 mod proc_maps;
 mod recover;
+mod remote;
 mod restoring;
 mod ring_readers;
 mod session;
 mod setup;
+mod sink;
 mod spool;
 mod start;
 mod stop;
@@ -65,7 +68,7 @@ pub use limits::{Limits, Reached};
 pub use machine::Machine;
 pub use observer::{Live, Observer};
 pub use plan::{BufferPlan, EventPlan, Plan, TargetBuffer, Tasks};
-pub use session::record;
+pub use session::{record, record_to};
 pub use spool::Dropped;
 pub use store::Tally;
 pub use stream::{Audience, LiveBuffer, LiveFacts, Stream, Streamed};
@@ -99,6 +102,10 @@ pub use limits::{Budget, MIN_RING_SHARE};
 pub use own::{filter_of_other_tasks, filter_of_others};
 #[doc(hidden)]
 pub use recover::{Rings, left_unfinished, recover};
+#[doc(hidden)]
+pub use remote::{Remote, RemoteRing, Sent};
+#[doc(hidden)]
+pub use sink::Sink;
 #[doc(hidden)]
 pub use spool::{AppendError, Keep, Spool};
 #[doc(hidden)]

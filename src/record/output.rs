@@ -8,7 +8,9 @@ use super::former::{Former, lock};
 use super::metadata::{Formats, Metadata, with_nul};
 use super::plan::Plan;
 use super::proc_maps::ProcMaps;
+use super::remote::Remote;
 use super::setup::Buffer;
+use super::sink::Sink;
 use super::spool::{Keep, Spool};
 use super::view::uname;
 use crate::abi::Abi;
@@ -19,12 +21,14 @@ use crate::trace_dat::{
 };
 use crate::tracefs::{self, EventName, RecordedBuffer, Recording, TraceClock, Tracefs};
 use crate::units::{CpuId, Pid};
+use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::unistd::geteuid;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The trace file being made. Dropped before [`Output::keep`], it leaves nothing behind.
@@ -42,6 +46,10 @@ pub(super) struct Output {
     writer: Option<Writer>,
     table: SpoolTable,
     formats: Formats,
+    /// The other end, if the file is to be on another machine: `file` is one in memory then.
+    remote: Option<Arc<dyn Remote>>,
+    /// Its TRACEID.
+    id: u64,
 }
 
 /// Facts in a file about its clock.
@@ -58,6 +66,8 @@ pub(super) struct Symbols {
     writer: Writer,
     table: SpoolTable,
     path: PathBuf,
+    /// The file, and the other end that it goes to.
+    sent: Option<(File, u64, Arc<dyn Remote>)>,
     /// The kernel's BTF, if it is wanted.
     btf: Option<Vec<u8>>,
 }
@@ -76,7 +86,8 @@ impl Output {
             let lock = Some(lock(&path, &file)?);
             let (table, formats) = (SpoolTable::default(), Formats::default());
             let path = path.clone();
-            Ok(Output { path, file, lock, former: None, moved: None, made, writer: None, table, formats })
+            let (remote, id) = (None, trace_id());
+            Ok(Output { path, file, lock, former: None, moved: None, made, writer: None, table, formats, remote, id })
         };
         if !place.is_taken() {
             return new(place.create_new(PRIVATE).map_err(failed)?, vec![path.clone()]);
@@ -91,7 +102,43 @@ impl Output {
         let file = former.file().try_clone().map_err(failed)?;
         let (table, formats) = (SpoolTable::default(), Formats::default());
         let (lock, moved, made, writer, former) = (None, None, Vec::new(), None, Some(former));
-        Ok(Output { path, file, lock, former, moved, made, writer, table, formats })
+        let (remote, id) = (None, trace_id());
+        Ok(Output { path, file, lock, former, moved, made, writer, table, formats, remote, id })
+    }
+
+    /// A recording that leaves no file here: the trace file is in memory, and goes to `remote` as it becomes known.
+    ///
+    /// # Errors
+    /// If the machine has no memory.
+    pub(super) fn remote(remote: Arc<dyn Remote>) -> Result<Self, RecordError> {
+        // A name that its files have in the table of spools; readers go by that of the file there.
+        let path = PathBuf::from("trace.dat");
+        let failed = |source| RecordError::Output { action: "create", path: path.clone(), source };
+        let file = File::from(memfd_create(c"rtrace", MFdFlags::MFD_CLOEXEC).map_err(|e| failed(e.into()))?);
+        let lock = Some(lock(&path, &file)?);
+        Ok(Output {
+            path,
+            file,
+            lock,
+            former: None,
+            moved: None,
+            made: Vec::new(),
+            writer: None,
+            table: SpoolTable::default(),
+            formats: Formats::default(),
+            remote: Some(remote),
+            id: trace_id(),
+        })
+    }
+
+    /// The other end, if it wants to have all that is not events before the first of them.
+    pub(super) fn wants_all_first(&self) -> bool {
+        self.remote.as_ref().is_some_and(|remote| remote.wants_all_first())
+    }
+
+    /// True if there is no file on this machine.
+    pub(super) fn is_remote(&self) -> bool {
+        self.remote.is_some()
     }
 
     /// Puts a new file where the former one is, which is kept under another name.
@@ -121,26 +168,32 @@ impl Output {
         cpu: CpuId,
         compression: Compression,
         keep: Option<Keep>,
-    ) -> Result<Spool, RecordError> {
+    ) -> Result<Sink, RecordError> {
         let file = spool_name(&self.name(), &buffer.name, cpu);
         let path = self.path.with_file_name(&file);
-        let spool = Spool::create(&path, compression != Compression::None).map_err(|source| match source.kind() {
-            io::ErrorKind::AlreadyExists => RecordError::Unfinished { path: self.path.clone(), spool: path.clone() },
-            _ => RecordError::Output { action: "create", path: path.clone(), source },
-        })?;
-        self.made.push(path);
-        self.table.entries.push(SpoolEntry {
+        let entry = SpoolEntry {
             buffer: buffer.name.clone(),
             clock: buffer.clock.current.clone(),
             page_size: buffer.sub_buffer as u32,
             cpu,
             file,
             target: (0, 0),
-        });
-        Ok(match keep {
+        };
+        let chunked = compression != Compression::None;
+        if let Some(remote) = &self.remote {
+            self.table.entries.push(entry);
+            return Ok(Sink::Remote(remote.ring(&buffer.name, cpu, chunked)));
+        }
+        let spool = Spool::create(&path, chunked).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => RecordError::Unfinished { path: self.path.clone(), spool: path.clone() },
+            _ => RecordError::Output { action: "create", path: path.clone(), source },
+        })?;
+        self.made.push(path);
+        self.table.entries.push(entry);
+        Ok(Sink::Spool(match keep {
             Some(keep) => spool.keep(keep),
             None => spool,
-        })
+        }))
     }
 
     /// The descriptors that keep the file locked.
@@ -172,6 +225,10 @@ impl Output {
 
     /// Makes the file that learnt names go to while recording.
     pub(super) fn comm_spool(&mut self) -> Result<File, RecordError> {
+        if self.is_remote() {
+            // They are in memory anyway, and are sent at the end.
+            return File::options().write(true).open("/dev/null").map_err(self.error("create"));
+        }
         let file = format!("{}.comms.spool", self.name());
         let path = self.path.with_file_name(&file);
         let spool =
@@ -234,7 +291,7 @@ impl Output {
             }
             writer.option(OptionId::UNAME, with_nul(&uname()));
             writer.option(OptionId::VERSION, with_nul(concat!("rtrace ", env!("CARGO_PKG_VERSION"))));
-            writer.option_u64(OptionId::TRACEID, trace_id());
+            writer.option_u64(OptionId::TRACEID, self.id);
             if let Some(conversion) = time.tsc {
                 writer.option(OptionId::TSC2NSEC, super::tsc::option(conversion));
             }
@@ -244,13 +301,24 @@ impl Output {
             for buffer in buffers.iter().filter(|buffer| !buffer.enabled.events.is_empty()) {
                 writer.option(OptionId::RTRACE_EVENTS, with_nul(&buffer.enabled.to_text(&buffer.name)));
             }
+            if self.is_remote() {
+                // Nothing names them if this machine is gone before the end.
+                writer.saved_cmdlines(&tracefs.saved_cmdlines().unwrap_or_default())?;
+            }
             writer.publish(&self.table)?;
             Ok(writer)
         };
         let writer =
             write().map_err(|source| RecordError::TraceFile { path: self.path.clone(), source: Box::new(source) })?;
         let btf = super::arguments::btf(tracefs, buffers);
-        Ok(Symbols { writer, table: self.table.clone(), path: self.path.clone(), btf })
+        let sent = match &self.remote {
+            Some(remote) => Some((self.any_file()?, self.id, Arc::clone(remote))),
+            None => None,
+        };
+        if let Some((file, id, remote)) = sent.as_ref().filter(|sent| !sent.2.wants_all_first()) {
+            send_file(file, *id, remote)?;
+        }
+        Ok(Symbols { writer, table: self.table.clone(), path: self.path.clone(), btf, sent })
     }
 
     /// From here on there are events in the spools: no file is removed any more, whatever happens.
@@ -266,13 +334,13 @@ impl Output {
 
     /// True if the file that is written has no name any more: somebody removed it, or the directory it lies in.
     pub(super) fn was_removed(&self) -> bool {
-        self.file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
+        !self.is_remote() && self.file.metadata().is_ok_and(|metadata| metadata.nlink() == 0)
     }
 
     /// Removes the spools of a file that was removed: they are unreadable without it.
-    pub(super) fn give_up(mut self, spools: impl IntoIterator<Item = Spool>) {
+    pub(super) fn give_up(mut self, spools: impl IntoIterator<Item = Sink>) {
         self.writer = None;
-        spools.into_iter().for_each(Spool::remove);
+        spools.into_iter().for_each(Sink::remove);
         if !self.table.comms.is_empty() {
             let _ = fs::remove_file(self.path.with_file_name(&self.table.comms));
         }
@@ -288,7 +356,7 @@ impl Output {
         &mut self,
         buffers: &[Buffer],
         end: AtTheEnd,
-        spools: Vec<Vec<Spool>>,
+        spools: Vec<Vec<Sink>>,
         (comms, maps): (&[(Pid, Comm)], &[&ProcMaps]),
     ) -> Result<u64, RecordError> {
         let Some(mut writer) = self.writer.take() else { return Ok(0) };
@@ -305,6 +373,15 @@ impl Output {
         let dir = self.path.parent().unwrap_or(Path::new(""));
         let path = &self.path;
         let failed = |source| RecordError::NotFinished { path: path.clone(), source: Box::new(source) };
+        if let Some(remote) = &self.remote {
+            for (buffer, text) in buffers.iter().filter(|b| b.is_text).zip(end.texts) {
+                writer.buffer_text(&buffer.name, &buffer.clock.current, &text?).map_err(failed)?;
+            }
+            writer.saved_cmdlines(&names).and_then(|()| writer.publish(&self.table)).map_err(failed)?;
+            send_file(&self.file, self.id, remote)?;
+            let sent = remote.finish().map_err(|source| RecordError::Remote { place: remote.place(), source })?;
+            return Ok(sent.size.unwrap_or_default());
+        }
         let mut finished = Vec::new();
         for (entry, spool) in self.table.entries.iter().zip(spools.into_iter().flatten()) {
             if !spool.is_there() {
@@ -393,12 +470,26 @@ impl Symbols {
                 }
                 let added = added.and_then(|()| self.writer.publish(&self.table));
                 let path = self.path;
-                added.map_err(|source| RecordError::TraceFile { path, source: Box::new(source) }).err()
+                let added = added.map_err(|source| RecordError::TraceFile { path, source: Box::new(source) });
+                let sent = || self.sent.as_ref().map_or(Ok(()), |(file, id, remote)| send_file(file, *id, remote));
+                added.and_then(|()| sent()).err()
             }
             Err(error) => Some(error.into()),
         };
         (self.writer, error)
     }
+}
+
+/// Sends the trace file in memory as it is now.
+fn send_file(file: &File, id: u64, remote: &Arc<dyn Remote>) -> Result<(), RecordError> {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; file.metadata()?.len() as usize];
+        file.read_exact_at(&mut bytes, 0)?;
+        Ok(bytes)
+    };
+    read()
+        .and_then(|bytes| remote.file(id, bytes))
+        .map_err(|source| RecordError::Remote { place: remote.place(), source })
 }
 
 /// The text of `trace_clock`.

@@ -255,8 +255,8 @@ impl BufferPlan {
         self.tracer.as_deref() == Some("blk")
     }
 
-    /// True if what it records is the text of a latency tracer.
-    pub(super) fn is_of_latency_tracer(&self) -> bool {
+    /// True if its tracer's result is a text instead of events.
+    pub fn is_of_latency_tracer(&self) -> bool {
         self.tracer.as_deref().is_some_and(machine::is_latency_tracer)
     }
 }

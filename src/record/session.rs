@@ -16,6 +16,7 @@ use super::output::{ClockFacts, Output};
 use super::own::own_threads;
 use super::plan::Plan;
 use super::proc_maps::ProcMaps;
+use super::remote::Remote;
 use super::restoring::restore_beside;
 use super::setup::{Buffer, ResolvedEvents, choose, set_up_all};
 use super::spool::Keep;
@@ -46,7 +47,20 @@ use warnings::earlier_settings;
 /// # Errors
 /// [`RecordError`], before the first event only: then nothing is left of it, neither in tracefs nor on the disk. What fails
 /// later is in [`Summary::error`] and [`Summary::failures`].
-pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) -> Result<Summary, RecordError> {
+pub fn record(plan: &Plan, journal: Journal, observer: &mut dyn Observer) -> Result<Summary, RecordError> {
+    record_to(plan, None, journal, observer)
+}
+
+/// [`record()`], to `remote` instead of [`Plan::output`] if there is one.
+///
+/// # Errors
+/// As [`record()`].
+pub fn record_to(
+    plan: &Plan,
+    remote: Option<Arc<dyn Remote>>,
+    mut journal: Journal,
+    observer: &mut dyn Observer,
+) -> Result<Summary, RecordError> {
     plan.check()?;
     let tracefs = journal.tracefs().clone();
     let chosen = choose_events(plan, &tracefs, |text| observer.warn(text))?;
@@ -60,7 +74,10 @@ pub fn record(plan: &Plan, mut journal: Journal, observer: &mut dyn Observer) ->
         }
         None => None,
     };
-    let mut output = Output::create(&plan.output)?;
+    let mut output = match remote {
+        Some(remote) => Output::remote(remote)?,
+        None => Output::create(&plan.output)?,
+    };
     if let Some(priority) = plan.priority {
         may_be_real_time(priority)?;
     }
@@ -211,6 +228,11 @@ impl Run<'_> {
             Err(_) => None,
         };
         symbols.write_to(self.output.begin(self.journal.tracefs(), self.plan, &self.buffers, self.time)?);
+        if self.output.wants_all_first()
+            && let Some(error) = symbols.error()
+        {
+            return Err(error);
+        }
         if let Some(max_size) = self.plan.limits.max_size {
             // All that is not events must be known before the first of them.
             let rings = self.buffers.iter().map(|b| b.cpus.len() as u64).sum::<u64>();
@@ -237,7 +259,9 @@ impl Run<'_> {
                 }
             }
 
-            self.journal.note_recording(self.output.recording(&self.buffers)?)?;
+            if !self.output.is_remote() {
+                self.journal.note_recording(self.output.recording(&self.buffers)?)?;
+            }
             symbols.make_way();
             self.since = Instant::now();
             for buffer in &self.buffers {

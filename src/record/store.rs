@@ -5,7 +5,8 @@ use super::chunk::ChunkWriter;
 use super::drain::{Drain, Progress};
 use super::effort::{Effort, Efforts};
 use super::limits::Reached;
-use super::spool::{AppendError, Dropped, Spool};
+use super::sink::Sink;
+use super::spool::{AppendError, Dropped};
 use crate::ring_buffer::Lost;
 use crate::trace_dat::{ChunkFacts, ChunkScan};
 use std::io;
@@ -21,7 +22,7 @@ pub(super) struct Store<'a> {
     scan: Option<ChunkScan>,
     /// Lost before the first sub-buffer that is stored, and not noted in it yet.
     lost_before: Lost,
-    spool: Spool,
+    spool: Sink,
     sub_buffer: usize,
     ring: usize,
     progress: &'a Progress,
@@ -48,7 +49,7 @@ pub struct Tally {
 
 /// The contents of a store at its end.
 pub(super) struct Stored {
-    pub(super) spool: Spool,
+    pub(super) spool: Sink,
     pub(super) efforts: Efforts,
     pub(super) tally: Tally,
     pub(super) failure: Option<io::Error>,
@@ -57,13 +58,13 @@ pub(super) struct Stored {
 impl<'a> Store<'a> {
     /// # Errors
     /// If zstd has no such level or the machine no memory.
-    pub(super) fn new(spool: Spool, drain: &Drain, progress: &'a Progress) -> io::Result<Self> {
+    pub(super) fn new(spool: impl Into<Sink>, drain: &Drain, progress: &'a Progress) -> io::Result<Self> {
         Ok(Store {
             chunk: ChunkWriter::new(drain.chunk, drain.compression)?,
             since: Instant::now(),
             scan: drain.scan,
             lost_before: drain.lost_before,
-            spool,
+            spool: spool.into(),
             sub_buffer: drain.sub_buffer,
             ring: drain.ring,
             progress,

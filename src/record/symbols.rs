@@ -67,6 +67,12 @@ impl SymbolThread {
         self.written.as_ref().map_or(0, |written| written.writer.position())
     }
 
+    /// Waits for the symbols, and takes what went wrong with them.
+    pub(super) fn error(&mut self) -> Option<RecordError> {
+        self.wait();
+        self.written.as_mut().and_then(|written| written.error.take())
+    }
+
     /// Waits for the file; `None` if it was given none.
     pub(super) fn written(mut self) -> Option<Written> {
         self.wait();

@@ -6,7 +6,7 @@
 
 use super::drain::{Drain, Progress};
 use super::effort::Efforts;
-use super::spool::Spool;
+use super::sink::Sink;
 use super::store::{Store, Stored, Tally};
 use super::watch::{Interference, Watch};
 use crate::sys;
@@ -29,7 +29,7 @@ pub struct Drained {
     /// Its CPU.
     pub cpu: CpuId,
     /// Its spool, complete but for the chunk count.
-    pub spool: Spool,
+    pub spool: Sink,
     /// Events taken from the ring.
     pub tally: Tally,
     /// Times it woke up.
@@ -118,7 +118,7 @@ impl<'a> Worker<'a> {
     pub fn new(
         cpu: CpuId,
         ring: File,
-        spool: Spool,
+        spool: impl Into<Sink>,
         drain: Drain,
         progress: &'a Progress,
     ) -> Result<Self, WorkerError> {

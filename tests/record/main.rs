@@ -8,7 +8,9 @@ mod common {
     pub(crate) mod environment;
     pub(crate) mod example_programs;
     pub(crate) mod help_examples;
+    pub(crate) mod installed_trace_cmd;
     pub(crate) mod knobs;
+    pub(crate) mod listening;
     pub(crate) mod not_run;
     pub(crate) mod profiles;
 }
@@ -26,6 +28,7 @@ mod languages;
 mod limits;
 mod live_example;
 mod names;
+mod network;
 mod often;
 mod orphan_rings;
 mod profiles;

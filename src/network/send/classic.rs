@@ -1,0 +1,187 @@
+//! Sending to trace-cmd's listener: the description of the recording as a version 6 file begins, then bare sub-buffers, a
+//! TCP connection per CPU.
+//!
+//! All of the description is in memory before the first message, as that listener takes five seconds without a message for
+//! the end. It never answers what it stored; that it closes the control connection after CLOSE says that its file is made.
+
+use crate::network::patient::{ConnectionError, Patient};
+use crate::network::wire::{MAGIC, Message, OK, TraceInit, V3};
+use crate::record::{Dropped, Remote, RemoteRing, Sent};
+use crate::trace_dat::Trace;
+use crate::trace_dat::write::{NewFile, Version, WriteError};
+use crate::units::CpuId;
+use nix::sys::memfd::{MFdFlags, memfd_create};
+use std::fs::File;
+use std::io::{self, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Time that the listener gets to make its file after the end: it sleeps two seconds and compresses what came.
+const LAST: Duration = Duration::from_secs(120);
+
+/// A recording on its way.
+#[derive(Debug)]
+pub(super) struct Sender {
+    place: String,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    control: Patient,
+    begun: bool,
+    failed: Option<String>,
+    rings: Vec<(CpuId, Slot)>,
+}
+
+/// A ring's connection, from the beginning to its end.
+type Slot = Arc<Mutex<Option<TcpStream>>>;
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Sender {
+    pub(super) fn new(place: &str, control: Patient) -> Self {
+        let state = State { control, begun: false, failed: None, rings: Vec::new() };
+        Sender { place: place.to_owned(), state: Mutex::new(state) }
+    }
+}
+
+impl Remote for Sender {
+    fn place(&self) -> String {
+        self.place.clone()
+    }
+
+    fn wants_all_first(&self) -> bool {
+        true
+    }
+
+    fn ring(&self, _buffer: &str, cpu: CpuId, _chunked: bool) -> Box<dyn RemoteRing> {
+        let slot = Slot::default();
+        locked(&self.state).rings.push((cpu, Arc::clone(&slot)));
+        Box::new(SenderRing { slot, sent: 0 })
+    }
+
+    fn file(&self, _id: u64, bytes: Vec<u8>) -> io::Result<()> {
+        let mut state = locked(&self.state);
+        // What comes later has no place any more.
+        if std::mem::replace(&mut state.begun, true) {
+            return Ok(());
+        }
+        let begun = state.begin(&bytes);
+        if let Err(error) = &begun {
+            state.failed = Some(error.to_string());
+        }
+        begun
+    }
+
+    fn finish(&self) -> io::Result<Sent> {
+        let mut state = locked(&self.state);
+        if let Some(why) = state.failed.take() {
+            return Err(io::Error::other(why));
+        }
+        state.control.write(&Message::Close.bytes()).map_err(told)?;
+        state.control.silence = LAST;
+        match state.control.message(&mut || Ok(())) {
+            Err(ConnectionError::Closed) => Ok(Sent { size: None }),
+            Ok(Message::NotSupported) => Err(io::Error::other("the listener says that its recording lacks something")),
+            Ok(_) => Err(io::Error::other("the listener answers what nobody asked")),
+            Err(error) => Err(told(error)),
+        }
+    }
+}
+
+fn told(error: ConnectionError) -> io::Error {
+    match error {
+        ConnectionError::Io(error) => error,
+        other => io::Error::other(other.to_string()),
+    }
+}
+
+impl State {
+    /// Greets to the end, sends the description and connects each ring.
+    fn begin(&mut self, file: &[u8]) -> io::Result<()> {
+        let trace = in_memory(file)?;
+        let trace = Trace::open(trace).map_err(io::Error::other)?;
+        let description = description(&trace).map_err(io::Error::other)?;
+        let control = &self.control;
+        let mut wait = || Ok(());
+        control.write(V3.0).map_err(told)?;
+        if control.bytes(V3.1.len(), &mut wait).map_err(told)? != V3.1 {
+            return Err(io::Error::other("the listener does not take V3"));
+        }
+        control.write(MAGIC).map_err(told)?;
+        if control.bytes(OK.len(), &mut wait).map_err(told)? != OK {
+            return Err(io::Error::other("the listener does not take V3"));
+        }
+        // Ports have the numbers of the CPUs, which may have gaps.
+        let cpus = self.rings.iter().map(|ring| ring.0.0 + 1).max().unwrap_or(1);
+        let init = TraceInit { cpus, page_size: trace.prefix.page_size, options: vec!["tcp".to_owned()] };
+        control.write(&Message::TraceInit(init).bytes()).map_err(told)?;
+        let ports = match control.message(&mut wait).map_err(told)? {
+            Message::Ports(ports) if ports.len() == cpus as usize => ports,
+            _ => return Err(io::Error::other("the listener refuses the recording")),
+        };
+        for message in Message::data(&description) {
+            control.write(&message).map_err(told)?;
+        }
+        control.write(&Message::EndOfData.bytes()).map_err(told)?;
+        let peer = control.stream().peer_addr()?.ip();
+        for (cpu, port) in ports.into_iter().enumerate() {
+            let stream = TcpStream::connect(SocketAddr::new(peer, port))?;
+            // A CPU that is not recorded has no data: its connection ends at once.
+            if let Some((_, slot)) = self.rings.iter().find(|ring| ring.0.0 as usize == cpu) {
+                *locked(slot) = Some(stream);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn in_memory(bytes: &[u8]) -> io::Result<File> {
+    let file = File::from(memfd_create(c"rtrace", MFdFlags::MFD_CLOEXEC)?);
+    file.write_all_at(bytes, 0)?;
+    Ok(file)
+}
+
+/// What trace-cmd's listener wants to have before the data: a version 6 file up to its options.
+fn description(trace: &Trace) -> Result<Vec<u8>, WriteError> {
+    let failed = |source| WriteError::Write { what: "the description", source };
+    let file = in_memory(&[]).map_err(failed)?;
+    let size = NewFile::create(file.try_clone().map_err(failed)?, trace, Version::V6, &[""])?.finish()?;
+    let mut bytes = vec![0; size as usize];
+    file.read_exact_at(&mut bytes, 0).map_err(failed)?;
+    Ok(bytes)
+}
+
+#[derive(Debug)]
+struct SenderRing {
+    slot: Slot,
+    sent: u64,
+}
+
+impl RemoteRing for SenderRing {
+    fn append(&mut self, chunk: &[u8], _raw: u64) -> io::Result<()> {
+        let mut slot = locked(&self.slot);
+        let stream = slot.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        stream.write_all(chunk)?;
+        self.sent += chunk.len() as u64;
+        Ok(())
+    }
+
+    fn note(&mut self, _events: u64) {}
+
+    fn len(&self) -> u64 {
+        self.sent
+    }
+
+    fn settle(&mut self) -> Dropped {
+        if let Some(stream) = locked(&self.slot).take() {
+            let _ = stream.shutdown(Shutdown::Write);
+        }
+        Dropped::default()
+    }
+}

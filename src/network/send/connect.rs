@@ -1,0 +1,91 @@
+//! The way to a listener, and which of the two kinds it is.
+
+use crate::network::patient::{ConnectionError, Patient};
+use crate::network::wire::{BANNER, OFFER, VersionAnswer, version_answer};
+use std::io;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+/// Time that a listener gets for each answer of the greeting.
+pub(super) const GREETING: Duration = Duration::from_secs(10);
+
+/// Why there is no listener to send to.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// No address belongs to the name, or the port is missing.
+    #[error("failed to find {place}: {source}")]
+    Address {
+        /// As the user wrote it.
+        place: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// Nobody listens there, or the way there is closed.
+    #[error("failed to connect to {place}: {source}")]
+    Connect {
+        /// The address.
+        place: String,
+        /// Why not.
+        source: ConnectionError,
+    },
+    /// Somebody listens, who is no listener for recordings.
+    #[error("{0} is no listener for recordings")]
+    NoListener(String),
+    /// A trace-cmd of before 2.8.
+    #[error("the listener at {0} speaks only the protocol of trace-cmd before 2.8")]
+    TooOld(String),
+}
+
+/// A listener, greeted.
+pub(super) enum Greeted {
+    /// One of ours: frames follow.
+    Ours(Patient),
+    /// trace-cmd's, which waits for a version that it knows.
+    TraceCmd(Patient),
+}
+
+/// The addresses of `HOST:PORT`, or of this machine with `PORT` alone.
+pub(super) fn resolve(place: &str) -> Result<Vec<SocketAddr>, ConnectError> {
+    let full = if place.contains(':') { place.to_owned() } else { format!("localhost:{place}") };
+    let failed = |source| ConnectError::Address { place: place.to_owned(), source };
+    let found: Vec<SocketAddr> = full.to_socket_addrs().map_err(failed)?.collect();
+    if found.is_empty() { Err(failed(io::ErrorKind::NotFound.into())) } else { Ok(found) }
+}
+
+/// Connects to the first of `addresses` where somebody listens, and greets.
+pub(super) fn greet(place: &str, addresses: &[SocketAddr]) -> Result<Greeted, ConnectError> {
+    let failed = |source| ConnectError::Connect { place: place.to_owned(), source };
+    let mut last = io::Error::from(io::ErrorKind::NotFound);
+    let mut connected = None;
+    for address in addresses {
+        match TcpStream::connect_timeout(address, GREETING) {
+            Ok(stream) => {
+                connected = Some(stream);
+                break;
+            }
+            Err(error) => last = error,
+        }
+    }
+    let stream = connected.ok_or_else(|| failed(last.into()))?;
+    let control = Patient::new(stream, GREETING).map_err(|e| failed(e.into()))?;
+    let mut wait = || Ok(());
+    match control.bytes(BANNER.len(), &mut wait) {
+        Ok(banner) if banner == BANNER => {}
+        Ok(_) => return Err(ConnectError::NoListener(place.to_owned())),
+        Err(error) => return Err(failed(error)),
+    }
+    control.write(OFFER).map_err(failed)?;
+    let mut answer = match control.text(&mut wait) {
+        Ok(answer) => answer,
+        Err(ConnectionError::Closed) => return Err(ConnectError::TooOld(place.to_owned())),
+        Err(error) => return Err(failed(error)),
+    };
+    answer.push(0);
+    match version_answer(&answer) {
+        Ok(VersionAnswer::Ours) => Ok(Greeted::Ours(control)),
+        Ok(VersionAnswer::V3) => Ok(Greeted::TraceCmd(control)),
+        Ok(VersionAnswer::None) => Err(ConnectError::TooOld(place.to_owned())),
+        Err(_) => Err(ConnectError::NoListener(place.to_owned())),
+    }
+}

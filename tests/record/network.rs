@@ -1,0 +1,254 @@
+//! `record -N`: what was produced is at the listener or counted as lost, whatever happens on the way.
+
+use crate::common::environment::TestEnvironment;
+use crate::common::installed_trace_cmd::installed;
+use crate::common::listening::Listening;
+use crate::host::{SmallDisk, kernel, kills, kills_while_tracing, summary};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// System calls that are recorded.
+const PRODUCED: u64 = 5_000;
+
+const EVENTS: [&str; 5] = ["-F", "-e", "syscalls:sys_enter_kill", "-f", "sig == 0"];
+
+/// The words of a recording of `load` to `port`.
+fn words<'a>(port: &'a str, how: &[&'a str], load: &'a str) -> Vec<&'a str> {
+    let first = ["record", "--summary-json", "s.json", "-N", port];
+    [&first[..], how, &EVENTS, &["--", "bash", "-c", load]].concat()
+}
+
+/// The same, started.
+fn start(env: &TestEnvironment, port: u16, load: &str) -> Child {
+    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+    command.args(words(&port.to_string(), &[], load)).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// The recording that a listener wrote to `dir`.
+fn only_file(dir: &Path) -> PathBuf {
+    let mut files: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "dat"));
+    assert_eq!(files.len(), 1, "{files:?}");
+    files.remove(0)
+}
+
+/// Events of a file, by what a report has of them.
+fn in_file(env: &TestEnvironment, file: &Path) -> u64 {
+    let out = env.rtrace(&["report", file.to_str().unwrap()]);
+    out.stdout().lines().filter(|line| line.contains("sys_enter_kill")).count() as u64
+}
+
+/// Events, discarded ones and lost ones of the sender's summary.
+fn counts(env: &TestEnvironment) -> [u64; 3] {
+    let totals = &summary(env)["totals"];
+    ["events", "events_discarded", "lost"].map(|key| totals[key].as_u64().unwrap())
+}
+
+#[test]
+fn what_is_sent_is_there_or_counted() {
+    let Some((_, _guard)) = kernel() else { return };
+    let all: [&[&str]; 4] =
+        [&[], &["--compression", "none"], &["--compression", "zlib"], &["-c", "-B", "rtrace-test-net"]];
+    for how in all {
+        let (env, dir) = (TestEnvironment::new(), TestEnvironment::new());
+        let mut listening = Listening::start(dir.path(), &[]);
+        let load = kills(PRODUCED as u32);
+        let port = format!("127.0.0.1:{}", listening.port);
+        env.rtrace(&words(&port, how, &load)).exits(0);
+        let [events, discarded, lost] = counts(&env);
+        assert_eq!((discarded, events + lost), (0, PRODUCED), "{how:?}");
+        listening.says(", complete");
+        assert_eq!(listening.end().0, Some(0));
+        let file = only_file(dir.path());
+        assert_eq!(in_file(&env, &file), events, "{how:?}");
+        assert!(!env.path().join("trace.dat").exists());
+        let report = env.rtrace(&["report", file.to_str().unwrap()]);
+        report.exits(0).complains("");
+        let named = report.stdout().lines().filter(|line| line.contains("bash-")).count() as u64;
+        assert_eq!(named, events, "{how:?}: tasks have their names");
+        env.rtrace(&["dump", "--validate", file.to_str().unwrap()]).exits(0);
+    }
+}
+
+#[test]
+fn a_listener_that_is_killed_and_comes_back_gets_the_rest() {
+    let Some((_, _guard)) = kernel() else { return };
+    let (env, dir) = (TestEnvironment::new(), TestEnvironment::new());
+    let mut listening = Listening::start(dir.path(), &[]);
+    let port = listening.port;
+    // Until the test has what it wants: the file `enough` appears.
+    let load = format!("while [ ! -e enough ]; do {}; echo x >> rounds; sleep 0.01; done", kills(50));
+    let sender = start(&env, port, &load);
+    listening.says("records to");
+    for _ in 0..2 {
+        std::thread::sleep(Duration::from_millis(700));
+        listening.kill();
+        std::thread::sleep(Duration::from_millis(300));
+        listening = Listening::start(dir.path(), &["-p", &port.to_string()]);
+        listening.says("goes on with");
+    }
+    fs::write(env.path().join("enough"), "").unwrap();
+    let output = sender.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    listening.says(", complete");
+    assert_eq!(listening.end().0, Some(0));
+    let rounds = fs::read_to_string(env.path().join("rounds")).unwrap().lines().count() as u64;
+    let [events, discarded, lost] = counts(&env);
+    assert_eq!((discarded, events + lost), (0, rounds * 50), "{said}");
+    assert_eq!(in_file(&env, &only_file(dir.path())), events);
+}
+
+#[test]
+fn a_sender_that_is_killed_leaves_what_came_and_a_mark() {
+    let Some((_, _guard)) = kernel() else { return };
+    let (env, dir) = (TestEnvironment::new(), TestEnvironment::new());
+    let mut listening = Listening::start(dir.path(), &["--wait", "1s"]);
+    let load = format!("{}; echo $$ > pid; exec sleep 30", kills(1000));
+    let mut sender = start(&env, listening.port, &load);
+    listening.says("records to");
+    let until = Instant::now() + Duration::from_secs(60);
+    let pid = env.path().join("pid");
+    while fs::read_to_string(&pid).map_or(true, |text| text.is_empty()) && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // A quiet ring is fetched every half second.
+    std::thread::sleep(Duration::from_millis(1500));
+    sender.kill().unwrap();
+    sender.wait().unwrap();
+    let command: i32 = fs::read_to_string(&pid).unwrap().trim().parse().unwrap();
+    let _ = kill(Pid::from_raw(command), Signal::SIGKILL);
+    listening.says("is interrupted");
+    listening.says("INCOMPLETE: its sender went away and was not back after 1 s");
+    assert_eq!(listening.end().0, Some(4));
+    let file = only_file(dir.path());
+    assert!(in_file(&env, &file) > 0);
+    env.rtrace(&["report", file.to_str().unwrap()]).exits(4);
+    env.rtrace(&["reset", "--stale"]).exits(0);
+}
+
+#[test]
+fn a_full_disk_at_the_listener_is_the_senders_failure() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let (env, dir) = (TestEnvironment::new(), TestEnvironment::new());
+    let disk = dir.path().join("disk");
+    let _mounted = SmallDisk::mount(&disk, "6M");
+    let mut listening = Listening::start(&disk, &[]);
+    let load = kills_while_tracing(&tracefs, 10_000);
+    let port = listening.port.to_string();
+    let out = env.rtrace(&words(&port, &["--compression", "none"], &load));
+    out.exits(4).complains_with("No space left on device");
+    listening.says("INCOMPLETE: failed to write a spool: No space left on device");
+    assert_eq!(listening.end().0, Some(4));
+    let [events, discarded, _] = counts(&env);
+    assert!(events > 0 && discarded > 0, "{events} {discarded}");
+    let file = only_file(&disk);
+    let there = in_file(&env, &file);
+    assert!(there >= events, "{there} of {events}: what was confirmed is there");
+}
+
+#[test]
+fn a_sender_that_stands_still_loses_nothing_by_it() {
+    let Some((_, _guard)) = kernel() else { return };
+    let (env, dir) = (TestEnvironment::new(), TestEnvironment::new());
+    let mut listening = Listening::start(dir.path(), &[]);
+    let sender = start(&env, listening.port, &format!("{}; sleep 4; {}", kills(1000), kills(1000)));
+    listening.says("records to");
+    std::thread::sleep(Duration::from_millis(500));
+    let pid = Pid::from_raw(sender.id() as i32);
+    kill(pid, Signal::SIGSTOP).unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    kill(pid, Signal::SIGCONT).unwrap();
+    let output = sender.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    listening.says(", complete");
+    assert_eq!(listening.end().0, Some(0));
+    let [events, discarded, lost] = counts(&env);
+    assert_eq!((discarded, events + lost), (0, 2000));
+    assert_eq!(in_file(&env, &only_file(dir.path())), events);
+}
+
+#[test]
+fn many_senders_at_once() {
+    let Some((_, _guard)) = kernel() else { return };
+    let dir = TestEnvironment::new();
+    let mut listening = Listening::start(dir.path(), &[]);
+    let load = kills(500);
+    let senders: Vec<(TestEnvironment, Child)> = (0..12)
+        .map(|_| {
+            let env = TestEnvironment::new();
+            let child = start(&env, listening.port, &load);
+            (env, child)
+        })
+        .collect();
+    let mut sent = 0;
+    for (env, child) in senders {
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        let [events, discarded, lost] = counts(&env);
+        assert_eq!((discarded, events + lost), (0, 500));
+        sent += events;
+        listening.says(", complete");
+    }
+    assert_eq!(listening.end().0, Some(0));
+    let env = TestEnvironment::new();
+    let files = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
+    assert_eq!(files.map(|file| in_file(&env, &file)).sum::<u64>(), sent);
+}
+
+#[test]
+fn where_nobody_listens_nothing_is_recorded() {
+    let Some((tracefs, _guard)) = kernel() else { return };
+    let before = fs::read_dir(tracefs.root().join("instances")).unwrap().count();
+    let env = TestEnvironment::new();
+    let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let load = "touch ran";
+    env.rtrace(&words(&unused, &[], load)).exits(125).complains_with("failed to connect to");
+    env.rtrace(&words("no-such-host.invalid:1", &[], load)).exits(125).complains_with("failed to find");
+    // One that is something else.
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = other.local_addr().unwrap().port().to_string();
+    std::thread::spawn(move || {
+        let (mut stream, _) = other.accept().unwrap();
+        std::io::Write::write_all(&mut stream, b"SSH-2.0-OpenSSH\r\n").unwrap();
+    });
+    env.rtrace(&words(&port, &[], load)).exits(125).complains_with("is no listener for recordings");
+    env.rtrace(&words("1", &["-o", "x.dat"], load)).exits(2);
+    assert!(!env.path().join("ran").exists());
+    assert_eq!(fs::read_dir(tracefs.root().join("instances")).unwrap().count(), before);
+}
+
+/// trace-cmd's listener says nothing when it is done: it closes the connection.
+#[test]
+fn trace_cmds_listener_takes_it_too() {
+    let Some((_, _guard)) = kernel() else { return };
+    let Some(trace_cmd) = installed() else { return };
+    let (env, dir) = (TestEnvironment::new(), TestEnvironment::new());
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let mut listener = Command::new(trace_cmd);
+    listener.args(["listen", "-p", &port, "-d"]).arg(dir.path()).stdin(Stdio::null());
+    listener.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut listener = listener.spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(30);
+    // A connection that says nothing is given up by it when it is closed.
+    while std::net::TcpStream::connect(("127.0.0.1", port.parse::<u16>().unwrap())).is_err() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let out = env.rtrace(&words(&port, &[], &kills(PRODUCED as u32)));
+    kill(Pid::from_raw(listener.id() as i32), Signal::SIGINT).unwrap();
+    listener.wait().unwrap();
+    out.exits(0);
+    let [events, discarded, lost] = counts(&env);
+    assert_eq!((discarded, events + lost), (0, PRODUCED));
+    let mut files: Vec<PathBuf> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| fs::metadata(path).unwrap().len() > 100);
+    assert_eq!(files.len(), 1, "{files:?}");
+    assert_eq!(in_file(&env, &files[0]), events);
+    env.rtrace(&words(&port, &["-c", "-B", "rtrace-test-net"], "true")).exits(125);
+}
