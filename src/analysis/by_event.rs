@@ -62,6 +62,12 @@ impl<M: Clone> ByEvent<M> {
         self.common.event_id(self.abi, record.data)
     }
 
+    /// `common_flags`: in what context the record's code ran.
+    #[inline]
+    pub(super) fn flags(&self, record: &Record<'_>) -> u8 {
+        self.common.flags(self.abi, record.data)
+    }
+
     /// The task that was running.
     #[inline]
     pub(crate) fn task(&self, record: &Record<'_>) -> Pid {

@@ -31,6 +31,7 @@ mod syscalls;
 mod test_formats;
 mod together;
 mod wakeups;
+mod why;
 
 pub use cells::{Cell, CellPlan, Cells, bin, durations_of};
 pub use chains::{CallChains, Chain, ChainName};
@@ -47,15 +48,19 @@ pub use hist::{
 pub use in_order::{InOrder, Ordered};
 pub use interface::Analysis;
 pub use io::{BlockDevice, DeviceIo, Io, IoCounts, IoOperation, IoReport, IoRequests, LongestRequest};
-pub use irq::{CpuIrqs, HandlerKind, IrqCounts, IrqReport, IrqSource, Irqs, LongestIrq};
+pub use irq::{CpuIrqs, HandlerKind, HandlerSpan, IrqCounts, IrqReport, IrqSource, Irqs, LongestIrq};
 pub use log::Log;
 pub use mem::{Bytes, FunctionMemory, MemoryUse};
 pub use pairs::{KeyPart, PairReport, Pairs, Spot};
 pub use profile::{
     Hook, HookError, HookEvent, HookProblem, Profile, ProfiledEvent, ProfiledTask, StackNode, Times, Who,
 };
-pub use sched::{CpuSched, LongestWait, Missing, Sched, SchedCounts, SchedReport, TaskSched, TimeIn, Waker};
+pub use sched::{
+    CpuSched, CpuSpan, LongestWait, Missing, Sched, SchedCounts, SchedReport, SpanPlan, TaskSched, TaskSpan, TimeIn,
+    Wake, WakeContext, Waker,
+};
 pub use slices::{Slice, Slices, Thread};
 pub use syscalls::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, Syscalls, TaskSyscalls};
 pub use together::{Both, Perhaps, Several};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};
+pub use why::{Handler, Histories, History, LossSpan, Part, PartKind, critical_path};

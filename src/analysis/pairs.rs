@@ -8,6 +8,8 @@ use super::{Durations, InOrder};
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;
 use crate::units::{CpuId, Pid};
+use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Times from an event to the next one with the same key; an [`Analysis`](super::Analysis).
 ///
@@ -18,6 +20,8 @@ pub struct Pairs<'a> {
     from: Chosen<'a, Vec<KeyPart>>,
     to: Chosen<'a, Vec<KeyPart>>,
     limit: u64,
+    /// Tasks whose longest interval is looked for.
+    only: Option<Arc<HashSet<Pid>>>,
     /// The begin of each interval that is on, by key.
     open: Map<Vec<u8>, u64>,
     key: Vec<u8>,
@@ -26,7 +30,11 @@ pub struct Pairs<'a> {
 
 /// A part of the key of two events that belong together.
 #[derive(Clone, Copy, Debug)]
-pub struct KeyPart(Part);
+pub struct KeyPart {
+    part: Part,
+    /// It tells which task the event is about.
+    is_task: bool,
+}
 
 #[derive(Clone, Copy, Debug)]
 enum Part {
@@ -47,7 +55,8 @@ impl KeyPart {
             ("common_pid", None) => Part::Task,
             _ => return None,
         };
-        Some(KeyPart(part))
+        let is_task = matches!(part, Part::Task | Part::Number(_)) && (name == "pid" || name.ends_with("_pid"));
+        Some(KeyPart { part, is_task })
     }
 }
 
@@ -56,7 +65,7 @@ fn write_key(events: &Chosen<'_, Vec<KeyPart>>, parts: &[KeyPart], record: &Reco
     let abi = events.abi();
     key.clear();
     for part in parts {
-        let number = match part.0 {
+        let number = match part.part {
             Part::Cpu => i64::from(record.cpu.0),
             Part::Task => i64::from(events.task(record).0),
             Part::Number(number) => number.read_signed(abi, record.data),
@@ -69,6 +78,19 @@ fn write_key(events: &Chosen<'_, Vec<KeyPart>>, parts: &[KeyPart], record: &Reco
         };
         key.extend_from_slice(&number.to_le_bytes());
     }
+}
+
+/// The task that a key of these parts names, if one part does.
+fn task_of_key(parts: &[KeyPart], key: &[u8]) -> Option<Pid> {
+    let tasks = parts.iter().filter(|part| part.is_task).count();
+    // The parts before it are numbers, if there is nothing to be mistaken for one.
+    let place = parts.iter().position(|part| part.is_task).filter(|_| tasks == 1)?;
+    if parts.iter().take(place).any(|part| matches!(part.part, Part::Text(_))) {
+        return None;
+    }
+    let start = place.checked_mul(8)?;
+    let bytes = key.get(start..start.checked_add(8)?)?;
+    Some(Pid(i64::from_le_bytes(bytes.try_into().ok()?) as i32))
 }
 
 /// A place in a recording. Times are in the clock's unit (mostly nanoseconds).
@@ -100,6 +122,9 @@ pub struct PairReport {
     pub beyond: Option<Spot>,
     /// The longest; of several the first.
     pub longest: Option<Spot>,
+    /// The longest of the tasks that [`Pairs::of_tasks`] chooses, and the task it is about: the key's `pid` or `…_pid` if it
+    /// has one such part, else the task that was running at the end.
+    pub longest_of_tasks: Option<(Pid, Spot)>,
     /// First events that another first one of the same key followed.
     pub begun_again: u64,
     /// Second events without a first one.
@@ -113,12 +138,18 @@ pub struct PairReport {
 impl<'a> Pairs<'a> {
     /// Times from an event of `from` to one of `to` with an equal key. Notes the first that is longer than `limit`.
     pub fn new(from: Chosen<'a, Vec<KeyPart>>, to: Chosen<'a, Vec<KeyPart>>, limit: u64) -> Self {
-        Pairs { from, to, limit, open: Map::default(), key: Vec::new(), found: PairReport::default() }
+        Pairs { from, to, limit, only: None, open: Map::default(), key: Vec::new(), found: PairReport::default() }
     }
 
     /// Keeps the times by the cell of `plan` too.
     pub fn in_cells(mut self, plan: CellPlan) -> Self {
         self.found.times = Durations::in_cells(plan);
+        self
+    }
+
+    /// Notes the longest interval of these tasks too.
+    pub fn of_tasks(mut self, tasks: HashSet<Pid>) -> Self {
+        self.only = Some(Arc::new(tasks));
         self
     }
 
@@ -135,6 +166,14 @@ impl<'a> Pairs<'a> {
         found.times.add_at(at, time);
         if found.longest.is_none_or(|longest| longest.time() < time) {
             found.longest = Some(spot);
+        }
+        if let Some(only) = &self.only
+            && found.longest_of_tasks.is_none_or(|(_, longest)| longest.time() < time)
+        {
+            let task = task_of_key(parts, &self.key).unwrap_or_else(|| self.to.task(record));
+            if only.contains(&task) {
+                found.longest_of_tasks = Some((task, spot));
+            }
         }
         if time > self.limit && found.beyond.is_none() {
             found.beyond = Some(spot);

@@ -73,7 +73,7 @@ impl<'a> Parser<'a> {
         Diagnostic::new(self.label, self.scanner.text(), span, message)
     }
 
-    fn here(&self, message: impl Into<String>) -> Diagnostic {
+    pub(super) fn here(&self, message: impl Into<String>) -> Diagnostic {
         self.error(self.scanner.next_word(), message)
     }
 
@@ -284,7 +284,7 @@ impl<'a> Parser<'a> {
         Ok(inner)
     }
 
-    fn source(&mut self) -> Result<Source, Diagnostic> {
+    pub(super) fn source(&mut self) -> Result<Source, Diagnostic> {
         self.scanner.skip_space();
         let start = self.scanner.pos();
         let name = self.scanner.identifier();

@@ -121,7 +121,7 @@ impl<'f, 'a> Planner<'f, 'a> {
         Ok(Need { measure, missing: None, events: types.names() })
     }
 
-    fn pairs(&mut self, latency: &Latency, of: Named<'_>, limit: u64) -> Result<Need, Diagnostic> {
+    pub(super) fn pairs(&mut self, latency: &Latency, of: Named<'_>, limit: u64) -> Result<Need, Diagnostic> {
         let (from, to) = match (self.types(&latency.from, of)?, self.types(&latency.to, of)?) {
             (Ok(from), Ok(to)) => (from, to),
             (Err(missing), _) | (_, Err(missing)) => return Ok(Need { missing: Some(missing), ..Need::default() }),

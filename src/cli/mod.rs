@@ -57,6 +57,7 @@ mod trace_file;
 mod traced;
 mod trigger;
 mod usage;
+mod why;
 
 use clap::builder::Styles;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -97,6 +98,7 @@ enum Command {
     Listen(listen::Args),
     Mem(mem::Args),
     Analyze(analyze::Args),
+    Why(Box<why::Args>),
     Check(check::Args),
     Diff(diff::Args),
     Baseline(baseline::Args),
@@ -148,6 +150,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::List(args) => list::run(&args),
         Command::Mem(args) => mem::run(&args),
         Command::Analyze(args) => analyze::run(&args),
+        Command::Why(args) => why::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Baseline(args) => baseline::run(&args),

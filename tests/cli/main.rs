@@ -47,3 +47,4 @@ mod threads;
 mod trace_cmd;
 mod verbs;
 mod walk;
+mod why;

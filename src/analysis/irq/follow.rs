@@ -1,7 +1,7 @@
 //! Following handlers from entry to exit.
 
 use super::events::{Event, Events, HandlerKind};
-use super::report::{CpuIrqs, IrqCounts, IrqReport, IrqSource, LongestIrq};
+use super::report::{CpuIrqs, HandlerSpan, IrqCounts, IrqReport, IrqSource, LongestIrq};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
 use crate::analysis::{CellPlan, Durations, InOrder};
@@ -23,6 +23,9 @@ pub struct Irqs {
     /// Requests of work items that have not started.
     queued: Map<u64, u64>,
     counts: IrqCounts,
+    /// Runs to keep: those that have a point of time in common with the first to the second.
+    kept: Option<(u64, u64)>,
+    spans: Vec<HandlerSpan>,
 }
 
 /// All handlers so far.
@@ -67,12 +70,20 @@ impl Irqs {
             works: Map::default(),
             queued: Map::default(),
             counts: IrqCounts::default(),
+            kept: None,
+            spans: Vec::new(),
         }
     }
 
     /// Keeps durations by the cell of `plan` too.
     pub fn in_cells(mut self, plan: CellPlan) -> Self {
         self.sources.none = Durations::in_cells(plan);
+        self
+    }
+
+    /// Keeps runs as intervals too: those that have a point of time in common with `from` to `to`.
+    pub fn with_spans(mut self, from: u64, to: u64) -> Self {
+        self.kept = Some((from, to));
         self
     }
 
@@ -143,7 +154,12 @@ impl Irqs {
         }
         cpu.own[kind as usize] = cpu.own[kind as usize].saturating_add(own);
         cpu.runs[kind as usize] += 1;
+        let depth = if kind == HandlerKind::Work { 0 } else { cpu.stack.len() };
         let Some(source) = self.sources.all.get_mut(open.source) else { return };
+        if self.kept.is_some_and(|(from, to)| open.at <= to && at >= from) {
+            let (id, name) = (source.id, source.name.clone());
+            self.spans.push(HandlerSpan { kind, id, name, cpu: number, task, begin: open.at, end: at, depth });
+        }
         source.times.add_at(at, time);
         source.own = source.own.saturating_add(own);
         if source.longest.is_none_or(|longest| longest.time < time) {
@@ -206,6 +222,6 @@ impl InOrder for Irqs {
         sources.sort_by(|a, b| (a.kind, Reverse(a.own), a.id, &a.name).cmp(&(b.kind, Reverse(b.own), b.id, &b.name)));
         let cpus = self.cpus.into_iter().filter(|(_, cpu)| cpu.runs.iter().any(|runs| *runs > 0));
         let cpus = cpus.map(|(number, cpu)| CpuIrqs { cpu: number, own: cpu.own, runs: cpu.runs }).collect();
-        IrqReport { window: self.window, sources, cpus, counts, has_requests }
+        IrqReport { window: self.window, sources, cpus, counts, has_requests, spans: self.spans }
     }
 }

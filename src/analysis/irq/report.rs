@@ -2,7 +2,7 @@
 
 use super::events::HandlerKind;
 use crate::analysis::Durations;
-use crate::units::CpuId;
+use crate::units::{CpuId, Pid};
 
 /// Handlers of one buffer. All times are in the clock's unit (mostly nanoseconds).
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,29 @@ pub struct IrqReport {
     pub counts: IrqCounts,
     /// False if neither `softirq_raise` nor `workqueue_queue_work` is recorded: then there are no delays.
     pub has_requests: bool,
+    /// Runs as intervals, by their ends, as far as [`Irqs::with_spans`](super::Irqs::with_spans) keeps them.
+    pub spans: Vec<HandlerSpan>,
+}
+
+/// One run of a handler, in the clock's unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandlerSpan {
+    /// Its kind.
+    pub kind: HandlerKind,
+    /// As [`IrqSource::id`].
+    pub id: u64,
+    /// As [`IrqSource::name`].
+    pub name: Vec<u8>,
+    /// The CPU of the exit.
+    pub cpu: CpuId,
+    /// The task that was running at the exit; of a work item its worker.
+    pub task: Pid,
+    /// The entry.
+    pub begin: u64,
+    /// The exit.
+    pub end: u64,
+    /// Number of handlers on the CPU that it ran within; 0 of a work item.
+    pub depth: usize,
 }
 
 /// Events that are no part of an interval.

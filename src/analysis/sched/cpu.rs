@@ -1,5 +1,6 @@
 //! A CPU: what runs on it, and how many tasks wait for it.
 
+use super::spans::CpuLog;
 use crate::analysis::{CellPlan, Cells};
 use crate::units::Pid;
 
@@ -24,6 +25,8 @@ pub(super) struct Cpu {
     waiting_since: u64,
     /// Time (ns) by the number of tasks waiting for the CPU: the index is that number.
     pub(super) lengths: Vec<u64>,
+    /// What it ran, if that is kept.
+    pub(super) log: Option<Box<CpuLog>>,
 }
 
 impl Cpu {
@@ -43,13 +46,22 @@ impl Cpu {
             waiting: 0,
             waiting_since: at,
             lengths: Vec::new(),
+            log: None,
         }
+    }
+
+    /// Keeps what it runs as intervals, if there is something to keep them.
+    pub(super) fn logging(self, log: Option<Box<CpuLog>>) -> Self {
+        Cpu { log, ..self }
     }
 
     /// From `at` on `task` runs; `waited` is the time so far in which any task waited. (Where events were lost, `at` may lie
     /// before what it covers.)
     pub(super) fn run(&mut self, task: Option<Pid>, at: u64, waited: u64) {
         let lasted = at.saturating_sub(self.since);
+        if let Some(log) = &mut self.log {
+            log.end(self.current, self.since, at);
+        }
         let time = match self.current {
             None => &mut self.unknown,
             Some(Pid(0)) => {

@@ -2,6 +2,7 @@
 
 use super::cpu::Cpu;
 use super::report::{CpuSched, SchedCounts, SchedReport, TaskSched};
+use super::spans::{CpuLog, SpanPlan, TaskLog, Wake};
 use super::steps::{Left, Step, Steps};
 use super::task::{LongestWait, Task, TimeIn, Waker};
 use crate::abi::Abi;
@@ -18,6 +19,8 @@ use std::collections::BTreeMap;
 pub struct Sched {
     /// Cells to keep durations and times by too.
     plan: Option<CellPlan>,
+    /// Intervals to keep.
+    spans: Option<SpanPlan>,
     steps: Steps,
     has_io_wait: bool,
     window: Option<(u64, u64)>,
@@ -41,6 +44,7 @@ impl Sched {
         let io_wait = |format: &EventFormat| format.system == "sched" && format.name == "sched_stat_iowait";
         Sched {
             plan: None,
+            spans: None,
             has_io_wait: formats.clone().into_iter().any(io_wait),
             steps: Steps::new(formats, abi),
             window: None,
@@ -61,6 +65,12 @@ impl Sched {
         self
     }
 
+    /// Keeps states as intervals too, as far as `plan` says.
+    pub fn with_spans(mut self, plan: SpanPlan) -> Self {
+        self.spans = Some(plan);
+        self
+    }
+
     /// True if the formats have `sched_switch`, without which there is nothing to say.
     pub fn has_events(&self) -> bool {
         self.steps.have_switches()
@@ -69,9 +79,10 @@ impl Sched {
     /// The living task of a pid. One that is seen for the first time was there since the window's begin.
     fn task(&mut self, pid: Pid, comm: &[u8]) -> usize {
         let begin = self.window.map_or(0, |window| window.0);
-        let (tasks, plan) = (&mut self.tasks, self.plan);
+        let (tasks, plan, spans) = (&mut self.tasks, self.plan, &self.spans);
         *self.living.entry(pid).or_insert_with(|| {
-            tasks.push(Task::new(pid, comm, TimeIn::Unknown, begin, plan));
+            let log = spans.as_ref().and_then(|spans| TaskLog::new(spans, pid));
+            tasks.push(Task::new(pid, comm, TimeIn::Unknown, begin, plan).logging(log));
             tasks.len() - 1
         })
     }
@@ -91,8 +102,11 @@ impl Sched {
 
     fn cpu(&mut self, cpu: CpuId) -> &mut Cpu {
         let begin = self.window.map_or(0, |window| window.0);
-        let plan = self.plan;
-        self.cpus.entry(cpu).or_insert_with(|| Cpu::new(begin, plan))
+        let (plan, spans) = (self.plan, &self.spans);
+        self.cpus.entry(cpu).or_insert_with(|| {
+            let log = spans.as_ref().and_then(CpuLog::new);
+            Cpu::new(begin, plan).logging(log)
+        })
     }
 
     /// From `at` on `task` runs on `cpu`.
@@ -231,6 +245,9 @@ impl Sched {
     /// It runs on `cpu` from now on.
     fn arrive(&mut self, task: usize, cpu: CpuId) {
         let found = &mut self.tasks[task];
+        if let Some(log) = &mut found.log {
+            log.arrive(cpu);
+        }
         found.enter(Some(TimeIn::Run));
         found.migrations += u64::from(found.ran_on.is_some_and(|last| last != cpu));
         (found.cpu, found.ran_on) = (Some(cpu), Some(cpu));
@@ -254,22 +271,31 @@ impl Sched {
         match found.state {
             Some(TimeIn::Sleep | TimeIn::Blocked | TimeIn::Unknown) => {
                 let unknown = found.state == Some(TimeIn::Unknown);
+                let (pid, context) = (self.steps.current(record), self.steps.context(record));
+                let by = Waker { pid, cpu: record.cpu };
+                if let Some(log) = &mut found.log {
+                    log.wake(Wake { at, by, context });
+                }
                 found.leave(at);
                 found.wakeups += 1;
                 self.counts.wakeups += 1;
                 self.counts.censored += u64::from(unknown);
-                let waker = (self.steps.current(record), record.cpu);
-                self.tasks[task].waker = Some(waker);
+                self.tasks[task].waker = Some((pid, record.cpu));
+                self.tasks[task].woken_for = Some(target);
                 self.begin_wait(task, TimeIn::Wait, target, at);
                 self.cpu(target).wakeups += 1;
             }
             // The second event of a wakeup knows the CPU better.
             Some(TimeIn::Wait) => {
-                if let Some(first) = found.cpu.filter(|first| *first != target) {
-                    self.cpu(first).wakeups -= 1;
-                    self.cpu(target).wakeups += 1;
-                    self.change_queue(task, target, at);
+                if let Some(log) = &mut found.log {
+                    log.enqueue(TimeIn::Wait, found.since, at, Some(target));
                 }
+                if let Some(counted) = found.woken_for.replace(target).filter(|counted| *counted != target) {
+                    let wakeups = &mut self.cpu(counted).wakeups;
+                    *wakeups = wakeups.saturating_sub(1);
+                    self.cpu(target).wakeups += 1;
+                }
+                self.change_queue(task, target, at);
             }
             _ => self.counts.awake += 1,
         }
@@ -278,7 +304,11 @@ impl Sched {
     /// A task that waits is given to another CPU.
     fn change_queue(&mut self, task: usize, to: CpuId, at: u64) {
         if self.tasks[task].waits_for_a_cpu() && self.tasks[task].cpu != Some(to) {
-            if let Some(from) = self.tasks[task].cpu {
+            let found = &mut self.tasks[task];
+            if let (Some(log), Some(state)) = (&mut found.log, found.state) {
+                log.cut(state, found.since, at, found.cpu);
+            }
+            if let Some(from) = found.cpu {
                 self.cpu(from).wait(-1, at);
             }
             self.tasks[task].cpu = Some(to);
@@ -294,7 +324,8 @@ impl Sched {
             self.tasks[former].enter(None);
         }
         self.living.insert(child, self.tasks.len());
-        self.tasks.push(Task::new(child, comm, TimeIn::Sleep, at, self.plan));
+        let log = self.spans.as_ref().and_then(|spans| TaskLog::new(spans, child));
+        self.tasks.push(Task::new(child, comm, TimeIn::Sleep, at, self.plan).logging(log));
     }
 
     fn migrate(&mut self, pid: Pid, to: CpuId, at: u64) {
@@ -385,6 +416,7 @@ impl InOrder for Sched {
             switches: found.switches,
             wakeups: found.wakeups,
             queue: found.lengths,
+            spans: found.log.map(|log| log.spans).unwrap_or_default(),
         };
         SchedReport {
             window: self.window,

@@ -15,6 +15,7 @@
 mod cpu;
 mod follow;
 mod report;
+mod spans;
 mod steps;
 mod task;
 #[cfg(test)]
@@ -22,4 +23,5 @@ mod tests;
 
 pub use follow::Sched;
 pub use report::{CpuSched, SchedCounts, SchedReport, TaskSched};
+pub use spans::{CpuSpan, SpanPlan, TaskSpan, Wake, WakeContext};
 pub use task::{LongestWait, Missing, TimeIn, Waker};

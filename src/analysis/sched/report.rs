@@ -1,5 +1,6 @@
 //! The answer about tasks and CPUs.
 
+use super::spans::{CpuSpan, TaskSpan};
 use super::task::{LongestWait, Missing, Task, TimeIn};
 use crate::analysis::{Cells, Durations};
 use crate::units::{CpuId, Pid};
@@ -79,6 +80,8 @@ pub struct TaskSched {
     pub wakeups: u64,
     /// Of the blocked time, what the kernel says was waiting for I/O (`sched_stat_iowait`).
     pub io_wait: u64,
+    /// Its states as intervals in order, as far as a [`SpanPlan`](super::SpanPlan) keeps them.
+    pub spans: Vec<TaskSpan>,
 }
 
 /// A CPU's time.
@@ -102,6 +105,8 @@ pub struct CpuSched {
     pub wakeups: u64,
     /// Time during which 0, 1, 2 … tasks waited for it, the running one not counted.
     pub queue: Vec<u64>,
+    /// What it ran, as intervals in order, as far as a [`SpanPlan`](super::SpanPlan) keeps them.
+    pub spans: Vec<CpuSpan>,
 }
 
 impl TaskSched {
@@ -127,6 +132,7 @@ impl TaskSched {
             migrations: task.migrations,
             wakeups: task.wakeups,
             io_wait: task.io_wait,
+            spans: task.log.map(|log| log.spans).unwrap_or_default(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The scheduler's events as steps.
 
+use super::spans::WakeContext;
 use crate::abi::Abi;
 use crate::analysis::by_event::ByEvent;
 use crate::analysis::fields::{Number, Text};
@@ -7,6 +8,11 @@ use crate::event::Record;
 use crate::format::EventFormat;
 use crate::print_fmt::state_letters;
 use crate::units::{CpuId, Pid};
+
+/// Bits of `common_flags` (`TRACE_FLAG_*`, include/linux/trace_events.h).
+const HARD_IRQ: u8 = 0x08;
+const SOFT_IRQ: u8 = 0x10;
+const NMI: u8 = 0x40;
 
 /// The step of one event.
 #[derive(Clone, Copy, Debug)]
@@ -101,6 +107,15 @@ impl Steps {
     #[inline]
     pub(super) fn current(&self, record: &Record<'_>) -> Pid {
         self.0.task(record)
+    }
+
+    /// Where the code ran that the record is of.
+    pub(super) fn context(&self, record: &Record<'_>) -> WakeContext {
+        match self.0.flags(record) {
+            flags if flags & (HARD_IRQ | NMI) != 0 => WakeContext::HardIrq,
+            flags if flags & SOFT_IRQ != 0 => WakeContext::SoftIrq,
+            _ => WakeContext::Task,
+        }
     }
 
     pub(super) fn step<'a>(&self, record: &Record<'a>) -> Option<Step<'a>> {

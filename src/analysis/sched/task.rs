@@ -1,5 +1,6 @@
 //! A task: the state it is in, and the time it spent in each.
 
+use super::spans::TaskLog;
 use crate::analysis::{CellPlan, Cells, Durations};
 use crate::units::{CpuId, Pid};
 
@@ -90,6 +91,8 @@ pub(super) struct Task {
     pub(super) ran_on: Option<CpuId>,
     /// The waker of a wait: task and CPU.
     pub(super) waker: Option<(Pid, CpuId)>,
+    /// The CPU whose wakeup that counts as.
+    pub(super) woken_for: Option<CpuId>,
     pub(super) waits: Durations,
     /// Time on a CPU by cell.
     pub(super) run_cells: Option<Cells>,
@@ -102,6 +105,8 @@ pub(super) struct Task {
     pub(super) migrations: u64,
     pub(super) wakeups: u64,
     pub(super) io_wait: u64,
+    /// Its states as intervals, if they are kept.
+    pub(super) log: Option<Box<TaskLog>>,
 }
 
 impl Task {
@@ -118,6 +123,7 @@ impl Task {
             cpu: None,
             ran_on: None,
             waker: None,
+            woken_for: None,
             waits: none(),
             run_cells: plan.map(Cells::new),
             longest_wait: None,
@@ -129,7 +135,13 @@ impl Task {
             migrations: 0,
             wakeups: 0,
             io_wait: 0,
+            log: None,
         }
+    }
+
+    /// Keeps its states as intervals, if there is something to keep them.
+    pub(super) fn logging(self, log: Option<Box<TaskLog>>) -> Self {
+        Task { log, ..self }
     }
 
     pub(super) fn name(&mut self, comm: &[u8]) {
@@ -163,6 +175,9 @@ impl Task {
             cells.spread(self.since, at);
         }
         if self.state.is_some() {
+            if let Some(log) = &mut self.log {
+                log.end(state, self.since, at, self.cpu);
+            }
             self.times[state as usize] = self.times[state as usize].saturating_add(lasted);
         }
         self.since = self.since.max(at);

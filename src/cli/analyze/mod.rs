@@ -11,7 +11,7 @@ mod sched;
 pub(super) mod syscalls;
 pub(super) mod table;
 pub(super) mod unit;
-mod words;
+pub(super) mod words;
 
 use super::exit::{Exit, Failure};
 use super::query::{self, Events, WindowArgs};

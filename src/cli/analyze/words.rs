@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 /// A number with its noun.
-pub(super) fn many(count: u64, noun: &str) -> String {
+pub(in crate::cli) fn many(count: u64, noun: &str) -> String {
     match (count, noun) {
         (1, _) => format!("1 {noun}"),
         (_, "switch") => format!("{count} switches"),
@@ -12,7 +12,7 @@ pub(super) fn many(count: u64, noun: &str) -> String {
 }
 
 /// `part` of `whole` in per cent with one decimal.
-pub(super) fn percent(part: u64, whole: u64) -> String {
+pub(in crate::cli) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { "-".to_owned() } else { format!("{:.1}", part as f64 * 100.0 / whole as f64) }
 }
 

@@ -53,6 +53,7 @@ pub(super) const GROUPS: &[Group] = &[
         title: "Analyse",
         commands: &[
             Entry("analyze", FILES, NOTHING),
+            Entry("why", FILES, NOTHING),
             Entry("check", FILES, "nothing but the reports asked for"),
             Entry("diff", "recordings, or summaries of them", "nothing but the reports asked for"),
             Entry("baseline", "recordings, or summaries of them", "OUT, of `save` and `compare --update`"),

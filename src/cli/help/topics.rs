@@ -47,6 +47,11 @@ pub(crate) const TOPICS: &[Topic] = &[
         text: include_str!("../../../docs/reference/analyses.md"),
     },
     Topic {
+        name: "why",
+        about: "How `rtrace why` takes an interval apart, and what each part means",
+        text: include_str!("../../../docs/reference/why.md"),
+    },
+    Topic {
         name: "assertions",
         about: "The language of `rtrace check`, and what its verdicts mean",
         text: include_str!("../../../docs/reference/assertions.md"),

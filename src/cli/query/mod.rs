@@ -14,7 +14,7 @@ mod window;
 pub(crate) use answer::{answer, one_buffer};
 pub(crate) use events::Events;
 pub(crate) use input::Input;
-pub(crate) use window::WindowArgs;
+pub(crate) use window::{Moment, WindowArgs};
 
 use super::exit::Failure;
 use filters::Filters;

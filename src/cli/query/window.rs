@@ -45,6 +45,50 @@ impl TimeSpec {
     }
 }
 
+/// A single point of time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment(TimeSpec);
+
+impl Moment {
+    /// As printed, or `+TIME`, `-TIME`: from the start, from the end.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        time_spec(text).map(Moment)
+    }
+
+    /// The point in these files' time.
+    pub(crate) fn resolve(self, query: &Query<'_>) -> Result<u64, Failure> {
+        Ok(Clock::of(query, [self.0])?.point(self.0)?)
+    }
+}
+
+/// What turns points of time as the user gave them into those of files.
+struct Clock {
+    start: u64,
+    end: u64,
+    in_ticks: bool,
+}
+
+impl Clock {
+    /// The clock of these files, for some points.
+    fn of(query: &Query<'_>, specs: impl IntoIterator<Item = TimeSpec>) -> Result<Self, Failure> {
+        let relative = specs.into_iter().any(|spec| !matches!(spec, TimeSpec::At { .. }));
+        let span = if relative { query.span()? } else { None };
+        let (start, end) = span.map_or((0, 0), |(start, end)| (start.0, end.0));
+        Ok(Clock { start, end, in_ticks: query.sources().iter().any(|source| source.in_ticks) })
+    }
+
+    fn point(&self, spec: TimeSpec) -> anyhow::Result<u64> {
+        match spec {
+            TimeSpec::At { ticks, .. } if self.in_ticks => {
+                ticks.ok_or_else(|| anyhow!("the trace clock counts ticks: a time must be a whole number of them"))
+            }
+            TimeSpec::At { nanos, .. } => Ok(nanos),
+            TimeSpec::FromStart(span) => Ok(self.start.saturating_add(span)),
+            TimeSpec::FromEnd(span) => Ok(self.end.saturating_sub(span)),
+        }
+    }
+}
+
 fn nanos(text: &str) -> Result<u64, String> {
     let time = parse_duration(text).map_err(|e| e.to_string())?;
     u64::try_from(time.as_nanos()).map_err(|_| format!("`{text}` is too long"))
@@ -94,18 +138,8 @@ impl WindowArgs {
     /// The window in these files' time.
     pub(crate) fn resolve(&self, query: &Query<'_>) -> Result<Window, Failure> {
         let specs = [self.since, self.until, self.around.map(|a| a.0)];
-        let relative = specs.iter().flatten().any(|s| !matches!(s, TimeSpec::At { .. }));
-        let span = if relative { query.span()? } else { None };
-        let (start, end) = span.map_or((0, 0), |(start, end)| (start.0, end.0));
-        let in_ticks = query.sources().iter().any(|s| s.in_ticks);
-        let point = |spec: TimeSpec| match spec {
-            TimeSpec::At { ticks, .. } if in_ticks => {
-                ticks.ok_or_else(|| anyhow!("the trace clock counts ticks: a time must be a whole number of them"))
-            }
-            TimeSpec::At { nanos, .. } => Ok(nanos),
-            TimeSpec::FromStart(span) => Ok(start.saturating_add(span)),
-            TimeSpec::FromEnd(span) => Ok(end.saturating_sub(span)),
-        };
+        let clock = Clock::of(query, specs.into_iter().flatten())?;
+        let point = |spec| clock.point(spec);
         if let Some((middle, width)) = self.around {
             let middle = point(middle)?;
             let (since, until) = (middle.saturating_sub(width), middle.saturating_add(width));

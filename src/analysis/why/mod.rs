@@ -1,0 +1,24 @@
+//! The critical path of one interval of a task: who ran, who was waited for, and in which interrupt. `rtrace help why` has
+//! the definitions.
+//!
+//! ```text
+//!   interval   |----- asleep -----|--- wait ---|-- run --|       the task's states, end to end
+//!                     |                 |           |
+//!                     | what its waker  | what the  | the interrupts
+//!                     v did meanwhile   v CPU ran   v within
+//!              |--- run ---|- wait -|   X | idle    |irq|
+//! ```
+//!
+//! Every part is cut into smaller ones that follow each other without a gap, so that the leaves of the tree add up to the
+//! interval exactly. What no event tells is a part too: it is unknown.
+
+mod history;
+mod part;
+mod path;
+
+#[cfg(test)]
+mod tests;
+
+pub use history::{Histories, History, LossSpan};
+pub use part::{Handler, Part, PartKind};
+pub use path::critical_path;

@@ -1,0 +1,134 @@
+//! The answer of `rtrace why`, whatever it is printed as.
+
+use crate::cli::analyze::unit::Unit;
+use crate::cli::check::names::RecordingNames;
+use crate::cli::query::Input;
+use rtrace::analysis::{Handler, History, Part};
+use rtrace::assertion::Names;
+use rtrace::trace_dat::Buffer;
+use rtrace::units::Pid;
+
+/// The interval that is taken apart, in the clock's unit.
+pub(super) struct Interval {
+    pub(super) pid: Pid,
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    pub(super) kind: Kind,
+    /// Others that were not chosen, in words.
+    pub(super) note: Option<String>,
+}
+
+/// What it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Around a time.
+    Around(u64),
+    /// From a wakeup to the switch.
+    Wakeup,
+    /// A system call, by its name.
+    Syscall(String),
+    /// A pair of events, by its text.
+    Pair(String),
+}
+
+/// One interval, taken apart.
+pub(super) struct Found<'e> {
+    pub(super) input: &'e Input,
+    pub(super) buffer: &'e Buffer,
+    pub(super) unit: Unit,
+    pub(super) interval: Interval,
+    pub(super) history: History,
+    pub(super) parts: Vec<Part>,
+    pub(super) depth: usize,
+}
+
+impl Found<'_> {
+    /// The time of the whole interval.
+    pub(super) fn time(&self) -> u64 {
+        self.interval.end.saturating_sub(self.interval.begin)
+    }
+
+    /// Time of which not even the task's own state is known.
+    pub(super) fn unknown(&self) -> u64 {
+        let is_unknown = |part: &&Part| part.kind == rtrace::analysis::PartKind::Unknown;
+        self.parts.iter().filter(is_unknown).map(Part::time).sum()
+    }
+
+    /// True if something is known, and nothing was lost.
+    pub(super) fn is_certain(&self) -> bool {
+        let nothing = self.time() > 0 && self.unknown() == self.time();
+        self.history.losses.is_empty() && !nothing
+    }
+
+    /// The name of a task.
+    pub(super) fn comm(&self, pid: Pid) -> String {
+        let named = self.history.comm(pid).or_else(|| self.input.symbols.comms.get(pid));
+        match (pid.0, named) {
+            (0, _) => "idle".to_owned(),
+            (_, Some(name)) => String::from_utf8_lossy(name).into_owned(),
+            (_, None) => "?".to_owned(),
+        }
+    }
+
+    /// The name of a handler.
+    pub(super) fn handler(&self, handler: &Handler) -> String {
+        let source = rtrace::analysis::IrqSource {
+            kind: handler.kind,
+            id: handler.id,
+            name: handler.name.clone(),
+            times: Default::default(),
+            own: 0,
+            delays: Default::default(),
+            longest: None,
+        };
+        RecordingNames::of(self.input).handler(&source)
+    }
+
+    /// The command that shows the events from `begin` to `end`.
+    pub(super) fn report(&self, begin: u64, end: u64) -> String {
+        let point = |at| self.unit.point(at);
+        format!("rtrace report {} --since {} --until {}", self.path(), point(begin), point(end))
+    }
+
+    /// The command that shows the events around `at`.
+    pub(super) fn around(&self, at: u64) -> String {
+        let width = if self.unit == Unit::Ticks { "" } else { "±20us" };
+        format!("rtrace report {} --around {}{width}", self.path(), self.unit.point(at))
+    }
+
+    fn path(&self) -> String {
+        let path = self.input.path.to_string_lossy();
+        let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,:@".contains(c);
+        match path.chars().all(plain) && !path.starts_with('-') {
+            true => path.into_owned(),
+            false => format!("-i '{}'", path.replace('\'', "'\\''")),
+        }
+    }
+
+    /// Sentences that the numbers need to be understood.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = self.interval.note.iter().cloned().collect();
+        if !self.history.losses.is_empty() {
+            notes.push(
+                "events were lost within: what is not known of that time is unknown, and so are wakeups".to_owned(),
+            );
+        }
+        if !self.history.has_wakeups {
+            notes.push("no wakeups are recorded: who woke a task is not known".to_owned());
+        } else if !self.input.formats().any(|format| format.system == "sched" && format.name == "sched_waking") {
+            notes.push("sched_waking is not recorded: a wakeup from another CPU may show as an interrupt's".to_owned());
+        }
+        if !self.history.has_handlers {
+            notes.push(
+                "no interrupts are recorded: their time counts as that of the task that they interrupt".to_owned(),
+            );
+        }
+        let counts = self.history.counts;
+        if counts.contradictions > 0 || counts.missed_wakeups > 0 && self.history.has_wakeups {
+            notes.push(
+                "in the recording events are missing that nothing says were lost (`rtrace analyze sched`)".to_owned(),
+            );
+        }
+        notes
+    }
+}

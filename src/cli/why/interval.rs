@@ -1,0 +1,141 @@
+//! The interval to take apart: a first pass over the events, or two.
+
+use super::found::{Interval, Kind};
+use super::pids::pids;
+use super::{Args, Worst};
+use crate::cli::check::names::RecordingNames;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::{Events, Input};
+use anyhow::anyhow;
+use rtrace::analysis::{Sched, SchedReport, SpanPlan, Syscalls, TaskSched, TaskSpan, TimeIn};
+use rtrace::assertion::{Names, Pair};
+use rtrace::events::glob_matches;
+use rtrace::format::EventFormat;
+use rtrace::recording::Query;
+use rtrace::units::Pid;
+use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+pub(super) fn find(args: &Args, events: &Events<'_>, query: &Query<'_>) -> Result<Interval, Failure> {
+    let input = &events.inputs[0];
+    let formats: Vec<&EventFormat> = input.formats().collect();
+    let sched = Sched::new(formats.iter().copied(), input.trace.abi);
+    if !sched.has_events() {
+        return Err(lacking(input, "holds no sched_switch", "sched,irq"));
+    }
+    let (report, _) = query.analyse(sched.clone())?;
+    if report.counts.switches == 0 {
+        return Err(lacking(input, "holds no sched_switch in this window", "sched,irq"));
+    }
+    let tasks = pids(args, input, &report)?;
+    match (args.at, args.worst) {
+        (Some(at), _) => around(args, input, query, sched, tasks, at.resolve(query)?),
+        (None, Some(Worst::Syscall)) => syscall(args, input, query, tasks),
+        (None, Some(Worst::Pair)) => match &args.pair {
+            Some(pair) => longest_pair(args, input, query, tasks, pair),
+            None => Err(anyhow!("--worst pair needs --pair").into()),
+        },
+        (None, Some(Worst::Wakeup) | None) => wakeup(args, input, &report, &tasks),
+    }
+}
+
+/// The error that nothing is there to be explained.
+fn lacking(input: &Input, what: &str, purpose: &str) -> Failure {
+    let error = anyhow!("{} {what}", input.path.display());
+    Failure::new(Exit::Failed, error).hint(format!("`rtrace record --for {purpose}` records what is needed."))
+}
+
+fn wakeup(args: &Args, input: &Input, report: &SchedReport, tasks: &HashSet<Pid>) -> Result<Interval, Failure> {
+    if !report.has_wakeups {
+        return Err(lacking(input, "holds no wakeups", "sched,irq"));
+    }
+    let of_tasks = report.tasks.iter().filter(|task| tasks.contains(&task.pid));
+    let waits = of_tasks.filter_map(|task| Some((task.pid, task.longest_wait?)));
+    let longest = waits.max_by_key(|(pid, wait)| (wait.time, Reverse((wait.at, pid.0))));
+    let Some((pid, wait)) = longest else {
+        let error = anyhow!("no wait of {} after a wakeup begins and ends in {}", args.task, input.path.display());
+        return Err(Failure::new(Exit::Failed, error));
+    };
+    let begin = wait.at.saturating_sub(wait.time);
+    Ok(Interval { pid, begin, end: wait.at, kind: Kind::Wakeup, note: None })
+}
+
+fn around(
+    args: &Args,
+    input: &Input,
+    query: &Query<'_>,
+    sched: Sched,
+    tasks: HashSet<Pid>,
+    at: u64,
+) -> Result<Interval, Failure> {
+    let plan = SpanPlan { from: 0, to: u64::MAX, only: Some(Arc::new(tasks)) };
+    let (report, _) = query.analyse(sched.with_spans(plan))?;
+    let mut found: Vec<(Pid, u64, u64)> =
+        report.tasks.iter().filter_map(|task| episode(task, at).map(|(begin, end)| (task.pid, begin, end))).collect();
+    found.sort_by_key(|(pid, begin, end)| (Reverse(end.saturating_sub(*begin)), pid.0));
+    let Some(&(pid, begin, end)) = found.first() else {
+        let error = anyhow!("{} does not say what {} did at that time", input.path.display(), args.task);
+        return Err(Failure::new(Exit::Failed, error));
+    };
+    let others = found.len().saturating_sub(1);
+    let note = (others > 0).then(|| format!("of {} tasks of that name the one with the longest interval", found.len()));
+    Ok(Interval { pid, begin, end, kind: Kind::Around(at), note })
+}
+
+/// The time off the CPU around `at`, or the time on it.
+fn episode(task: &TaskSched, at: u64) -> Option<(u64, u64)> {
+    let place = task.spans.iter().position(|span| span.begin <= at && at < span.end);
+    let place = place.or_else(|| task.spans.iter().position(|span| span.begin <= at && at == span.end))?;
+    let (before, after) = task.spans.split_at(place);
+    let (span, after) = after.split_first()?;
+    let is_off = |span: &&TaskSpan| span.state != TimeIn::Run;
+    if !is_off(&span) {
+        return Some((span.begin, span.end));
+    }
+    let begin = before.iter().rev().take_while(is_off).last().map_or(span.begin, |span| span.begin);
+    let end = after.iter().take_while(is_off).last().map_or(span.end, |span| span.end);
+    Some((begin, end))
+}
+
+fn syscall(args: &Args, input: &Input, query: &Query<'_>, tasks: HashSet<Pid>) -> Result<Interval, Failure> {
+    let syscalls = Syscalls::new(input.formats(), input.trace.abi);
+    if !syscalls.has_events() {
+        return Err(lacking(input, "holds no system calls", "sched,irq,syscalls"));
+    }
+    let (report, _) = query.analyse(syscalls.of_tasks(tasks))?;
+    let names = RecordingNames::of(input);
+    let named = report.calls.iter().map(|call| {
+        let name = call.name.clone().or_else(|| names.syscall(call.number));
+        (name.unwrap_or_else(|| format!("number {}", call.number)), call.longest)
+    });
+    let is_wanted = |name: &str| args.call.is_empty() || args.call.iter().any(|glob| glob_matches(glob, name));
+    let found = named.filter(|(name, _)| is_wanted(name)).filter_map(|(name, longest)| Some((name, longest?)));
+    let Some((name, longest)) = found.max_by_key(|(_, longest)| (longest.time, Reverse(longest.at))) else {
+        let error = anyhow!("{} holds no whole system call of {}", input.path.display(), args.task);
+        return Err(Failure::new(Exit::Failed, error));
+    };
+    let end = longest.at.saturating_add(longest.time);
+    Ok(Interval { pid: longest.pid, begin: longest.at, end, kind: Kind::Syscall(name), note: None })
+}
+
+fn longest_pair(
+    args: &Args,
+    input: &Input,
+    query: &Query<'_>,
+    tasks: HashSet<Pid>,
+    pair: &Pair,
+) -> Result<Interval, Failure> {
+    let formats: Vec<&EventFormat> = input.formats().collect();
+    let pairs = pair.pairs(&formats, input.trace.abi, &input.symbols.comms).map_err(|error| {
+        let hints = error.hints().to_vec();
+        hints.into_iter().fold(Failure::new(Exit::Usage, anyhow!("{error}")), Failure::hint)
+    })?;
+    let pairs = pairs.map_err(|missing| Failure::new(Exit::Failed, anyhow!("{}: {missing}", input.path.display())))?;
+    let (report, _) = query.analyse(pairs.of_tasks(tasks))?;
+    let Some((pid, spot)) = report.longest_of_tasks else {
+        let error = anyhow!("{} holds no such pair of {}", input.path.display(), args.task);
+        return Err(Failure::new(Exit::Failed, error));
+    };
+    Ok(Interval { pid, begin: spot.begin, end: spot.at, kind: Kind::Pair(pair.text.clone()), note: None })
+}

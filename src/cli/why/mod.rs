@@ -1,0 +1,112 @@
+//! `rtrace why`.
+
+mod found;
+mod interval;
+mod json;
+mod pids;
+mod sentence;
+mod text;
+
+use super::analyze::FileArgs;
+use super::analyze::unit::Unit;
+use super::exit::{Exit, Failure};
+use super::query::{Events, Moment, one_buffer};
+use found::{Found, Interval};
+use rtrace::analysis::{Histories, critical_path};
+use rtrace::assertion::Pair;
+use rtrace::recording::Query;
+use rtrace::trace_dat::Buffer;
+
+/// Say why a task was late: who ran, who was waited for, and in which interrupt
+///
+/// Takes one interval of a task apart: the wait around a time, or the longest one. The parts follow each other without a gap
+/// and add up to it exactly; what no event tells is unknown. `rtrace help why` defines them.
+#[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("interval").required(true).args(["at", "worst"]))]
+#[command(after_help = "\
+EXAMPLES:
+  rtrace record --for sched,irq -- make; rtrace why '*' --worst wakeup
+  rtrace why 1234 run.dat --at 2128.9931
+  rtrace record --for sched,irq,syscalls -- ls; rtrace why ls --worst syscall
+  rtrace why nginx --worst pair --pair 'latency(sched:sched_waking, sched:sched_switch, pid=next_pid)'")]
+pub(crate) struct Args {
+    /// The task: its pid, or its name, which may be a glob
+    #[arg(value_name = "TASK")]
+    task: String,
+    #[command(flatten)]
+    file: FileArgs,
+    /// The time off its CPU around this time; or, if it ran then, the time on it (as printed; +TIME, -TIME: of start, end)
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = Moment::parse)]
+    at: Option<Moment>,
+    /// The longest such interval
+    #[arg(long, value_name = "KIND", value_enum)]
+    worst: Option<Worst>,
+    /// With --worst syscall: only calls of this name; may be a glob and be given several times
+    #[arg(long, value_name = "NAME")]
+    call: Vec<String>,
+    /// With --worst pair: the events, as assertions have them
+    #[arg(long, value_name = "latency(FROM, TO, KEY)", value_parser = pair, required_if_eq("worst", "pair"))]
+    pair: Option<Pair>,
+    /// Number of wakers that are followed, each from the one it woke
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    depth: usize,
+    /// Number of lines to show of each part's parts; the longest are shown, 0 for all
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    top: usize,
+    /// Buffer to look at, if several hold events; the empty name for the top buffer
+    #[arg(long, value_name = "NAME")]
+    buffer: Option<String>,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+/// The interval of which the longest is looked for.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Worst {
+    /// From its wakeup to its CPU
+    Wakeup,
+    /// A system call
+    Syscall,
+    /// From one event to another (--pair)
+    Pair,
+}
+
+fn pair(text: &str) -> Result<Pair, String> {
+    Pair::parse(text).map_err(|error| {
+        let hints: String = error.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
+        format!("\n{error}{hints}")
+    })
+}
+
+/// The deepest chain of wakers that is followed.
+const DEEPEST: usize = 32;
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    args.file.answer(|events, out| {
+        let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
+        let interval = interval::find(args, events, &query)?;
+        let found = explain(args, events, &query, buffer, interval)?;
+        match args.json {
+            true => writeln!(out, "{:#}", json::document(&found))?,
+            false => text::write(&found, args.top, out)?,
+        }
+        Ok(if found.is_certain() { Exit::Success } else { Exit::Incomplete })
+    })
+}
+
+fn explain<'e>(
+    args: &Args,
+    events: &'e Events<'_>,
+    query: &Query<'_>,
+    buffer: &'e Buffer,
+    interval: Interval,
+) -> Result<Found<'e>, Failure> {
+    let input = &events.inputs[0];
+    let formats: Vec<_> = input.formats().collect();
+    let ends = (interval.begin, interval.end);
+    let (history, _) = query.analyse(Histories::new(formats, input.trace.abi, ends))?;
+    let parts = critical_path(&history, interval.pid, ends, args.depth.min(DEEPEST));
+    let unit = Unit::of(query.sources().iter().any(|source| source.in_ticks));
+    Ok(Found { input, buffer, unit, interval, history, parts, depth: args.depth.min(DEEPEST) })
+}

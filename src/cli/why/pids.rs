@@ -1,0 +1,31 @@
+//! The tasks that a name means.
+
+use super::Args;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::Input;
+use anyhow::anyhow;
+use rtrace::analysis::SchedReport;
+use rtrace::events::glob_matches;
+use rtrace::units::Pid;
+use std::collections::HashSet;
+
+/// Tasks by pid or name: the names that the scheduler's events give last, and those that the recording keeps.
+pub(super) fn pids(args: &Args, input: &Input, sched: &SchedReport) -> Result<HashSet<Pid>, Failure> {
+    let known = |pid: Pid| sched.tasks.iter().any(|task| task.pid == pid);
+    if let Ok(pid) = args.task.parse().map(Pid) {
+        if pid.0 != 0 && known(pid) {
+            return Ok(HashSet::from([pid]));
+        }
+        let error = anyhow!("{} has no event of task {}", input.path.display(), args.task);
+        return Err(Failure::new(Exit::Failed, error));
+    }
+    let is_it = |name: &[u8]| glob_matches(&args.task, &String::from_utf8_lossy(name));
+    let of_events = sched.tasks.iter().filter(|task| is_it(&task.comm)).map(|task| task.pid);
+    let kept = input.symbols.comms.pids().filter(|pid| input.symbols.comms.get(*pid).is_some_and(is_it));
+    let found: HashSet<Pid> = of_events.chain(kept.filter(|pid| known(*pid))).filter(|pid| pid.0 != 0).collect();
+    if found.is_empty() {
+        let error = anyhow!("{} has no event of a task named {}", input.path.display(), args.task);
+        return Err(Failure::new(Exit::Failed, error).hint("`rtrace analyze sched FILE` lists the tasks."));
+    }
+    Ok(found)
+}

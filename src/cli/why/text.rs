@@ -1,0 +1,131 @@
+//! `rtrace why` as text: a tree with a line for each part.
+
+use super::found::Found;
+use crate::cli::analyze::words::{many, percent};
+use crate::cli::exit::Failure;
+use rtrace::analysis::{Part, PartKind};
+use std::cmp::Reverse;
+use std::io::Write;
+
+/// A line of the tree.
+struct Row {
+    /// From the interval's begin; of several parts together none.
+    offset: Option<u64>,
+    time: u64,
+    text: String,
+}
+
+pub(super) fn write(found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    writeln!(out, "{}", found.headline())?;
+    for note in found.notes() {
+        writeln!(out, "Note: {note}")?;
+    }
+    let mut rows = Vec::new();
+    add(found, None, &found.parts, top, "", &mut rows);
+    let (unit, whole) = (found.unit, found.time());
+    let cells = rows.into_iter().map(|row| {
+        let offset = row.offset.map_or_else(|| "...".to_owned(), |offset| format!("+{}", unit.short(offset)));
+        [offset, unit.short(row.time), percent(row.time, whole), row.text]
+    });
+    let heading = [format!("at {}", unit.short_name()), unit.short_name().to_owned(), "%".to_owned(), String::new()];
+    let cells: Vec<[String; 4]> = std::iter::once(heading).chain(cells).collect();
+    let width = |column: usize| cells.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let (first, second, third) = (width(0), width(1), width(2));
+    writeln!(out)?;
+    for [offset, time, share, text] in &cells {
+        let line = format!("{offset:>first$}  {time:>second$}  {share:>third$}  {text}");
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    writeln!(out, "\nThe events")?;
+    writeln!(out, "  {}", found.report(found.interval.begin, found.interval.end))?;
+    if let Some(at) = longest_sleep(&found.parts) {
+        writeln!(out, "  {}", found.around(at))?;
+    }
+    Ok(())
+}
+
+/// The wakeup that ended the longest sleep.
+fn longest_sleep(parts: &[Part]) -> Option<u64> {
+    let woken = parts.iter().filter_map(|part| match &part.kind {
+        PartKind::Sleep { wake: Some(wake), .. } => Some((part.time(), wake.at)),
+        _ => None,
+    });
+    woken.max_by_key(|(time, at)| (*time, Reverse(*at))).map(|(_, at)| at)
+}
+
+/// Lines of what is left out show what can be seen at all: a thousandth of the interval.
+const LEAST: u64 = 1000;
+
+fn add(found: &Found<'_>, outer: Option<&Part>, parts: &[Part], top: usize, indent: &str, rows: &mut Vec<Row>) {
+    let is_long = |part: &Part| is_long_time(part.time(), found.time(), top);
+    // Of a part that is nearly all its own time, the interruptions are not worth a line.
+    let is_own = |part: &Part| outer.is_some_and(|outer| outer.kind == part.kind);
+    if parts.iter().all(|part| is_own(part) || !is_long(part)) && outer.is_some_and(is_long) {
+        return;
+    }
+    let mut groups = groups(parts, top);
+    groups.sort_by_key(|group| (Reverse(group.time), group.first));
+    let shown = groups.iter().take_while(|group| is_long_time(group.time, found.time(), top)).count();
+    let hidden = groups.split_off(if top == 0 { shown } else { shown.min(top) });
+    groups.sort_by_key(|group| group.first);
+    for (place, group) in groups.iter().enumerate() {
+        let part = &parts[group.first];
+        let (branch, below) = branches(outer.is_none(), place + 1 == groups.len() && hidden.is_empty());
+        let mut text = format!("{indent}{branch}{}", found.sentence(part, outer));
+        if group.count > 1 {
+            text.push_str(&format!(", {} times", group.count));
+        }
+        let offset = (group.count == 1).then(|| part.begin - found.interval.begin);
+        rows.push(Row { offset, time: group.time, text });
+        if group.count == 1 {
+            add(found, Some(part), &part.parts, top, &format!("{indent}{below}"), rows);
+        }
+    }
+    let parts: usize = hidden.iter().map(|group| group.count).sum();
+    if parts > 0 {
+        let (branch, _) = branches(outer.is_none(), true);
+        let time = hidden.iter().map(|group| group.time).sum();
+        let text = format!("{indent}{branch}{} (`--top 0` shows all)", many(parts as u64, "shorter part"));
+        rows.push(Row { offset: None, time, text });
+    }
+}
+
+fn is_long_time(time: u64, whole: u64, top: usize) -> bool {
+    top == 0 || time.saturating_mul(LEAST) >= whole
+}
+
+/// Parts of one kind, shown on one line.
+struct Group {
+    /// The first one.
+    first: usize,
+    count: usize,
+    time: u64,
+}
+
+/// Each part by itself; if there are more than `top`, those of the same kind together, but for sleeps, of which each has
+/// another reason.
+fn groups(parts: &[Part], top: usize) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    let together = top > 0 && parts.len() > top;
+    let is_alone = |part: &Part| matches!(part.kind, PartKind::Sleep { .. });
+    for (number, part) in parts.iter().enumerate() {
+        let known = groups.iter_mut().find(|group| together && !is_alone(part) && parts[group.first].kind == part.kind);
+        match known {
+            Some(group) => {
+                group.count += 1;
+                group.time += part.time();
+            }
+            None => groups.push(Group { first: number, count: 1, time: part.time() }),
+        }
+    }
+    groups
+}
+
+/// What stands before a part, and before those below it.
+fn branches(is_outermost: bool, is_last: bool) -> (&'static str, &'static str) {
+    match (is_outermost, is_last) {
+        (true, _) => ("", ""),
+        (false, true) => ("└─ ", "   "),
+        (false, false) => ("├─ ", "│  "),
+    }
+}
