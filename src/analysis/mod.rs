@@ -26,6 +26,7 @@ mod pairs;
 mod profile;
 mod sched;
 mod slices;
+pub(crate) mod stacks;
 mod syscalls;
 #[cfg(test)]
 mod test_formats;

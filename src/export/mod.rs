@@ -1,6 +1,5 @@
 //! Output formats: each is an [`Exporter`], which a query drives.
 
-mod addresses;
 mod columns;
 mod csv;
 mod ctf;

@@ -2,10 +2,9 @@
 //! with their fields.
 
 use super::Unfolded;
-use super::calls::{Change, Task};
 use super::names;
 use super::reader::{FlameBuffer, Reader};
-use super::walk::{Rest, Walk};
+use crate::analysis::stacks::{Change, Frame, Rest, Task, Walk};
 use crate::event::{Consumed, Record, TypedEvent};
 use crate::export::Exporter;
 use crate::export::json::json_value;
@@ -80,7 +79,7 @@ impl<'t> Chrome<'t> {
 
     fn change(&self, state: &mut Lines<'_>, task: Task, change: Change, time: u64, out: &mut Vec<u8>) {
         match change {
-            Change::Open(frame) => {
+            Change::Open(frame) | Change::Away(frame) => {
                 self.open(state, "B", task, time, out);
                 let mut name = Vec::new();
                 names::frame(&self.buffers[task.buffer].what, frame, &mut name);
@@ -101,7 +100,7 @@ impl<'t> Chrome<'t> {
         out: &mut Vec<u8>,
     ) -> bool {
         let reader = &self.buffers[record.buffer];
-        let id = usize::from(reader.head(record).id);
+        let id = usize::from(reader.events.head(record).id);
         let Some(Some(kind)) = self.types[record.buffer].get(id) else { return false };
         self.open(state, "i", task, record.timestamp.0, out);
         out.extend_from_slice(b",\"s\":\"t\",\"cat\":");
@@ -118,7 +117,7 @@ impl<'t> Chrome<'t> {
             out.extend_from_slice(b",\"stack\":[");
             for (index, address) in stack.iter().enumerate() {
                 let mut name = Vec::new();
-                names::frame(&reader.what, super::calls::Frame::Function(*address), &mut name);
+                names::frame(&reader.what, Frame::Function(*address), &mut name);
                 out.extend_from_slice(if index > 0 { b"," } else { b"" });
                 json::string(out, &name);
             }
@@ -172,11 +171,11 @@ impl Exporter for Chrome<'_> {
     ) -> Consumed {
         let ChromeState { walk, tasks, begun, unknown } = state;
         let mut lines = Lines { tasks, begun };
-        let (task, rest) = walk.record(&self.buffers, record, |task, change, time| {
+        let (task, rest) = walk.record(&self.buffers[record.buffer].events, record, |task, change, time| {
             self.change(&mut lines, task, change, time, out);
         });
         let written = match &rest {
-            Rest::Nothing if self.buffers[record.buffer].is_call(record) => true,
+            Rest::Nothing if self.buffers[record.buffer].events.is_call(record) => true,
             Rest::Nothing | Rest::Other => self.instant(&mut lines, task, record, None, out),
             Rest::Stack(stack) => self.instant(&mut lines, task, record, Some(stack), out),
         };

@@ -1,11 +1,9 @@
 //! Folded stacks: `task;outer;inner NUMBER`, a line for each stack, as flame graph programs read them.
 
 use super::Unfolded;
-use super::calls::{Change, Frame, Task};
 use super::names;
 use super::reader::{FlameBuffer, Reader};
-use super::tree::{Node, Tree};
-use super::walk::{Rest, Walk};
+use crate::analysis::stacks::{Change, Frame, Node, Rest, Task, Tree, Walk};
 use crate::event::{Consumed, Record};
 use crate::export::Exporter;
 use crate::merge::ahead::Commit;
@@ -78,7 +76,7 @@ impl Times<'_> {
             self.time.add(current.stack, time.saturating_sub(current.since));
         }
         let stack = match change {
-            Change::Open(frame) => self.time.child(current.stack, frame),
+            Change::Open(frame) | Change::Away(frame) => self.time.child(current.stack, frame),
             Change::Close(_) | Change::Ended(_) => self.time.parent(current.stack),
         };
         self.tasks.insert(task, Current { stack, since: time });
@@ -107,7 +105,7 @@ impl Exporter for Folded<'_> {
     ) -> Consumed {
         let FoldedState { walk, tasks, time, counts, unfolded } = state;
         let mut times = Times { tasks, time };
-        let (task, rest) = walk.record(&self.buffers, record, |task, change, at| {
+        let (task, rest) = walk.record(&self.buffers[record.buffer].events, record, |task, change, at| {
             times.change(task, change, at, || self.root(task));
         });
         match rest {

@@ -8,14 +8,11 @@
 //! - Functions that were entered before the first event of their task, or while events were lost, are `[unknown]`.
 //! - A recording without function_graph has its stack traces (`ftrace:kernel_stack`) counted instead.
 
-mod calls;
 mod chrome;
 mod folded;
 mod names;
 mod reader;
 mod speedscope;
-mod tree;
-mod walk;
 
 pub use chrome::{Chrome, ChromeState};
 pub use folded::{Folded, FoldedState};

@@ -1,7 +1,7 @@
 //! Names of frames and tasks.
 
-use super::calls::{Frame, Task};
 use super::reader::FlameBuffer;
+use crate::analysis::stacks::{Frame, Task};
 use crate::text::num;
 
 /// Appends the name of a frame.

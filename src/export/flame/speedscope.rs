@@ -2,10 +2,9 @@
 //! order of time from function_graph, else stack traces.
 
 use super::Unfolded;
-use super::calls::{Change, Frame, Task};
 use super::names;
 use super::reader::{FlameBuffer, Reader};
-use super::walk::{Rest, Walk};
+use crate::analysis::stacks::{Change, Frame, Rest, Task, Walk};
 use crate::event::{Consumed, Record};
 use crate::export::Exporter;
 use crate::merge::ahead::Commit;
@@ -73,7 +72,7 @@ impl Gathered<'_> {
 
     fn change(&mut self, task: Task, change: Change, time: u64) {
         let (open, frame) = match change {
-            Change::Open(frame) => (true, frame),
+            Change::Open(frame) | Change::Away(frame) => (true, frame),
             Change::Close(frame) | Change::Ended(frame) => (false, frame),
         };
         let number = self.number(task.buffer, frame);
@@ -128,7 +127,9 @@ impl Exporter for Speedscope<'_> {
     ) -> Consumed {
         let SpeedscopeState { walk, frames, numbers, tasks, .. } = state;
         let mut gathered = Gathered { frames, numbers, tasks };
-        let (task, rest) = walk.record(&self.buffers, record, |task, change, time| gathered.change(task, change, time));
+        let (task, rest) = walk.record(&self.buffers[record.buffer].events, record, |task, change, time| {
+            gathered.change(task, change, time)
+        });
         match rest {
             Rest::Nothing => {}
             Rest::Other => state.unfolded.others += 1,

@@ -1,8 +1,8 @@
 //! A recording to write.
 
 use super::stacks::Sample;
+use crate::analysis::stacks::addresses;
 use crate::event::{EventTypes, Record};
-use crate::export::addresses::addresses;
 use crate::symbols::Symbols;
 use crate::trace_dat::Trace;
 use crate::units::{Pid, Timestamp};

@@ -7,8 +7,8 @@
 use super::known::{self, Kind, KnownField};
 use super::proto::{bytes, message, text, uint};
 use crate::abi::Abi;
+use crate::analysis::stacks::addresses;
 use crate::event::{EventTypes, FieldKind, FieldPlace, Number, Record, State, TypedEvent, TypedField, Value};
-use crate::export::addresses::addresses;
 use crate::export::json::json_value;
 use crate::format::EventFormat;
 use crate::print_fmt::Context;

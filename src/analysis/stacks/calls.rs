@@ -1,12 +1,12 @@
 //! The call stacks of all tasks, step by step.
 
-use super::reader::Step;
+use super::events::Step;
 use crate::units::{CpuId, Pid};
 use std::collections::HashMap;
 
 /// A frame of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Frame {
+pub(crate) enum Frame {
     /// A function, by its address.
     Function(u64),
     /// A function of which only the depth is known.
@@ -19,79 +19,105 @@ pub(super) enum Frame {
 
 /// A task: the buffer that tells of it, and its PID. Each CPU has an idle task of its own, all with the PID 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Task {
-    pub(super) buffer: usize,
-    pub(super) pid: Pid,
+pub(crate) struct Task {
+    pub(crate) buffer: usize,
+    pub(crate) pid: Pid,
     idle_on: Option<CpuId>,
 }
 
 impl Task {
-    pub(super) fn new(buffer: usize, pid: Pid, cpu: CpuId) -> Self {
+    pub(crate) fn new(buffer: usize, pid: Pid, cpu: CpuId) -> Self {
         Task { buffer, pid, idle_on: (pid.0 == 0).then_some(cpu) }
     }
 
     /// The CPU whose idle task it is.
-    pub(super) fn idle_on(&self) -> Option<CpuId> {
+    pub(crate) fn idle_on(&self) -> Option<CpuId> {
         self.idle_on
     }
 
     /// The first task of its process, whose number is `process`.
-    pub(super) fn first_of(self, process: Pid) -> Self {
+    pub(crate) fn first_of(self, process: Pid) -> Self {
         Task { pid: process, ..self }
     }
 }
 
 /// A change of a task's stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(crate) enum Change {
     /// A frame is added.
     Open(Frame),
+    /// A frame was added at the step of this task before: it has left its CPU then.
+    Away(Frame),
     /// The innermost frame ends.
     Close(Frame),
     /// The innermost frame has ended since the step of this task before: its return is not in the recording.
     Ended(Frame),
 }
 
+/// A task's stack.
+#[derive(Clone, Debug, Default)]
+struct Stack {
+    frames: Vec<Frame>,
+    /// The CPU that the task leaves, and what its time off it will be. Between the event of a switch and the switch the
+    /// scheduler calls functions yet: it has left when another task has a step there.
+    leaving: Option<(CpuId, Frame)>,
+}
+
 /// The stacks of all tasks.
-#[derive(Debug, Default)]
-pub(super) struct Calls {
-    stacks: HashMap<Task, Vec<Frame>>,
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Calls {
+    stacks: HashMap<Task, Stack>,
+    /// By buffer and CPU: the task that leaves it.
+    leaving: HashMap<(usize, CpuId), Task>,
     /// Functions that returned without having been entered.
-    pub(super) unmatched: u64,
+    pub(crate) unmatched: u64,
 }
 
 impl Calls {
     /// Takes a step at a time that `task` is running on `cpu`; `each` gets the changes of stacks.
-    pub(super) fn step(&mut self, task: Task, cpu: CpuId, step: &Step, mut each: impl FnMut(Task, Change)) {
+    pub(crate) fn step(&mut self, task: Task, cpu: CpuId, step: &Step, mut each: impl FnMut(Task, Change)) {
+        let place = (task.buffer, cpu);
+        if let Some(&left) = self.leaving.get(&place)
+            && left != task
+        {
+            self.leaving.remove(&place);
+            if let Some(stack) = self.stacks.get_mut(&left) {
+                stack.leave(Some(cpu), |change| each(left, change));
+            }
+        }
         match *step {
             Step::Enter { function, depth } => {
                 let stack = self.stacks.entry(task).or_default();
-                back_on_cpu(stack, |change| each(task, change));
-                end(stack, depth, |change| each(task, change));
-                while stack.len() < depth {
-                    open(stack, Frame::Unknown, |change| each(task, change));
+                stack.run(cpu, |change| each(task, change));
+                let frames = &mut stack.frames;
+                end(frames, depth, |change| each(task, change));
+                while frames.len() < depth {
+                    open(frames, Frame::Unknown, |change| each(task, change));
                 }
-                open(stack, Frame::Function(function), |change| each(task, change));
+                open(frames, Frame::Function(function), |change| each(task, change));
             }
             Step::Leave { depth } => {
                 let stack = self.stacks.entry(task).or_default();
-                back_on_cpu(stack, |change| each(task, change));
-                if stack.len() <= depth {
+                stack.run(cpu, |change| each(task, change));
+                let frames = &mut stack.frames;
+                if frames.len() <= depth {
                     self.unmatched += 1;
                 }
-                end(stack, depth + 1, |change| each(task, change));
-                close(stack, depth, |change| each(task, change));
+                end(frames, depth + 1, |change| each(task, change));
+                close(frames, depth, |change| each(task, change));
             }
             Step::Switch { previous, next, preempted } => {
                 let (previous, next) = (Task::new(task.buffer, previous, cpu), Task::new(task.buffer, next, cpu));
                 // A task without an open call is of no interest here.
-                if let Some(stack) = self.stacks.get_mut(&previous).filter(|stack| !stack.is_empty()) {
+                if let Some(stack) = self.stacks.get_mut(&previous).filter(|stack| !stack.frames.is_empty()) {
+                    stack.run(cpu, |change| each(previous, change));
                     let frame = if preempted { Frame::Preempted } else { Frame::OffCpu };
-                    back_on_cpu(stack, |change| each(previous, change));
-                    open(stack, frame, |change| each(previous, change));
+                    stack.leaving = Some((cpu, frame));
+                    self.leaving.insert(place, previous);
                 }
                 if let Some(stack) = self.stacks.get_mut(&next) {
-                    back_on_cpu(stack, |change| each(next, change));
+                    stack.leave(None, |change| each(next, change));
+                    back_on_cpu(&mut stack.frames, |change| each(next, change));
                 }
             }
             Step::Stack(_) | Step::Other => {}
@@ -99,21 +125,40 @@ impl Calls {
     }
 
     /// Ends all frames of the tasks of a buffer: events are missing.
-    pub(super) fn lose(&mut self, buffer: usize, each: impl FnMut(Task, Change)) {
+    pub(crate) fn lose(&mut self, buffer: usize, each: impl FnMut(Task, Change)) {
         self.end_of(|task| task.buffer == buffer, each);
     }
 
     /// Ends all frames.
-    pub(super) fn end(&mut self, each: impl FnMut(Task, Change)) {
+    pub(crate) fn end(&mut self, each: impl FnMut(Task, Change)) {
         self.end_of(|_| true, each);
     }
 
     fn end_of(&mut self, of: impl Fn(&Task) -> bool, mut each: impl FnMut(Task, Change)) {
+        self.leaving.retain(|_, task| !of(task));
         let mut tasks: Vec<Task> = self.stacks.keys().filter(|task| of(task)).copied().collect();
         tasks.sort_unstable();
         for task in tasks {
             let mut stack = self.stacks.remove(&task).unwrap_or_default();
-            end(&mut stack, 0, |change| each(task, change));
+            end(&mut stack.frames, 0, |change| each(task, change));
+        }
+    }
+}
+
+impl Stack {
+    /// The task runs on `cpu`: it has not left that one, nor is it off any other.
+    fn run(&mut self, cpu: CpuId, each: impl FnMut(Change)) {
+        self.leaving = self.leaving.filter(|(left, _)| *left == cpu);
+        back_on_cpu(&mut self.frames, each);
+    }
+
+    /// The task has left the CPU that it was about to leave, if it was `cpu`.
+    fn leave(&mut self, cpu: Option<CpuId>, mut each: impl FnMut(Change)) {
+        if let Some((_, frame)) = self.leaving.take().filter(|(left, _)| cpu.is_none_or(|cpu| cpu == *left))
+            && !self.frames.is_empty()
+        {
+            self.frames.push(frame);
+            each(Change::Away(frame));
         }
     }
 }
@@ -150,7 +195,7 @@ mod tests {
         let (mut calls, mut text) = (Calls::default(), String::new());
         let mut tell = |task: Task, change: Change| {
             let (sign, frame) = match change {
-                Change::Open(frame) => ('+', frame),
+                Change::Open(frame) | Change::Away(frame) => ('+', frame),
                 Change::Close(frame) => ('-', frame),
                 Change::Ended(frame) => ('~', frame),
             };
@@ -182,6 +227,11 @@ mod tests {
         assert_eq!(steps(&[(1, leave(0))]), (String::new(), 1));
         let switched = [(1, enter(7, 0)), (1, switch(1, 2, true)), (2, switch(2, 1, false)), (1, leave(0))];
         assert_eq!(steps(&switched).0, "+7@1 +P@1 -P@1 -7@1");
+        // The scheduler calls functions, and returns from some, before it switches.
+        let inside = [(1, enter(7, 0)), (1, enter(6, 1)), (1, switch(1, 2, false)), (1, enter(8, 2)), (1, leave(2))];
+        let after = [(1, leave(1)), (2, switch(2, 1, true)), (1, enter(8, 1)), (1, leave(1)), (1, leave(0))];
+        let (text, _) = steps(&[&inside[..], &after].concat());
+        assert_eq!(text, "+7@1 +6@1 +8@1 -8@1 -6@1 +O@1 -O@1 +8@1 -8@1 -7@1");
         let waiting = [(1, enter(7, 0)), (1, switch(1, 0, false)), (0, enter(9, 0))];
         assert_eq!(steps(&waiting).0, "+7@1 +O@1 +9@0 ~9@0 ~O@1 ~7@1");
     }

@@ -1,13 +1,13 @@
 //! Records to changes of call stacks.
 
 use super::calls::{Calls, Change, Task};
-use super::reader::{Reader, Step};
+use super::events::{StackEvents, Step};
 use crate::event::{Lost, Record};
 use std::collections::HashMap;
 
 /// The records so far.
-#[derive(Debug, Default)]
-pub(super) struct Walk {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Walk {
     calls: Calls,
     /// The time of each task's last step.
     seen: HashMap<Task, u64>,
@@ -16,7 +16,7 @@ pub(super) struct Walk {
 }
 
 /// The kind of a record that is no change.
-pub(super) enum Rest {
+pub(crate) enum Rest {
     /// Calls, returns or switches between tasks, all of which were reported.
     Nothing,
     /// A stack trace: return addresses, innermost first.
@@ -27,30 +27,34 @@ pub(super) enum Rest {
 
 impl Walk {
     /// Reports each change of a stack with its time; gives the record's task, and what else it was.
-    pub(super) fn record(
+    pub(crate) fn record(
         &mut self,
-        buffers: &[Reader<'_>],
+        events: &StackEvents,
         record: &Record<'_>,
         mut each: impl FnMut(Task, Change, u64),
     ) -> (Task, Rest) {
-        let reader = &buffers[record.buffer];
-        let head = reader.head(record);
+        let head = events.head(record);
         let (time, task) = (record.timestamp.0, Task::new(record.buffer, head.pid, record.cpu));
         if record.lost != Lost::None {
             // The time in which events were lost is attributed to no function.
             let seen = &self.seen;
             self.calls.lose(record.buffer, |task, change| each(task, change, last(seen, task, time)));
         }
-        match reader.step(head.id, record) {
+        match events.step(head.id, record) {
             Step::Stack(addresses) => (task, Rest::Stack(addresses)),
             Step::Other => (task, Rest::Other),
             step => {
                 let Walk { calls, seen, changed } = self;
                 calls.step(task, record.cpu, &step, |task, change| {
-                    changed.push(task);
-                    let ended = matches!(change, Change::Ended(_));
-                    each(task, change, if ended { last(seen, task, time) } else { time });
+                    let before = matches!(change, Change::Ended(_) | Change::Away(_));
+                    if !matches!(change, Change::Away(_)) {
+                        changed.push(task);
+                    }
+                    each(task, change, if before { last(seen, task, time) } else { time });
                 });
+                if let Step::Switch { previous, .. } = step {
+                    changed.push(Task::new(record.buffer, previous, record.cpu));
+                }
                 seen.extend(changed.drain(..).map(|task| (task, time)));
                 (task, Rest::Nothing)
             }
@@ -58,13 +62,13 @@ impl Walk {
     }
 
     /// Ends all frames, each at the time of its task's last step.
-    pub(super) fn end(&mut self, mut each: impl FnMut(Task, Change, u64)) {
+    pub(crate) fn end(&mut self, mut each: impl FnMut(Task, Change, u64)) {
         let seen = &self.seen;
         self.calls.end(|task, change| each(task, change, last(seen, task, 0)));
     }
 
     /// Number of returns from functions that were entered before.
-    pub(super) fn unmatched(&self) -> u64 {
+    pub(crate) fn unmatched(&self) -> u64 {
         self.calls.unmatched
     }
 }

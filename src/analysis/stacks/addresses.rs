@@ -6,7 +6,7 @@ use crate::abi::Abi;
 const TRAMPOLINE: u64 = i32::MAX as u64;
 
 /// The addresses from `offset` of the record on, innermost first.
-pub(super) fn addresses(abi: Abi, data: &[u8], offset: usize) -> impl Iterator<Item = u64> {
+pub(crate) fn addresses(abi: Abi, data: &[u8], offset: usize) -> impl Iterator<Item = u64> {
     let size = usize::from(abi.long_size).max(1);
     let words = data.get(offset..).unwrap_or_default().chunks_exact(size);
     let addresses = words.map(move |word| abi.uint(word, 0, size).unwrap_or(0));

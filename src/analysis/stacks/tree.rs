@@ -5,29 +5,29 @@ use std::collections::HashMap;
 
 /// A stack: index into the tree's nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Node(usize);
+pub(crate) struct Node(usize);
 
 /// The stacks below their roots. Memory grows with the number of different stacks.
-#[derive(Debug, Default)]
-pub(super) struct Tree<R> {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tree<R> {
     nodes: Vec<(Parent<R>, u64)>,
     known: HashMap<(Node, Frame), Node>,
     roots: HashMap<R, Node>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Parent<R> {
     Root(R),
     Of(Node, Frame),
 }
 
 impl<R: Clone + Eq + std::hash::Hash> Tree<R> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Tree { nodes: Vec::new(), known: HashMap::new(), roots: HashMap::new() }
     }
 
     /// The stack of nothing but `root`.
-    pub(super) fn root(&mut self, root: &R) -> Node {
+    pub(crate) fn root(&mut self, root: &R) -> Node {
         if let Some(known) = self.roots.get(root) {
             return *known;
         }
@@ -37,7 +37,7 @@ impl<R: Clone + Eq + std::hash::Hash> Tree<R> {
     }
 
     /// The stack `below` with another frame.
-    pub(super) fn child(&mut self, below: Node, frame: Frame) -> Node {
+    pub(crate) fn child(&mut self, below: Node, frame: Frame) -> Node {
         if let Some(known) = self.known.get(&(below, frame)) {
             return *known;
         }
@@ -47,7 +47,7 @@ impl<R: Clone + Eq + std::hash::Hash> Tree<R> {
     }
 
     /// The stack without its innermost frame; of a root, the root.
-    pub(super) fn parent(&self, node: Node) -> Node {
+    pub(crate) fn parent(&self, node: Node) -> Node {
         match self.nodes.get(node.0) {
             Some((Parent::Of(below, _), _)) => *below,
             _ => node,
@@ -55,14 +55,14 @@ impl<R: Clone + Eq + std::hash::Hash> Tree<R> {
     }
 
     /// Adds to the number of a stack.
-    pub(super) fn add(&mut self, node: Node, more: u64) {
+    pub(crate) fn add(&mut self, node: Node, more: u64) {
         if let Some((_, number)) = self.nodes.get_mut(node.0) {
             *number = number.saturating_add(more);
         }
     }
 
     /// The stacks with a number, each with its root and its frames, the outermost first.
-    pub(super) fn stacks(&self) -> impl Iterator<Item = (&R, Vec<Frame>, u64)> {
+    pub(crate) fn stacks(&self) -> impl Iterator<Item = (&R, Vec<Frame>, u64)> {
         self.nodes.iter().enumerate().filter(|(_, (_, number))| *number > 0).filter_map(|(index, (_, number))| {
             let (mut at, mut frames) = (Node(index), Vec::new());
             loop {

@@ -1,0 +1,13 @@
+//! Call stacks of tasks over time: what the function_graph tracer, `sched:sched_switch` and stack traces say of them.
+
+mod addresses;
+mod calls;
+mod events;
+mod tree;
+mod walk;
+
+pub(crate) use addresses::addresses;
+pub(crate) use calls::{Change, Frame, Task};
+pub(crate) use events::StackEvents;
+pub(crate) use tree::{Node, Tree};
+pub(crate) use walk::{Rest, Walk};
