@@ -1,5 +1,5 @@
 //! Answers that need many events: memory that functions hold, call chains, wakeup latencies, profiles of tasks, what the
-//! scheduler did, system calls, interrupts, requests to block devices, times between any two events.
+//! scheduler did, system calls, interrupts, requests to block devices, functions, times between any two events.
 //!
 //! Each implements [`Analysis`], by itself or as an [`InOrder`] one, and a query feeds it records. Nothing here knows where
 //! they come from.
@@ -12,16 +12,20 @@ mod durations;
 mod event_cells;
 mod event_count;
 mod extent;
+mod faults;
 pub(crate) mod fields;
+mod functions;
 mod grouped;
 mod hist;
 mod in_order;
 mod interface;
 mod io;
 mod irq;
+mod locks;
 mod log;
 pub(crate) mod map;
 mod mem;
+mod memory;
 mod pairs;
 mod profile;
 mod sched;
@@ -41,6 +45,8 @@ pub use durations::{Distribution, Durations};
 pub use event_cells::EventCells;
 pub use event_count::{EventCount, EventCounts};
 pub use extent::{Extent, Extents};
+pub use faults::{FAULT_PAGE, FaultCount, FaultReport, Faults};
+pub use functions::{CalledFunction, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, Functions, LongestCall};
 pub use grouped::Grouped;
 pub use hist::{
     HistCounts, HistFindings, HistNames, HistPart, HistSetup, HistTrigger, Histograms, SetupError, SnapshotMoment,
@@ -50,8 +56,10 @@ pub use in_order::{InOrder, Ordered};
 pub use interface::Analysis;
 pub use io::{BlockDevice, DeviceIo, Io, IoCounts, IoOperation, IoReport, IoRequests, LongestRequest};
 pub use irq::{CpuIrqs, HandlerKind, HandlerSpan, IrqCounts, IrqReport, IrqSource, Irqs, LongestIrq};
+pub use locks::{LockCounts, LockKind, LockReport, LockWaits, Locks, LongestLockWait};
 pub use log::Log;
 pub use mem::{Bytes, FunctionMemory, MemoryUse};
+pub use memory::{Memory, MemoryCounts, MemoryReport, MemorySite, PageCount};
 pub use pairs::{KeyPart, PairReport, Pairs, Spot};
 pub use profile::{
     Hook, HookError, HookEvent, HookProblem, Profile, ProfiledEvent, ProfiledTask, StackNode, Times, Who,

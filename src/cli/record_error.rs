@@ -40,7 +40,7 @@ pub(crate) fn refused(error: &PlanError, command: &str) -> clap::Error {
     if matches!(error, PlanError::NoEvents) {
         let examples = [
             ("-e sched", "events by name; `rtrace list -e` shows all"),
-            ("--for irq", "the events of an analysis: sched, irq, syscalls, io"),
+            ("--for irq", "what an analysis reads: sched, irq, syscalls, io, functions, ..."),
             ("-F -p function_graph", "the kernel functions that CMD runs"),
         ];
         text.push('\n');

@@ -1,7 +1,7 @@
 //! `rtrace analyze`.
 
 use crate::common::account::agree;
-use crate::common::corpus::own;
+use crate::common::corpus::{corpus, own};
 use crate::common::environment::TestEnvironment;
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
@@ -17,7 +17,10 @@ fn small() -> String {
 #[test]
 fn the_account_is_that_of_the_definitions() {
     let env = TestEnvironment::new();
-    for (what, least) in [("sched", 4), ("syscalls", 2), ("irq", 4)] {
+    let of_corpus = usize::from(corpus().is_some());
+    let least = [("sched", 4), ("syscalls", 2), ("irq", 4), ("functions", 4 * of_corpus), ("locks", 2 * of_corpus)];
+    let least = [&least[..], &[("memory", 4 * of_corpus), ("faults", 2 * of_corpus)]].concat();
+    for (what, least) in least {
         let mut compared = 0;
         for path in trace_files() {
             let file = path.to_string_lossy().into_owned();
@@ -77,7 +80,7 @@ fn all_at_once_is_what_each_says() {
     for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 1 << 20)) {
         let file = path.to_string_lossy();
         let (status, all) = json(&["analyze", "all", "--json", &file]);
-        for what in ["sched", "irq", "syscalls", "io"] {
+        for what in ["sched", "irq", "syscalls", "io", "functions", "locks", "memory", "faults"] {
             let (alone, document) = json(&["analyze", what, "--json", &file]);
             assert_eq!(all["analyses"][what], document, "{what} of {file}");
             compared += usize::from(alone == Some(0) && status == Some(0));

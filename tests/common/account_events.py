@@ -33,7 +33,8 @@ def buffers(is_used):
         lost_before.discard(place)
         if used or lost:
             name = name if used else None
-            one = (event["ts"], event["cpu"], event["pid"], lost, system, name, event.get("fields", {}))
+            fields = {**event.get("fields", {}), "common_flags": event["flags"]}
+            one = (event["ts"], event["cpu"], event["pid"], lost, system, name, fields)
             found.setdefault(place[0], []).append(one)
     return found
 

@@ -92,6 +92,32 @@ fn requests_to_devices_are_what_the_definitions_say() {
     assert!(columns.len() > 1 && columns.iter().all(|count| *count == columns[0]), "{csv}");
 }
 
+/// Locks, memory and page faults of tasks that begin, read and end; one recording for all three.
+#[test]
+fn locks_memory_and_faults_are_what_the_definitions_say() {
+    let Some((_, _alone)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let load = "for i in 1 2 3 4; do (ls -R /etc/ssl | sort | wc -l; cat /proc/self/maps > /dev/null) & done; wait";
+    let record = ["record", "-q", "--journal-dir", "journal", "--for", "locks,memory,faults", "--", "sh", "-c", load];
+    env.rtrace(&record).exits(0);
+    for (what, least) in [("memory", 1000), ("faults", 50), ("locks", 0)] {
+        let analyze = env.rtrace(&["analyze", what, "--csv"]);
+        if what == "locks" && analyze.status() == Some(1) {
+            not_run("nobody waited for a lock meanwhile");
+            continue;
+        }
+        let csv = analyze.exits(0).stdout();
+        let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+        assert!(columns.iter().all(|count| *count == columns[0]), "{csv}");
+        let Some(events) = agree(&env, what, "trace.dat", &[]) else { return };
+        assert!(events > least, "{what}: {events}");
+        let expected = env.rtrace(&["analyze", what, "--json", "--threads", "1"]).stdout();
+        assert!(env.rtrace(&["analyze", what, "--json", "--threads", "3"]).stdout() == expected, "{what}");
+    }
+    env.rtrace(&["analyze", "faults", "--comm", "ls"]).exits(0).prints_with("\nls [");
+    env.rtrace(&["analyze", "functions"]).exits(1).complains_with("`rtrace record --for functions`");
+}
+
 /// What was enabled and did not happen is known not to have happened; also of files made from this one.
 #[test]
 fn what_did_not_happen_is_known() {

@@ -1,16 +1,17 @@
 //! `rtrace analyze all`.
 
 use super::answers::{self, Question};
-use super::{FileArgs, io, irq, sched, syscalls};
+use super::{FileArgs, faults, functions, io, irq, locks, memory, sched, syscalls};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
 use anyhow::anyhow;
 use rtrace::analysis::{Both, Perhaps};
 use serde_json::{Map, Value, json};
 
-/// All analyses of what was recorded, in one pass: sched, irq, syscalls, io
+/// All analyses of what was recorded, in one pass
 ///
-/// What `analyze sched`, `irq`, `syscalls` and `io` say, one after the other; what was not recorded is named.
+/// What `analyze sched`, `irq`, `syscalls`, `io`, `functions`, `locks`, `memory` and `faults` say, one after the other; what was
+/// not recorded is named.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -40,22 +41,39 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let irq = irq::Args::with_top(args.top);
     let syscalls = syscalls::Args::with_top(args.top);
     let io = io::Args::default();
+    let functions = functions::Args::with_top(args.top);
+    let locks = locks::Args::with_top(args.top);
+    let memory = memory::Args::with_top(args.top);
+    let faults = faults::Args::with_top(args.top);
     args.file.print(|events, out| {
         let input = &events.inputs[0];
         let tasks = Both(Perhaps(sched.analysis(input)), Perhaps(irq.analysis(input)));
         let calls = Both(Perhaps(syscalls.analysis(input)), Perhaps(io.analysis(input)));
+        let kernel = Both(Perhaps(functions.analysis(input)), Perhaps(locks.analysis(input)));
+        let pages = Both(Perhaps(memory.analysis(input)), Perhaps(faults.analysis(input)));
         let (mut of_sched, mut of_irq, mut of_syscalls, mut of_io) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        for (place, ((a, b), (c, d))) in answers::answers(events, Both(tasks, calls))? {
+        let (mut of_functions, mut of_locks) = (Vec::new(), Vec::new());
+        let (mut of_memory, mut of_faults) = (Vec::new(), Vec::new());
+        let all = Both(Both(tasks, calls), Both(kernel, pages));
+        for (place, (((a, b), (c, d)), ((e, f), (g, h)))) in answers::answers(events, all)? {
             of_sched.extend(a.map(|found| (place, found)));
             of_irq.extend(b.map(|found| (place, found)));
             of_syscalls.extend(c.map(|found| (place, found)));
             of_io.extend(d.map(|found| (place, found)));
+            of_functions.extend(e.map(|found| (place, found)));
+            of_locks.extend(f.map(|found| (place, found)));
+            of_memory.extend(g.map(|found| (place, found)));
+            of_faults.extend(h.map(|found| (place, found)));
         }
         let answers = [
             args.answer(&sched, input, answers::found(&sched, input, of_sched))?,
             args.answer(&irq, input, answers::found(&irq, input, of_irq))?,
             args.answer(&syscalls, input, answers::found(&syscalls, input, of_syscalls))?,
             args.answer(&io, input, answers::found(&io, input, of_io))?,
+            args.answer(&functions, input, answers::found(&functions, input, of_functions))?,
+            args.answer(&locks, input, answers::found(&locks, input, of_locks))?,
+            args.answer(&memory, input, answers::found(&memory, input, of_memory))?,
+            args.answer(&faults, input, answers::found(&faults, input, of_faults))?,
         ];
         if answers.iter().all(|answer| answer.content.is_none()) {
             let error = anyhow!("{} holds nothing to analyse in this window", input.path.display());
@@ -98,7 +116,7 @@ impl Args {
 }
 
 /// The documents of the analyses by name; null for what was not recorded.
-fn document(input: &Input, answers: [Answer; 4]) -> Value {
+fn document(input: &Input, answers: [Answer; 8]) -> Value {
     let document = |answer: Answer| match answer.content {
         Some(Content::Json(document)) => (answer.name.to_owned(), document),
         _ => (answer.name.to_owned(), Value::Null),

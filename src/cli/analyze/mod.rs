@@ -4,12 +4,18 @@ mod all;
 mod answers;
 mod distribution;
 mod errno;
+mod faults;
+mod functions;
 mod io;
 pub(super) mod irq;
+mod locks;
+mod memory;
 mod place;
 mod sched;
+mod symbol;
 pub(super) mod syscalls;
 pub(super) mod table;
+mod tasks;
 pub(super) mod unit;
 pub(super) mod words;
 
@@ -31,6 +37,8 @@ EXAMPLES:
   rtrace analyze sched run.dat --since -1s --top 5
   rtrace record --for irq -- sleep 5; rtrace analyze irq --kind softirq,work
   rtrace record --for syscalls -- ls; rtrace analyze syscalls --sort errors
+  rtrace record --for functions -g vfs_read -- cat /etc/passwd; rtrace analyze functions
+  rtrace record --for locks,memory,faults -- make; rtrace analyze all
   rtrace analyze sched run.dat --json | jq '.buffers[0].waits.p99'")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -40,8 +48,12 @@ pub(crate) struct Args {
 #[derive(clap::Subcommand)]
 enum What {
     All(all::Args),
+    Faults(faults::Args),
+    Functions(functions::Args),
     Io(io::Args),
     Irq(irq::Args),
+    Locks(locks::Args),
+    Memory(memory::Args),
     Sched(sched::Args),
     Syscalls(syscalls::Args),
 }
@@ -92,8 +104,12 @@ impl FileArgs {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.what {
         What::All(args) => all::run(args),
+        What::Faults(args) => faults::run(args),
+        What::Functions(args) => functions::run(args),
         What::Io(args) => io::run(args),
         What::Irq(args) => irq::run(args),
+        What::Locks(args) => locks::run(args),
+        What::Memory(args) => memory::run(args),
         What::Sched(args) => sched::run(args),
         What::Syscalls(args) => syscalls::run(args),
     }

@@ -5,6 +5,7 @@ use crate::cli::query::Input;
 use rtrace::recording::Source;
 use rtrace::symbols::Comms;
 use rtrace::units::Pid;
+use std::io::{self, Write};
 
 /// A buffer, and what its answer needs to be read.
 #[derive(Clone, Copy)]
@@ -26,5 +27,18 @@ impl<'a> Place<'a> {
     /// The name of a task, which the recording keeps one of for each pid.
     pub(super) fn comm(&self, pid: Pid) -> Option<String> {
         self.comms.get(pid).map(|comm| String::from_utf8_lossy(comm).into_owned())
+    }
+
+    /// `sh [7]`; of a task without a name only its number.
+    pub(super) fn task(&self, pid: Pid) -> String {
+        self.comm(pid).map_or_else(|| format!("[{pid}]"), |comm| format!("{comm} [{pid}]"))
+    }
+
+    /// The line that begins an answer: the window, and how much there was in it.
+    pub(super) fn window(&self, window: Option<(u64, u64)>, parts: &[String], out: &mut dyn Write) -> io::Result<()> {
+        let ((begin, end), unit) = (window.unwrap_or_default(), self.unit);
+        let (length, name) = (unit.long(end.saturating_sub(begin)), unit.long_name());
+        let parts = parts.join("; ");
+        writeln!(out, "Window: {} to {}, {length} {name}; {parts}", unit.point(begin), unit.point(end))
     }
 }

@@ -4,8 +4,9 @@ use super::profile::want;
 use rtrace::record::BufferPlan;
 use rtrace::syntax::did_you_mean;
 
-/// The words, and the events of each; `sched_waking` is there since Linux 4.3.
-const PURPOSES: [(&str, &[&str]); 4] = [
+/// The words, and the events of each; `sched_waking` is there since Linux 4.3. Globs are for what kernels have under several
+/// names.
+const PURPOSES: [(&str, &[&str]); 8] = [
     (
         "sched",
         &[
@@ -37,10 +38,31 @@ const PURPOSES: [(&str, &[&str]); 4] = [
             "workqueue:workqueue_execute_end",
         ],
     ),
+    ("functions", &["sched:sched_switch"]),
+    ("locks", &["lock:contention_begin", "lock:contention_end"]),
+    (
+        "memory",
+        &[
+            "kmem:kmalloc*",
+            "kmem:kmem_cache_alloc*",
+            "kmem:kfree",
+            "kmem:kmem_cache_free",
+            "kmem:mm_page_alloc",
+            "kmem:mm_page_free",
+        ],
+    ),
+    ("faults", &["exceptions:page_fault_user", "exceptions:page_fault_kernel"]),
     ("syscalls", &["raw_syscalls:sys_enter", "raw_syscalls:sys_exit", "sched:sched_switch"]),
 ];
 
-/// Adds the events of some purposes, separated by commas, to `buffer`.
+/// The purpose that needs a tracer, and the tracer.
+const TRACER: (&str, &str) = ("functions", "function_graph");
+
+/// Events whose stack traces say more than the events.
+const WITH_STACK: [&str; 1] = ["lock:contention_begin"];
+
+/// Adds the events of some purposes, separated by commas, to `buffer`, and the tracer that one of them needs unless there is
+/// one.
 pub(super) fn add(buffer: &mut BufferPlan, purposes: &str) -> Result<(), String> {
     for purpose in purposes.split(',') {
         let names = PURPOSES.iter().map(|(name, _)| *name);
@@ -49,7 +71,10 @@ pub(super) fn add(buffer: &mut BufferPlan, purposes: &str) -> Result<(), String>
             let hint = did_you_mean(purpose, names).map_or_else(String::new, |hint| format!("; {hint}"));
             return Err(format!("invalid value `{purpose}` for --for: expected {known}{hint}"));
         };
-        events.iter().for_each(|event| want(buffer, event, false));
+        events.iter().for_each(|event| want(buffer, event, WITH_STACK.contains(event)));
+        if purpose == TRACER.0 && buffer.tracer.is_none() {
+            buffer.tracer = Some(TRACER.1.to_owned());
+        }
     }
     Ok(())
 }
@@ -66,6 +91,10 @@ mod tests {
         add(&mut buffer, "sched,sched").unwrap();
         let names: Vec<String> = buffer.events.iter().map(|event| event.selection.text().to_owned()).collect();
         assert_eq!(names, PURPOSES[0].1);
+        add(&mut buffer, "functions,locks").unwrap();
+        assert_eq!(buffer.tracer.as_deref(), Some("function_graph"));
+        let stacks = buffer.events.iter().filter(|event| event.triggers == ["stacktrace"]);
+        assert_eq!(stacks.map(|event| event.selection.text()).collect::<Vec<_>>(), ["lock:contention_begin"]);
         assert!(add(&mut buffer, "shed").unwrap_err().contains("expected sched"));
     }
 }

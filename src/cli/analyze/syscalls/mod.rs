@@ -8,6 +8,7 @@ use super::FileArgs;
 use super::answers::{self, Finding, Question};
 use super::place::Place;
 use super::table::Table;
+use super::tasks::TaskArgs;
 use super::words::{cut, many, not_shown, percent, quoted};
 use super::{distribution, errno};
 use crate::cli::exit::{Exit, Failure};
@@ -16,7 +17,6 @@ use found::{Found, notes};
 use names::Machine;
 use rtrace::analysis::{SyscallTimes, Syscalls};
 use rtrace::events::glob_matches;
-use rtrace::units::Pid;
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::io::Write;
@@ -29,12 +29,8 @@ use std::io::Write;
 pub(super) struct Args {
     #[command(flatten)]
     file: FileArgs,
-    /// Only calls of these tasks
-    #[arg(long, value_name = "PID,...", value_delimiter = ',')]
-    pid: Vec<i32>,
-    /// Only calls of tasks of this name; may be a glob and be given several times
-    #[arg(long, value_name = "NAME")]
-    comm: Vec<String>,
+    #[command(flatten)]
+    tasks: TaskArgs,
     /// Only calls of this name; may be a glob and be given several times
     #[arg(long, value_name = "NAME")]
     call: Vec<String>,
@@ -97,21 +93,6 @@ impl Args {
         let more = cut(&mut calls, top);
         (calls, more)
     }
-
-    /// The tasks whose calls count; `None` for all.
-    fn callers(&self, input: &Input) -> Option<Vec<Pid>> {
-        if self.pid.is_empty() && self.comm.is_empty() {
-            return None;
-        }
-        let comms = &input.symbols.comms;
-        let name = |pid: Pid| String::from_utf8_lossy(comms.get(pid).unwrap_or_default()).into_owned();
-        let named = |pid: Pid| self.comm.iter().any(|pattern| glob_matches(pattern, &name(pid)));
-        if self.comm.is_empty() {
-            return Some(self.pid.iter().map(|pid| Pid(*pid)).collect());
-        }
-        let chosen = |pid: &Pid| self.pid.is_empty() || self.pid.contains(&pid.0);
-        Some(comms.pids().filter(chosen).filter(|pid| named(*pid)).collect())
-    }
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
@@ -134,7 +115,7 @@ impl Question for Args {
     fn analysis(&self, input: &Input) -> Option<Syscalls> {
         let syscalls = Syscalls::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         let syscalls = Some(syscalls).filter(Syscalls::has_events)?;
-        Some(match self.callers(input) {
+        Some(match self.tasks.chosen(input) {
             Some(callers) => syscalls.of_tasks(callers),
             None => syscalls,
         })

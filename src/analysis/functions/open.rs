@@ -1,0 +1,92 @@
+//! Calls that go on, each within the one before.
+
+use crate::analysis::stacks::{Frame, Node};
+
+/// The context of a call, from the flags of its entry (include/linux/trace_events.h, `enum trace_flag_type`). What is entered
+/// in a higher one than its caller interrupted it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Context {
+    Task,
+    SoftIrq,
+    HardIrq,
+    Nmi,
+}
+
+impl Context {
+    pub(super) fn of(flags: u8) -> Self {
+        const HARD_IRQ: u8 = 0x08;
+        const SOFT_IRQ: u8 = 0x10;
+        const NMI: u8 = 0x40;
+        match flags {
+            _ if flags & NMI != 0 => Context::Nmi,
+            _ if flags & HARD_IRQ != 0 => Context::HardIrq,
+            _ if flags & SOFT_IRQ != 0 => Context::SoftIrq,
+            _ => Context::Task,
+        }
+    }
+}
+
+/// A call that goes on, or time off the CPU.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Open {
+    pub(super) frame: Frame,
+    pub(super) context: Context,
+    /// True if it interrupted what is below it.
+    pub(super) interrupts: bool,
+    pub(super) at: u64,
+    pub(super) spent: Spent,
+    /// Net time of the functions that it called.
+    pub(super) callees: u64,
+    /// Its stack.
+    pub(super) node: Node,
+}
+
+/// Time within a call that is not its function's.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Spent {
+    pub(super) asleep: u64,
+    pub(super) preempted: u64,
+    pub(super) interrupted: u64,
+}
+
+/// A call that has ended, up to `end`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ended {
+    pub(super) whole: u64,
+    pub(super) net: u64,
+    pub(super) own: u64,
+}
+
+impl Spent {
+    fn add(&mut self, other: Spent) {
+        self.asleep = self.asleep.saturating_add(other.asleep);
+        self.preempted = self.preempted.saturating_add(other.preempted);
+        self.interrupted = self.interrupted.saturating_add(other.interrupted);
+    }
+
+    fn sum(self) -> u64 {
+        self.asleep.saturating_add(self.preempted).saturating_add(self.interrupted)
+    }
+}
+
+impl Open {
+    /// What the call took up to `end`.
+    pub(super) fn ended(&self, end: u64) -> Ended {
+        let whole = end.saturating_sub(self.at);
+        let net = whole.saturating_sub(self.spent.sum());
+        Ended { whole, net, own: net.saturating_sub(self.callees) }
+    }
+
+    /// Takes what ended within it.
+    pub(super) fn take(&mut self, inner: &Open, ended: Ended) {
+        match inner.frame {
+            Frame::OffCpu => self.spent.asleep = self.spent.asleep.saturating_add(ended.whole),
+            Frame::Preempted => self.spent.preempted = self.spent.preempted.saturating_add(ended.whole),
+            Frame::Function(_) | Frame::Unknown => {
+                self.spent.add(inner.spent);
+                let net = if inner.interrupts { &mut self.spent.interrupted } else { &mut self.callees };
+                *net = net.saturating_add(ended.net);
+            }
+        }
+    }
+}

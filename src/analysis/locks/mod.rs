@@ -1,0 +1,15 @@
+//! Waits for contended locks of the kernel.
+//!
+//! ```text
+//! contention_begin: 00000000a3f0a7d2 (flags=MUTEX)        contention_end: 00000000a3f0a7d2 (ret=0)
+//! ```
+
+mod events;
+mod follow;
+mod report;
+#[cfg(test)]
+mod tests;
+
+pub use events::LockKind;
+pub use follow::Locks;
+pub use report::{LockCounts, LockReport, LockWaits, LongestLockWait};

@@ -1,0 +1,119 @@
+//! Allocations and frees, out of records.
+//!
+//! ```text
+//! kmalloc: call_site=security_inode_alloc+0x1a ptr=000000003f1b9d2e bytes_req=96 bytes_alloc=96 ...
+//! mm_page_alloc: page=00000000c1d7a2f5 pfn=0x10c3a4 order=0 migratetype=1 ...
+//! ```
+//!
+//! The slab allocators round a request up; the difference is wasted as long as the object lives. `kmalloc_node` and
+//! `kmem_cache_alloc_node` are events of their own until Linux 6.1.
+
+use crate::abi::Abi;
+use crate::analysis::by_event::ByEvent;
+use crate::analysis::fields::Number;
+use crate::event::Record;
+use crate::format::EventFormat;
+use crate::units::Pid;
+
+/// The event of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::analysis) enum Event {
+    /// An object: `asked` and `taken` in bytes.
+    Allocate {
+        site: u64,
+        asked: u64,
+        taken: u64,
+        address: u64,
+    },
+    Free {
+        address: u64,
+    },
+    /// 2^order pages, the first of which has the number `frame`.
+    AllocatePages {
+        frame: u64,
+        order: u64,
+    },
+    FreePages {
+        frame: u64,
+        order: u64,
+    },
+}
+
+/// The events of one recording.
+#[derive(Clone, Debug)]
+pub(in crate::analysis) struct Events(ByEvent<Kind>);
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Allocate { site: Number, asked: Number, taken: Number, address: Number },
+    Free { address: Number },
+    AllocatePages { frame: Number, order: Number },
+    FreePages { frame: Number, order: Number },
+}
+
+impl Kind {
+    fn of(format: &EventFormat) -> Option<Kind> {
+        let number = |field| Number::of(format, field);
+        if format.system != "kmem" {
+            return None;
+        }
+        Some(match format.name.as_str() {
+            "kmalloc" | "kmalloc_node" | "kmem_cache_alloc" | "kmem_cache_alloc_node" => Kind::Allocate {
+                site: number("call_site")?,
+                asked: number("bytes_req")?,
+                taken: number("bytes_alloc")?,
+                address: number("ptr")?,
+            },
+            "kfree" | "kmem_cache_free" => Kind::Free { address: number("ptr")? },
+            "mm_page_alloc" => Kind::AllocatePages { frame: number("pfn")?, order: number("order")? },
+            "mm_page_free" => Kind::FreePages { frame: number("pfn")?, order: number("order")? },
+            _ => return None,
+        })
+    }
+}
+
+impl Events {
+    pub(in crate::analysis) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+        Events(ByEvent::new(formats, abi, Kind::of))
+    }
+
+    /// True if objects are allocated.
+    pub(in crate::analysis) fn have_objects(&self) -> bool {
+        self.0.all().any(|kind| matches!(kind, Kind::Allocate { .. }))
+    }
+
+    /// True if pages are allocated.
+    pub(in crate::analysis) fn have_pages(&self) -> bool {
+        self.0.all().any(|kind| matches!(kind, Kind::AllocatePages { .. }))
+    }
+
+    #[inline]
+    pub(in crate::analysis) fn knows(&self, record: &Record<'_>) -> bool {
+        self.0.of(record).is_some()
+    }
+
+    /// The task that was running.
+    #[inline]
+    pub(in crate::analysis) fn task(&self, record: &Record<'_>) -> Pid {
+        self.0.task(record)
+    }
+
+    pub(in crate::analysis) fn event(&self, record: &Record<'_>) -> Option<Event> {
+        let (abi, data) = (self.0.abi, record.data);
+        Some(match *self.0.of(record)? {
+            Kind::Allocate { site, asked, taken, address } => Event::Allocate {
+                site: site.read(abi, data),
+                asked: asked.read(abi, data),
+                taken: taken.read(abi, data),
+                address: address.read(abi, data),
+            },
+            Kind::Free { address } => Event::Free { address: address.read(abi, data) },
+            Kind::AllocatePages { frame, order } => {
+                Event::AllocatePages { frame: frame.read(abi, data), order: order.read(abi, data) }
+            }
+            Kind::FreePages { frame, order } => {
+                Event::FreePages { frame: frame.read(abi, data), order: order.read(abi, data) }
+            }
+        })
+    }
+}

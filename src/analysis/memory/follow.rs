@@ -1,0 +1,197 @@
+//! Following objects and pages from allocation to free.
+
+use super::events::{Event, Events};
+use super::report::{MemoryCounts, MemoryReport, MemorySite, PageCount};
+use crate::abi::Abi;
+use crate::analysis::map::Map;
+use crate::analysis::{Durations, InOrder};
+use crate::event::{Lost, Record};
+use crate::format::EventFormat;
+use crate::units::Pid;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Memory that the kernel allocates; an [`Analysis`](crate::analysis::Analysis).
+#[derive(Clone, Debug)]
+pub struct Memory {
+    events: Events,
+    window: Option<(u64, u64)>,
+    sites: Vec<MemorySite>,
+    /// Numbers of the sites by their address.
+    numbers: Map<u64, usize>,
+    /// Objects by address.
+    objects: Map<u64, Object>,
+    orders: BTreeMap<u64, PageCount>,
+    tasks: Map<Pid, PageCount>,
+    /// Blocks of pages by the first one's number.
+    blocks: Map<u64, Block>,
+    counts: MemoryCounts,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Object {
+    site: usize,
+    at: u64,
+    taken: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    order: u64,
+    pid: Pid,
+}
+
+/// What `kmalloc(0)` returns (`ZERO_SIZE_PTR`, include/linux/slab.h); no object lies there or below.
+const NO_OBJECT: u64 = 16;
+
+/// Number of pages of a block; no kernel has orders above some ten.
+fn pages(order: u64) -> u64 {
+    u32::try_from(order).ok().and_then(|order| 1u64.checked_shl(order)).unwrap_or(0)
+}
+
+impl Memory {
+    /// For records of a file with these formats.
+    pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
+        Memory {
+            events: Events::new(formats, abi),
+            window: None,
+            sites: Vec::new(),
+            numbers: Map::default(),
+            objects: Map::default(),
+            orders: BTreeMap::new(),
+            tasks: Map::default(),
+            blocks: Map::default(),
+            counts: MemoryCounts::default(),
+        }
+    }
+
+    /// True if the formats have allocations of objects or pages.
+    pub fn has_events(&self) -> bool {
+        self.events.have_objects() || self.events.have_pages()
+    }
+
+    fn allocate(&mut self, site: u64, (asked, taken): (u64, u64), address: u64, at: u64) {
+        if address == 0 {
+            self.counts.failed += 1;
+        }
+        if address <= NO_OBJECT {
+            return;
+        }
+        let number = *self.numbers.entry(site).or_insert_with(|| {
+            self.sites.push(MemorySite::new(site));
+            self.sites.len() - 1
+        });
+        if let Some(replaced) = self.objects.insert(address, Object { site: number, at, taken }) {
+            self.counts.replaced += 1;
+            if let Some(site) = self.sites.get_mut(replaced.site) {
+                site.lose(replaced.taken);
+            }
+        }
+        if let Some(site) = self.sites.get_mut(number) {
+            site.allocations += 1;
+            site.asked = site.asked.saturating_add(asked);
+            site.taken = site.taken.saturating_add(taken);
+            site.live += 1;
+            site.live_taken = site.live_taken.saturating_add(taken);
+            site.most = site.most.max(site.live_taken);
+        }
+    }
+
+    fn free(&mut self, address: u64, at: u64) {
+        if address <= NO_OBJECT {
+            return;
+        }
+        let Some(object) = self.objects.remove(&address) else {
+            self.counts.frees += 1;
+            return;
+        };
+        if let Some(site) = self.sites.get_mut(object.site) {
+            site.lose(object.taken);
+            site.lives.add(at.saturating_sub(object.at));
+            site.freed = site.freed.saturating_add(object.taken);
+        }
+    }
+
+    fn allocate_pages(&mut self, frame: u64, order: u64, pid: Pid, failed: bool) {
+        if failed {
+            self.counts.failed += 1;
+            return;
+        }
+        if let Some(replaced) = self.blocks.insert(frame, Block { order, pid }) {
+            self.counts.replaced += 1;
+            self.block(replaced, |count, pages| count.live = count.live.saturating_sub(pages));
+        }
+        self.block(Block { order, pid }, |count, pages| {
+            count.allocations += 1;
+            count.pages = count.pages.saturating_add(pages);
+            count.live = count.live.saturating_add(pages);
+        });
+    }
+
+    fn free_pages(&mut self, frame: u64, order: u64) {
+        // A block may be freed in parts: then it is not known which of its pages are live.
+        match self.blocks.get(&frame).copied() {
+            Some(block) if block.order == order => {
+                self.blocks.remove(&frame);
+                self.block(block, |count, pages| {
+                    count.freed = count.freed.saturating_add(pages);
+                    count.live = count.live.saturating_sub(pages);
+                });
+            }
+            _ => self.counts.page_frees += 1,
+        }
+    }
+
+    fn block(&mut self, block: Block, change: impl Fn(&mut PageCount, u64)) {
+        change(self.orders.entry(block.order).or_default(), pages(block.order));
+        change(self.tasks.entry(block.pid).or_default(), pages(block.order));
+    }
+}
+
+impl MemorySite {
+    fn new(site: u64) -> Self {
+        let lives = Durations::default();
+        MemorySite { site, allocations: 0, asked: 0, taken: 0, lives, freed: 0, live: 0, live_taken: 0, most: 0 }
+    }
+
+    /// An object is no longer live.
+    fn lose(&mut self, taken: u64) {
+        self.live = self.live.saturating_sub(1);
+        self.live_taken = self.live_taken.saturating_sub(taken);
+    }
+}
+
+impl InOrder for Memory {
+    type Finding = MemoryReport;
+
+    #[inline]
+    fn wants(&self, record: &Record<'_>) -> bool {
+        record.lost != Lost::None || self.events.knows(record)
+    }
+
+    fn record(&mut self, record: &Record<'_>) {
+        self.counts.losses += u64::from(record.lost != Lost::None);
+        let Some(event) = self.events.event(record) else { return };
+        let at = record.timestamp.0;
+        let begin = self.window.map_or(at, |window| window.0);
+        self.window = Some((begin, at));
+        match event {
+            Event::Allocate { site, asked, taken, address } => self.allocate(site, (asked, taken), address, at),
+            Event::Free { address } => self.free(address, at),
+            // Without a page the kernel says -1, in as many bits as it has.
+            Event::AllocatePages { frame, order } => {
+                let failed = frame == u64::MAX || frame == u64::from(u32::MAX);
+                self.allocate_pages(frame, order, self.events.task(record), failed);
+            }
+            Event::FreePages { frame, order } => self.free_pages(frame, order),
+        }
+    }
+
+    fn finish(mut self) -> MemoryReport {
+        self.sites.sort_by_key(|site| (Reverse(site.taken), site.site));
+        let mut tasks: Vec<(Pid, PageCount)> = self.tasks.into_iter().collect();
+        tasks.sort_by_key(|(pid, count)| (Reverse(count.pages), *pid));
+        let orders = self.orders.into_iter().collect();
+        MemoryReport { window: self.window, sites: self.sites, orders, tasks, counts: self.counts }
+    }
+}

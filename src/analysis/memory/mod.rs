@@ -1,0 +1,10 @@
+//! Memory that the kernel allocates: objects by call site, and pages by order and by task.
+
+pub(super) mod events;
+mod follow;
+mod report;
+#[cfg(test)]
+mod tests;
+
+pub use follow::Memory;
+pub use report::{MemoryCounts, MemoryReport, MemorySite, PageCount};

@@ -1,0 +1,218 @@
+//! `rtrace analyze locks`.
+
+mod found;
+mod json;
+
+use super::FileArgs;
+use super::answers::{self, Finding, Question};
+use super::distribution;
+use super::place::Place;
+use super::table::Table;
+use super::tasks::TaskArgs;
+use super::words::{cut, many, not_shown, quoted};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::Input;
+use found::{Found, notes};
+use rtrace::analysis::{LockKind, LockWaits, Locks};
+use rtrace::units::Pid;
+use serde_json::Value;
+use std::cmp::Reverse;
+use std::io::Write;
+
+/// Waits for contended locks of the kernel: by lock, by kind, by task and by stack
+///
+/// From lock:contention_begin and contention_end (since Linux 5.19), and the stack traces at the begin of waits, if they are
+/// recorded. `rtrace help analyses` defines each number.
+#[derive(clap::Args, Default)]
+pub(super) struct Args {
+    #[command(flatten)]
+    file: FileArgs,
+    #[command(flatten)]
+    tasks: TaskArgs,
+    /// Number of rows in a table; 0 for all [default: 20; all with --json and --csv]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// Order of the rows, the greatest first
+    #[arg(long, value_enum, value_name = "BY", default_value_t)]
+    sort: Sort,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    /// The locks as comma-separated values instead of text; times in the clock's unit
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+/// An order of rows.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Sort {
+    /// Time of all waits together
+    #[default]
+    Total,
+    /// Number of waits
+    Count,
+    /// Mean wait
+    Mean,
+    /// The longest wait
+    Max,
+}
+
+/// The rows to show, and how many more there are.
+struct Rows<'r> {
+    locks: Vec<&'r ((u64, LockKind), LockWaits)>,
+    tasks: Vec<&'r (Pid, LockWaits)>,
+    stacks: Vec<&'r (Vec<u64>, LockWaits)>,
+    more: [usize; 3],
+}
+
+impl Args {
+    /// All of it, `top` rows to a table.
+    pub(super) fn with_top(top: Option<usize>) -> Self {
+        Args { top, ..Args::default() }
+    }
+
+    fn sorted<'r, K>(&self, of: &'r [(K, LockWaits)], top: usize) -> (Vec<&'r (K, LockWaits)>, usize) {
+        let mut rows: Vec<_> = of.iter().collect();
+        rows.sort_by_cached_key(|(_, waits)| {
+            Reverse(match self.sort {
+                Sort::Total => waits.times.total(),
+                Sort::Count => waits.times.count(),
+                Sort::Mean => waits.times.distribution().mean(),
+                Sort::Max => waits.times.greatest(),
+            })
+        });
+        let more = cut(&mut rows, top);
+        (rows, more)
+    }
+
+    fn rows<'r>(&self, found: &'r Found<'_>, top: usize) -> Rows<'r> {
+        let report = &found.report;
+        let (locks, a) = self.sorted(&report.locks, top);
+        let (tasks, b) = self.sorted(&report.tasks, top);
+        let (stacks, c) = self.sorted(&report.stacks, top);
+        Rows { locks, tasks, stacks, more: [a, b, c] }
+    }
+}
+
+pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    answers::run(args, &args.file, args.json, args.csv)
+}
+
+impl Question for Args {
+    type Analysis = Locks;
+    type Found<'e> = Found<'e>;
+    const PURPOSE: &'static str = "locks";
+    const LACKING: &'static str = "whole waits for contended locks";
+
+    fn analysis(&self, input: &Input) -> Option<Locks> {
+        let formats = input.trace.formats().collect::<Vec<_>>();
+        let locks = Locks::new(formats, input.trace.abi, self.tasks.chosen(input));
+        locks.has_events().then_some(locks)
+    }
+
+    fn found<'e>(&self, input: &'e Input, place: Place<'e>, report: Finding<Self>) -> Option<Found<'e>> {
+        let kallsyms = &input.symbols.kallsyms;
+        (!report.locks.is_empty()).then_some(Found { place, kallsyms, report })
+    }
+
+    fn place<'f>(found: &'f Found<'_>) -> &'f Place<'f> {
+        &found.place
+    }
+
+    fn document(&self, input: &Input, found: &[Found<'_>]) -> Value {
+        json::document(&input.path, found.iter().map(|found| (found, self.rows(found, self.top.unwrap_or(0)))))
+    }
+
+    fn csv(&self, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
+        csv(self, found, out)
+    }
+
+    fn text(&self, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+        text(self, found, out)
+    }
+}
+
+/// Number of waits, their total, distribution and the longest, after the row's name.
+fn cells(name: impl IntoIterator<Item = String>, waits: &LockWaits, place: &Place<'_>) -> Vec<String> {
+    let (unit, times) = (place.unit, waits.times.distribution());
+    let mut row: Vec<String> = name.into_iter().collect();
+    row.extend([times.count.to_string(), unit.long(times.total)]);
+    row.extend(distribution::cells(&times, unit));
+    row.extend(
+        waits
+            .longest
+            .into_iter()
+            .flat_map(|longest| [unit.point(longest.at), longest.cpu.0.to_string(), place.task(longest.pid)]),
+    );
+    row
+}
+
+fn table<'t>(names: impl IntoIterator<Item = &'t str>) -> Table {
+    let names: Vec<&str> = names.into_iter().collect();
+    let heading = names.iter().copied().chain(["waits", "total"]).chain(distribution::TIMES);
+    Table::new(names.len(), heading.chain(["at", "CPU", "TASK"]))
+}
+
+fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let Found { place, report, .. } = found;
+    let (unit, rows) = (place.unit, args.rows(found, args.top.unwrap_or(20)));
+    let waits: u64 = report.kinds.iter().map(|(_, waits)| waits.times.count()).sum();
+    let locks: std::collections::HashSet<u64> = report.locks.iter().map(|((address, _), _)| *address).collect();
+    place.window(report.window, &[many(locks.len() as u64, "lock"), many(waits, "wait")], out)?;
+    for note in notes(report) {
+        writeln!(out, "Note: {note}")?;
+    }
+    writeln!(out, "\nKinds (total: {}; others: {})", unit.long_name(), unit.short_name())?;
+    let mut kinds = table(["KIND"]);
+    args.sorted(&report.kinds, 0).0.iter().for_each(|(kind, waits)| kinds.row(cells([kind.name()], waits, place)));
+    kinds.write(out)?;
+
+    writeln!(out, "\nLocks")?;
+    let mut locks = table(["LOCK", "KIND"]);
+    for ((address, kind), waits) in &rows.locks {
+        locks.row(cells([found.lock(*address), kind.name()], waits, place));
+    }
+    locks.write(out)?;
+    not_shown(rows.more[0], out)?;
+
+    writeln!(out, "\nTasks that waited")?;
+    let mut tasks = table(["TASK"]);
+    rows.tasks.iter().for_each(|(pid, waits)| tasks.row(cells([place.task(*pid)], waits, place)));
+    tasks.write(out)?;
+    not_shown(rows.more[1], out)?;
+
+    if rows.stacks.is_empty() {
+        writeln!(out, "\nNo stack traces: `rtrace record --for locks` records where waits begin.")?;
+        return Ok(());
+    }
+    writeln!(out, "\nStacks, the innermost function first (total: {}; max: {})", unit.long_name(), unit.short_name())?;
+    for (stack, waits) in &rows.stacks {
+        let (count, total) = (many(waits.times.count(), "wait"), unit.long(waits.times.total()));
+        writeln!(out, "{count}, total {total}, max {}", unit.short(waits.times.greatest()))?;
+        for function in found.stack(stack) {
+            writeln!(out, "    {function}")?;
+        }
+    }
+    not_shown(rows.more[2], out)?;
+    Ok(())
+}
+
+fn csv(args: &Args, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
+    writeln!(out, "buffer,lock,address,kind,waits,failed,total,mean,p50,p90,p99,p999,max,max_at,max_pid,max_cpu")?;
+    for found in found {
+        for ((address, kind), waits) in args.rows(found, args.top.unwrap_or(0)).locks {
+            let mut row = vec![quoted(found.place.buffer), quoted(&found.lock(*address))];
+            row.extend([format!("{address:#x}"), kind.name()]);
+            row.extend([waits.times.count(), waits.failed, waits.times.total()].map(|number| number.to_string()));
+            row.extend(distribution::csv(&waits.times.distribution()));
+            row.extend(
+                waits
+                    .longest
+                    .into_iter()
+                    .flat_map(|longest| [longest.at.to_string(), longest.pid.0.to_string(), longest.cpu.0.to_string()]),
+            );
+            writeln!(out, "{}", row.join(","))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,33 @@
+//! The tasks whose events count.
+
+use crate::cli::query::Input;
+use rtrace::events::glob_matches;
+use rtrace::units::Pid;
+
+/// The tasks whose events count in an analysis.
+#[derive(clap::Args, Default)]
+pub(super) struct TaskArgs {
+    /// Only these tasks
+    #[arg(long, value_name = "PID,...", value_delimiter = ',')]
+    pid: Vec<i32>,
+    /// Only tasks of this name; may be a glob and be given several times
+    #[arg(long, value_name = "NAME")]
+    comm: Vec<String>,
+}
+
+impl TaskArgs {
+    /// The tasks; `None` for all.
+    pub(super) fn chosen(&self, input: &Input) -> Option<Vec<Pid>> {
+        if self.pid.is_empty() && self.comm.is_empty() {
+            return None;
+        }
+        let comms = &input.symbols.comms;
+        let name = |pid: Pid| String::from_utf8_lossy(comms.get(pid).unwrap_or_default()).into_owned();
+        let named = |pid: Pid| self.comm.iter().any(|pattern| glob_matches(pattern, &name(pid)));
+        if self.comm.is_empty() {
+            return Some(self.pid.iter().map(|pid| Pid(*pid)).collect());
+        }
+        let chosen = |pid: &Pid| self.pid.is_empty() || self.pid.contains(&pid.0);
+        Some(comms.pids().filter(chosen).filter(|pid| named(*pid)).collect())
+    }
+}
