@@ -201,7 +201,7 @@ mod tests {
         let positions = |state: &mut State| std::iter::from_fn(|| state.next().map(|c| c.1)).collect::<Vec<_>>();
         assert_eq!(queue.change(positions), [4, 14, 24]);
         queue.change(|state| state.written(&sizes(14)));
-        assert_eq!(queue.change(positions), []);
+        assert_eq!(queue.change(positions), Vec::<u64>::new());
         assert_eq!(queue.change(|state| state.resume(&sizes(14))), Ok(()));
         assert_eq!(queue.change(positions), [14, 24]);
         assert!(queue.change(|state| state.resume(&sizes(4))).is_err(), "it had 14 bytes before");

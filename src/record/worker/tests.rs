@@ -1,7 +1,7 @@
 //! Workers over pipes that stand for `trace_pipe_raw`.
 
 use super::*;
-use crate::record::{Budget, Compression};
+use crate::record::{Budget, Compression, Spool};
 use crate::ring_buffer::Lost;
 use crate::trace_dat::{ChunkIndex, ChunkScan, Trace};
 use nix::sys::eventfd::EventFd;
