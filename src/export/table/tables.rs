@@ -34,6 +34,8 @@ pub struct TableFile<'t> {
     pub date: Option<String>,
     /// Its path, as given.
     pub path: String,
+    /// The name of its files, without their ending; of recordings of one host and day, each needs one of its own.
+    pub stem: String,
     /// The kernel's release.
     pub kernel: String,
     /// The machine's architecture.
@@ -63,8 +65,6 @@ pub struct TableBuffer<'t> {
 pub struct Tables<'t> {
     files: Vec<File<'t>>,
     buffers: Vec<Buffer<'t>>,
-    /// The name of each file, without its ending.
-    stem: String,
 }
 
 struct File<'t> {
@@ -165,8 +165,8 @@ impl TablesState {
 }
 
 impl<'t> Tables<'t> {
-    /// An exporter for records of these buffers: [`Record::buffer`] is an index into them. All files are called `stem`.
-    pub fn new(files: Vec<TableFile<'t>>, buffers: Vec<TableBuffer<'t>>, stem: &str) -> Self {
+    /// An exporter for records of these buffers: [`Record::buffer`] is an index into them.
+    pub fn new(files: Vec<TableFile<'t>>, buffers: Vec<TableBuffer<'t>>) -> Self {
         let files: Vec<File<'t>> = files.into_iter().map(File::new).collect();
         let slices = |(number, what): (usize, TableBuffer<'t>)| {
             let file = &files[what.file].what;
@@ -174,7 +174,7 @@ impl<'t> Tables<'t> {
             Buffer { what, slices: Slices::new(file.formats.iter().copied(), file.abi, base) }
         };
         let buffers = buffers.into_iter().enumerate().map(slices).collect();
-        Tables { files, buffers, stem: stem.to_owned() }
+        Tables { files, buffers }
     }
 
     fn pending(&self, made: Option<Made>, slices: Vec<Ordered<Slices>>) -> TablesState {
@@ -203,7 +203,7 @@ impl<'t> Tables<'t> {
         let failed = |error: &dyn std::fmt::Display| format!("{name}: {error}");
         if !made.writers.contains_key(&(file, key)) {
             let what = &self.files[file].what;
-            let path = layout::file(&what.host, what.date.as_deref(), &name, &self.stem);
+            let path = layout::file(&what.host, what.date.as_deref(), &name, &what.stem);
             let writer = Writer::new(path, &schema).map_err(|error| failed(&error))?;
             made.writers.insert((file, key), writer);
         }

@@ -25,6 +25,7 @@ pub(in crate::cli::convert) fn write(events: &Events<'_>, out: &mut (impl Write 
             processes: input.processes(),
             date: time.map(|(start, offset)| day((start.0 as i64).saturating_add(offset))),
             path: events.inputs[number].path.to_string_lossy().into_owned(),
+            stem: stem(events.inputs, number),
             host: origin.host,
             kernel: origin.kernel,
             machine: origin.machine,
@@ -42,12 +43,20 @@ pub(in crate::cli::convert) fn write(events: &Events<'_>, out: &mut (impl Write 
             .filter(|name| !name.is_empty()),
     };
     let buffers = events.query.sources().iter().map(buffer).collect();
-    let stem = events.inputs.first().and_then(|input| input.path.file_stem()).unwrap_or_default();
-    let (state, outcome) = events.export(&Tables::new(files, buffers, &stem.to_string_lossy()), out)?;
+    let (state, outcome) = events.export(&Tables::new(files, buffers), out)?;
     match state.failed() {
         Some(error) => Err(Failure::new(Exit::Failed, anyhow!("failed to write a table: {error}"))),
         None => Ok(Written { events: outcome.events, left_out: Vec::new() }),
     }
+}
+
+/// The recording's name without its ending; with its number where an earlier one has the same.
+fn stem(inputs: &[Input], number: usize) -> String {
+    let of = |input: &Input| input.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = of(&inputs[number]);
+    let taken = inputs[..number].iter().any(|input| of(input) == stem);
+    // `%` is written as `%25`, so no other recording can be called so.
+    if taken { format!("{stem}%{number}") } else { stem }
 }
 
 fn names_of_calls(input: &Input) -> impl Fn(i64) -> Option<&'static str> + Sync + use<> {
