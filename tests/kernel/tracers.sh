@@ -91,7 +91,7 @@ else lacks function_graph CONFIG_FUNCTION_GRAPH_TRACER; fi
 # Its command sleeps, so that a switch of tasks is certain.
 rtrace record -q --profile -F -c -o profile.dat -- sh -c 'read x < /proc/version; usleep 50000; true' 2> profile.err || fail "record --profile: $(cat profile.err)"
 rtrace report --profile profile.dat > profile.ours || fail "report --profile"
-rtrace profile -q -F -c -o profile.live -- sh -c 'read x < /proc/version; usleep 50000; true' 2> profile.err || fail "profile: $(cat profile.err)"
+rtrace profile -q -F -c --layout trace-cmd -o profile.live -- sh -c 'read x < /proc/version; usleep 50000; true' 2> profile.err || fail "profile: $(cat profile.err)"
 grep -q '^ *Event: sched_switch' profile.ours && grep -q '^ *Event: sched_switch' profile.live || fail "no sched_switch in a profile: $(head -n 20 profile.live)"
 if has function_graph; then
   grep -q 'Event: func: [a-z0-9_]*sys' profile.ours && grep -q 'Event: func: [a-z0-9_]*sys' profile.live || fail "no function in a profile: $(head -n 20 profile.live)"

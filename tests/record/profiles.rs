@@ -70,7 +70,11 @@ fn a_live_profile_tells_how_long_a_task_slept() {
     let told = env.rtrace(&[&profile[..], &["sh", "-c", "echo hello; exit 3"]].concat());
     told.exits(3);
     assert_eq!(told.stdout(), "hello\n");
-    assert!(told.stderr().contains("\ntask: ") && !told.stderr().contains("sys_enter"), "{}", told.stderr());
+    assert!(
+        told.stderr().contains("sched_switch:S asleep") && !told.stderr().contains("sys_enter"),
+        "{}",
+        told.stderr()
+    );
 }
 
 /// A hook is recorded, stored, and found again for a profile of the file.
@@ -85,6 +89,8 @@ fn hooks_go_with_the_recording() {
     report.exits(0).complains("");
     let told = report.stdout();
     assert!(told.contains("\nGlobal Events\n  Event: sched_waking:0x") && told.contains("% ("), "{told}");
-    let profile = env.rtrace(&["profile", "--input", "ours.dat"]).exits(0).stdout();
+    let profile = env.rtrace(&["profile", "--input", "ours.dat", "--layout", "trace-cmd"]).exits(0).stdout();
+    let table = env.rtrace(&["profile", "--input", "ours.dat", "--limit", "5"]).exits(0).stdout();
+    assert!(table.starts_with("TASK ") && table.contains("TOTAL ms") && table.lines().count() <= 7, "{table}");
     assert_eq!(told.split_once('\n').expect("a first line").1, profile);
 }

@@ -23,6 +23,13 @@ impl Times {
         self.total.checked_div(self.count).unwrap_or(0)
     }
 
+    /// These and those of `other`.
+    #[must_use]
+    pub fn and(mut self, other: &Times) -> Times {
+        self.merge(other);
+        self
+    }
+
     /// One more, that took `time`.
     pub(super) fn add(&mut self, time: u64, at: u64) {
         self.merge(&Times { count: 1, total: time, max: time, max_at: at, min: time, min_at: at });

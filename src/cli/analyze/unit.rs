@@ -53,6 +53,14 @@ impl Unit {
         }
     }
 
+    /// A point of time, in seconds with six decimals, as reports have it.
+    pub(in crate::cli) fn micros(self, at: u64) -> String {
+        match self {
+            Unit::Nanoseconds => format!("{}.{:06}", at / 1_000_000_000, at % 1_000_000_000 / 1000),
+            Unit::Ticks => at.to_string(),
+        }
+    }
+
     /// A point of time, in seconds with all nine decimals.
     pub(in crate::cli) fn point(self, at: u64) -> String {
         match self {

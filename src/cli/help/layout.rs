@@ -82,6 +82,7 @@ const READ: &[Section] = &[
         &["format", "fields", "R", "l"],
         &[
             "color",
+            "no-pager",
             "N",
             "L",
             "raw-events",
@@ -97,7 +98,7 @@ const READ: &[Section] = &[
     section(
         "Instead of the events",
         &["summary", "count", "wakeups", "profile"],
-        &["json", "top-tasks", "global-irqs", "by-comm", "hook", "ts-check"],
+        &["json", "top-tasks", "layout", "limit", "global-irqs", "by-comm", "hook", "ts-check"],
     ),
     section(
         "Facts of the file",

@@ -1,6 +1,7 @@
 //! The profile of a file.
 
 use super::live::TraceArgs;
+use crate::cli::analyze::unit::Unit;
 use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::trace_file::{open_recording, threads};
@@ -28,5 +29,6 @@ fn write(path: &Path, args: &TraceArgs, recording: &Recording, damage: &Damage) 
     let (found, _) = query.analyse(Grouped::by_buffer(empty))?;
     let name = |source: &Source| trace.buffers[source.buffer].name.clone();
     let profiles: Vec<_> = query.sources().iter().map(name).zip(found).collect();
-    Ok(args.output.open()?.write(Some(&path.to_string_lossy()), &profiles, symbols, args.account.by_comm)?)
+    let unit = Unit::of(query.sources().iter().any(|source| source.in_ticks));
+    Ok(args.output.open()?.write(Some(&path.to_string_lossy()), &profiles, symbols, args.account.by_comm, unit)?)
 }

@@ -2,6 +2,7 @@
 
 use super::pairs::AccountArgs;
 use super::report::OutputArgs;
+use crate::cli::analyze::unit::Unit;
 use crate::cli::exit::{Exit, Failure, print_clap};
 use crate::cli::live::{live_merge, warn_of_damage};
 use crate::cli::record_error::{explain, failure};
@@ -13,6 +14,7 @@ use rtrace::analysis::{InOrder, Profile};
 use rtrace::merge::live::LiveMerge;
 use rtrace::record::{Audience, Plan, RecordError, Stream};
 use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
+use rtrace::units::clock_counts_nanoseconds;
 use std::io;
 use std::path::PathBuf;
 
@@ -92,7 +94,8 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
         comms: Comms::parse(&listener.comms),
         ..Symbols::default()
     };
-    match output.write(None, &listener.profiles, &symbols, args.account.by_comm) {
+    let unit = Unit::of(facts.buffers.iter().any(|buffer| !clock_counts_nanoseconds(&buffer.clock)));
+    match output.write(None, &listener.profiles, &symbols, args.account.by_comm, unit) {
         // A reader who closed the pipe has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(error) => return Err(Failure::new(own(Exit::Failed), anyhow!("failed to write the profile: {error}"))),

@@ -3,9 +3,11 @@
 mod file;
 mod functions;
 pub(crate) mod json;
+pub(crate) mod layout;
 mod live;
 mod pairs;
 mod report;
+pub(crate) mod table;
 pub(crate) mod text;
 
 use super::exit::{Exit, Failure};
@@ -14,19 +16,20 @@ pub(crate) use pairs::AccountArgs;
 
 /// Show where tasks spend their time
 ///
-/// Traces what record --profile records, until CMD ends, or without CMD until Ctrl-C, and then prints what report --profile
-/// prints: how long tasks slept and why, waited for a CPU, worked in the kernel, with the stack traces of where they stopped
-/// and of who woke them. Nothing is stored on the way.
+/// Traces what record --profile records, until CMD ends, or without CMD until Ctrl-C, and then prints how long tasks slept
+/// and why, waited for a CPU, and worked in the kernel: a table, the longest times first. `--layout trace-cmd` prints what
+/// `report --profile` prints, with the stack traces of where they stopped and of who woke them. Nothing is stored on the way.
 #[derive(clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
     after_help = "\
 EXAMPLES:
   rtrace profile -F -c -- make
-  rtrace profile --duration 10s --by-comm -o profile.txt
+  rtrace profile --duration 10s --by-comm --limit 50 -o profile.txt
   rtrace profile -p nop -H 'block_rq_issue,sector/block_rq_complete,sector,g' -- sync
   rtrace profile -S -e sched:sched_switch -R stacktrace -P 1234
   rtrace profile --input trace.dat --json
+  rtrace profile --input trace.dat --layout trace-cmd
   rtrace profile functions --limit 10 -- make"
 )]
 pub(crate) struct Args {

@@ -1,6 +1,8 @@
 //! Profiles of some buffers, written to wherever they are wanted.
 
-use super::{json, text};
+use super::json;
+use super::layout::LayoutArgs;
+use crate::cli::analyze::unit::Unit;
 use crate::cli::exit::Failure;
 use crate::cli::terminal::{Guard, stderr, stdout};
 use anyhow::Context;
@@ -20,14 +22,17 @@ pub(super) struct OutputArgs {
     #[arg(long, conflicts_with = "output")]
     stderr: bool,
     /// One JSON document instead of text
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["layout", "limit"])]
     json: bool,
+    #[command(flatten)]
+    layout: LayoutArgs,
 }
 
 /// The destination of a profile, opened before the work is begun.
 pub(super) struct Output {
     to: BufWriter<Box<dyn Write>>,
     json: bool,
+    layout: LayoutArgs,
 }
 
 impl OutputArgs {
@@ -39,7 +44,7 @@ impl OutputArgs {
             None if self.stderr => Box::new(stderr()),
             None => Box::new(stdout()),
         };
-        Ok(Output { to: BufWriter::new(to), json: self.json })
+        Ok(Output { to: BufWriter::new(to), json: self.json, layout: self.layout })
     }
 }
 
@@ -51,6 +56,7 @@ impl Output {
         profiles: &[(String, Profile)],
         symbols: &Symbols,
         by_comm: bool,
+        unit: Unit,
     ) -> io::Result<()> {
         let out = &mut self.to;
         if self.json {
@@ -61,7 +67,7 @@ impl Output {
                 if !name.is_empty() {
                     writeln!(out, "\nInstance: {name}")?;
                 }
-                text::write(profile, symbols, by_comm, out)?;
+                self.layout.write(profile, symbols, by_comm, unit, out)?;
             }
         }
         out.flush()

@@ -1,8 +1,10 @@
 //! `--profile`.
 
 use super::{Format, Run, text};
+use crate::cli::analyze::unit::Unit;
 use crate::cli::exit::Failure;
-use crate::cli::profile::{AccountArgs, json, parse_hook, text as layout};
+use crate::cli::profile::layout::{Layout, LayoutArgs};
+use crate::cli::profile::{AccountArgs, json, parse_hook};
 use rtrace::analysis::{Grouped, Hook, Profile};
 use rtrace::recording::Source;
 use rtrace::trace_dat::OptionId;
@@ -18,6 +20,12 @@ pub(crate) struct ProfileArgs {
     pub(super) profile: bool,
     #[command(flatten)]
     account: AccountArgs,
+    /// With --profile: a table, the longest times first, or all as trace-cmd has it
+    #[arg(long, value_enum, value_name = "LAYOUT", requires = "profile", default_value_t = Layout::TraceCmd)]
+    layout: Layout,
+    /// With --profile --layout table: number of rows; 0 for all
+    #[arg(long, value_name = "N", requires = "profile", default_value_t = 30)]
+    limit: usize,
     /// With --profile: the time between two events, as in `irq_handler_entry,irq/irq_handler_exit,irq,p`
     #[arg(short = 'H', long = "hook", value_name = "START/END", value_parser = parse_hook)]
     hooks: Vec<Hook>,
@@ -60,7 +68,8 @@ pub(super) fn print(run: &Run<'_>, out: &mut impl Write) -> Result<(), Failure> 
         if !name.is_empty() {
             writeln!(out, "\nInstance: {name}")?;
         }
-        layout::write(profile, &input.symbols, by_comm, out)?;
+        let layout = LayoutArgs { layout: Some(wanted.layout), limit: wanted.limit };
+        layout.write(profile, &input.symbols, by_comm, Unit::of(source.in_ticks), out)?;
     }
     Ok(())
 }

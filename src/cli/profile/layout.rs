@@ -1,0 +1,49 @@
+//! The layout of a profile's text.
+
+use super::{table, text};
+use crate::cli::analyze::unit::Unit;
+use crate::cli::program;
+use rtrace::analysis::Profile;
+use rtrace::symbols::Symbols;
+use std::io::{self, Write};
+
+/// A layout of text.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// One table, the longest times first
+    Table,
+    /// All tasks and stack traces, as trace-cmd has them
+    TraceCmd,
+}
+
+/// The layout, and how much of it.
+#[derive(clap::Args, Clone, Copy)]
+pub(crate) struct LayoutArgs {
+    /// Layout of a profile's text [default: table, of report --profile trace-cmd]
+    #[arg(long, value_enum, value_name = "LAYOUT")]
+    pub(crate) layout: Option<Layout>,
+    /// Number of rows of the table; 0 for all
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    pub(crate) limit: usize,
+}
+
+impl LayoutArgs {
+    /// Writes the profile of one buffer. A script that calls `trace-cmd profile` gets what it expects.
+    pub(crate) fn write(
+        self,
+        profile: &Profile,
+        symbols: &Symbols,
+        by_comm: bool,
+        unit: Unit,
+        mut out: &mut impl Write,
+    ) -> io::Result<()> {
+        let usual = if program::name() == "trace-cmd" { Layout::TraceCmd } else { Layout::Table };
+        match self.layout.unwrap_or(usual) {
+            Layout::Table => {
+                let limit = (self.limit > 0).then_some(self.limit);
+                table::write(profile, symbols, by_comm, limit, unit, &mut out)
+            }
+            Layout::TraceCmd => text::write(profile, symbols, by_comm, out),
+        }
+    }
+}

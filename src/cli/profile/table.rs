@@ -1,0 +1,92 @@
+//! A profile as a table: the longest times first, whoever they belong to.
+
+use crate::cli::analyze::table::Table;
+use crate::cli::analyze::unit::Unit;
+use rtrace::analysis::{Profile, ProfiledTask, Times, Who};
+use rtrace::symbols::Symbols;
+use rtrace::units::grouped;
+use std::io::{self, Write};
+
+/// One event of one task.
+struct Row {
+    task: String,
+    event: String,
+    times: Times,
+}
+
+/// Writes the `limit` rows with the longest times in all, all rows without one.
+pub(crate) fn write(
+    profile: &Profile,
+    symbols: &Symbols,
+    by_comm: bool,
+    limit: Option<usize>,
+    unit: Unit,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let tasks = profile.tasks(symbols, by_comm);
+    let mut rows: Vec<Row> = tasks.iter().flat_map(|task| rows_of(task, symbols)).collect();
+    rows.sort_by(|a, b| {
+        let key = |row: &Row| std::cmp::Reverse((row.times.total, row.times.count));
+        (key(a), &a.task, &a.event).cmp(&(key(b), &b.task, &b.event))
+    });
+    let shown = limit.unwrap_or(rows.len()).min(rows.len());
+    let (long, short) = (unit.long_name(), unit.short_name());
+    let heading = [
+        "TASK",
+        "EVENT",
+        "COUNT",
+        &format!("TOTAL {long}"),
+        &format!("MEAN {short}"),
+        &format!("MAX {short}"),
+        "MAX AT",
+    ];
+    let mut table = Table::new(2, heading);
+    for Row { task, event, times } in rows.iter().take(shown) {
+        let timed = |text: String| if times.total == 0 { "-".to_owned() } else { text };
+        table.row([
+            task.clone(),
+            event.clone(),
+            grouped(times.count),
+            timed(unit.long(times.total)),
+            timed(unit.short(times.average())),
+            timed(unit.short(times.max)),
+            timed(unit.micros(times.max_at)),
+        ]);
+    }
+    table.write(out)?;
+    if shown < rows.len() {
+        let (left, all) = (grouped((rows.len() - shown) as u64), rows.len());
+        writeln!(out, "{left} more rows: --limit {all} shows them, --layout trace-cmd the stacks, too")?;
+    }
+    Ok(())
+}
+
+/// The rows of a task. Wakeups and statistics, which differ by a number that says nothing to a reader, are one row each.
+fn rows_of(task: &ProfiledTask<'_>, symbols: &Symbols) -> Vec<Row> {
+    let comm = String::from_utf8_lossy(&task.comm);
+    let name = match task.who {
+        Who::Global => "all tasks".to_owned(),
+        Who::Cpu(cpu) => format!("cpu {cpu}"),
+        Who::Group => comm.into_owned(),
+        Who::Task(pid) => format!("{comm}-{pid}"),
+    };
+    let mut rows: Vec<Row> = Vec::new();
+    for event in &task.events {
+        let label = match event.system() {
+            "sched" if !event.name().starts_with("sched_switch") => event.name().to_owned(),
+            _ => event.label(symbols),
+        };
+        let label = match label.split_once(':') {
+            Some(("sched_switch", "R" | "R+")) => format!("{label} preempted"),
+            Some(("sched_switch", "S")) => format!("{label} asleep"),
+            Some(("sched_switch", "D")) => format!("{label} blocked"),
+            None if label.starts_with("sched_wak") => format!("{label} until it ran"),
+            _ => label,
+        };
+        match rows.iter_mut().find(|row| row.event == label) {
+            Some(row) => row.times = row.times.and(event.times()),
+            None => rows.push(Row { task: name.clone(), event: label, times: *event.times() }),
+        }
+    }
+    rows
+}
