@@ -93,7 +93,7 @@ fn progress(live: &Live, last: Option<&Live>, limit: Option<Duration>) -> String
     let rate = (live.events.saturating_sub(events) as f64 / passed) as u64;
     let of = limit.map_or(String::new(), |limit| format!(" of {} s", limit.as_secs_f64()));
     format!(
-        "recording {:.1} s{of}: {}, {}/s, {} lost, file {}; Ctrl-C ends it",
+        "{:.1} s{of}: {}, {}/s, {} lost, file {}; Ctrl-C ends it",
         live.elapsed.as_secs_f64(),
         counted(live.events, "event"),
         grouped(rate),
@@ -117,8 +117,8 @@ mod tests {
             hint: None,
         };
         let line = progress(&at(1500, 12_500), Some(&at(1000, 2_500)), Some(Duration::from_secs(6)));
-        let expected = "recording 1.5 s of 6 s: 12,500 events, 20,000/s, 1,200 lost, file 3.0 KiB; Ctrl-C ends it";
+        let expected = "1.5 s of 6 s: 12,500 events, 20,000/s, 1,200 lost, file 3.0 KiB; Ctrl-C ends it";
         assert_eq!(line, expected);
-        assert!(progress(&at(250, 1), None, None).starts_with("recording 0.2 s: 1 event, 4/s, "));
+        assert!(progress(&at(250, 1), None, None).starts_with("0.2 s: 1 event, 4/s, "));
     }
 }

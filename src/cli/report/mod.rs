@@ -3,6 +3,7 @@
 mod color;
 mod events;
 mod facts;
+mod header;
 mod kernel;
 mod profile;
 mod tally;
@@ -15,7 +16,7 @@ mod wording;
 use super::damage::Damage;
 use super::exit::{Exit, Failure};
 use super::query::{Events, Input, QueryArgs, formats};
-use crate::cli::terminal::stdout;
+use crate::cli::terminal::{Pager, stdout};
 use anyhow::anyhow;
 use std::io::Write;
 use std::ops::Deref;
@@ -88,6 +89,9 @@ pub(crate) struct Args {
     /// Colour the text
     #[arg(long, value_enum, value_name = "WHEN", default_value_t)]
     color: color::Color,
+    /// Do not start a pager on a terminal: $RTRACE_PAGER, $PAGER, or less
+    #[arg(long)]
+    no_pager: bool,
     #[command(flatten)]
     facts: facts::Wanted,
     #[command(flatten)]
@@ -175,7 +179,9 @@ impl Args {
 
     /// Refuses what could not have an effect.
     fn check(&self) -> Result<(), Failure> {
-        let refuse = |what: &str| Err(Failure::new(Exit::Usage, anyhow!("{what}")));
+        let refuse = |what: &str| {
+            Err(Failure::new(Exit::Usage, anyhow!("{what}")).hint("`rtrace report --help` shows all it takes."))
+        };
         if self.tally.json && !matches!(self.format, Format::Text | Format::Json) {
             return refuse("`--json` contradicts `--format`: choose one of them");
         }
@@ -239,6 +245,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             damage.note(&input.path, found);
         }
     }
+    // Given the end of the output when this returns, whatever the outcome.
+    let _pager = if args.no_pager { None } else { Pager::start() };
     let mut out = stdout(); // not locked: any thread may write
     let done = if args.json_schema {
         formats::print_schema(&inputs, &mut out)

@@ -4,6 +4,9 @@ use super::{Format, Input, Run};
 use crate::cli::exit::Failure;
 use rtrace::export::{Count, Summary, SummaryBuffer};
 use rtrace::recording::Source;
+use rtrace::trace_dat::OptionId;
+use rtrace::units::{counted, grouped};
+use std::collections::BTreeMap;
 use std::io::Write;
 
 /// Numbers instead of events.
@@ -50,6 +53,34 @@ pub(super) fn print(run: &Run<'_>, out: &mut (impl Write + Send)) -> Result<(), 
     let buffers = run.query.sources().iter().map(buffer).collect();
     match args.count {
         true => run.export(&Count::new(buffers, as_json), out).map(drop),
+        false if !as_json => {
+            run.export(&Summary::new(buffers, args.top_tasks.unwrap_or(20), false), out)?;
+            run.inputs.iter().try_for_each(|input| counted_by_recorder(input, out))
+        }
         false => run.export(&Summary::new(buffers, args.top_tasks.unwrap_or(20), as_json), out).map(drop),
     }
+}
+
+/// The losses that the recorder found in the kernel's counters, which know of all of them.
+fn counted_by_recorder(input: &Input, out: &mut impl Write) -> Result<(), Failure> {
+    let mut all: BTreeMap<&str, u64> = BTreeMap::new();
+    let texts: Vec<String> = input.trace.options(OptionId::CPUSTAT).map(|option| option.text()).collect();
+    let mut cpu = "";
+    for (name, value) in texts.iter().flat_map(|text| text.lines()).filter_map(|line| line.split_once(": ")) {
+        match name {
+            "CPU" => cpu = value.trim(),
+            "overrun" | "commit overrun" | "dropped events" => {
+                *all.entry(cpu).or_default() += value.trim().parse::<u64>().unwrap_or(0);
+            }
+            _ => {}
+        }
+    }
+    all.retain(|_, lost| *lost > 0);
+    if !all.is_empty() {
+        let sum = all.values().fold(0, |sum: u64, lost| sum.saturating_add(*lost));
+        let each: Vec<String> = all.iter().map(|(cpu, lost)| format!("cpu {cpu}: {}", grouped(*lost))).collect();
+        let counted = counted(sum, "lost event");
+        writeln!(out, "\nThe recorder counted {counted} by the kernel's counters ({}).", each.join(", "))?;
+    }
+    Ok(())
 }

@@ -1,11 +1,11 @@
 //! Events as text, in trace-cmd's layout.
 
 use super::wakeups::Extras;
-use super::{Args, Input, Run, color, undecoded};
+use super::{Args, Input, Run, color, header, undecoded};
 use crate::cli::exit::Failure;
 use crate::cli::syscalls::decoders;
-use crate::cli::terminal::{Output, Styled};
-use rtrace::event::EventTypes;
+use crate::cli::terminal::{self, Output, Styled};
+use rtrace::event::{EventTypes, State};
 use rtrace::export::{Exporter, SyscallLines, Text, TextLines, TextOptions, TimeColumn};
 use rtrace::filter::Sign;
 use rtrace::recording::Source;
@@ -39,8 +39,13 @@ pub(super) fn print(run: &Run<'_>, out: &mut Output<Stdout>) -> Result<(), Failu
         let file = source.recording;
         (file, Text::new(&types[file], &inputs[file].symbols, options))
     };
+    let mut heading = head(inputs);
+    if terminal::stdout_is_terminal() {
+        let label = labels.first().map_or(0, Vec::len);
+        heading.extend_from_slice(header::header(label, args.layout.latency, sources).as_bytes());
+    }
     let comms = inputs.iter().map(|input| &input.symbols.comms).collect();
-    let lines = TextLines::new(head(inputs), sources.iter().map(text).collect(), comms);
+    let lines = TextLines::new(heading, sources.iter().map(text).collect(), comms);
     let colored = args.color.is_wanted();
     let extras = || Extras::new(run, &labels);
     let plain = !(args.layout.wakeups || args.layout.boundary || colored);

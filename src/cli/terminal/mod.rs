@@ -6,7 +6,7 @@
 //!
 //! | stream | text |
 //! |---|---|
-//! | standard output, a terminal | escaped |
+//! | standard output, a terminal, or a pager of ours before it | escaped |
 //! | standard output, a pipe or a file | byte for byte |
 //! | standard output with `report --color always`, anywhere | escaped: what is coloured is for a terminal in the end |
 //! | standard error, anywhere | escaped |
@@ -16,6 +16,7 @@
 mod escape;
 mod guard;
 mod line;
+mod pager;
 mod release;
 mod stderr;
 mod stdout;
@@ -24,6 +25,7 @@ mod styled;
 pub(crate) use escape::escaped;
 pub(crate) use guard::Guard;
 pub(crate) use line::Line;
+pub(crate) use pager::Pager;
 pub(crate) use release::release;
 pub(crate) use stderr::{note, say, stderr};
 pub(crate) use stdout::{Output, placed, stdout};
@@ -32,9 +34,9 @@ pub(crate) use styled::{Sequence, Styled};
 use std::io::IsTerminal;
 use terminal_size::{Height, Width, terminal_size};
 
-/// True if standard output is a terminal.
+/// True if standard output is a terminal, or a pager that writes to one.
 pub(crate) fn stdout_is_terminal() -> bool {
-    std::io::stdout().is_terminal()
+    std::io::stdout().is_terminal() || pager::is_paged()
 }
 
 /// Columns and rows of the terminal; `None` if there is none.

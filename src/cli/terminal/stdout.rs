@@ -1,12 +1,13 @@
 //! Standard output whose errors say that it is standard output: `rtrace report >/dev/full`.
 
 use super::guard::Guard;
+use super::pager::is_paged;
 use super::styled::Styled;
-use std::io::{self, Stdout, StdoutLock, Write};
+use std::io::{self, IsTerminal, Stdout, StdoutLock, Write};
 
 /// Standard output, for all that a command prints.
 pub(crate) fn stdout() -> Output<Stdout> {
-    Output(Guard::new(io::stdout()))
+    Output(guarded(io::stdout()))
 }
 
 /// Writes to standard output.
@@ -15,8 +16,13 @@ pub(crate) struct Output<W: Write>(Guard<W>);
 impl Output<Stdout> {
     /// The same, locked.
     pub(crate) fn lock(&self) -> Output<StdoutLock<'static>> {
-        Output(Guard::new(self.0.get_ref().lock()))
+        Output(guarded(self.0.get_ref().lock()))
     }
+}
+
+/// What a pager shows is for a terminal in the end.
+fn guarded<W: Write + IsTerminal>(to: W) -> Guard<W> {
+    if is_paged() { Guard::always(to) } else { Guard::new(to) }
 }
 
 impl<W: Write> Output<W> {

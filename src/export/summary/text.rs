@@ -37,6 +37,9 @@ pub(super) fn write(numbers: &Numbers<'_>, top: usize, out: &mut Vec<u8>) {
             line!(out, "{number:>5} {events:>12} {lost:>12} {first:>20} {last:>20} {}\n", place(buffer));
         }
     }
+    if numbers.each().any(|(_, counts)| counts.cpus().any(|cpu| cpu.lost_unknown > 0)) {
+        line!(out, "LOST N+: N or more; the kernel does not say of every gap how many events it lost there\n");
+    }
     let (tasks, all) = numbers.tasks(top);
     line!(out, "\n{:>16} {:>8} {:>12} {:>7} {:>11}\n", "TASK", "PID", "EVENTS", "SHARE", "SIZE");
     for &(of, pid, tally) in &tasks {

@@ -1,0 +1,18 @@
+//! The heading of text on a terminal: what each column is, and what the letters of the flags mean.
+
+use rtrace::recording::Source;
+
+/// Lines for the columns of events with labels of `label` columns before them.
+pub(super) fn header(label: usize, latency: bool, sources: &[Source]) -> String {
+    let ticks = sources.iter().any(|source| source.in_ticks);
+    let time = if ticks { "TICKS" } else { "SECONDS" };
+    let columns = match latency {
+        true => format!("#{:label$}   TASK-PID   CPUflags {time:>12}: EVENT:               FIELDS", ""),
+        false => format!("#{:label$}           TASK-PID   [CPU] FLAGS {time:>12}: EVENT:               FIELDS", ""),
+    };
+    format!(
+        "{columns}\n\
+         # FLAGS: d: interrupts off; N, L: to be rescheduled (L: lazily); h, s: in a hard or soft interrupt, H: in a hard\n\
+         #        one within a soft one; then how often preemption and migration are switched off; `.`: none of it\n"
+    )
+}

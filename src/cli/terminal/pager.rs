@@ -1,0 +1,68 @@
+//! A pager between standard output and the terminal.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nix::sys::signal::{SigSet, Signal};
+use nix::unistd::dup2_stdout;
+
+/// Standard output is a pipe to the pager of this process, which writes to the terminal.
+static PAGED: AtomicBool = AtomicBool::new(false);
+
+/// True if what is written to standard output reaches a terminal through a pager.
+pub(crate) fn is_paged() -> bool {
+    PAGED.load(Ordering::Relaxed)
+}
+
+/// A running pager. Dropped, it is given the end of the output and waited for.
+pub(crate) struct Pager(Child);
+
+impl Pager {
+    /// Starts the pager if standard output is a terminal: `$RTRACE_PAGER`, else `$PAGER`, else less. None is started if
+    /// that is empty or `cat`, the terminal is dumb, or it cannot be run.
+    pub(crate) fn start() -> Option<Pager> {
+        if !io::stdout().is_terminal() || !io::stdin().is_terminal() || super::is_dumb() {
+            return None;
+        }
+        let variable = |name: &str| std::env::var_os(name);
+        let wanted = variable("RTRACE_PAGER").or_else(|| variable("PAGER")).unwrap_or_else(|| OsString::from("less"));
+        if wanted.is_empty() || wanted == "cat" {
+            return None;
+        }
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(&wanted).stdin(Stdio::piped());
+        // Without a screenful it ends by itself, colours are shown, and the text stays on the terminal afterwards.
+        if variable("LESS").is_none() {
+            command.env("LESS", "FRX");
+        }
+        let found = wanted.to_str().and_then(|words| words.split_whitespace().next()).is_some_and(is_in_path);
+        let mut child = if found { command.spawn().ok()? } else { return None };
+        let pipe = child.stdin.take()?;
+        if dup2_stdout(&pipe).is_err() {
+            return None;
+        }
+        // Ctrl-C is the pager's.
+        let _ = SigSet::from_iter([Signal::SIGINT]).thread_block();
+        PAGED.store(true, Ordering::Relaxed);
+        Some(Pager(child))
+    }
+}
+
+impl Drop for Pager {
+    fn drop(&mut self) {
+        let _ = io::stdout().flush();
+        if let Ok(nothing) = File::options().write(true).open("/dev/null") {
+            let _ = dup2_stdout(nothing);
+        }
+        let _ = self.0.wait();
+    }
+}
+
+/// True if a program of that name can be found.
+fn is_in_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    program.contains('/') || std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
+}
