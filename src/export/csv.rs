@@ -61,6 +61,10 @@ impl Column {
         ("fields", Column::Fields),
     ];
 
+    /// The names of fields that are called as fixed columns are, in the same order.
+    const DOTTED: [&'static str; 11] =
+        [".ts", ".cpu", ".pid", ".comm", ".event", ".system", ".name", ".source", ".buffer", ".lost", ".fields"];
+
     /// The column of that name. An event's field of the name of a fixed column is written with a leading dot.
     pub fn named(name: &str) -> Column {
         match Column::FIXED.iter().find(|(fixed, _)| *fixed == name) {
@@ -71,7 +75,11 @@ impl Column {
 
     fn title(&self) -> &str {
         match self {
-            Column::Field(name) => name,
+            // As `--fields` takes it.
+            Column::Field(name) => match Column::FIXED.iter().position(|(fixed, _)| fixed == name) {
+                Some(at) => Column::DOTTED[at],
+                None => name,
+            },
             other => Column::FIXED.iter().find(|(_, column)| column == other).map_or("", |(name, _)| *name),
         }
     }
@@ -359,6 +367,9 @@ mod tests {
         assert_eq!(Column::named("ts"), Column::Timestamp);
         assert_eq!(Column::named("prev_comm"), Column::Field("prev_comm".into()));
         assert_eq!(Column::named(".name"), Column::Field("name".into()));
-        assert_eq!(Column::named(".name").title(), "name");
+        assert_eq!(Column::named(".name").title(), ".name");
+        for ((name, _), dotted) in Column::FIXED.iter().zip(Column::DOTTED) {
+            assert_eq!(format!(".{name}"), dotted);
+        }
     }
 }

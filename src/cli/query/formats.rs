@@ -1,16 +1,18 @@
 //! Events for programs: JSON lines, `name=value` lines, CSV.
 
+use super::select::export_failure;
 use super::{Events, Input};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::syscalls::decoders;
+use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::event::TypedEvent;
 use rtrace::export::{
-    Column, Csv, CsvBuffer, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonSyscalls, JsonTypes, Style,
-    schema,
+    Column, Count, Csv, CsvBuffer, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonSyscalls, JsonTypes,
+    Style, SummaryBuffer, schema,
 };
 use rtrace::format::EventFormat;
-use rtrace::recording::Outcome;
+use rtrace::recording::{Outcome, Source};
 use rtrace::syntax::did_you_mean;
 use rtrace::trace_dat::OptionId;
 use std::io::Write;
@@ -94,7 +96,7 @@ pub(crate) fn print_schema(inputs: &[Input], out: &mut impl Write) -> Result<(),
 /// The events as comma-separated values: the columns `fields`, or those that say everything.
 pub(crate) fn csv(events: &Events<'_>, fields: &[String], out: &mut (impl Write + Send)) -> Result<Outcome, Failure> {
     let (inputs, sources) = (events.inputs, events.query.sources());
-    let columns = columns(fields, inputs);
+    let columns = columns(fields, events)?;
     let labels: Vec<String> = inputs.iter().map(Input::label).collect();
     let exporter = Csv::new(
         columns.clone(),
@@ -116,10 +118,22 @@ pub(crate) fn csv(events: &Events<'_>, fields: &[String], out: &mut (impl Write 
     events.export(&exporter, out).map(|done| done.1)
 }
 
-/// The columns wanted, or those that say everything.
-fn columns(fields: &[String], inputs: &[Input]) -> Vec<Column> {
+/// The columns wanted, or those that say everything: the fields of all events that come, each a column; of too many, one
+/// column with all fields as JSON.
+fn columns(fields: &[String], events: &Events<'_>) -> Result<Vec<Column>, Failure> {
+    const MOST: usize = 80;
+    let inputs = events.inputs;
     if !fields.is_empty() {
-        return fields.iter().map(|name| Column::named(name)).collect();
+        return Ok(fields.iter().map(|name| Column::named(name)).collect());
+    }
+    let own = own_fields(events)?;
+    let as_json = own.len() > MOST;
+    if as_json {
+        note!(
+            "rtrace: the events have {} different fields: the column `fields` holds them as JSON\n  \
+             Hint: `--fields NAME,...` chooses columns, `--select EVENT` the events of one kind.",
+            own.len()
+        );
     }
     let several = inputs.len() > 1;
     let instances = inputs.iter().flat_map(|i| &i.trace.buffers).any(|b| !b.name.is_empty());
@@ -127,9 +141,44 @@ fn columns(fields: &[String], inputs: &[Input]) -> Vec<Column> {
         Column::Source => several,
         Column::Buffer => instances,
         Column::System | Column::Name => false,
+        Column::Fields => as_json,
         _ => true,
     };
-    Column::FIXED.into_iter().map(|(_, column)| column).filter(wanted).collect()
+    let fixed = Column::FIXED.into_iter().map(|(_, column)| column).filter(wanted);
+    Ok(fixed.chain(own.into_iter().filter(|_| !as_json).map(Column::Field)).collect())
+}
+
+/// The names of the own fields of the events that come, each once: of the first kind in the order of its format, then
+/// those that the others have besides.
+fn own_fields(events: &Events<'_>) -> Result<Vec<String>, Failure> {
+    let mut counted = Vec::new();
+    let count = Count::new(events.query.sources().iter().map(|source| summarised(events, source)).collect(), true);
+    events.query.export(&count, &mut counted).map_err(|error| export_failure(error, events.inputs))?;
+    let counted: serde_json::Value = serde_json::from_slice(&counted)?;
+    let there = |format: &&EventFormat| counted["events"].get(format!("{}:{}", format.system, format.name)).is_some();
+    let mut names: Vec<String> = Vec::new();
+    for format in events.inputs.iter().flat_map(all_formats).filter(there) {
+        for field in TypedEvent::new(format).fields {
+            if !names.contains(&field.name) {
+                names.push(field.name);
+            }
+        }
+    }
+    Ok(names)
+}
+
+/// A buffer as summaries take it.
+fn summarised<'e>(events: &Events<'e>, source: &Source) -> SummaryBuffer<'e> {
+    let input = &events.inputs[source.recording];
+    SummaryBuffer {
+        recording: source.recording,
+        abi: input.trace.abi,
+        formats: input.formats().collect(),
+        comms: &input.symbols.comms,
+        source: None,
+        buffer: None,
+        in_ticks: source.in_ticks,
+    }
 }
 
 fn unknown_field(name: &str, inputs: &[Input]) -> Failure {

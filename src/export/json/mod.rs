@@ -26,6 +26,7 @@
 
 mod exporter;
 mod header;
+mod kernel_names;
 mod program;
 mod schema;
 mod style;

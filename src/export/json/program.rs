@@ -1,11 +1,12 @@
 //! An event type compiled to the pieces of its JSON line.
 
 use super::Style;
+use super::kernel_names::KernelName;
 use super::user::UserNames;
 use crate::abi::Abi;
 use crate::event::{FieldKind, FieldPlace, Number, TypedEvent, TypedField, Value};
 use crate::format::EventFormat;
-use crate::symbols::UserSymbols;
+use crate::symbols::{Kallsyms, UserSymbols};
 use crate::sys::Tail;
 use crate::text::literals::{LiteralId, Literals};
 use crate::text::{json, num};
@@ -21,6 +22,8 @@ pub(super) struct Program {
     /// `,"event":"sys:name","fields":{`
     open: LiteralId,
     fields: Vec<Step>,
+    /// Functions at addresses among them.
+    names: Vec<KernelName>,
     /// `}}` and the newline.
     close: LiteralId,
 }
@@ -65,7 +68,12 @@ impl Program {
         for (index, field) in event.fields.iter().enumerate() {
             fields.push(Step { literal: pool.add(&style.key(&field.name, index == 0)), read: Read::new(field) });
         }
-        Program { pid, common, open, fields, close: pool.add(style.close()) }
+        Program { pid, common, open, fields, names: Vec::new(), close: pool.add(style.close()) }
+    }
+
+    /// Adds the functions at the event's addresses.
+    pub(super) fn name_functions(&mut self, event: &TypedEvent, kallsyms: &Arc<Kallsyms>) {
+        self.names = KernelName::all(event, kallsyms);
     }
 
     /// Adds names to a stack of user space.
@@ -88,6 +96,9 @@ impl Program {
         let mut tail = tail.pooled(pool, self.open);
         for step in &self.fields {
             tail = step.write(abi, pool, data, tail);
+        }
+        for name in &self.names {
+            tail = tail.with(|out| name.write(abi, data, out));
         }
         tail.pooled(pool, self.close)
     }

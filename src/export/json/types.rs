@@ -7,6 +7,7 @@ use crate::event::TypedEvent;
 use crate::format::EventFormat;
 use crate::symbols::Symbols;
 use crate::text::literals::Literals;
+use std::sync::Arc;
 
 /// The event types of one file, compiled for [`Json`](super::Json). Immutable: any number of exporters may share it.
 #[derive(Clone, Debug)]
@@ -25,7 +26,8 @@ impl JsonTypes {
         Self::with_names(formats, abi, style, None)
     }
 
-    /// The same; with the symbols' [`user`](Symbols::user) the stacks of user space have names.
+    /// The same; addresses of functions have their names, and with the symbols' [`user`](Symbols::user) the stacks of user
+    /// space.
     pub fn with_names<'f>(
         formats: impl IntoIterator<Item = &'f EventFormat>,
         abi: Abi,
@@ -33,13 +35,18 @@ impl JsonTypes {
         symbols: Option<&Symbols>,
     ) -> Self {
         let user = symbols.and_then(|symbols| symbols.user.as_ref()).filter(|_| style == Style::Json);
+        let kallsyms = symbols.filter(|_| style == Style::Json).map(|symbols| Arc::new(symbols.kallsyms.clone()));
         let mut types = JsonTypes { abi, style, pool: Literals::default(), programs: Vec::new(), by_id: Vec::new() };
         for format in formats {
             let id = usize::from(format.id.0);
             if types.by_id.len() <= id {
                 types.by_id.resize(id + 1, 0);
             }
-            let mut program = Program::compile(&TypedEvent::new(format), style, &mut types.pool);
+            let event = TypedEvent::new(format);
+            let mut program = Program::compile(&event, style, &mut types.pool);
+            if let Some(kallsyms) = &kallsyms {
+                program.name_functions(&event, kallsyms);
+            }
             if let Some(user) = user {
                 program.name_user_stack(format, style, user, &mut types.pool);
             }

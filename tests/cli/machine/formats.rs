@@ -68,7 +68,7 @@ fn columns_can_be_fields_of_events() {
     assert!(switches > 10);
     let unknown = run(file, &["--format", "csv", "--fields", "next_pd"]);
     unknown.exits(2).complains_with("no event has a field `next_pd`").complains_with("`next_pid`");
-    run(file, &["--format", "csv", "--first", "1"]).exits(0).prints_with("ts,cpu,pid,comm,event,lost,fields\n");
+    run(file, &["--format", "csv", "--first", "1"]).exits(0).prints_with("ts,cpu,pid,comm,event,lost,");
     run(file, &["--fields", "ts"]).exits(2).complains_with("--format csv");
 }
 
