@@ -149,14 +149,23 @@ pub(crate) fn report(outcome: Result<Exit, Failure>) -> ExitCode {
 fn chain(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain() {
-        let words = cause.to_string();
-        let bare = words.split(" (os error").next().unwrap_or_default();
+        let words = without_numbers(&cause.to_string());
         if text.is_empty() {
             text = words;
-        } else if !text.contains(bare) {
+        } else if !text.contains(&words) {
             text.push_str(": ");
             text.push_str(&words);
         }
+    }
+    text
+}
+
+/// `No such file or directory` rather than `No such file or directory (os error 2)`.
+fn without_numbers(words: &str) -> String {
+    let mut text = words.to_owned();
+    while let Some(at) = text.find(" (os error ") {
+        let Some(end) = text[at..].find(')') else { break };
+        text.replace_range(at..=at + end, "");
     }
     text
 }

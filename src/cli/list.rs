@@ -353,14 +353,18 @@ fn with_ftrace(top: &Instance, mut events: Vec<EventName>) -> Vec<EventName> {
     events
 }
 
-/// The events that `pattern` means. It is a regular expression, found anywhere in `system:event` as in trace-cmd,
-/// unless it looks like a glob and holds nothing that only a regular expression has.
+/// The events that `pattern` means: those that `record -e` would take. If there are none, it is a regular expression, found
+/// anywhere in `system:event` as in trace-cmd.
 fn select(pattern: Option<&str>, events: Vec<EventName>) -> Result<Vec<EventName>, Failure> {
     let Some(pattern) = pattern else { return Ok(events) };
     let regex_only = pattern.contains(['.', '^', '$', '(', '|', '\\', '+', '{']);
     let selection = EventSelection::new(pattern);
     if !regex_only && pattern.contains(['*', '?', '[']) {
         return Ok(selection.select(&events).map_err(Error::from)?);
+    }
+    // What `record -e` would take, exactly; else as trace-cmd finds it.
+    if !regex_only && let Ok(found) = selection.select(&events) {
+        return Ok(found);
     }
     let regex = Regex::new(pattern).map_err(|error| {
         Failure::new(Exit::Usage, anyhow::anyhow!("failed to understand the pattern `{pattern}`: {error}"))

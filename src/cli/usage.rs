@@ -16,7 +16,12 @@ pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
         words.push(next.get_name());
         command = next;
     }
-    let Some((what, hint)) = worded(answer, command) else { return as_rendered(answer, &rendered) };
+    let more = format!("  Hint: `{} --help` shows all it takes.\n", words.join(" "));
+    let Some((what, hint)) = worded(answer, command) else {
+        let text = as_rendered(answer, &rendered);
+        let says_more = text.contains("Hint: ") || text.contains("  rtrace ") || text.contains("Usage: ");
+        return if says_more { text } else { text + &more };
+    };
     let mut text = format!("rtrace: {what}\n");
     if let Some(hint) = hint {
         text.push_str(&format!("  Hint: {hint}\n"));
@@ -26,8 +31,7 @@ pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
     if let Some(usage) = one(answer, ContextKind::Usage).filter(|_| is_short) {
         text.push_str(&format!("  {}\n", usage.trim_end().replace('\n', "\n  ")));
     }
-    text.push_str(&format!("  Hint: `{} --help` shows all it takes.\n", words.join(" ")));
-    text
+    text + &more
 }
 
 /// The message about an option that the command of this process's command line does not have, found among the words of

@@ -181,7 +181,10 @@ impl Error {
                 "the kernel needs CONFIG_TRACING; in a container, the host's tracefs must be mounted into it."
                     .to_owned(),
             ],
-            Error::NotRoot { .. } => vec!["run it as root.".to_owned()],
+            Error::NotRoot { .. } => vec![
+                "run it as root.".to_owned(),
+                "a group gets access by `mount -o remount,gid=GROUP,mode=750` on it.".to_owned(),
+            ],
             Error::Unsupported { config: Some(config), .. } | Error::NoFeature { config: Some(config), .. } => {
                 vec![config_hint(config)]
             }
@@ -193,21 +196,17 @@ impl Error {
                 .chain([format!("tracers of this kernel are {}.", available.join(", "))])
                 .collect(),
             Error::TopTracer { name } => vec![format!("leave out -B, or let -p {name} stand before it.")],
-            Error::NoInstance { others, .. } if !others.is_empty() => {
-                vec![format!("instances are {}.", others.join(", "))]
+            Error::NoInstance { name, others } if !others.is_empty() => {
+                let near = did_you_mean(name, others.iter().map(String::as_str));
+                near.into_iter().chain([format!("instances are {}.", others.join(", "))]).collect()
             }
-            Error::NoEvent(NoEvent { nearest, .. }) if !nearest.is_empty() => {
-                vec![format!(
-                    "did you mean {}?",
-                    nearest.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
-                )]
+            Error::NoEvent(NoEvent { nearest, pattern }) if !nearest.is_empty() => {
+                let within =
+                    !pattern.contains([':', '/']) && nearest.iter().any(|name| name.contains(pattern.as_str()));
+                let all = within.then(|| format!("`-e '*{pattern}*'` selects all that have it in their name."));
+                std::iter::once(one_of(nearest)).chain(all).collect()
             }
-            Error::NoFunction { nearest, .. } if !nearest.is_empty() => {
-                vec![format!(
-                    "did you mean {}?",
-                    nearest.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
-                )]
-            }
+            Error::NoFunction { nearest, .. } if !nearest.is_empty() => vec![one_of(nearest)],
             Error::NoFunction { .. } => vec!["`rtrace list -f PATTERN` shows the functions of this kernel.".to_owned()],
             Error::NoEvent(_) => vec!["`rtrace list -e` shows the events of this kernel.".to_owned()],
             _ => Vec::new(),
@@ -273,6 +272,15 @@ fn subject(file: &str) -> String {
 
 fn quote(kernel: &Option<Box<LogEntry>>) -> String {
     kernel.as_ref().map_or_else(String::new, |entry| format!("\n{entry}"))
+}
+
+/// `did you mean `a`, `b` or `c`?`
+fn one_of(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.as_slice() {
+        [all @ .., last] if !all.is_empty() => format!("did you mean {} or {last}?", all.join(", ")),
+        one => format!("did you mean {}?", one.concat()),
+    }
 }
 
 #[cfg(test)]

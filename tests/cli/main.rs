@@ -27,6 +27,7 @@ mod ctf;
 mod diff;
 mod doctor;
 mod documents;
+mod errors;
 mod example_programs;
 mod examples;
 mod files;

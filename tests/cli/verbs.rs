@@ -177,7 +177,7 @@ fn who_is_not_root_is_told_so() {
     let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", program, "list", "-t", "--tracefs", "closed"];
     env.run("setpriv", &nobody)
         .exits(5)
-        .complains("rtrace: failed to open closed: permission denied\n  Hint: run it as root.\n");
+        .complains("rtrace: failed to open closed: permission denied\n  Hint: run it as root.\n  Hint: a group gets access by `mount -o remount,gid=GROUP,mode=750` on it.\n");
 }
 
 /// An instance of the running kernel, if there may be one; removed in the end.

@@ -120,7 +120,10 @@ impl Args {
             return usage(anyhow!("{} is a file too many: a trace.dat file is made of one", one.display()));
         }
         if output == Path::new("-") {
-            return usage(anyhow!("a trace.dat file cannot be written to standard output: it is not written in order"));
+            let error = anyhow!("a trace.dat file cannot be written to standard output: it is not written in order");
+            return Err(
+                Failure::new(Exit::Usage, error).hint("`--to json` and the like can be, and `-o FILE` names a file.")
+            );
         }
         if self.events.narrows() || !self.fields.is_empty() {
             let failure = Failure::new(Exit::Usage, anyhow!("a trace.dat file gets all events, as they are"));

@@ -1,0 +1,136 @@
+//! Mistakes at each command, provoked once: the message begins with the program's name, says what is wrong and where, and
+//! ends with what to type next.
+
+use crate::common::environment::TestEnvironment;
+
+/// Arguments; exit code; what the message must say.
+const MISTAKES: &[(&str, i32, &[&str])] = &[
+    ("recrod", 2, &["unknown command `recrod`", "did you mean `record`?"]),
+    ("--versoin", 2, &["unknown option `--versoin`", "did you mean `--version`?"]),
+    ("record --durtion 3 -e sched", 2, &["unknown option `--durtion`", "did you mean `--duration`?"]),
+    ("record -b 3q -e sched", 2, &["invalid size `3q`", "K, M, G or T"]),
+    ("record --ring-time 3q -e sched", 2, &["invalid value `3q` for `--ring-time`", "ns, us, ms, s, m or h"]),
+    ("record", 2, &["nothing to record", "rtrace record -e sched -- CMD"]),
+    ("record -o - -e sched", 2, &["cannot be written to standard output", "rtrace stream --json"]),
+    ("record -e sched --ring 1M --max-size 1M", 2, &["`--ring` cannot be used with `--max-size`"]),
+    ("record --stop nosuch.dat", 1, &["failed to look for the recorder of nosuch.dat"]),
+    ("record --stop 1", 2, &["process 1 is no recording rtrace", "rtrace record --stop FILE"]),
+    ("report", 1, &["failed to read trace.dat", "rtrace record -e sched -- CMD"]),
+    ("report nosuch.dat", 1, &["failed to read nosuch.dat: No such file or directory"]),
+    ("report -e sched_switch nosuch.dat", 1, &["`-F EVENT` selects events"]),
+    ("report --jsn", 2, &["unknown option `--jsn`", "did you mean `--json`?"]),
+    ("report --format jsn", 2, &["invalid value `jsn` for `--format`", "did you mean `json`?"]),
+    ("report --first 1 --last 1", 2, &["`--first` cannot be used with `--last`"]),
+    ("report --since soon", 2, &["invalid value `soon` for `--since`", "invalid time"]),
+    ("report --cpu x", 2, &["invalid value `x` for `--cpu`", "0-3,8"]),
+    ("report --top-tasks 3 FILE", 2, &["`--summary` is missing"]),
+    ("report --summary --format csv FILE", 2, &["`--format` has no effect"]),
+    ("report --json --format csv FILE", 2, &["`--json` contradicts `--format`"]),
+    ("report --fields ts FILE", 2, &["`--fields` names the columns of `--format csv`"]),
+    ("report --by-comm FILE", 2, &["about `--profile`"]),
+    ("report -F sched_swich FILE", 2, &["did you mean `sched_switch`?"]),
+    (
+        "report --filter next_prio<100 FILE",
+        2,
+        &["a filter names its event first", "`sched:sched_switch: next_prio<100`"],
+    ),
+    ("report --format csv --fields next_pd FILE", 2, &["no event has a field `next_pd`", "did you mean"]),
+    ("stream", 2, &["nothing to record", "rtrace stream -e sched"]),
+    ("convert FILE", 2, &["no file to write is named", "-o FILE"]),
+    ("convert FILE -o -", 2, &["standard output"]),
+    ("convert FILE --to jsn -o x", 2, &["invalid value `jsn` for `--to`", "did you mean `json`?"]),
+    ("dump nosuch.dat", 1, &["failed to read nosuch.dat"]),
+    ("split --parts 3 FILE", 2, &["unknown option `--parts`"]),
+    ("recover nosuch.dat", 1, &["nosuch.dat"]),
+    ("mem nosuch.dat", 1, &["failed to read nosuch.dat"]),
+    ("profile --layout tabel --input FILE", 2, &["invalid value `tabel` for `--layout`", "did you mean `table`?"]),
+    ("profile --input FILE --json --limit 3", 2, &["cannot be used with"]),
+    ("analyze shced FILE", 2, &["unknown command `shced`", "did you mean `sched`?"]),
+    ("analyze sched nosuch.dat", 1, &["failed to read nosuch.dat"]),
+    ("check FILE", 2, &["--assert"]),
+    ("check FILE --assert lots==0", 2, &["lots"]),
+    ("diff FILE", 2, &["is missing"]),
+    ("baseline save", 2, &["is missing"]),
+    ("options --jsn", 2, &["did you mean `--json`?"]),
+    ("hist", 2, &["is missing"]),
+    ("hist -i nosuch.dat sched_switch -k next_pid", 1, &["failed to read nosuch.dat"]),
+    ("latency a", 2, &["needs 2 values, and 1 was given"]),
+    ("latency -i nosuch.dat a:b c:d --by e", 1, &["failed to read nosuch.dat"]),
+    ("synth sql", 2, &["is missing"]),
+    ("filter set", 2, &["is missing"]),
+    ("trigger add", 2, &["is missing"]),
+    ("probe add", 2, &["is missing"]),
+    ("instance create", 2, &["is missing"]),
+    ("completions tcsh", 2, &["invalid value `tcsh`", "bash, zsh or fish"]),
+    ("help exit-code", 2, &["did you mean `exit-codes`?"]),
+    ("list -x", 2, &["unknown option `-x`"]),
+    ("show --cpu x", 2, &["invalid value `x` for `--cpu`"]),
+    ("snapshot tak", 2, &["unknown command `tak`", "did you mean `take`?"]),
+    ("doctor --jsn", 2, &["did you mean `--json`?"]),
+];
+
+#[test]
+fn every_mistake_is_named_with_what_to_type_next() {
+    let env = TestEnvironment::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/traces/vm-6.1/trig.dat");
+    let mut wrong = Vec::new();
+    for (line, status, words) in MISTAKES {
+        let args: Vec<&str> = line.split(' ').map(|word| if word == "FILE" { file } else { word }).collect();
+        let told = env.rtrace(&args);
+        let text = told.stderr();
+        let first = text.lines().next().unwrap_or_default();
+        let mut faults = Vec::new();
+        if told.status() != Some(*status) {
+            faults.push(format!("status {:?}, not {status}", told.status()));
+        }
+        if !first.starts_with("rtrace: ")
+            || first.ends_with('.')
+            || text.contains("error: ")
+            || text.contains("(os error")
+        {
+            faults.push("is not worded as the others are".to_owned());
+        }
+        faults.extend(words.iter().filter(|word| !text.contains(**word)).map(|word| format!("does not say {word}")));
+        if *status == 2 && !text.contains("Hint: ") && !text.contains("rtrace ") {
+            faults.push("does not say what to type".to_owned());
+        }
+        if !faults.is_empty() {
+            wrong.push(format!("rtrace {line}: {}\n{text}", faults.join("; ")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A query without a result says what there is.
+#[test]
+fn nothing_found_is_said_with_what_there_is() {
+    let env = TestEnvironment::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/traces/vm-6.1/trig.dat");
+    for (args, words) in [
+        (&["--comm", "nosuch"][..], "no task is called `nosuch`"),
+        (&["--cpu", "99"], "none of these CPUs was recorded, but 0-1"),
+        (&["--since", "99999999"], "the events lie between "),
+        (&["--pid", "999999"], "no task with the pid 999999 is known"),
+        (&["--until", "+1us", "--since", "+2us"], "the window ends before it begins"),
+        (&["--filter", "sched:sched_switch: next_pid == 999999"], "no event matches\n  Hint: `rtrace report --summary"),
+    ] {
+        for format in [&["--format", "text"][..], &["--json"], &["--format", "csv"], &["--count"]] {
+            env.rtrace(&[&["report", file][..], args, format].concat()).exits(0).complains_with(words);
+        }
+    }
+    env.rtrace(&["report", file, "--first", "0"]).exits(0).complains("");
+}
+
+/// `-` is standard input, of a file as of a pipe.
+#[test]
+fn a_recording_comes_through_a_pipe() {
+    let env = TestEnvironment::new();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/traces/vm-6.1/trig.dat");
+    let whole = env.rtrace(&["report", file]).exits(0).stdout();
+    for how in ["cat \"$0\" | \"$1\" report -", "\"$1\" report - < \"$0\"", "\"$1\" report <(cat \"$0\")"] {
+        let piped = env.run("bash", &["-c", how, file, env!("CARGO_BIN_EXE_rtrace")]);
+        assert_eq!(piped.exits(0).complains("").stdout(), whole, "{how}");
+    }
+    let dumped = "cat \"$0\" | \"$1\" dump - --validate";
+    env.run("bash", &["-c", dumped, file, env!("CARGO_BIN_EXE_rtrace")]).exits(0);
+}
