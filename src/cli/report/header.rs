@@ -12,7 +12,8 @@ pub(super) fn header(label: usize, latency: bool, sources: &[Source]) -> String 
     };
     format!(
         "{columns}\n\
-         # FLAGS: d: interrupts off; N, L: to be rescheduled (L: lazily); h, s: in a hard or soft interrupt, H: in a hard\n\
-         #        one within a soft one; then how often preemption and migration are switched off; `.`: none of it\n"
+         # FLAGS: d: interrupts off; N, L: to be rescheduled (L: lazily); h, s: in a\n\
+         #        hard or soft interrupt, H: in a hard one within a soft one; then the\n\
+         #        depths of disabled preemption and migration; `.`: none of it\n"
     )
 }

@@ -45,7 +45,10 @@ fn csv_says_what_json_says() {
                 assert_eq!(*cell, expected, "{}: {key} of {event}", file.display());
             }
             let fields: Value = serde_json::from_str(&row[6]).unwrap_or_else(|e| panic!("{e}: {}", row[6]));
-            assert_eq!(fields, event["fields"], "{}", file.display());
+            // Names of functions, which CSV has not.
+            let mut own = event["fields"].clone();
+            own.as_object_mut().expect("fields").retain(|name, _| !name.ends_with("_symbol"));
+            assert_eq!(fields, own, "{}", file.display());
         }
     }
 }
