@@ -4,11 +4,13 @@ mod plan;
 
 use super::damage::Damage;
 use super::exit::{Exit, Failure, print};
-use super::trace_file::{Made, Overwrite, mode_like, open, threads};
+use super::query::{Input, SelectArgs, Selected};
+use super::trace_file::{Made, Overwrite, mode_like, threads};
 use anyhow::{Context, anyhow};
 use plan::{Step, plan};
+use rtrace::recording::Query;
 use rtrace::trace_dat::Trace;
-use rtrace::trace_dat::write::{NewFile, Part, Slice, Stream, Version, split};
+use rtrace::trace_dat::write::{Edit, NewFile, Part, Slice, Stream, Version, split_edited};
 use rtrace::units::{CpuId, parse_duration};
 use serde_json::json;
 use std::fs::File;
@@ -20,14 +22,17 @@ use std::time::Duration;
 ///
 /// A single part is written to FILE (default: INPUT.1); with -r, parts are FILE.0001, FILE.0002, ... They
 /// are trace.dat files of the same version and compression. Chunks that fall entirely inside a part are copied unchanged.
-/// Without a step there is one part, from START to END.
+/// Without a step there is one part, from START to END. With --filter and the like a part gets only the events that are
+/// selected, written anew; -e and -p still count all events and sub-buffers of the recording.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
   rtrace split trace.dat 167.716 167.720            what happened between these times: trace.dat.1
   rtrace split -s 10 -r -o part                     ten seconds each: part.0001, part.0002, ...
   rtrace split -e 100000 -r                         a hundred thousand events each
-  rtrace split -m 200 167.716                       200 ms from a time on")]
+  rtrace split -m 200 167.716                       200 ms from a time on
+  rtrace split --filter 'sched_switch: next_pid == 1' -o one.dat
+                                                    the events that pass a filter")]
 pub(crate) struct Args {
     /// File to cut [default: trace.dat]
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -74,6 +79,8 @@ pub(crate) struct Args {
     /// JSON instead of text
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    select: SelectArgs,
     #[command(flatten)]
     overwrite: Overwrite,
     /// File to cut, unless -i names it; then the times to start and to end at, as reports show them
@@ -140,19 +147,17 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             anyhow!("-p counts sub-buffers from the start: it goes with no START or END"),
         ));
     }
-    let trace = open(&input)?;
-    let damage = Damage::of(&input, &trace);
-    damage.outcome(cut(args, &input, &trace, &step, window, &damage))
+    let inputs = [Input::open(&input, None, false)?];
+    let damage = Damage::of(&input, &inputs[0].trace);
+    damage.outcome(cut(args, &inputs, &step, window, &damage))
 }
 
-fn cut(
-    args: &Args,
-    input: &Path,
-    trace: &Trace,
-    step: &Step,
-    window: Range<u64>,
-    damage: &Damage,
-) -> Result<(), Failure> {
+fn cut(args: &Args, inputs: &[Input; 1], step: &Step, window: Range<u64>, damage: &Damage) -> Result<(), Failure> {
+    let (input, trace) = (inputs[0].path.as_path(), &inputs[0].trace);
+    let selection = args.select.selection();
+    let is_everything = selection.is_everything();
+    let query = Query::of([&inputs[0].recording]).select(selection);
+    let mut selected = if is_everything { None } else { Some(Selected::of(&query, inputs)?) };
     let buffers = buffers(args, trace)?;
     let streams = streams(args, trace, &buffers);
     if streams.is_empty() {
@@ -188,7 +193,8 @@ fn cut(
             parts.push(part(made_file.path(), file, trace, &buffers, slice.clone())?);
             made.push(made_file);
         }
-        split(trace, &buffers, &streams, &mut parts, threads(), &mut |found| damage.note(input, &found))
+        let edit = selected.as_mut().map(|selected| selected as &mut dyn Edit);
+        split_edited(trace, &buffers, &streams, &mut parts, edit, (threads(), &mut |found| damage.note(input, &found)))
             .with_context(|| format!("failed to write the parts of {}", input.display()))?;
         for (file, part) in made.into_iter().zip(parts) {
             let (path, records) = (file.path().to_owned(), part.records);
@@ -207,7 +213,12 @@ fn cut(
         }
     }
     if written == 0 {
-        return Err(Failure::new(Exit::Failed, anyhow!("there are no events between START and END")));
+        let what = if selected.is_some() {
+            "no event between START and END is selected"
+        } else {
+            "there are no events between START and END"
+        };
+        return Err(Failure::new(Exit::Failed, anyhow!("{what}")));
     }
     if args.json {
         heard = print(&format!("{:#}\n", json!({"schema": "rtrace.split", "version": 1, "parts": told})));

@@ -77,6 +77,12 @@ impl Resolved<'_> {
         self.query.limit == Limit::None && !self.query.check_order && !self.query.pages
     }
 
+    /// True if a record is selected, wherever the window lies: for those who go through the streams themselves, each in its
+    /// order. Its buffer is the number of its source.
+    pub fn selects(&mut self, record: &Record<'_>) -> bool {
+        self.selector.accepts(&mut self.seen, record)
+    }
+
     /// True if all events are wanted.
     pub(super) fn is_everything(&self) -> bool {
         self.selector.is_everything() && self.query.window.is_whole()

@@ -26,6 +26,7 @@
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
 mod add_lost;
+mod build;
 mod cut;
 mod error;
 mod lost;
@@ -34,6 +35,7 @@ mod page;
 mod survey;
 mod walker;
 
+pub use build::PageBuilder;
 pub use error::PageError;
 pub use lost::Lost;
 pub use order::{PageMark, PageOrder};

@@ -22,6 +22,8 @@ use rtrace::trace_dat::write::Version;
 use std::path::{Path, PathBuf};
 use target::Target;
 pub(crate) use trace_dat::rewrite;
+use trace_dat::rewrite_selected;
+pub(crate) use trace_dat::{ALL, Copy, write_edited};
 
 /// Write a recording in another format, version or compression
 ///
@@ -35,6 +37,7 @@ EXAMPLES:
   rtrace convert old.dat new.dat                           version 7, compressed with zstd
   rtrace convert trace.dat v6.dat --file-version 6         for an old trace-cmd or KernelShark
   rtrace convert --compression none -o plain.dat           trace.dat, uncompressed
+  rtrace convert run.dat irq.dat --filter 'irq:*'          these events only, as a recording
   rtrace convert run.dat run.perfetto-trace                to be opened in ui.perfetto.dev
   rtrace convert run.dat run.folded                        for inferno-flamegraph, flamegraph.pl, speedscope
   rtrace convert run.dat run.ctf                           a directory for babeltrace2 and Trace Compass
@@ -125,13 +128,17 @@ impl Args {
                 Failure::new(Exit::Usage, error).hint("`--to json` and the like can be, and `-o FILE` names a file.")
             );
         }
-        if self.events.narrows() || !self.fields.is_empty() {
-            let failure = Failure::new(Exit::Usage, anyhow!("a trace.dat file gets all events, as they are"));
+        if self.events.narrows_otherwise() || !self.fields.is_empty() {
+            let failure =
+                Failure::new(Exit::Usage, anyhow!("a trace.dat file gets events as they are, of all times and CPUs"));
             return Err(failure
-                .hint("`rtrace split` cuts a part of the time out of a recording.")
+                .hint("`rtrace split` cuts a part of the time, or a CPU, out of a recording.")
                 .hint("`--to json` and the like write the events that are selected."));
         }
-        rewrite(inputs[0], output, version, self.overwrite)
+        match self.events.selection() {
+            all if all.is_everything() => rewrite(inputs[0], output, version, self.overwrite),
+            some => rewrite_selected(inputs[0], output, version, self.overwrite, some),
+        }
     }
 }
 

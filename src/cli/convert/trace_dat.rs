@@ -3,11 +3,82 @@
 use crate::cli::damage::Damage;
 use crate::cli::exit::Exit;
 use crate::cli::exit::Failure;
+use crate::cli::query::{Input, Selected};
 use crate::cli::terminal::note;
 use crate::cli::trace_file::{Made, Overwrite, mode_like, open, threads};
-use rtrace::trace_dat::write::{Version, convert};
+use rtrace::recording::{Query, Selection};
+use rtrace::trace_dat::write::{Edit, NewFile, Part, Slice, Version, convert, split_edited};
 use rtrace::trace_dat::{Trace, WriteError};
 use std::path::Path;
+
+/// Writes the events of `input` that `selection` selects to `output`.
+pub(super) fn rewrite_selected(
+    input: &Path,
+    output: &Path,
+    version: Version,
+    overwrite: Overwrite,
+    selection: Selection,
+) -> Result<Exit, Failure> {
+    let inputs = [Input::open(input, None, false)?];
+    overwrite.check(output)?;
+    let damage = Damage::of(input, &inputs[0].trace);
+    let query = Query::of([&inputs[0].recording]).select(selection);
+    let done = Selected::of(&query, &inputs).and_then(|mut selected| {
+        let copy = Copy { version, overwrite, slice: ALL, edit: Some(&mut selected) };
+        write_edited(&inputs[0].trace, (input, output), copy, &damage)
+    });
+    damage.outcome(done.map(drop))
+}
+
+/// All of a recording's time.
+pub(crate) const ALL: Slice = Slice::Time(0..u64::MAX);
+
+/// A copy of a recording, or of a part of it.
+pub(crate) struct Copy<'e> {
+    pub(crate) version: Version,
+    pub(crate) overwrite: Overwrite,
+    pub(crate) slice: Slice,
+    pub(crate) edit: Option<&'e mut dyn Edit>,
+}
+
+impl Copy<'_> {
+    /// The version and compression of `trace`.
+    pub(crate) fn version_of(trace: &Trace) -> Version {
+        match trace.prefix.version {
+            6 => Version::V6,
+            _ => Version::V7(trace.prefix.codec),
+        }
+    }
+}
+
+/// Writes `trace`, which lies at the first of these paths, to the second one. Gives the number of the copy's events.
+pub(crate) fn write_edited(
+    trace: &Trace,
+    (input, output): (&Path, &Path),
+    copy: Copy<'_>,
+    damage: &Damage,
+) -> Result<u64, Failure> {
+    let Copy { version, overwrite, slice, edit } = copy;
+    let (made, file) = Made::new(output, mode_like(input), overwrite)?;
+    let buffers: Vec<_> = trace.buffers.iter().map(|buffer| buffer.name.clone()).enumerate().collect();
+    let names: Vec<&str> = buffers.iter().map(|(_, name)| name.as_str()).collect();
+    let cpus = trace.buffers.iter().enumerate();
+    let streams: Vec<_> = cpus.flat_map(|(at, buffer)| (0..buffer.cpus.len()).map(move |cpu| (at, cpu))).collect();
+    let part = NewFile::create(file, trace, version, &names).map(|file| Part::new(slice, file));
+    let mut parts = [part.map_err(|error| failed(error, output))?];
+    let reading: (_, &mut dyn FnMut(_)) = (threads(), &mut |found| damage.note(input, &found));
+    split_edited(trace, &buffers, &streams, &mut parts, edit, reading).map_err(|error| failed(error, output))?;
+    let [Part { file, records, .. }] = parts;
+    file.finish().map_err(|error| failed(error, output))?;
+    made.keep()?;
+    Ok(records)
+}
+
+fn failed(error: WriteError, output: &Path) -> Failure {
+    let lacks = matches!(error, WriteError::Version6(_));
+    let failure = Failure::from(anyhow::Error::new(error).context(format!("failed to write {}", output.display())));
+    if lacks { failure.hint("`--file-version 7` has room for it.") } else { failure }
+}
 
 /// Writes `input` to `output`, which may be the same file.
 pub(crate) fn rewrite(input: &Path, output: &Path, version: Version, overwrite: Overwrite) -> Result<Exit, Failure> {
@@ -27,11 +98,7 @@ fn write(
 ) -> Result<(), Failure> {
     let (made, file) = Made::new(output, mode_like(input), overwrite)?;
     let converted = convert(trace, file, version, threads(), &mut |found| damage.note(input, &found));
-    converted.map_err(|error| {
-        let lacks = matches!(error, WriteError::Version6(_));
-        let failure = Failure::from(anyhow::Error::new(error).context(format!("failed to write {}", output.display())));
-        if lacks { failure.hint("`--file-version 7` has room for it.") } else { failure }
-    })?;
+    converted.map_err(|error| failed(error, output))?;
     if version == Version::V6 && !(trace.btf.get().is_ok_and(<[u8]>::is_empty) && trace.modules.is_empty()) {
         note!("rtrace: {}: version 6 has no room for the kernel's BTF and its list of modules", output.display());
     }

@@ -9,11 +9,14 @@ pub(crate) mod formats;
 mod input;
 mod nothing;
 mod select;
+mod selected;
 mod window;
 
 pub(crate) use answer::{answer, one_buffer};
 pub(crate) use events::Events;
 pub(crate) use input::Input;
+pub(crate) use select::SelectArgs;
+pub(crate) use selected::Selected;
 pub(crate) use window::{Moment, WindowArgs};
 
 use super::exit::Failure;
@@ -83,11 +86,11 @@ impl QueryArgs {
         self.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZero::get)
     }
 
-    /// True if any of its arguments was given that changes what is shown.
-    pub(crate) fn narrows(&self) -> bool {
+    /// True if any of its arguments but those that select events by what they are changes what is shown.
+    pub(crate) fn narrows_otherwise(&self) -> bool {
         let times = self.raw_ts || self.nodate || self.align_ts || self.ts_offset != 0 || self.ts2secs.is_some();
         let parts = self.window != window::WindowArgs::default() || self.limit != LimitArgs::default();
-        times || parts || self.align.is_some() || self.cpu.is_some() || self.by_content() || self.select.by_context()
+        times || parts || self.align.is_some() || self.cpu.is_some()
     }
 
     /// True if events are chosen by name or content.
@@ -140,7 +143,8 @@ impl QueryArgs {
         })
     }
 
-    fn selection(&self) -> Selection {
+    /// The events that are selected.
+    pub(crate) fn selection(&self) -> Selection {
         Selection { report_filters: self.filters.list.clone(), ..self.select.selection() }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) struct SelectArgs {
 
 impl SelectArgs {
     /// The events that these arguments select.
-    pub(super) fn selection(&self) -> Selection {
+    pub(crate) fn selection(&self) -> Selection {
         Selection {
             filters: self.kernel.clone(),
             pids: self.pid.iter().map(|pid| Pid(*pid)).collect(),
@@ -58,11 +58,6 @@ impl SelectArgs {
     /// The tasks that are wanted.
     pub(super) fn pids(&self) -> &[i32] {
         &self.pid
-    }
-
-    /// True if events are chosen by the context that they happened in.
-    pub(super) fn by_context(&self) -> bool {
-        self.no_irq || self.no_softirq
     }
 
     /// True if events are chosen by name or content.

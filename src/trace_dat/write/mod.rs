@@ -30,6 +30,7 @@ mod anew7;
 mod assemble;
 mod begin;
 mod convert;
+mod edit;
 mod from_file;
 #[cfg(test)]
 mod hostile;
@@ -44,8 +45,9 @@ mod sums;
 pub use anew::{NewFile, Version};
 pub use assemble::{FinishedSpool, Written};
 pub use convert::convert;
+pub use edit::{Edit, StoredRecord};
 pub use recover::{Added, Recovered, SoundSpool, Unfinished, recover, recover_with};
 pub use restore::{BareBuffer, Restored, restore};
 pub use sections::{FileLock, WriteError, Writer};
 pub use segments::{join_segments, segment_path};
-pub use split::{Part, Slice, Stream, split};
+pub use split::{Part, Slice, Stream, split, split_edited};

@@ -3,6 +3,7 @@
 //! Chunks of which a part wants everything are copied as they are stored; only at a part's edges are sub-buffers unpacked
 //! and cut.
 
+use super::edit::{Edit, edited_stream};
 use super::{NewFile, WriteError};
 use crate::ring_buffer::{Item, PageLayout, Walker};
 use crate::trace_dat::{FileError, TimeOptions, Trace};
@@ -52,6 +53,23 @@ pub fn split(
     threads: usize,
     damaged: &mut dyn FnMut(FileError),
 ) -> Result<(), WriteError> {
+    split_edited(from, buffers, streams, parts, None, (threads, damaged))
+}
+
+/// The same with `edit`, if it is given: then all records are copied one by one. `reading`: the threads, and what hears of
+/// damage.
+///
+/// # Errors
+/// [`WriteError`].
+pub fn split_edited(
+    from: &Trace,
+    buffers: &[(usize, String)],
+    streams: &[Stream],
+    parts: &mut [Part],
+    mut edit: Option<&mut dyn Edit>,
+    reading: (usize, &mut dyn FnMut(FileError)),
+) -> Result<(), WriteError> {
+    let (threads, damaged) = reading;
     for (index, name) in buffers {
         let Some(buffer) = from.buffers.get(*index) else { continue };
         if let Some(text) = &buffer.text {
@@ -64,7 +82,10 @@ pub fn split(
         for (number, (_, cpu)) in streams.iter().enumerate().filter(|(_, (of, _))| of == index) {
             let Some(data) = buffer.cpus.get(*cpu) else { continue };
             parts.iter_mut().try_for_each(|part| part.file.begin_cpu(data.cpu))?;
-            one_stream(from, (*index, *cpu), number, parts, threads, damaged)?;
+            match &mut edit {
+                Some(edit) => edited_stream(from, ((*index, *cpu), number), parts, &mut **edit, threads, damaged)?,
+                None => one_stream(from, (*index, *cpu), number, parts, threads, damaged)?,
+            }
             parts.iter_mut().try_for_each(|part| part.file.end_cpu())?;
         }
         parts.iter_mut().try_for_each(|part| part.file.end_buffer())?;
@@ -73,11 +94,11 @@ pub fn split(
 }
 
 /// A sub-buffer within a chunk.
-struct Page {
+pub(super) struct Page {
     /// Its first record's number in the stream, and the one after its last.
-    records: Range<u64>,
+    pub(super) records: Range<u64>,
     /// The corrected times of its records.
-    times: Vec<u64>,
+    pub(super) times: Vec<u64>,
 }
 
 fn one_stream(
@@ -162,8 +183,16 @@ fn give(
     part.file.pages(&out)
 }
 
+/// True if a slice wants a record of this time, which lies between two others that it wants.
+pub(super) fn is_wanted(slice: &Slice, time: u64) -> bool {
+    match slice {
+        Slice::Time(window) => window.contains(&time),
+        Slice::Records(_) | Slice::Pages(_) => true,
+    }
+}
+
 /// Records of a sub-buffer that a slice wants, counted from the sub-buffer's first.
-fn wanted(slice: &Slice, stream: usize, page: &Page, at: u64) -> Range<u64> {
+pub(super) fn wanted(slice: &Slice, stream: usize, page: &Page, at: u64) -> Range<u64> {
     let count = page.times.len() as u64;
     match slice {
         Slice::Time(time) => {
