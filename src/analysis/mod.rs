@@ -49,8 +49,8 @@ pub use faults::{FAULT_PAGE, FaultCount, FaultReport, Faults};
 pub use functions::{CalledFunction, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, Functions, LongestCall};
 pub use grouped::Grouped;
 pub use hist::{
-    HistCounts, HistFindings, HistNames, HistPart, HistSetup, HistTrigger, Histograms, SetupError, SnapshotMoment,
-    SyntheticEvent,
+    EventTrigger, Firing, Firings, Held, HistCounts, HistFindings, HistNames, HistPart, HistSetup, HistTrigger,
+    Histograms, SetupError, SnapshotMoment, SyntheticEvent,
 };
 pub use in_order::{InOrder, Ordered};
 pub use interface::Analysis;

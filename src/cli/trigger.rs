@@ -1,6 +1,7 @@
 //! `rtrace trigger`.
 
 mod remove;
+mod simulate;
 
 use super::exit::{Exit, Failure};
 use super::hist::clock_note;
@@ -29,7 +30,8 @@ EXAMPLES:
   rtrace trigger add --function schedule_timeout traceoff --count 1
   rtrace trigger list
   rtrace trigger remove sched:sched_switch stacktrace
-  rtrace trigger clear")]
+  rtrace trigger clear
+  rtrace trigger simulate -i run.dat sched:sched_switch 'traceoff if next_prio == 0'")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -41,6 +43,7 @@ enum Command {
     List(ListArgs),
     Remove(RemoveArgs),
     Clear(ClearArgs),
+    Simulate(simulate::Args),
 }
 
 /// Add a trigger to an event or a function
@@ -105,6 +108,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Command::List(args) => list(args),
         Command::Remove(args) => remove(args),
         Command::Clear(args) => clear(args),
+        Command::Simulate(args) => simulate::run(args),
     }
 }
 

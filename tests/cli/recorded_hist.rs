@@ -1,10 +1,13 @@
 //! `hist -i` and `latency -i`, against a count of what `report` prints.
 
+use crate::common::bounded;
 use crate::common::corpus::corpus;
 use crate::common::environment::TestEnvironment;
+use crate::common::installed_trace_cmd::installed;
 use crate::common::not_run::not_run;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::process::Command;
 
 const RECORDING: &str = "vm-6.1/trig.dat";
 
@@ -226,4 +229,242 @@ fn what_a_recording_cannot_answer_is_said() {
     of(&["hist", "sched_switch", "--key", "next_pid", "--follow"], "cannot be used with a recording");
     of(&["latency", "sched_switch", "sched_switch", "--by", "prevpid=next_pid"], "prev_pid");
     env.rtrace(&["hist", "sched:sched_switch", "--key", "next_pid", "--since", "1"]).exits(2).complains_with("-i FILE");
+}
+
+/// The lines of `report` about events.
+fn lines(env: &TestEnvironment, words: &[&str]) -> Vec<String> {
+    let text = env.rtrace(&[&["report"], words].concat()).exits(0).stdout();
+    text.lines().filter(|line| !line.starts_with("cpus=")).map(str::to_owned).collect()
+}
+
+/// Filters of both commands that write recordings select what `report` selects.
+#[test]
+fn a_copy_holds_the_selected_events() {
+    let env = TestEnvironment::new();
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/traces/");
+    for (name, filter) in [
+        ("vm-6.1/trig.dat", "sched_switch: next_pid == 0 || prev_comm ~ \"*sh*\""),
+        ("s390x/inst.dat", "sched:*"),
+        ("i386/events-v6.dat", "*: common_pid > 0"),
+        ("host/small-zlib.dat", "*: common_pid > 0"),
+    ] {
+        let file = format!("{data}{name}");
+        let wanted = lines(&env, &[&file, "--filter", filter]);
+        assert!(!wanted.is_empty() && wanted.len() < lines(&env, &[&file]).len(), "{name}: {}", wanted.len());
+        env.rtrace(&["split", "--force", "-i", &file, "--filter", filter, "-o", "part.dat"]).exits(0);
+        for version in ["6", "7"] {
+            let words = ["convert", "--force", "--file-version", version, &file, "copy.dat", "--filter", filter];
+            env.rtrace(&words).exits(0);
+            assert_eq!(lines(&env, &["copy.dat"]), wanted, "{name}, version {version}");
+            env.rtrace(&["dump", "--validate", "copy.dat"]).exits(0).prints_with("no defects");
+        }
+        assert_eq!(lines(&env, &["part.dat"]), wanted, "{name}");
+        env.rtrace(&["dump", "--validate", "part.dat"]).exits(0).prints_with("no defects");
+    }
+    env.rtrace(&["split", "-i", &file(), "--filter", "sched_swich", "-o", "none.dat"]).exits(2);
+    env.rtrace(&["split", "-i", &file(), "--filter", "sched_switch: next_pid == 77777", "-o", "none.dat"]).exits(1);
+    env.rtrace(&["convert", &file(), "none.dat", "--since", "+1s"]).exits(2);
+}
+
+#[test]
+fn a_simulated_trigger_keeps_out_what_the_kernel_would() {
+    let env = TestEnvironment::new();
+    let path = file();
+    let all = lines(&env, &[&file()]);
+    let switch = |line: &&String| line.contains(" sched_switch:");
+    let to_idle = |line: &&String| switch(line) && line.contains("==> swapper/");
+    // With a filter the record is reserved first: the event that stops the trace is its last one; and the count goes down only
+    // where the trigger does something.
+    let simulate = |words: &[&str]| {
+        let all = [&["trigger", "simulate", "--force", "-i", &path, "-o", "held.dat", "--json"], words].concat();
+        let stdout = env.rtrace(&all).exits(0).stdout();
+        let document: Value = serde_json::from_str(&stdout).expect("JSON");
+        let held: u64 =
+            document["events"].as_array().expect("events").iter().map(|e| e["held"].as_u64().expect("a number")).sum();
+        let lines = lines(&env, &["held.dat"]);
+        assert_eq!(lines.len() as u64, held, "{document:#}");
+        (document, lines)
+    };
+    let idle = all.iter().filter(to_idle).count() as u64;
+    let stop = all.iter().position(|line| to_idle(&line)).expect("an idle CPU");
+    let (document, held) = simulate(&["sched_switch", "traceoff if next_pid == 0"]);
+    assert_eq!(held, all[..=stop]);
+    assert_eq!(
+        (document["triggers"][0]["matched"].as_u64(), document["triggers"][0]["acted"].as_u64()),
+        (Some(idle), Some(1))
+    );
+    // Without, it runs before anything is reserved.
+    let first = all.iter().position(|line| switch(&line)).expect("a switch");
+    let (_, held) = simulate(&["sched_switch", "traceoff"]);
+    assert_eq!(held, all[..first]);
+    // An event that is turned on was off before; the one that turns it on is no other.
+    let exec = all.iter().position(|line| line.contains(" sched_process_exec:")).expect("an exec");
+    let (document, held) = simulate(&["sched_process_exec", "enable_event:sched:sched_switch:1"]);
+    let wanted: Vec<String> = all
+        .iter()
+        .enumerate()
+        .filter(|(at, line)| *at >= exec || !switch(line))
+        .map(|(_, line)| line.clone())
+        .collect();
+    assert_eq!(held, wanted);
+    assert_eq!(document["triggers"][0]["acted"], 1);
+    // Off and on again.
+    let (document, held) =
+        simulate(&["sched_switch", "traceoff if next_pid == 0", "--with", "sched_process_exec traceon"]);
+    let mut on = true;
+    let mut wanted = Vec::new();
+    for line in &all {
+        on |= line.contains(" sched_process_exec:");
+        if on {
+            wanted.push(line.clone());
+        }
+        on &= !to_idle(&line);
+    }
+    assert_eq!(held, wanted);
+    assert!(document["on"].as_array().is_some_and(|spans| spans.len() > 1), "{document:#}");
+    // Histograms count on while tracing is off, unless they are not to.
+    let hits = |words: &[&str]| {
+        let words = [&["hist", "-i", &path, "sched_switch", "--key", "next_comm", "--json"], words].concat();
+        json(&env, &words)["tables"][0]["hits"].as_u64()
+    };
+    let switches = all.iter().filter(switch).count() as u64;
+    let off = ["--with", "sched_switch traceoff if next_pid == 0"];
+    assert_eq!(hits(&off), Some(switches));
+    assert_eq!(hits(&[&off[..], &["--only-held"]].concat()), Some(all[..=stop].iter().filter(switch).count() as u64));
+    let paused = ["--with", "sched_process_exec disable_hist:sched:sched_switch"];
+    assert_eq!(hits(&paused), Some(all[..exec].iter().filter(switch).count() as u64));
+    for wrong in ["hist:keys=next_pid", "traceof", "enable_event:sched:none", "traceoff if nextpid == 1"] {
+        env.rtrace(&["trigger", "simulate", "-i", &file(), "sched_switch", wrong]).exits(2).prints("");
+    }
+}
+
+/// Events made of a recording's stand beside them in a copy, each after the one that ends it.
+#[test]
+fn made_events_are_written_beside_the_recorded_ones() {
+    let env = TestEnvironment::new();
+    let join = "select end.next_comm as comm, end.next_pid as pid, TIMESTAMP_DELTA as lat from sched_switch as start \
+                join sched_switch as end on start.prev_pid = end.next_pid";
+    let path = file();
+    let sql = ["synth", "sql", "-i", &path, "-n", "slept", join];
+    let made = env.rtrace(&[&sql[..], &["--json"]].concat()).exits(0).stdout();
+    let made: Vec<Value> = made.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    env.rtrace(&[&sql[..], &["-o", "both.dat"]].concat()).exits(0).prints_with(&format!("{} of them", made.len()));
+    env.rtrace(&["dump", "--validate", "both.dat"]).exits(0).prints_with("no defects");
+    let both = env.rtrace(&["report", "--format", "json", "both.dat"]).exits(0).stdout();
+    let both: Vec<Value> = both.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let (new, old): (Vec<Value>, Vec<Value>) = both.into_iter().partition(|event| event["event"] == "synthetic:slept");
+    assert_eq!(old, events(&env));
+    assert_eq!(new.len(), made.len());
+    if let Some(trace_cmd) = installed() {
+        let join = "select end.next_comm as comm, end.next_pid as pid from sched_switch as start \
+                    join sched_switch as end on start.prev_pid = end.next_pid";
+        env.rtrace(&["synth", "sql", "-i", &path, "-n", "seen", join, "-o", "seen.dat"]).exits(0);
+        let mut command = Command::new(trace_cmd);
+        let output =
+            bounded::output(command.args(["report", "seen.dat"]).current_dir(env.path())).expect("trace-cmd runs");
+        let (text, complaints) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(!text.contains("FAILED TO PARSE") && complaints.is_empty(), "{complaints}{text}");
+        let shown: Vec<String> =
+            text.lines().filter_map(|line| Some(line.split_once(" seen: ")?.1.trim().to_owned())).collect();
+        let wanted = made.iter().map(|made| {
+            format!("comm={}, pid={}", made["fields"]["comm"].as_str().expect("a text"), made["fields"]["pid"])
+        });
+        assert_eq!(shown, wanted.collect::<Vec<_>>());
+    }
+    for (new, made) in new.iter().zip(&made) {
+        for name in ["ts", "cpu", "pid", "fields"] {
+            assert_eq!(new[name], made[name], "{new} {made}");
+        }
+    }
+    env.rtrace(&[&sql[..], &["-o", "both.dat"]].concat()).exits(2).complains_with("exists already");
+    let table = ["synth", "sql", "-i", &path, "select next_comm from sched_switch", "-o", "none.dat"];
+    env.rtrace(&table).exits(2).complains_with("JOIN");
+}
+
+#[test]
+fn a_snapshot_is_the_recording_up_to_its_moment() {
+    let env = TestEnvironment::new();
+    let largest = events(&env).into_iter().filter(|event| event["event"] == "sched:sched_switch").fold(
+        (0, 0),
+        |(most, at), event| {
+            let pid = event["fields"]["next_pid"].as_u64().expect("a number");
+            if pid > most { (pid, event["ts"].as_u64().expect("a time")) } else { (most, at) }
+        },
+    );
+    let trigger = "hist:keys=common_type:pid=next_pid:onmax($pid).snapshot()";
+    env.rtrace(&["hist", "-i", &file(), "sched_switch", trigger, "--snapshot-to", "dir"]).exits(0);
+    let found = env.rtrace(&["report", "--format", "json", "dir/1-sched_switch.dat"]).exits(0).stdout();
+    let found: Vec<Value> = found.lines().skip(1).map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let wanted: Vec<Value> =
+        events(&env).into_iter().filter(|event| event["ts"].as_u64().expect("a time") <= largest.1).collect();
+    assert!(wanted.len() > 10);
+    assert_eq!(found, wanted);
+    let none = "hist:keys=common_type:pid=next_pid:onmax($pid).snapshot() if next_pid == 77777";
+    env.rtrace(&["hist", "-i", &file(), "sched_switch", none, "--snapshot-to", "dir"])
+        .exits(0)
+        .prints_with("no snapshot");
+}
+
+#[test]
+fn a_heat_map_is_the_table_cut_into_intervals() {
+    let env = TestEnvironment::new();
+    let mut wanted: BTreeMap<(String, u64), u64> = BTreeMap::new();
+    for event in events(&env).iter().filter(|event| event["event"] == "sched:sched_switch") {
+        let comm = event["fields"]["next_comm"].as_str().expect("a text").to_owned();
+        *wanted.entry((comm, event["ts"].as_u64().expect("a time") / 10_000_000)).or_default() += 1;
+    }
+    let path = file();
+    let words = ["hist", "-i", &path, "sched_switch", "--key", "next_comm", "--every", "10ms"];
+    let document = json(&env, &[&words[..], &["--json"]].concat());
+    let begin = document["begin"].as_u64().expect("a time") / 10_000_000;
+    let mut found = BTreeMap::new();
+    for entry in document["entries"].as_array().expect("entries") {
+        for cell in entry["hits"].as_array().expect("hits") {
+            let (at, hits) = (cell[0].as_u64().expect("a number"), cell[1].as_u64().expect("a number"));
+            found.insert((entry["keys"]["next_comm"].as_str().expect("a text").to_owned(), begin + at), hits);
+        }
+    }
+    assert_eq!(found, wanted);
+    for threads in ["1", "2", "3", "8"] {
+        assert_eq!(
+            json(&env, &[&words[..], &["--json", "--threads", threads]].concat()),
+            document,
+            "{threads} threads"
+        );
+    }
+    let text = env.rtrace(&words).exits(0).stdout();
+    assert_eq!(text.lines().count(), document["entries"].as_array().expect("entries").len() + 2, "{text}");
+    env.rtrace(&[&words[..6], &["--every", "0s"]].concat()).exits(2);
+}
+
+#[test]
+fn the_heaviest_keys_are_kept_within_the_stated_error() {
+    let env = TestEnvironment::new();
+    let path = file();
+    let words = ["hist", "-i", &path, "sched_switch", "--key", "prev_pid,next_pid", "--json"];
+    let counts = |document: &Value| -> BTreeMap<String, u64> {
+        let entries = document["tables"][0]["entries"].as_array().expect("entries").iter();
+        entries.map(|entry| (entry["keys"].to_string(), entry["hitcount"].as_u64().expect("a number"))).collect()
+    };
+    let all = counts(&json(&env, &words));
+    assert!(all.len() > 20, "{}", all.len());
+    for most in ["1", "3", "8"] {
+        let some = [&words[..], &["--heaviest", most]].concat();
+        let document = json(&env, &some);
+        let low = document["too_low_by"].as_u64().expect("a number");
+        let found = counts(&document);
+        assert!(
+            low > 0 && found.len() <= 2 * most.parse::<usize>().expect("a number"),
+            "{most}: {low} {}",
+            found.len()
+        );
+        for (key, hits) in &all {
+            let kept = found.get(key).copied().unwrap_or(0);
+            assert!(kept <= *hits && kept + low >= *hits, "{most}: {key} has {hits}, here {kept}, error {low}");
+        }
+        for threads in ["1", "3"] {
+            assert_eq!(json(&env, &[&some[..], &["--threads", threads]].concat()), document, "{threads} threads");
+        }
+    }
+    env.rtrace(&[&words[..6], &["--val", "next_prio", "--heaviest", "3"]].concat()).exits(2);
 }

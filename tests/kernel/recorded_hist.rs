@@ -5,7 +5,7 @@
 //! Nothing may be lost; then the tables that the recording gives equal the kernel's, entry by entry.
 
 use crate::guest_machine::{Guest, Kernel, on_kernels};
-use rtrace::analysis::{HistNames, HistSetup, HistTrigger, Histograms};
+use rtrace::analysis::{EventTrigger, HistNames, HistSetup, HistTrigger, Histograms};
 use rtrace::format::EventFormat;
 use rtrace::hist::spec::{Expr, HistSpec};
 use rtrace::hist::table::{self, Entry, HistTable, Key, KeyValue};
@@ -21,18 +21,22 @@ struct Group {
     /// Its tables hold times.
     times: bool,
     synthetic: Vec<&'static str>,
-    /// Event as a path, and trigger.
+    /// Event as a path, and hist trigger.
     triggers: Vec<(&'static str, &'static str)>,
+    /// The same of other triggers, which are set after them.
+    gates: Vec<(&'static str, &'static str)>,
 }
 
 fn groups() -> Vec<Group> {
     let groups = include_str!("recorded_hist_cases.txt").split("\n\n").map(|paragraph| {
         let lines = || paragraph.lines().filter(|line| !line.starts_with('#'));
+        let all = || lines().filter(|l| !l.starts_with("synth ")).filter_map(|line| line.split_once(' '));
         Group {
             stacks: lines().any(|line| line == "stacks"),
             times: lines().any(|line| line == "times"),
             synthetic: lines().filter_map(|line| line.strip_prefix("synth ")).collect(),
-            triggers: lines().filter(|l| !l.starts_with("synth ")).filter_map(|line| line.split_once(' ')).collect(),
+            triggers: all().filter(|(_, text)| text.starts_with("hist:")).collect(),
+            gates: all().filter(|(_, text)| !text.starts_with("hist:")).collect(),
         }
     });
     groups.filter(|group| !group.triggers.is_empty()).collect()
@@ -66,7 +70,10 @@ fn script(groups: &[Group]) -> String {
         for (t, (event, trigger)) in group.triggers.iter().enumerate() {
             let _ = writeln!(script, "put {g}.{t} {event} {}", quoted(trigger));
         }
-        let mut events: Vec<_> = group.triggers.iter().map(|(event, _)| *event).collect();
+        for (t, (event, trigger)) in group.gates.iter().enumerate() {
+            let _ = writeln!(script, "put {g}.g{t} {event} {}", quoted(trigger));
+        }
+        let mut events: Vec<_> = group.triggers.iter().chain(&group.gates).map(|(event, _)| *event).collect();
         events.sort_unstable();
         events.dedup();
         for event in events.iter().filter(|event| !event.starts_with("synthetic/")) {
@@ -77,6 +84,9 @@ fn script(groups: &[Group]) -> String {
             let _ = writeln!(script, "see {g}.{t} {event}");
         }
         let _ = writeln!(script, "cat $I/per_cpu/cpu*/stats > {g}.stats; rtrace extract -q -B both -o {g}.dat");
+        for (t, (event, trigger)) in group.gates.iter().enumerate().rev() {
+            let _ = writeln!(script, "del {g}.g{t} {event} {}", quoted(trigger));
+        }
         for (t, (event, trigger)) in group.triggers.iter().enumerate().rev() {
             let _ = writeln!(script, "del {g}.{t} {event} {}", quoted(trigger));
         }
@@ -115,6 +125,11 @@ impl HistNames for Names<'_> {
     }
 }
 
+fn gate((path, text): &(&'static str, &'static str)) -> EventTrigger {
+    let (system, event) = path.split_once('/').unwrap();
+    EventTrigger { system: system.to_owned(), event: event.to_owned(), trigger: text.parse().unwrap() }
+}
+
 /// The tables of a group's triggers that the kernel took, from its recording.
 fn recorded(guest: &Guest, g: usize, taken: &[(HistTrigger, usize)], group: &Group, threads: usize) -> Vec<HistTable> {
     let recording = Recording::open(File::open(guest.file(&format!("{g}.dat"))).unwrap()).unwrap();
@@ -123,6 +138,7 @@ fn recorded(guest: &Guest, g: usize, taken: &[(HistTrigger, usize)], group: &Gro
         definitions: group.synthetic.iter().map(|text| SynthDef::parse(text).unwrap()).collect(),
         triggers: taken.iter().map(|(trigger, _)| trigger.clone()).collect(),
         kernel_limits: true,
+        gates: group.gates.iter().map(gate).collect(),
         ..HistSetup::default()
     };
     let analysis = Histograms::new(&setup, &formats, recording.trace.abi, &recording.symbols)
@@ -208,6 +224,9 @@ on_kernels!(long a_recordings_tables_are_the_kernels: V6_1, V6_12, AllTracers =>
             let (system, event) = path.split_once('/').unwrap();
             let spec = HistSpec::parse(text).unwrap();
             taken.push((HistTrigger { system: system.to_owned(), event: event.to_owned(), spec }, t));
+        }
+        for t in 0..group.gates.len() {
+            assert_eq!(guest.text(&format!("{g}.g{t}.rc")).trim(), "0", "{:?}: {}", group.gates[t], guest.text(&format!("{g}.g{t}.err")));
         }
         // A kernel that guesses its stacks (CONFIG_UNWINDER_GUESS) walks the same one twice with different ends.
         if taken.is_empty() || (group.stacks && kernel == Kernel::AllTracers) {

@@ -56,7 +56,7 @@ impl State {
 
     /// A synthetic event, which goes through its own triggers at once.
     fn fire(&mut self, plan: &Plan, synthetic: usize, moment: &Moment<'_>, scratch: &mut Scratch, depth: usize) {
-        let (Some(event), Some(triggers)) = (plan.synthetic.get(synthetic), plan.on_synthetic.get(synthetic)) else {
+        let (Some(event), Some(on)) = (plan.synthetic.get(synthetic), plan.on_synthetic.get(synthetic)) else {
             return;
         };
         event.encode(moment, &scratch.passed, &mut scratch.record);
@@ -65,7 +65,7 @@ impl State {
             self.fired.push(&Record { timestamp, cpu, buffer: 0, lost: Lost::None, data: &scratch.record });
         }
         if State::may_fire(depth) {
-            self.event(plan, triggers, &Moment { data: &scratch.record, ..*moment }, depth.saturating_add(1));
+            self.event(plan, on, &Moment { data: &scratch.record, ..*moment }, depth.saturating_add(1));
         }
     }
 }

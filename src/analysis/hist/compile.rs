@@ -1,5 +1,6 @@
 //! Triggers to a plan: names resolved, filters compiled.
 
+use super::gates::Gates;
 use super::key::KeyColumn;
 use super::operand::Operand;
 use super::plan::{Assigned, Deed, Plan, Reference, Trigger, What, When};
@@ -46,7 +47,10 @@ impl Plan {
                 triggers: Vec::new(),
                 tables: Vec::new(),
                 synthetic: synthetic.collect(),
-                on_synthetic: vec![Vec::new(); setup.definitions.len()],
+                on_synthetic: Vec::new(),
+                gates: Gates::default(),
+                only_held: setup.only_held,
+                note_held: setup.note_held,
                 needs_stacks: false,
                 is_ordered: setup.keep_fired,
                 keep_fired: setup.keep_fired,
@@ -55,7 +59,20 @@ impl Plan {
         for (number, trigger) in setup.triggers.iter().enumerate() {
             compiler.add(trigger, false).map_err(|problem| SetupError { trigger: number, problem })?;
         }
+        let find = |system: &str, event: &str| compiler.format(system, event).cloned();
+        let gates = Gates::compile(setup, &find, around.abi, around.functions);
+        let gates = gates.map_err(|(trigger, problem)| SetupError { trigger, problem })?;
         let mut plan = compiler.plan;
+        plan.is_ordered |= !gates.is_empty() || setup.note_held || setup.heaviest.is_some();
+        for widths in &mut plan.tables {
+            (widths.every, widths.heaviest) = (setup.every, setup.heaviest);
+        }
+        let on = |event: &SyntheticEvent| {
+            let name = &event.format.name;
+            gates.on("synthetic", name, plan.hists_on("synthetic", name))
+        };
+        plan.on_synthetic = plan.synthetic.iter().map(on).collect();
+        plan.gates = gates;
         for filtered in setup.filtered.iter().filter_map(|number| setup.triggers.get(*number)) {
             let is_filtered = |trigger: &&mut Trigger| {
                 let of = &trigger.source;
@@ -164,12 +181,6 @@ impl Compiler<'_> {
         if let Some(trigger) = self.plan.triggers.get_mut(number) {
             trigger.references = draft.references;
             trigger.actions = actions;
-        }
-        if system == "synthetic"
-            && let Some(at) = self.plan.synthetic.iter().position(|synthetic| synthetic.format.name == event)
-            && let Some(triggers) = self.plan.on_synthetic.get_mut(at)
-        {
-            triggers.push(number);
         }
         Ok(number)
     }

@@ -1,6 +1,8 @@
 //! The triggers' tables and counts.
 
 use super::counts::HistCounts;
+use super::gates::Firings;
+use super::held::Held;
 use super::names::HistNames;
 use super::plan::Plan;
 use super::shown;
@@ -44,9 +46,11 @@ impl HistFindings {
     /// The table of a trigger of the setup, in its order; as the kernel would show it. `None` beyond the last one.
     pub fn table(&self, trigger: usize, names: &dyn HistNames) -> Option<HistTable> {
         let trigger = self.plan.triggers.iter().filter(|trigger| !trigger.is_hidden).nth(trigger)?;
+        let on = self.plan.gates.on(&trigger.source.system, &trigger.source.event, Vec::new());
+        let is_paused = self.state.gates.paused(&on).unwrap_or(trigger.is_paused());
         let table = self.state.tables.get(trigger.table)?;
         let taken = self.state.taken.get(trigger.table).and_then(Option::as_ref);
-        Some(shown::table(trigger, table, taken, &self.plan, names))
+        Some(shown::table((trigger, is_paused), table, taken, &self.plan, names))
     }
 
     /// The counts of a trigger of the setup, in its order.
@@ -66,6 +70,30 @@ impl HistFindings {
         let trigger = self.plan.triggers.iter().filter(|trigger| !trigger.is_hidden).nth(trigger)?;
         let taken = self.state.taken.get(trigger.table)?.as_ref()?;
         Some(SnapshotMoment { time: Timestamp(taken.time), cpu: taken.cpu, task: taken.task })
+    }
+
+    /// By entry of [`HistFindings::table`], in its order: hits in intervals of [`HistSetup::every`](super::HistSetup::every), by
+    /// the number of the interval since the clock's 0.
+    pub fn over_time(&self, trigger: usize) -> Option<Vec<Vec<(u64, u64)>>> {
+        let trigger = self.plan.triggers.iter().filter(|trigger| !trigger.is_hidden).nth(trigger)?;
+        Some(shown::cells(trigger, self.state.tables.get(trigger.table)?))
+    }
+
+    /// By how much counts of a trigger's table may be too low, if only the heaviest entries were kept.
+    pub fn heaviest(&self, trigger: usize) -> Option<u64> {
+        let trigger = self.plan.triggers.iter().filter(|trigger| !trigger.is_hidden).nth(trigger)?;
+        let table = self.state.tables.get(trigger.table)?;
+        self.plan.tables.get(trigger.table)?.heaviest.map(|_| table.low)
+    }
+
+    /// The times that a trigger of [`HistSetup::gates`](super::HistSetup::gates) acted.
+    pub fn firings(&self, gate: usize) -> Option<&Firings> {
+        self.state.gates.firings.get(gate)
+    }
+
+    /// The events that the ring buffer would hold, if [`HistSetup::note_held`](super::HistSetup::note_held) asked for them.
+    pub fn held(&self) -> &Held {
+        &self.state.held
     }
 
     /// The synthetic events that the triggers fire.

@@ -4,6 +4,7 @@ use super::super::by_event::ByEvent;
 use super::super::log::Log;
 use super::compile::Around;
 use super::findings::HistFindings;
+use super::gates::OnEvent;
 use super::moment::Moment;
 use super::plan::{Plan, Trigger};
 use super::setup::{HistSetup, SetupError};
@@ -23,7 +24,7 @@ use std::sync::Arc;
 pub struct Histograms<'a> {
     plan: Arc<Plan>,
     /// The triggers set on an event.
-    events: ByEvent<Arc<[usize]>>,
+    events: ByEvent<Arc<OnEvent>>,
     abi: Abi,
     symbols: &'a Symbols,
     stacks: Option<StackEvent>,
@@ -83,11 +84,8 @@ impl<'a> Histograms<'a> {
             if is_made(format) {
                 return None;
             }
-            let on =
-                |trigger: &Trigger| (&trigger.source.system, &trigger.source.event) == (&format.system, &format.name);
-            let all = plan.triggers.iter().enumerate().filter(|(_, trigger)| on(trigger));
-            let all: Arc<[usize]> = all.map(|(number, _)| number).collect();
-            (!all.is_empty()).then_some(all)
+            let on = plan.gates.on(&format.system, &format.name, plan.hists_on(&format.system, &format.name));
+            (plan.note_held || !on.is_nothing()).then(|| Arc::new(on))
         };
         let events = ByEvent::new(formats.iter().copied(), abi, triggers_of);
         Ok(Histograms { events, abi, symbols, stacks, limits: setup.kernel_limits, plan: Arc::new(plan) })
@@ -100,14 +98,20 @@ impl<'a> Histograms<'a> {
 
     /// True if the names of the events' tasks decide or are counted: they must be known when the events come.
     pub fn needs_comms(&self) -> bool {
-        self.plan.triggers.iter().any(Trigger::needs_comms)
+        self.plan.triggers.iter().any(Trigger::needs_comms) || self.plan.gates.need_comms()
+    }
+
+    /// True if all events are to be handed out, not only [those](Histograms::events) with triggers.
+    pub fn needs_all_events(&self) -> bool {
+        self.plan.needs_stacks || self.plan.note_held
     }
 
     /// The system and name of each recorded event that triggers are set on.
     pub fn events(&self) -> Vec<(&str, &str)> {
         let recorded = self.plan.triggers.iter().filter(|trigger| trigger.source.system != "synthetic");
-        let mut events: Vec<_> =
-            recorded.map(|trigger| (trigger.source.system.as_str(), trigger.source.event.as_str())).collect();
+        let recorded = recorded.map(|trigger| (trigger.source.system.as_str(), trigger.source.event.as_str()));
+        let gates = self.plan.gates.events().filter(|(system, _)| *system != "synthetic");
+        let mut events: Vec<_> = recorded.chain(gates).collect();
         events.sort_unstable();
         events.dedup();
         events
@@ -118,7 +122,7 @@ impl<'a> Histograms<'a> {
         if self.plan.is_ordered && record.lost != Lost::None {
             state.lose(&self.plan);
         }
-        let Some(triggers) = self.events.of(record) else { return };
+        let Some(on) = self.events.of(record) else { return };
         let moment = Moment {
             abi: self.abi,
             data: record.data,
@@ -128,7 +132,11 @@ impl<'a> Histograms<'a> {
             stack,
             comms: &self.symbols.comms,
         };
-        state.event(&self.plan, triggers, &moment, 0);
+        let is_held = state.event(&self.plan, on, &moment, 0);
+        if self.plan.note_held {
+            let is_on = state.gates.is_on();
+            state.held.note(self.events.id(record), record.cpu, record.timestamp, is_held, is_on);
+        }
     }
 
     /// The return addresses of `next`, if it is the stack of `record`.

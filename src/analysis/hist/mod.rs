@@ -10,6 +10,8 @@
 //! or a stack in a variable is kept whole; where the kernel dropped events, variables that wait for a later event are
 //! forgotten.
 //!
+//! Other triggers run before them, as [`gates`] says.
+//!
 //! Tables without variables, actions and stacks are counted on all threads and merged; others in the order of time, of copies
 //! that the threads make.
 
@@ -17,6 +19,8 @@ mod action;
 mod compile;
 mod counts;
 mod findings;
+mod gates;
+mod held;
 mod histograms;
 mod key;
 mod moment;
@@ -34,7 +38,9 @@ mod tests;
 
 pub use counts::HistCounts;
 pub use findings::{HistFindings, SnapshotMoment};
+pub use gates::{Firing, Firings};
+pub use held::Held;
 pub use histograms::{HistPart, Histograms};
 pub use names::HistNames;
-pub use setup::{HistSetup, HistTrigger, SetupError};
+pub use setup::{EventTrigger, HistSetup, HistTrigger, SetupError};
 pub use synthetic::SyntheticEvent;

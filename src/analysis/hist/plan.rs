@@ -1,5 +1,6 @@
 //! Triggers, compiled for one recording.
 
+use super::gates::{Gates, OnEvent};
 use super::key::KeyColumn;
 use super::moment::Moment;
 use super::operand::Operand;
@@ -25,12 +26,24 @@ pub(super) struct Plan {
     pub(super) tables: Vec<Widths>,
     pub(super) synthetic: Vec<SyntheticEvent>,
     /// By synthetic event: the triggers set on it.
-    pub(super) on_synthetic: Vec<Vec<usize>>,
+    pub(super) on_synthetic: Vec<OnEvent>,
+    /// The triggers other than hist.
+    pub(super) gates: Gates,
+    pub(super) only_held: bool,
+    pub(super) note_held: bool,
     /// True if stacks are keys or values.
     pub(super) needs_stacks: bool,
     /// True if an event's effect depends on those before it.
     pub(super) is_ordered: bool,
     pub(super) keep_fired: bool,
+}
+
+impl Plan {
+    /// The hist triggers set on an event, in their order.
+    pub(super) fn hists_on(&self, system: &str, event: &str) -> Vec<usize> {
+        let on = |trigger: &Trigger| trigger.source.system == system && trigger.source.event == event;
+        self.triggers.iter().enumerate().filter(|(_, trigger)| on(trigger)).map(|(number, _)| number).collect()
+    }
 }
 
 /// A trigger.
@@ -54,7 +67,7 @@ pub(super) struct Trigger {
 }
 
 impl Trigger {
-    /// True if it is set with `pause`: it counts nothing.
+    /// True if it is set with `pause`: it counts nothing until a trigger lets it go on.
     pub(super) fn is_paused(&self) -> bool {
         self.source.spec.control == Some(Control::Pause)
     }
@@ -74,9 +87,6 @@ impl Trigger {
 
     #[inline]
     pub(super) fn passes(&self, moment: &Moment<'_>) -> bool {
-        if self.is_paused() {
-            return false;
-        }
         self.filter.as_ref().is_none_or(|program| {
             let comm = if program.needs_comm() { moment.comms.get(moment.task).unwrap_or_default() } else { b"" };
             program.matches(&Subject { data: moment.data, cpu: moment.cpu, comm, names: &() })

@@ -3,6 +3,7 @@
 use crate::hist::spec::{HistSpec, SpecError};
 use crate::syntax::{Diagnostic, Span};
 use crate::synth::SynthDef;
+use crate::trigger::Trigger;
 
 /// A hist trigger and the event that it is set on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +14,17 @@ pub struct HistTrigger {
     pub event: String,
     /// The trigger.
     pub spec: HistSpec,
+}
+
+/// A trigger other than hist, and the event that it is set on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventTrigger {
+    /// The event's system; `synthetic` for one of [`HistSetup::definitions`].
+    pub system: String,
+    /// The event's name.
+    pub event: String,
+    /// The trigger: no hist trigger.
+    pub trigger: Trigger,
 }
 
 /// Synthetic events and triggers, in the order in which they would be written to the kernel's files.
@@ -26,15 +38,28 @@ pub struct HistSetup {
     pub kernel_limits: bool,
     /// Keeps the records of synthetic events that no trigger is set on, too.
     pub keep_fired: bool,
+    /// Triggers other than hist, in the order in which they would be set.
+    pub gates: Vec<EventTrigger>,
+    /// Tracing is off at first, as after `echo 0 > tracing_on`.
+    pub tracing_off: bool,
+    /// Only events that the other triggers let into the ring buffer are counted; the kernel counts all.
+    pub only_held: bool,
+    /// Notes of each event whether the ring buffer would hold it ([`HistFindings::held`](super::HistFindings::held)).
+    pub note_held: bool,
+    /// Length of the intervals of [`HistFindings::over_time`](super::HistFindings::over_time), in the clock's unit.
+    pub every: Option<u64>,
+    /// Tables keep some so many entries at a time, the heaviest: for triggers that only count.
+    pub heaviest: Option<u32>,
     /// Indices of triggers whose filter all events have passed before: the kernel filters those that it streams.
     pub filtered: Vec<usize>,
 }
 
-/// An error in a setup: the trigger with this index cannot be set.
+/// An error in a setup: the trigger with this index cannot be set. Those of [`HistSetup::gates`] have the numbers after those of
+/// [`HistSetup::triggers`].
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{problem}")]
 pub struct SetupError {
-    /// Index into [`HistSetup::triggers`].
+    /// Index into [`HistSetup::triggers`], or [`HistSetup::gates`] after them.
     pub trigger: usize,
     /// The error.
     pub problem: Problem,
@@ -69,6 +94,9 @@ pub enum Problem {
     /// A variable that no earlier trigger sets.
     #[error("no trigger before this one sets `${0}`")]
     NoVariable(String),
+    /// A hist trigger among the others.
+    #[error("it is a hist trigger")]
+    HistGate,
     /// A synthetic event that is not defined.
     #[error("there is no synthetic event `{0}`")]
     NoSynthetic(String),

@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 const BAR: u64 = 20;
 
 pub(super) fn table(
-    trigger: &Trigger,
+    (trigger, is_paused): (&Trigger, bool),
     table: &Table,
     taken: Option<&Taken>,
     plan: &Plan,
@@ -24,7 +24,7 @@ pub(super) fn table(
     let mut rows: Vec<&Row> = table.rows.iter().collect();
     let order = Order::of(&spec, trigger);
     rows.sort_by(|a, b| order.compare(a, b).then_with(|| a.key.cmp(&b.key)));
-    let (state, word) = if trigger.is_paused() { (State::Paused, "paused") } else { (State::Active, "active") };
+    let (state, word) = if is_paused { (State::Paused, "paused") } else { (State::Active, "active") };
     HistTable {
         trigger: format!("{} [{word}]", spec.echo()),
         state,
@@ -41,6 +41,15 @@ pub(super) fn table(
         more: Vec::new(),
         spec,
     }
+}
+
+/// The hits of the entries over time, in the table's order.
+pub(super) fn cells(trigger: &Trigger, table: &Table) -> Vec<Vec<(u64, u64)>> {
+    let spec = trigger.source.spec.shown_on(&trigger.format);
+    let mut rows: Vec<&Row> = table.rows.iter().collect();
+    let order = Order::of(&spec, trigger);
+    rows.sort_by(|a, b| order.compare(a, b).then_with(|| a.key.cmp(&b.key)));
+    rows.into_iter().map(|row| row.cells.clone()).collect()
 }
 
 /// Totals that shares and bars are relative to.

@@ -2,9 +2,11 @@
 
 use super::super::log::Log;
 use super::counts::HistCounts;
+use super::gates::{GateState, OnEvent};
+use super::held::Held;
 use super::moment::Moment;
 use super::plan::{Plan, Trigger};
-use super::table::{Held, Table, Taken, Widths};
+use super::table::{Held as HeldValue, Table, Taken, Widths};
 
 /// Synthetic events that fire each other: deeper than this none does. The kernel has no such limit, and no sensible setup
 /// comes near it.
@@ -20,6 +22,8 @@ pub(super) struct State {
     pub(super) taken: Vec<Option<Taken>>,
     /// Records of synthetic events, if they are kept.
     pub(super) fired: Log,
+    pub(super) gates: Box<GateState>,
+    pub(super) held: Box<Held>,
     /// Buffers that are used again, one set per depth.
     scratch: Vec<Scratch>,
 }
@@ -27,8 +31,8 @@ pub(super) struct State {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch {
     pub(super) key: Vec<u8>,
-    pub(super) values: Vec<Held>,
-    pub(super) passed: Vec<Held>,
+    pub(super) values: Vec<HeldValue>,
+    pub(super) passed: Vec<HeldValue>,
     pub(super) record: Vec<u8>,
 }
 
@@ -41,6 +45,8 @@ impl State {
             counts: vec![HistCounts::default(); plan.triggers.len()],
             taken: vec![None; plan.tables.len()],
             fired: Log::default(),
+            gates: Box::new(GateState::new(&plan.gates)),
+            held: Box::default(),
             scratch: Vec::new(),
         }
     }
@@ -62,18 +68,24 @@ impl State {
         }
     }
 
-    /// Takes an event through the triggers set on it, in their order.
+    /// Takes an event through the triggers set on it, in their order. True if the ring buffer would hold it.
     #[inline]
-    pub(super) fn event(&mut self, plan: &Plan, triggers: &[usize], moment: &Moment<'_>, depth: usize) {
-        for number in triggers {
+    pub(super) fn event(&mut self, plan: &Plan, on: &OnEvent, moment: &Moment<'_>, depth: usize) -> bool {
+        let is_held = plan.gates.is_empty() && !plan.note_held || self.gates.event(&plan.gates, on, moment);
+        if plan.only_held && !is_held {
+            return false;
+        }
+        let paused = if plan.gates.is_empty() { None } else { self.gates.paused(on) };
+        for number in &on.hists {
             let Some(trigger) = plan.triggers.get(*number) else { continue };
-            if !trigger.passes(moment) {
+            if paused.unwrap_or(trigger.is_paused()) || !trigger.passes(moment) {
                 continue;
             }
             let mut scratch = self.scratch.pop().unwrap_or_default();
             self.count(plan, (*number, trigger), moment, &mut scratch, depth);
             self.scratch.push(scratch);
         }
+        is_held
     }
 
     /// One trigger's part of an event that passed its filter.
@@ -94,7 +106,10 @@ impl State {
             counts.unmatched = counts.unmatched.wrapping_add(1);
             return;
         }
-        let Some(row) = self.tables.get_mut(trigger.table).and_then(|table| table.hit(&scratch.key)) else { return };
+        let Some(row) = self.tables.get_mut(trigger.table).and_then(|table| table.hit_at(&scratch.key, moment.time))
+        else {
+            return;
+        };
         for (sum, operand) in row.sums.iter_mut().zip(&trigger.sums) {
             *sum = sum.wrapping_add(operand.value(moment, &scratch.values));
         }
@@ -127,7 +142,7 @@ impl State {
 fn resolve(tables: &mut [Table], trigger: &Trigger, own: bool, scratch: &mut Scratch) -> bool {
     if !own {
         scratch.values.clear();
-        scratch.values.resize(trigger.references.len(), Held::Number(0));
+        scratch.values.resize(trigger.references.len(), HeldValue::Number(0));
     }
     for (reference, value) in trigger.references.iter().zip(&mut scratch.values) {
         if (reference.table == trigger.table) != own {

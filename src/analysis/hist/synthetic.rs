@@ -76,6 +76,19 @@ impl SyntheticEvent {
         }
     }
 
+    /// The format with a print format that other readers understand, too: libtraceevent knows no `sizeof`.
+    pub fn readable_format(&self) -> EventFormat {
+        let mut format = self.format.clone();
+        for field in format.fields.iter().filter(|field| matches!(field.shape, Shape::Array { .. })) {
+            let name = &field.name;
+            let with_size = format!("(int)sizeof(REC->{name}), REC->{name}");
+            format.print_fmt = format.print_fmt.replace(&with_size, &format!("REC->{name}"));
+        }
+        // A field's text ends with a NUL.
+        format.print_fmt = format.print_fmt.replace("%.*s", "%s");
+        format
+    }
+
     /// Writes a record of the event that fires at `moment` (`trace_event_raw_event_synth()`).
     pub(super) fn encode(&self, moment: &Moment<'_>, values: &[Held], record: &mut Vec<u8>) {
         record.clear();

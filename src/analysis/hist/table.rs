@@ -30,6 +30,8 @@ pub(super) struct Row {
     pub(super) variables: Box<[Option<Held>]>,
     /// By handler of the table: what onmax() and onchange() keep.
     pub(super) tracked: Box<[Track]>,
+    /// Hits in intervals, by their numbers, which ascend.
+    pub(super) cells: Vec<(u64, u64)>,
     /// True if it is among the table's touched ones.
     touched: bool,
 }
@@ -61,6 +63,10 @@ pub(super) struct Widths {
     pub(super) tracked: usize,
     /// Number of entries that there is room for.
     pub(super) room: usize,
+    /// Length of the intervals whose hits are counted apart.
+    pub(super) every: Option<u64>,
+    /// Number of entries that are kept, the heaviest.
+    pub(super) heaviest: Option<u32>,
 }
 
 /// A table: what one trigger counts, or several of one name.
@@ -73,13 +79,65 @@ pub(super) struct Table {
     pub(super) hits: u64,
     /// Events that found no room.
     pub(super) dropped: u64,
+    /// By how much counts may be too low, where only the heaviest are kept.
+    pub(super) low: u64,
     /// Entries whose variables may have been set since the last loss.
     touched: Vec<u32>,
 }
 
+impl Row {
+    /// Adds hits of an interval, which is none before the last one.
+    fn add(&mut self, interval: u64, hits: u64) {
+        match self.cells.last_mut() {
+            Some(last) if last.0 == interval => last.1 = last.1.saturating_add(hits),
+            _ => self.cells.push((interval, hits)),
+        }
+    }
+}
+
 impl Table {
+    /// Counts a hit of `row` in its interval.
+    #[inline]
+    pub(super) fn hit_at(&mut self, key: &[u8], time: u64) -> Option<&mut Row> {
+        if self.widths.every.is_none() && self.widths.heaviest.is_none() {
+            return self.hit(key);
+        }
+        if let Some(most) = self.widths.heaviest.and_then(|most| usize::try_from(most).ok())
+            && self.rows.len() >= most.saturating_mul(2)
+            && !self.map.contains_key(key)
+        {
+            self.keep_heaviest(most);
+        }
+        let every = self.widths.every;
+        let row = self.hit(key)?;
+        if let Some(interval) = every.and_then(|every| time.checked_div(every)) {
+            row.add(interval, 1);
+        }
+        Some(row)
+    }
+
+    /// Takes as much off all counts as leaves at most `most` entries (Misra and Gries, 1982). What was taken off adds up: no
+    /// count is too low by more than that, and what has more hits is there.
+    fn keep_heaviest(&mut self, most: usize) {
+        let mut hits: Vec<u64> = self.rows.iter().map(|row| row.hits).collect();
+        if most >= hits.len() {
+            return;
+        }
+        let (_, least, _) = hits.select_nth_unstable_by(most, |a, b| b.cmp(a));
+        let least = *least;
+        self.low = self.low.saturating_add(least);
+        self.rows.retain_mut(|row| {
+            row.hits = row.hits.saturating_sub(least);
+            row.hits > 0
+        });
+        self.map.clear();
+        for (at, row) in self.rows.iter().enumerate() {
+            self.map.insert(row.key.clone(), u32::try_from(at).unwrap_or(u32::MAX));
+        }
+    }
+
     pub(super) fn new(widths: Widths) -> Self {
-        Table { widths, map: Map::default(), rows: Vec::new(), hits: 0, dropped: 0, touched: Vec::new() }
+        Table { widths, map: Map::default(), rows: Vec::new(), hits: 0, dropped: 0, low: 0, touched: Vec::new() }
     }
 
     /// The entry of `key`, which counts the event. A new one takes room; without any left the event is dropped
@@ -117,6 +175,7 @@ impl Table {
             sums: vec![0; sums].into(),
             variables: vec![None; variables].into(),
             tracked: vec![Track::default(); tracked].into(),
+            cells: Vec::new(),
             touched: variables > 0,
         });
         if variables > 0 {
@@ -145,6 +204,11 @@ impl Table {
                 None => self.insert(&row.key, row.hits),
             };
             let Some(known) = known else { continue };
+            if known.cells.is_empty() {
+                known.cells = row.cells;
+            } else {
+                row.cells.iter().for_each(|(interval, hits)| known.add(*interval, *hits));
+            }
             for (sum, more) in known.sums.iter_mut().zip(row.sums.iter()) {
                 *sum = sum.wrapping_add(*more);
             }

@@ -6,7 +6,7 @@ use super::output::OutputArgs;
 use super::place::{
     LONG_LIVED, PlaceArgs, SetArgs, add_trigger, clock_note, event, events_with_hists, hist_triggers, remove_all,
 };
-use super::recorded::{self, AgainstArgs, RecordedArgs, Streamed, TriggerArgs, WhereArgs};
+use super::recorded::{self, CountArgs, RecordedArgs, Streamed, TriggerArgs, WhereArgs};
 use super::session::{Session, UntilArgs};
 use super::spec::SpecArgs;
 use crate::cli::args::{TracefsArgs, WriteArgs, called};
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     more: TriggerArgs,
     #[command(flatten)]
-    against: AgainstArgs,
+    how: CountArgs,
     /// With -i, without EVENT: count all tasks together
     #[arg(short = 'P', long, requires = "input", conflicts_with = "event")]
     all_tasks: bool,
@@ -161,7 +161,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             args.recorded.check(spec.size(), &for_the_kernel(run))?;
             if let Some(file) = args.recorded.file() {
                 return match spec.event_text() {
-                    Some(_) => recorded::count(&args.recorded, spec, &args.more, &args.against, &run.output),
+                    Some(_) => recorded::count(&args.recorded, spec, &args.more, &args.how, &run.output),
                     None => chains::run(file, args.all_tasks, run.output.is_json()),
                 };
             }

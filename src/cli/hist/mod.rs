@@ -19,6 +19,8 @@ pub(super) use place::{
     LONG_LIVED, PlaceArgs, SetArgs, add_trigger, add_triggers, clock_note, event, events_with_hists, hist_triggers,
     lines_in_own, remove_all, syntax_failure, users,
 };
-pub(super) use recorded::{Answered, RecordedArgs, Streamed, WhereArgs, find_format, show_table};
+pub(super) use recorded::{
+    Answered, RecordedArgs, Streamed, TriggerArgs, Triggers, WhereArgs, find_format, show_table,
+};
 pub(super) use session::{Session, UntilArgs};
 pub(super) use spec::read_format;

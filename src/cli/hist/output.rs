@@ -73,6 +73,11 @@ impl OutputArgs {
         OutputArgs { json, ..OutputArgs::default() }
     }
 
+    /// The number of entries to show, if not all.
+    pub(crate) fn limit(&self) -> Option<usize> {
+        self.limit
+    }
+
     /// The interval of --follow.
     pub(crate) fn interval(&self) -> Option<Duration> {
         self.follow

@@ -3,6 +3,7 @@
 mod argument;
 mod create;
 mod define;
+mod inserted;
 mod recorded;
 mod remove;
 mod sql;

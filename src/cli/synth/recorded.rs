@@ -2,11 +2,13 @@
 
 use super::create::TrackingArgs;
 use super::create::builder_failure;
+use super::inserted::Inserted;
 use super::statement;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{Answered, OutputArgs, RecordedArgs, show_table};
 use crate::cli::query::Input;
 use crate::cli::terminal::stdout;
+use crate::cli::trace_file::Overwrite;
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, HistTrigger};
 use rtrace::event::{Number, Record, TypedEvent, Value};
@@ -17,17 +19,27 @@ use rtrace::synth::sql::Lowered;
 use serde_json::{Map, json};
 use std::cell::RefCell;
 use std::io::{BufWriter, Write};
+use std::path::Path;
 
 /// Prints the answer: with JOIN the synthetic events that fire, else a histogram.
 pub(super) fn answer(
     recorded: &RecordedArgs,
-    output: &OutputArgs,
+    (output, file, overwrite): (&OutputArgs, Option<&Path>, Overwrite),
     text: &str,
     name: Option<&str>,
     tracking: &TrackingArgs,
 ) -> Result<Exit, Failure> {
     let is_synthetic = RefCell::new(false);
-    recorded.ask(
+    let mut made = None;
+    if let Some(file) = file {
+        overwrite.check(file)?;
+        if recorded.is_part() {
+            let error = anyhow!("-o writes all of the recording, whatever --since, --until and --around say");
+            let failure = Failure::new(Exit::Usage, error);
+            return Err(failure.hint("`rtrace split` cuts a part of the time out of a recording."));
+        }
+    }
+    let exit = recorded.ask(
         |input| {
             let find = |system: Option<&str>, event: &str| find(input, system, event).cloned();
             let meaning = statement::meaning(text, name, tracking, Features::ALL, &find)?;
@@ -43,7 +55,14 @@ pub(super) fn answer(
         },
         |error| Failure::new(Exit::Usage, anyhow!("{error}")),
         |answered| {
-            if *is_synthetic.borrow() {
+            if !*is_synthetic.borrow() && file.is_some() {
+                let error = anyhow!("only a statement with JOIN makes events that a recording can hold");
+                return Err(Failure::new(Exit::Usage, error));
+            }
+            if file.is_some() {
+                made = Inserted::of(answered);
+                answered.note_losses(output.max_lost())?;
+            } else if *is_synthetic.borrow() {
                 fired(answered, output)?;
                 answered.note_losses(output.max_lost())?;
             } else {
@@ -51,7 +70,11 @@ pub(super) fn answer(
             }
             Ok(Exit::Success)
         },
-    )
+    )?;
+    match (recorded.file(), file, made) {
+        (Some(input), Some(file), Some(made)) => made.write((input, file), overwrite, exit),
+        _ => Ok(exit),
+    }
 }
 
 /// The first event of that name, in whatever system.

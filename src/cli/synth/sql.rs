@@ -8,6 +8,7 @@ use crate::cli::hist::{
     LONG_LIVED as HISTS, OutputArgs, PlaceArgs, RecordedArgs, SetArgs, add_trigger, event, read_format,
 };
 use crate::cli::keywords::{SQL, words};
+use crate::cli::trace_file::Overwrite;
 use anyhow::Context;
 use rtrace::hist::spec::Features;
 use rtrace::synth::sql::Lowered;
@@ -33,6 +34,11 @@ pub(super) struct Args {
     /// With -i: JSON instead of text, of events a line each
     #[arg(long, requires = "input")]
     json: bool,
+    /// With -i: write the events that are made beside the recorded ones to FILE, a recording
+    #[arg(short, long, value_name = "FILE", requires = "input", conflicts_with = "json", value_hint = clap::ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     #[command(flatten)]
     set: SetArgs,
 }
@@ -89,7 +95,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.recorded.file().is_some() {
         return super::recorded::answer(
             &args.recorded,
-            &OutputArgs::json_or_text(args.json),
+            (&OutputArgs::json_or_text(args.json), args.output.as_deref(), args.overwrite),
             &text,
             args.name.as_deref(),
             &args.tracking,

@@ -77,7 +77,8 @@ impl Options {
     }
 
     /// A key, on one line; stacks are joined by `;`, outermost first.
-    pub(super) fn key(&self, key: &Key) -> String {
+    /// A key as text, on one line.
+    pub fn key(&self, key: &Key) -> String {
         match &key.value {
             KeyValue::Number(n) => self.number(&key.name, *n),
             KeyValue::Hex(n) => format!("0x{n:x}"),

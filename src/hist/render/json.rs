@@ -98,7 +98,8 @@ fn number(options: &Options, name: &str, n: u64) -> Value {
     if options.signed.contains(name) { integer((n as i64).into()) } else { unsigned(n) }
 }
 
-pub(super) fn keys(keys: &[Key], options: &Options) -> Value {
+/// Keys as an object.
+pub fn keys(keys: &[Key], options: &Options) -> Value {
     let object: Map<String, Value> = keys
         .iter()
         .map(|key| {

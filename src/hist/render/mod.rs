@@ -13,7 +13,7 @@ mod text;
 pub use cells::{Options, Stamp, Weight, csv};
 pub use diff::{Change, Diff, diff, diff_by_name, since};
 pub use folded::{FoldError, folded};
-pub use json::{SCHEMA, json};
+pub use json::{SCHEMA, json, keys};
 pub use percentile::{Group, Percentiles, Summary, groups, percentiles, sort_classes, summary};
 pub use text::text;
 

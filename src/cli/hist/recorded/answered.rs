@@ -2,10 +2,12 @@
 
 use super::names::KeyNames;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::Input;
 use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::analysis::{HistFindings, HistNames};
 use rtrace::hist::table::HistTable;
+use rtrace::trace_dat::Buffer;
 use rtrace::units::Pid;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -15,6 +17,8 @@ pub(crate) struct Answered<'a> {
     pub(super) names: KeyNames<'a>,
     pub(crate) findings: HistFindings,
     pub(super) missed: Missed<'a>,
+    /// The recording and its buffer; `None` while the events come.
+    pub(crate) of: Option<(&'a Input, &'a Buffer)>,
 }
 
 /// Events that were not seen, as the kernel dropped them.

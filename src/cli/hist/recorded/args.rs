@@ -35,6 +35,11 @@ impl RecordedArgs {
         self.input.as_deref()
     }
 
+    /// True if only a part of the recording's time is looked at.
+    pub(crate) fn is_part(&self) -> bool {
+        self.window != WindowArgs::default()
+    }
+
     /// An error where arguments about a recording have none, or where one that is for the kernel (with its name) is given with
     /// a recording.
     pub(crate) fn check(&self, size: Option<u64>, for_the_kernel: &[(&str, bool)]) -> Result<(), Failure> {
@@ -75,14 +80,14 @@ impl RecordedArgs {
         show: impl FnOnce(&Answered<'_>) -> Result<Exit, Failure>,
     ) -> Result<Exit, Failure> {
         answer(path, &self.window, self.threads, |events, _| {
-            let (query, _) = one_buffer(self.buffer.as_deref(), events)?;
+            let (query, buffer) = one_buffer(self.buffer.as_deref(), events)?;
             let input = &events.inputs[0];
             let setup = HistSetup { kernel_limits: self.kernel_map, ..setup(input)? };
             let formats: Vec<_> = input.formats().collect();
             let analysis = Histograms::new(&setup, &formats, input.trace.abi, &input.symbols);
             let analysis = analysis.map_err(failure)?;
             // A stack is the record that follows its event, so all are needed then; else what is lost, whatever came after it.
-            let query = if analysis.needs_stacks() {
+            let query = if analysis.needs_all_events() {
                 query
             } else {
                 let names = analysis.events().into_iter().map(|(system, event)| format!("{system}:{event}"));
@@ -91,7 +96,7 @@ impl RecordedArgs {
             };
             let (findings, outcome) = query.analyse(analysis)?;
             let missed = Missed { file: Some(input.path.as_path()), lost: outcome.lost, gaps: outcome.gaps };
-            show(&Answered { names: KeyNames::of(input), findings, missed })
+            show(&Answered { names: KeyNames::of(input), findings, missed, of: Some((input, buffer)) })
         })
     }
 }

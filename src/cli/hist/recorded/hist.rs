@@ -4,21 +4,28 @@ use super::super::output::OutputArgs;
 use super::super::place::syntax_failure;
 use super::super::spec::SpecArgs;
 use super::against::{self, AgainstArgs, Side};
+use super::over_time::OverTimeArgs;
+use super::snapshot::SnapshotArgs;
 use super::{Answered, RecordedArgs, Streamed, find_format};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
+use crate::cli::terminal::note;
 use anyhow::anyhow;
-use rtrace::analysis::{HistSetup, HistTrigger, SetupError};
+use rtrace::analysis::{EventTrigger, HistSetup, HistTrigger, SetupError};
 use rtrace::hist::render::sort_classes;
 use rtrace::hist::spec::HistSpec;
 use rtrace::synth::SynthDef;
 use rtrace::tracefs::EventName;
+use rtrace::trigger::Trigger;
 use serde_json::json;
 
-/// Further triggers on the recording's events, which this one refers to.
+/// Further triggers on the recording's events.
 #[derive(clap::Args)]
-pub(in super::super) struct TriggerArgs {
+pub(in crate::cli) struct TriggerArgs {
     /// With -i: another trigger, set before this one: 'sched:sched_waking hist:keys=pid:ts0=common_timestamp'
+    ///
+    /// Also enable_hist and disable_hist, traceon, traceoff, enable_event and disable_event; histograms count on while tracing
+    /// is off, unless --only-held is given.
     #[arg(long, value_name = "EVENT TRIGGER", requires = "input", hide_short_help = true)]
     with: Vec<String>,
     /// With -i: a synthetic event, as `synthetic_events` takes it: 'wakeup u64 lat; pid_t pid'
@@ -30,29 +37,81 @@ fn definition(text: &str) -> Result<SynthDef, String> {
     SynthDef::parse(text).map_err(|error| format!("\n{error}"))
 }
 
+/// Triggers of the command line, each with its event and its text.
+#[derive(Default)]
+pub(in crate::cli) struct Triggers<'a> {
+    pub(in crate::cli) hists: Vec<(&'a str, &'a str, HistSpec)>,
+    pub(in crate::cli) gates: Vec<(&'a str, &'a str, Trigger)>,
+}
+
 impl TriggerArgs {
-    /// The other triggers, each with its text.
-    fn parsed(&self) -> Result<Vec<(&str, &str, HistSpec)>, Failure> {
-        let mut all = Vec::new();
+    /// The other triggers.
+    pub(in crate::cli) fn parsed(&self) -> Result<Triggers<'_>, Failure> {
+        let mut all = Triggers::default();
         for text in &self.with {
             let (event, trigger) = text.trim().split_once(char::is_whitespace).unwrap_or((text, ""));
             let trigger = trigger.trim();
-            let spec =
-                HistSpec::parse(trigger).map_err(|e| syntax_failure("trigger of --with", &e.diagnostic(trigger)))?;
-            all.push((event, trigger, spec));
+            if trigger.is_empty() || trigger.starts_with("hist") {
+                let spec = HistSpec::parse(trigger)
+                    .map_err(|e| syntax_failure("trigger of --with", &e.diagnostic(trigger)))?;
+                all.hists.push((event, trigger, spec));
+            } else {
+                let parsed = trigger.parse().map_err(|e| syntax_failure("trigger of --with", &e))?;
+                all.gates.push((event, trigger, parsed));
+            }
         }
         Ok(all)
     }
+
+    /// System and name of an event of the recording, or of a synthetic one.
+    fn find(&self, input: &Input, event: &str) -> Result<(String, String), Failure> {
+        let bare = event.strip_prefix("synthetic:").or_else(|| event.strip_prefix("synthetic/")).unwrap_or(event);
+        if self.synthetic.iter().any(|definition| definition.name == bare) {
+            return Ok(("synthetic".to_owned(), bare.to_owned()));
+        }
+        let format = find_format(input, event)?;
+        Ok((format.system.clone(), format.name.clone()))
+    }
+
+    /// The triggers on the events of a recording.
+    pub(in crate::cli) fn setup(&self, input: &Input, triggers: &Triggers<'_>) -> Result<HistSetup, Failure> {
+        let mut setup = HistSetup { definitions: self.synthetic.clone(), ..HistSetup::default() };
+        for (event, _, spec) in &triggers.hists {
+            let (system, event) = self.find(input, event)?;
+            setup.triggers.push(HistTrigger { system, event, spec: spec.clone() });
+        }
+        for (event, _, trigger) in &triggers.gates {
+            let (system, event) = self.find(input, event)?;
+            setup.gates.push(EventTrigger { system, event, trigger: trigger.clone() });
+        }
+        Ok(setup)
+    }
 }
 
-/// The trigger on an event of the recording, or on a synthetic one.
-fn trigger(input: &Input, more: &TriggerArgs, event: &str, spec: HistSpec) -> Result<HistTrigger, Failure> {
-    let bare = event.strip_prefix("synthetic:").or_else(|| event.strip_prefix("synthetic/")).unwrap_or(event);
-    if more.synthetic.iter().any(|definition| definition.name == bare) {
-        return Ok(HistTrigger { system: "synthetic".to_owned(), event: bare.to_owned(), spec });
+impl Triggers<'_> {
+    /// The error of one of them, at its place.
+    pub(in crate::cli) fn failure(&self, error: &SetupError) -> Failure {
+        let hists = self.hists.iter().map(|trigger| trigger.1);
+        let mut texts = hists.chain(self.gates.iter().map(|trigger| trigger.1));
+        syntax_failure("trigger", &error.problem.diagnostic(texts.nth(error.trigger).unwrap_or("")))
     }
-    let format = find_format(input, event)?;
-    Ok(HistTrigger { system: format.system.clone(), event: format.name.clone(), spec })
+}
+
+/// The way in which a recording's events are counted.
+#[derive(clap::Args)]
+pub(in super::super) struct CountArgs {
+    /// With -i: count only events that the triggers of --with let into the ring buffer
+    #[arg(long, requires = "with", hide_short_help = true)]
+    only_held: bool,
+    /// With -i: keep only some N keys at a time, the heaviest; counts may be too low, by no more than is said
+    #[arg(long, value_name = "N", requires_all = ["input", "event"], conflicts_with_all = ["val", "trigger", "with", "kernel_map", "every", "against"], value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
+    heaviest: Option<u32>,
+    #[command(flatten)]
+    over_time: OverTimeArgs,
+    #[command(flatten)]
+    snapshot: SnapshotArgs,
+    #[command(flatten)]
+    against: AgainstArgs,
 }
 
 /// Counts the events of the recording, and prints the table.
@@ -60,31 +119,40 @@ pub(in super::super) fn count(
     recorded: &RecordedArgs,
     spec: &SpecArgs,
     more: &TriggerArgs,
-    against: &AgainstArgs,
+    CountArgs { only_held, heaviest, over_time, snapshot, against }: &CountArgs,
     output: &OutputArgs,
 ) -> Result<Exit, Failure> {
-    let event = spec.event_text().unwrap_or_default();
     let (text, own) = spec.parsed()?;
-    let others = more.parsed()?;
-    let mut texts: Vec<&str> = others.iter().map(|other| other.1).collect();
-    texts.push(&text);
+    let mut triggers = more.parsed()?;
+    triggers.hists.push((spec.event_text().unwrap_or_default(), &text, own));
+    let number = triggers.hists.len() - 1;
     let setup = |input: &Input| {
-        let mut triggers = Vec::new();
-        for (event, _, spec) in others.iter().cloned().chain([(event, "", own.clone())]) {
-            triggers.push(trigger(input, more, event, spec)?);
-        }
-        Ok(HistSetup { definitions: more.synthetic.clone(), triggers, ..HistSetup::default() })
+        Ok(HistSetup {
+            only_held: *only_held,
+            every: over_time.every(),
+            heaviest: *heaviest,
+            ..more.setup(input, &triggers)?
+        })
     };
-    let wrong = |error: SetupError| {
-        syntax_failure("trigger", &error.problem.diagnostic(texts.get(error.trigger).unwrap_or(&"")))
-    };
+    let wrong = |error: SetupError| triggers.failure(&error);
     let Some(other) = against.file() else {
-        let show = |answered: &Answered<'_>| show_table(answered, others.len(), output).map(|()| Exit::Success);
-        return recorded.ask(setup, wrong, show);
+        let mut snapshots = Vec::new();
+        let exit = recorded.ask(setup, wrong, |answered| {
+            match over_time.every() {
+                Some(_) => over_time.show(answered, number, output)?,
+                None => show_table(answered, number, output)?,
+            }
+            snapshots = snapshot.moments(answered, number);
+            Ok(Exit::Success)
+        })?;
+        return match recorded.file() {
+            Some(file) => snapshot.write(file, &snapshots, exit),
+            None => Ok(exit),
+        };
     };
     let (mut before, mut after) = (None, None);
     let side = |to: &mut Option<Side>, answered: &Answered<'_>| {
-        *to = Some(Side::of(answered, others.len(), output)?);
+        *to = Some(Side::of(answered, number, output)?);
         Ok(Exit::Success)
     };
     let of_other = recorded.ask_of(other, setup, wrong, |answered| side(&mut before, answered))?;
@@ -126,8 +194,18 @@ pub(in crate::cli) fn show_table(answered: &Answered<'_>, number: usize, output:
     let mut tables = [table];
     tables.iter_mut().for_each(|table| sort_classes(table, printer.options()));
     let counts = answered.findings.counts(number).unwrap_or_default();
-    let more = json!({"recording": answered.json(), "unmatched": counts.unmatched, "censored": counts.censored});
+    let more = json!({
+        "recording": answered.json(),
+        "unmatched": counts.unmatched,
+        "censored": counts.censored,
+        "too_low_by": answered.findings.heaviest(number),
+    });
     printer.print_with(&tables, &output.live(), more)?;
+    if let Some(low) = answered.findings.heaviest(number) {
+        note!(
+            "rtrace: only the heaviest keys were kept: each count is at most {low} too low, and a key with more hits than that is there"
+        );
+    }
     answered.note_losses(output.max_lost())?;
     output.verdict(&tables, None).map(drop)
 }

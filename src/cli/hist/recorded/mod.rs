@@ -6,12 +6,14 @@ mod args;
 mod event;
 mod hist;
 mod names;
+mod over_time;
+mod snapshot;
 mod stream;
 
-pub(super) use against::AgainstArgs;
 pub(in crate::cli) use answered::Answered;
 pub(in crate::cli) use args::RecordedArgs;
 pub(in crate::cli) use event::find_format;
 pub(in crate::cli) use hist::show_table;
-pub(super) use hist::{TriggerArgs, count, count_now};
+pub(super) use hist::{CountArgs, count, count_now};
+pub(in crate::cli) use hist::{TriggerArgs, Triggers};
 pub(in crate::cli) use stream::{Streamed, WhereArgs};

@@ -107,7 +107,7 @@ impl Streamed<'_> {
         let findings = analysis.finish(part);
         symbols.comms = Comms::parse(&comms);
         let missed = Missed { file: None, lost, gaps };
-        let answered = Answered { names: KeyNames::of_this_machine(&symbols), findings, missed };
+        let answered = Answered { names: KeyNames::of_this_machine(&symbols), findings, missed, of: None };
         show(&answered).map_err(|failure| failure.with_exit(own))?;
         if let Err(error) = streamed.output {
             return Err(Failure::new(own(Exit::Failed), anyhow!("failed to read the events: {error}")));
