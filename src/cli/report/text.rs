@@ -5,7 +5,7 @@ use super::{Args, Input, Run, color, header, undecoded};
 use crate::cli::exit::Failure;
 use crate::cli::syscalls::decoders;
 use crate::cli::terminal::{self, Output, Styled};
-use rtrace::event::{EventTypes, State};
+use rtrace::event::EventTypes;
 use rtrace::export::{Exporter, SyscallLines, Text, TextLines, TextOptions, TimeColumn};
 use rtrace::filter::Sign;
 use rtrace::recording::Source;
