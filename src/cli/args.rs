@@ -88,7 +88,7 @@ impl TracefsArgs {
     /// A journal for changes by this command; `verbose` shows each write on stderr.
     pub(crate) fn journal(&self, tracefs: &Tracefs, verbose: bool) -> Journal {
         let command: Vec<String> = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
-        let journal = Journal::on_disk(tracefs, &self.journal_dir(), command.join(" "));
+        let journal = Journal::on_disk(tracefs, self.journal_dir(), command.join(" "));
         if verbose { journal.verbose(to_stderr()) } else { journal }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn open(path: &Path) -> Result<Option<File>, Failure> {
     let is_stdin = path == Path::new("-");
     let handed = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"].iter().any(|at| path.to_string_lossy().starts_with(at));
     let is_pipe = |path: &Path| path.metadata().is_ok_and(|there| there.file_type().is_fifo());
-    if !is_stdin && !(handed && is_pipe(path)) {
+    if !(is_stdin || handed && is_pipe(path)) {
         return Ok(None);
     }
     let failed = || {

@@ -49,7 +49,7 @@ pub trait RemoteRing: Debug + Send {
     fn note(&mut self, events: u64);
 
     /// Bytes taken so far.
-    fn len(&self) -> u64;
+    fn taken(&self) -> u64;
 
     /// Waits until all that was taken is written there or lost; gives what is lost.
     fn settle(&mut self) -> Dropped;

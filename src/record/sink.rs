@@ -56,7 +56,7 @@ impl Sink {
     pub fn len(&self) -> u64 {
         match self {
             Sink::Spool(spool) => spool.len(),
-            Sink::Remote(ring) => ring.len(),
+            Sink::Remote(ring) => ring.taken(),
         }
     }
 
@@ -83,7 +83,7 @@ impl Sink {
     pub fn into_counts(self) -> io::Result<(u64, u32, ChunkIndex)> {
         match self {
             Sink::Spool(spool) => spool.into_counts(),
-            Sink::Remote(ring) => Ok((ring.len(), 0, ChunkIndex::default())),
+            Sink::Remote(ring) => Ok((ring.taken(), 0, ChunkIndex::default())),
         }
     }
 

@@ -84,8 +84,8 @@ fn all_at_once_is_what_each_says() {
         (outcome.status(), serde_json::from_str::<Value>(&outcome.stdout()).unwrap_or_default())
     };
     let mut compared = 0;
-    let small = |path: &&PathBuf| path.metadata().is_ok_and(|file| file.len() < 1 << 20);
-    for (number, path) in trace_files().iter().filter(small).enumerate() {
+    let is_small = |path: &&PathBuf| path.metadata().is_ok_and(|file| file.len() < 1 << 20);
+    for (number, path) in trace_files().iter().filter(is_small).enumerate() {
         let file = path.to_string_lossy();
         let (status, all) = json(&["analyze", "all", "--json", &file]);
         for what in ["sched", "irq", "syscalls", "io", "functions", "locks", "memory", "faults"] {

@@ -154,7 +154,7 @@ pub(super) fn italic(text: &str) -> String {
 /// Text in which backticks hold what is typed.
 fn inline(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return escape(text); // a backtick that means itself
     }
     let part = |(nth, part): (usize, &&str)| match (nth % 2, part.is_empty()) {

@@ -174,7 +174,7 @@ impl RemoteRing for SenderRing {
 
     fn note(&mut self, _events: u64) {}
 
-    fn len(&self) -> u64 {
+    fn taken(&self) -> u64 {
         self.sent
     }
 

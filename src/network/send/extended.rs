@@ -145,7 +145,7 @@ impl RemoteRing for SenderRing {
         self.queue.note(self.number, events);
     }
 
-    fn len(&self) -> u64 {
+    fn taken(&self) -> u64 {
         self.queue.lock().rings.get(self.number).map_or(0, |ring| ring.end)
     }
 
