@@ -62,7 +62,8 @@ def compare(reader, rows, lines, name):
             same(row[column], line.get(column), f"{where}, {column}")
         same(row["instance"], line.get("buffer"), f"{where}, instance")
         for field, value in line["fields"].items():
-            own = [c for c in (f"{name.split(':')[1]}.{field}", f"field_{field}", field) if c in row]
+            event = name.split(":")[1]
+            own = [c for c in (f"{event}.{field}", f"{event}.field_{field}", f"field_{field}", field) if c in row]
             taken = field in ("ts", "cpu", "pid", "comm", "instance", "event", "source")
             own = [c for c in own if c != field] if taken else own
             candidates = own or [field]
