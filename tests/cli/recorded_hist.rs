@@ -356,18 +356,16 @@ fn made_events_are_written_beside_the_recorded_ones() {
     assert_eq!(old, events(&env));
     assert_eq!(new.len(), made.len());
     if let Some(trace_cmd) = installed() {
-        let join = "select end.next_comm as comm, end.next_pid as pid from sched_switch as start \
-                    join sched_switch as end on start.prev_pid = end.next_pid";
-        env.rtrace(&["synth", "sql", "-i", &path, "-n", "seen", join, "-o", "seen.dat"]).exits(0);
         let mut command = Command::new(trace_cmd);
         let output =
-            bounded::output(command.args(["report", "seen.dat"]).current_dir(env.path())).expect("trace-cmd runs");
+            bounded::output(command.args(["report", "both.dat"]).current_dir(env.path())).expect("trace-cmd runs");
         let (text, complaints) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         assert!(!text.contains("FAILED TO PARSE") && complaints.is_empty(), "{complaints}{text}");
         let shown: Vec<String> =
-            text.lines().filter_map(|line| Some(line.split_once(" seen: ")?.1.trim().to_owned())).collect();
+            text.lines().filter_map(|line| Some(line.split_once(" slept: ")?.1.trim().to_owned())).collect();
         let wanted = made.iter().map(|made| {
-            format!("comm={}, pid={}", made["fields"]["comm"].as_str().expect("a text"), made["fields"]["pid"])
+            let fields = &made["fields"];
+            format!("comm={}, pid={}, lat={}", fields["comm"].as_str().expect("a text"), fields["pid"], fields["lat"])
         });
         assert_eq!(shown, wanted.collect::<Vec<_>>());
     }
