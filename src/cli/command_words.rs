@@ -45,7 +45,9 @@ fn beginning(words: &[OsString], command: &Command, is_event: fn(usize, &str) ->
 
 /// True if `word` is an option whose value is the next word; `None` if it is no option.
 fn takes_next(command: &Command, word: &str) -> Option<bool> {
-    let has_value = |arg: &Arg| matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
+    // A value that stands behind `=` only, as that of --follow, is no word of its own.
+    let has_value =
+        |arg: &Arg| !arg.is_require_equals_set() && matches!(arg.get_action(), ArgAction::Set | ArgAction::Append);
     if let Some(long) = word.strip_prefix("--") {
         let name = long.split('=').next().unwrap_or(long);
         let found =
@@ -85,6 +87,8 @@ mod tests {
             ("rtrace latency a b --by c=d make -j8", "rtrace latency a b --by c=d -- make -j8"),
             ("rtrace latency s:a s:b s:c --by d --ns ls", "rtrace latency s:a s:b s:c --by d --ns -- ls"),
             ("rtrace latency s:a s:b --by d ./a:b", "rtrace latency s:a s:b --by d -- ./a:b"),
+            ("rtrace hist a -k b --follow -i run.dat", "rtrace hist a -k b --follow -i run.dat"),
+            ("rtrace hist a -k b --follow ls -l", "rtrace hist a -k b --follow -- ls -l"),
             ("rtrace record -e a ls", "rtrace record -e a ls"),
             ("rtrace", "rtrace"),
         ] {
