@@ -27,6 +27,7 @@ mod latency;
 mod list;
 mod listen;
 mod live;
+mod machine;
 mod mem;
 mod piped;
 mod plugin_options;

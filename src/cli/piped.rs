@@ -7,9 +7,10 @@ use anyhow::{Context, anyhow};
 use nix::fcntl::{OFlag, open as open_file};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::sys::stat::Mode;
+use nix::unistd::isatty;
 use rtrace::units::ByteSize;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,7 @@ pub(crate) fn open(path: &Path) -> Result<Option<File>, Failure> {
         true => File::from(io::stdin().as_fd().try_clone_to_owned().with_context(failed)?),
         false => File::open(path).with_context(failed)?,
     };
-    if input.is_terminal() {
+    if isatty(&input).unwrap_or(false) {
         let error = anyhow!("standard input is a terminal, not a recording");
         return Err(Failure::new(Exit::Usage, error).hint("`ssh host cat trace.dat | rtrace report -` reads one."));
     }

@@ -31,7 +31,7 @@ EXAMPLES:
   rtrace split -s 10 -r -o part                     ten seconds each: part.0001, part.0002, ...
   rtrace split -e 100000 -r                         a hundred thousand events each
   rtrace split -m 200 167.716                       200 ms from a time on
-  rtrace split --filter 'sched_switch: next_pid == 1' -o one.dat
+  rtrace split --filter 'sched_switch: next_pid == 0' -o one.dat
                                                     the events that pass a filter")]
 pub(crate) struct Args {
     /// File to cut [default: trace.dat]

@@ -1,17 +1,17 @@
 //! `--syscalls`: calls in words, of recordings and of this machine.
 
-use super::analyze::syscalls::names::Machine;
 use super::exit::{Exit, Failure};
-use super::query::Input;
+use super::machine::Machine;
 use anyhow::anyhow;
 use rtrace::abi::Abi;
 use rtrace::export::{SyscallDecoder, SyscallNames};
 use rtrace::format::EventFormat;
+use rtrace::trace_dat::Trace;
 
 /// Decoders for the calls of each recording, if one of them has events of calls.
-pub(crate) fn decoders(inputs: &[Input]) -> Result<Vec<SyscallDecoder>, Failure> {
-    let of = |input: &Input| decoder(input.trace.formats(), input.trace.abi, Machine::of_recording(input));
-    checked(inputs.iter().map(of).collect())
+pub(crate) fn decoders<'t>(traces: impl Iterator<Item = &'t Trace>) -> Result<Vec<SyscallDecoder>, Failure> {
+    let of = |trace: &Trace| decoder(trace.formats(), trace.abi, Machine::of_recording(trace));
+    checked(traces.map(of).collect())
 }
 
 /// The decoder for calls of this machine.

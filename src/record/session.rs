@@ -38,7 +38,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
-use warnings::earlier_settings;
 
 /// Records what `plan` says and puts everything back as it was.
 ///
@@ -96,7 +95,7 @@ pub fn record_to(
     output.read_formats(&tracefs, chosen.iter().flat_map(|chosen| chosen.events.keys().chain(&chosen.targets)))?;
 
     observer.preparing(chosen.iter().map(|chosen| chosen.events.len()).sum());
-    let earlier = earlier_settings(&tracefs, plan, &chosen);
+    let earlier = Run::earlier_settings(&tracefs, plan, &chosen);
     let buffers = set_up_all(&mut journal, plan, chosen, child.as_ref().map(Child::pid))?;
     let date = match (plan.date, buffers.first()) {
         (true, Some(main)) => super::date::wall_clock_at_zero(&mut journal, &main.clock.current)?,

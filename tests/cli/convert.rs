@@ -58,8 +58,8 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     for (line, status, why) in [
         ("a.dat b.dat c.dat", 2, "b.dat is a file too many"),
         ("a.dat -o -", 2, "cannot be written to standard output"),
-        ("a.dat c.dat --since 1", 2, "gets all events"),
-        ("a.dat c.dat --fields ts", 2, "gets all events"),
+        ("a.dat c.dat --since 1", 2, "gets events as they are"),
+        ("a.dat c.dat --fields ts", 2, "gets events as they are"),
         ("a.dat c.json --fields ts", 2, "--fields names the columns of csv"),
         ("a.dat c.json --compression none", 2, "are for trace.dat"),
         ("a.dat c.json --file-version 7", 2, "are for trace.dat"),

@@ -132,7 +132,7 @@ fn stop_restart_and_clear_write_what_they_say() {
     assert_eq!(says("trace"), "\n");
     env.rtrace(&["stop", "-B", "wep", "--tracefs", &root])
         .exits(2)
-        .complains("rtrace: no instance is called `wep`\n  Hint: instances are web.\n");
+        .complains("rtrace: no instance is called `wep`\n  Hint: did you mean `web`?\n  Hint: instances are web.\n");
 }
 
 #[test]

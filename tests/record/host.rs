@@ -309,7 +309,10 @@ fn losses_beyond_what_is_allowed() {
     let load = format!("kill -STOP $PPID; {}; kill -CONT $PPID", kills(20_000));
     let args = ["-F", "-b", "4", "--max-lost", "10", "-e", "syscalls", "--", "bash", "-c", &load];
     let out = record(&env, &args);
-    out.exits(4).complains_with("are allowed").complains_with("overrun").complains_with("Hint: a ring buffer of");
+    out.exits(4)
+        .complains_with(" lost, 10 allowed")
+        .complains_with("overrun")
+        .complains_with("Hint: try a ring buffer");
     let buffer = &summary(&env)["buffers"][0];
     let ring = buffer["buffer_size_kb"].as_u64().unwrap() * 1024;
     let lossy = |cpu: &&serde_json::Value| cpu["overrun"].as_u64() > Some(0);

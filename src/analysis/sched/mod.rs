@@ -20,8 +20,10 @@ mod steps;
 mod task;
 #[cfg(test)]
 mod tests;
+mod time_in;
 
 pub use follow::Sched;
 pub use report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 pub use spans::{CpuSpan, SpanPlan, TaskSpan, Wake, WakeContext};
-pub use task::{LongestWait, Missing, TimeIn, Waker};
+pub use task::{LongestWait, Missing};
+pub use time_in::{TimeIn, Waker};

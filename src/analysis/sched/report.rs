@@ -1,7 +1,8 @@
 //! The answer about tasks and CPUs.
 
 use super::spans::{CpuSpan, TaskSpan};
-use super::task::{LongestWait, Missing, Task, TimeIn};
+use super::task::{LongestWait, Missing, Task};
+use super::time_in::TimeIn;
 use crate::analysis::{Cells, Durations};
 use crate::units::{CpuId, Pid};
 

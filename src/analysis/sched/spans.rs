@@ -1,6 +1,6 @@
 //! States of tasks, and tasks of CPUs, as intervals of time: for whoever asks what happened in a part of the window.
 
-use super::task::{TimeIn, Waker};
+use super::time_in::{TimeIn, Waker};
 use crate::units::{CpuId, Pid};
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -13,7 +13,7 @@ mod memory;
 mod place;
 mod sched;
 mod symbol;
-pub(super) mod syscalls;
+mod syscalls;
 pub(super) mod table;
 mod tasks;
 pub(super) mod unit;

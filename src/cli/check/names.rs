@@ -1,7 +1,7 @@
 //! Names of system calls and handlers.
 
 use crate::cli::analyze::irq::found::handler_name;
-use crate::cli::analyze::syscalls::names::Machine;
+use crate::cli::machine::Machine;
 use crate::cli::query::Input;
 use rtrace::analysis::IrqSource;
 use rtrace::assertion::Names;
@@ -15,7 +15,7 @@ pub(in crate::cli) struct RecordingNames<'a> {
 
 impl<'a> RecordingNames<'a> {
     pub(in crate::cli) fn of(input: &'a Input) -> Self {
-        RecordingNames { machine: Machine::of_recording(input), kallsyms: &input.symbols.kallsyms }
+        RecordingNames { machine: Machine::of_recording(&input.trace), kallsyms: &input.symbols.kallsyms }
     }
 }
 

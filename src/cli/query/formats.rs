@@ -29,7 +29,7 @@ pub(crate) fn json(events: &Events<'_>, style: Style, out: &mut (impl Write + Se
 /// The events as JSON lines, system calls as one line each.
 pub(crate) fn json_syscalls(events: &Events<'_>, out: &mut (impl Write + Send)) -> Result<Outcome, Failure> {
     let recordings = events.query.sources().iter().map(|source| source.recording).collect();
-    let decoders = decoders(events.inputs)?;
+    let decoders = decoders(events.inputs.iter().map(|input| &input.trace))?;
     with_json(events, Style::Json, |json| {
         events.export(&JsonSyscalls::new(json, decoders, recordings), out).map(|done| done.1)
     })

@@ -53,7 +53,7 @@ pub(super) fn print(run: &Run<'_>, out: &mut Output<Stdout>) -> Result<(), Failu
         (false, true) => run.export(&lines, out)?.0,
         (false, false) => one_by_one(run, &lines, &types, extras(), colored, out)?,
         (true, plain) => {
-            let lines = SyscallLines::new(lines, decoders(inputs)?);
+            let lines = SyscallLines::new(lines, decoders(inputs.iter().map(|input| &input.trace))?);
             match plain {
                 true => run.export(&lines, out)?.0.lines,
                 false => one_by_one(run, &lines, &types, extras(), colored, out)?.lines,

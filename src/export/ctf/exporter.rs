@@ -1,37 +1,16 @@
 //! Records to the packets of streams.
 
+use super::file::CtfFile;
 use super::metadata;
 use super::packet::Packets;
 use super::program::Program;
-use crate::abi::Abi;
 use crate::event::{Common, Consumed, Lost, Record};
 use crate::export::Exporter;
 use crate::export::frames::frame;
 use crate::format::EventFormat;
 use crate::merge::ahead::Commit;
-use crate::symbols::Comms;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
-
-/// A recording that becomes a trace.
-pub struct CtfFile<'t> {
-    /// The formats of its events.
-    pub formats: Vec<&'t EventFormat>,
-    /// The recorded kernel's ABI.
-    pub abi: Abi,
-    /// Its task names.
-    pub comms: &'t Comms,
-    /// The directory of its trace, with the `/` at the end; empty for the top.
-    pub directory: String,
-    /// The recorded machine's name.
-    pub host: String,
-    /// The kernel's release.
-    pub kernel: String,
-    /// Nanoseconds to add to a time to get one since 1970; 0 if that is not known.
-    pub offset: i64,
-    /// Tells traces apart.
-    pub uuid: [u8; 16],
-}
 
 /// One of the buffers whose records come.
 #[derive(Clone, Copy, Debug)]

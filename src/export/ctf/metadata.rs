@@ -1,6 +1,6 @@
 //! The file `metadata`, in TSDL.
 
-use super::exporter::CtfFile;
+use super::file::CtfFile;
 use super::program::integer;
 use std::fmt::Write;
 

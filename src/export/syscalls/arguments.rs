@@ -1,6 +1,6 @@
 //! The arguments in an entry's record.
 
-use super::argument::Kind;
+use super::kind::Kind;
 use crate::abi::Abi;
 use crate::analysis::fields::Number;
 use crate::event::{FieldPlace, TypedField};

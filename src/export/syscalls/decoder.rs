@@ -1,8 +1,8 @@
 //! The calls of one recording in words.
 
-use super::argument::Kind;
 use super::arguments::MOST;
 use super::calls::{Calls, Event};
+use super::kind::Kind;
 use super::machine::Dialect;
 use super::result::{self, ResultKind};
 use super::set::hex;

@@ -15,6 +15,7 @@ mod constants;
 mod decoder;
 mod ioctl;
 mod json;
+mod kind;
 mod machine;
 mod pairing;
 mod result;

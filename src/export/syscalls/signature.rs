@@ -1,6 +1,6 @@
 //! The arguments of each call, by its name.
 
-use super::argument::Kind;
+use super::kind::Kind;
 use super::machine::Dialect;
 use super::result::ResultKind;
 use std::collections::HashMap;

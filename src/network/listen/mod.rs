@@ -10,44 +10,26 @@ mod extended;
 mod files;
 mod metadata;
 mod notice;
+mod options;
 mod recording;
 mod shared;
 
-use super::allow::Network;
 use super::patient::{ConnectionError, Patient, TICK};
 use super::wire::{BANNER, Greeting, OURS, V3};
 use crate::sys;
-use crate::units::ByteSize;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 pub use notice::{Ended, Notice, Protocol};
+pub use options::Options;
 use shared::Shared;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// Time that a peer gets for its greeting.
 const GREETING: Duration = Duration::from_secs(10);
-
-/// Settings of a listener.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Directory of the files.
-    pub dir: PathBuf,
-    /// Start of their names.
-    pub name: String,
-    /// Limit of one recording.
-    pub max_size: Option<ByteSize>,
-    /// Limit of the sessions at once.
-    pub max_sessions: usize,
-    /// Peers that may connect; everybody who reaches the listener if empty.
-    pub allow: Vec<Network>,
-    /// Time that an interrupted sender of ours gets to come back.
-    pub wait: Duration,
-}
 
 /// A listener that is bound to its address.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! State that all sessions of a listener share.
 
-use super::Options;
 use super::notice::{Ended, Notice};
+use super::options::Options;
 use crate::network::patient::ConnectionError;
 use std::collections::HashMap;
 use std::net::{Shutdown, SocketAddr, TcpStream};

@@ -12,7 +12,7 @@
 //! `CPUS\0PAGESIZE\0OPTIONS\0`, per option its length as text and its bytes; the answer is the ports, `1500,1501\0`.
 
 use super::error::shown;
-use super::message::{MAX_CPUS, MAX_PAGE, port};
+use super::numbers::{MAX_CPUS, MAX_PAGE, decimal, port};
 use super::{TraceInit, WireError};
 
 /// The first bytes of every listener.
@@ -146,15 +146,4 @@ impl V1 {
         let text = str::from_utf8(text).map_err(|_| WireError::value("a list of ports", text))?;
         text.split(',').map(port).collect()
     }
-}
-
-/// A decimal number of at most 19 digits and nothing else.
-///
-/// # Errors
-/// [`WireError::Value`].
-pub fn decimal(what: &'static str, text: &[u8]) -> Result<u64, WireError> {
-    let digits = str::from_utf8(text)
-        .ok()
-        .filter(|text| !text.is_empty() && text.len() < 20 && text.bytes().all(|byte| byte.is_ascii_digit()));
-    digits.and_then(|text| text.parse().ok()).ok_or_else(|| WireError::value(what, text))
 }

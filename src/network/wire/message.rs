@@ -4,8 +4,9 @@
 //! then the variable part. A receiver reads what it knows of the fixed part and skips the rest; a shorter one than it knows
 //! is filled up with zeros.
 
+use super::WireError;
+use super::numbers::{MAX_CPUS, MAX_PAGE, port};
 use super::take::Take;
-use super::{WireError, decimal};
 
 /// Size of a message's header, in bytes.
 pub const HEADER: usize = 12;
@@ -13,8 +14,6 @@ pub const HEADER: usize = 12;
 pub const MAX_MESSAGE: usize = 8192;
 /// Bytes of data that one message can carry.
 pub const MAX_DATA: usize = MAX_MESSAGE - HEADER;
-/// More CPUs than any kernel is built for.
-pub(super) const MAX_CPUS: u32 = 8192;
 
 /// Number of a message's command. Numbers that are not known stay what they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,9 +161,6 @@ fn trace_init(fixed: &[u8], variable: &[u8]) -> Result<TraceInit, WireError> {
     Ok(TraceInit { cpus, page_size, options })
 }
 
-/// Larger than any sub-buffer (Linux allows 16 MiB and less).
-pub(super) const MAX_PAGE: u32 = 32 << 20;
-
 fn ports(fixed: &[u8], variable: &[u8]) -> Result<Vec<u16>, WireError> {
     let fixed = padded::<4>(fixed);
     let cpus = Take::new("RINIT", &fixed).u32()?;
@@ -173,13 +169,6 @@ fn ports(fixed: &[u8], variable: &[u8]) -> Result<Vec<u16>, WireError> {
     }
     let mut take = Take::new("RINIT's ports", variable);
     (0..cpus).map(|_| take.text().and_then(|text| port(&text))).collect()
-}
-
-/// The number of a port, 1 to 65535.
-pub(super) fn port(text: &str) -> Result<u16, WireError> {
-    let number = decimal("a port", text.as_bytes())?;
-    let port = u16::try_from(number).ok().filter(|port| *port > 0);
-    port.ok_or_else(|| WireError::value("a port", text.as_bytes()))
 }
 
 /// The first `N` bytes of a fixed part, filled up with zeros.

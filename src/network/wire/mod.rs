@@ -12,13 +12,13 @@ mod error;
 mod frame;
 mod greeting;
 mod message;
+mod numbers;
 mod take;
 #[cfg(test)]
 mod tests;
 
 pub use error::WireError;
 pub use frame::{Frame, FrameHeader, MAX_FRAME, RingId, RingSizes};
-pub use greeting::{
-    BANNER, Greeting, MAGIC, MAX_TEXT, OFFER, OK, OURS, V1, V3, VersionAnswer, decimal, version_answer,
-};
+pub use greeting::{BANNER, Greeting, MAGIC, MAX_TEXT, OFFER, OK, OURS, V1, V3, VersionAnswer, version_answer};
 pub use message::{Command, HEADER, MAX_DATA, MAX_MESSAGE, Message, MessageHeader, TraceInit};
+pub use numbers::decimal;

@@ -19,17 +19,6 @@ pub(super) struct EarlierSettings {
     triggers: u64,
 }
 
-/// What existing buffers have set for the events that are to be recorded.
-pub(super) fn earlier_settings(tracefs: &Tracefs, plan: &Plan, chosen: &[ResolvedEvents]) -> Vec<EarlierSettings> {
-    let existing = |place: &TargetBuffer| match place {
-        TargetBuffer::Top => Some(tracefs.top()),
-        TargetBuffer::Instance(name) => tracefs.instance(name).ok(),
-        TargetBuffer::Private => None,
-    };
-    let of = |(buffer, chosen): (&BufferPlan, &ResolvedEvents)| settings_of(&existing(&buffer.place)?, chosen);
-    plan.buffers.iter().zip(chosen).filter_map(of).collect()
-}
-
 fn settings_of(instance: &Instance, chosen: &ResolvedEvents) -> Option<EarlierSettings> {
     let place = instance.name().map_or("the top level".to_owned(), |name| format!("instance {name}"));
     let mut found = EarlierSettings { place, filter: None, filters: 0, trigger: None, triggers: 0 };
@@ -47,6 +36,17 @@ fn settings_of(instance: &Instance, chosen: &ResolvedEvents) -> Option<EarlierSe
 }
 
 impl Run<'_> {
+    /// Filters and triggers that existing buffers have for the events that are to be recorded.
+    pub(super) fn earlier_settings(tracefs: &Tracefs, plan: &Plan, chosen: &[ResolvedEvents]) -> Vec<EarlierSettings> {
+        let existing = |place: &TargetBuffer| match place {
+            TargetBuffer::Top => Some(tracefs.top()),
+            TargetBuffer::Instance(name) => tracefs.instance(name).ok(),
+            TargetBuffer::Private => None,
+        };
+        let of = |(buffer, chosen): (&BufferPlan, &ResolvedEvents)| settings_of(&existing(&buffer.place)?, chosen);
+        plan.buffers.iter().zip(chosen).filter_map(of).collect()
+    }
+
     /// A filter that somebody left behind is the likeliest reason of a recording without events.
     pub(super) fn warn_of_earlier_settings(&mut self, earlier: &[EarlierSettings]) {
         for EarlierSettings { place, filter, filters, trigger, triggers } in earlier {

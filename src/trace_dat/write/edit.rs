@@ -1,7 +1,7 @@
 //! Copies of recordings with some records left out, or others put in.
 
-use super::split::{Page, Part, Stream, wanted};
-use super::{WriteError, split::is_wanted};
+use super::WriteError;
+use super::slice::{Page, Part, Stream, is_wanted, wanted};
 use crate::ring_buffer::{Item, Lost, PageBuilder, PageLayout, Walker};
 use crate::trace_dat::{FileError, TimeOptions, Trace};
 use crate::units::{CpuId, Timestamp};

@@ -39,6 +39,7 @@ mod recover;
 mod restore;
 mod sections;
 mod segments;
+mod slice;
 mod split;
 mod sums;
 
@@ -50,4 +51,5 @@ pub use recover::{Added, Recovered, SoundSpool, Unfinished, recover, recover_wit
 pub use restore::{BareBuffer, Restored, restore};
 pub use sections::{FileLock, WriteError, Writer};
 pub use segments::{join_segments, segment_path};
-pub use split::{Part, Slice, Stream, split, split_edited};
+pub use slice::{Part, Slice, Stream};
+pub use split::{split, split_edited};

@@ -3,42 +3,12 @@
 //! Chunks of which a part wants everything are copied as they are stored; only at a part's edges are sub-buffers unpacked
 //! and cut.
 
+use super::WriteError;
 use super::edit::{Edit, edited_stream};
-use super::{NewFile, WriteError};
+use super::slice::{Page, Part, Stream, wanted};
 use crate::ring_buffer::{Item, PageLayout, Walker};
 use crate::trace_dat::{FileError, TimeOptions, Trace};
 use std::ops::Range;
-
-/// A CPU of a buffer: their places in [`Trace::buffers`] and [`Buffer::cpus`](crate::trace_dat::Buffer::cpus).
-pub type Stream = (usize, usize);
-
-/// The part of a recording that a file gets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Slice {
-    /// The events of this time, corrected as reports show it.
-    Time(Range<u64>),
-    /// Of each stream these records, counted from 0, in the order of the streams.
-    Records(Vec<Range<u64>>),
-    /// Of each stream these sub-buffers, counted from 0.
-    Pages(Range<u64>),
-}
-
-/// A part being written.
-pub struct Part {
-    /// The slice.
-    pub slice: Slice,
-    /// The file.
-    pub file: NewFile,
-    /// Number of records written.
-    pub records: u64,
-}
-
-impl Part {
-    /// A part that has nothing yet.
-    pub fn new(slice: Slice, file: NewFile) -> Self {
-        Part { slice, file, records: 0 }
-    }
-}
 
 /// Gives each of `parts` its slice of `streams`, which are in the file's order. `buffers` are the buffers to write with
 /// the names they get. Chunks are unpacked on `threads` threads. What is damaged goes to `damaged` and is left out.
@@ -91,14 +61,6 @@ pub fn split_edited(
         parts.iter_mut().try_for_each(|part| part.file.end_buffer())?;
     }
     Ok(())
-}
-
-/// A sub-buffer within a chunk.
-pub(super) struct Page {
-    /// Its first record's number in the stream, and the one after its last.
-    pub(super) records: Range<u64>,
-    /// The corrected times of its records.
-    pub(super) times: Vec<u64>,
 }
 
 fn one_stream(
@@ -181,37 +143,4 @@ fn give(
         }
     }
     part.file.pages(&out)
-}
-
-/// True if a slice wants a record of this time, which lies between two others that it wants.
-pub(super) fn is_wanted(slice: &Slice, time: u64) -> bool {
-    match slice {
-        Slice::Time(window) => window.contains(&time),
-        Slice::Records(_) | Slice::Pages(_) => true,
-    }
-}
-
-/// Records of a sub-buffer that a slice wants, counted from the sub-buffer's first.
-pub(super) fn wanted(slice: &Slice, stream: usize, page: &Page, at: u64) -> Range<u64> {
-    let count = page.times.len() as u64;
-    match slice {
-        Slice::Time(time) => {
-            let first = page.times.iter().position(|t| time.contains(t)).map_or(count, |at| at as u64);
-            let end =
-                page.times.iter().rposition(|t| time.contains(t)).map_or(first, |at| (at as u64).saturating_add(1));
-            first..end
-        }
-        Slice::Records(of_streams) => {
-            let range = of_streams.get(stream).cloned().unwrap_or(0..0);
-            let within = |n: u64| n.clamp(page.records.start, page.records.end).saturating_sub(page.records.start);
-            within(range.start)..within(range.end)
-        }
-        Slice::Pages(range) => {
-            if range.contains(&at) {
-                0..count
-            } else {
-                0..0
-            }
-        }
-    }
 }

@@ -70,6 +70,8 @@ def lttng(line):
         name = event.replace("sys_enter_", "syscall_entry_").replace("sys_exit_", "syscall_exit_")
     fields = {f"common_{k}": v for k, v in line.items() if k not in ("type", "ts", "cpu", "pid", "comm", "event", "fields", "buffer", "source")}
     for field, of in line["fields"].items():
+        if field.endswith("_symbol"):  # the name of an address, which CTF leaves to its reader
+            continue
         if of is not None and system == "sched" and (field == "prio" or field.endswith("_prio")):
             of -= 100
         if system == "sched" and re.fullmatch(r"(.*_)?pid", field):

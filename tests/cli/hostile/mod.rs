@@ -76,6 +76,12 @@ fn escaped(bytes: &[u8]) -> String {
     text
 }
 
+/// Text without the heading of a report's columns, which terminals alone get.
+fn without_heading(text: &[u8]) -> Vec<u8> {
+    let is_heading = |line: &[u8]| line.starts_with(b"#  ") || line.starts_with(b"# FLAGS: ");
+    text.split_inclusive(|byte| *byte == b'\n').filter(|line| !is_heading(line)).collect::<Vec<_>>().concat()
+}
+
 /// Runs a line on terminals, in colours and without, and into pipes; gives what is wrong.
 fn wrong(env: &TestEnvironment, words: &[&str], shows: Option<bool>) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -107,8 +113,8 @@ fn wrong(env: &TestEnvironment, words: &[&str], shows: Option<bool>) -> Vec<Stri
     if shows.is_some() && (plain.status != piped.status || coloured.status != piped.status) {
         bad(format!("{} on a terminal, {} into a pipe", plain.status, piped.status));
     }
-    let same =
-        if is_coloured { plain.stdout == piped.stdout } else { plain.stdout == escaped(&piped.stdout).as_bytes() };
+    let (shown, sent) = (without_heading(&plain.stdout), without_heading(&piped.stdout));
+    let same = if is_coloured { shown == sent } else { shown == escaped(&sent).as_bytes() };
     if !same {
         bad("the terminal gets something else than the pipe, escaped".to_owned());
     }
@@ -136,9 +142,10 @@ fn expected(line: &str) -> (&str, Option<bool>) {
 fn commands(env: &TestEnvironment) -> BTreeSet<String> {
     env.rtrace(&["generate", "."]).exits(0);
     let pages = fs::read_dir(env.path().join("man")).expect("manual pages");
-    let name = |page: fs::DirEntry| page.file_name().to_string_lossy().trim_end_matches(".1").to_owned();
+    let name = |page: fs::DirEntry| page.file_name().to_string_lossy().into_owned();
     let names = pages.map(|page| name(page.expect("a page")));
-    names.filter_map(|name| Some(name.strip_prefix("rtrace-")?.to_owned())).collect()
+    // Those of sections 5 and 7 are of the file and the languages.
+    names.filter_map(|name| Some(name.strip_prefix("rtrace-")?.strip_suffix(".1")?.to_owned())).collect()
 }
 
 #[test]
@@ -203,7 +210,8 @@ fn a_living_task_cannot_command_the_terminal() {
         (&["stream", "-e", "sched:sched_switch", "-e", "sched:sched_process_exit", "-F", "-c"][..], true),
         (&["stream", "--format", "raw", "-e", "sched:sched_switch", "-F", "-c"], true),
         (&["stream", "--json", "-e", "sched:sched_switch", "-F", "-c"], false),
-        (&["profile", "-F", "-c"], true),
+        (&["profile", "--layout", "trace-cmd", "-F", "-c"], true),
+        (&["profile", "--limit", "0", "-F", "-c"], true),
         (&["profile", "--stderr", "-F", "-c"], false),
         (&["record", "-o", "live.dat", "-e", "sched:sched_switch", "-F", "-c"], false),
     ] {

@@ -1,8 +1,8 @@
 //! The answer of `rtrace analyze syscalls`, whatever it is printed as.
 
-use super::names::Machine;
 use crate::cli::analyze::place::Place;
 use crate::cli::analyze::words::many;
+use crate::cli::machine::Machine;
 use rtrace::analysis::{SyscallReport, SyscallTimes};
 use rtrace::units::Pid;
 

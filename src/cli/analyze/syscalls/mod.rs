@@ -2,7 +2,6 @@
 
 mod found;
 mod json;
-pub(in crate::cli) mod names;
 
 use super::FileArgs;
 use super::answers::{self, Finding, Question};
@@ -12,9 +11,9 @@ use super::tasks::TaskArgs;
 use super::words::{cut, many, not_shown, percent, quoted};
 use super::{distribution, errno};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::machine::Machine;
 use crate::cli::query::Input;
 use found::{Found, notes};
-use names::Machine;
 use rtrace::analysis::{SyscallTimes, Syscalls};
 use rtrace::events::glob_matches;
 use serde_json::Value;
@@ -122,7 +121,7 @@ impl Question for Args {
     }
 
     fn found<'e>(&self, input: &'e Input, place: Place<'e>, report: Finding<Self>) -> Option<Found<'e>> {
-        (!report.calls.is_empty()).then(|| Found { place, machine: Machine::of_recording(input), report })
+        (!report.calls.is_empty()).then(|| Found { place, machine: Machine::of_recording(&input.trace), report })
     }
 
     fn place<'f>(found: &'f Found<'_>) -> &'f Place<'f> {

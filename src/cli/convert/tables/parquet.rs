@@ -1,10 +1,10 @@
 //! `--to parquet`.
 
 use super::date::day;
-use crate::cli::analyze::syscalls::names::Machine;
 use crate::cli::convert::origin::Origin;
 use crate::cli::convert::written::Written;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::machine::Machine;
 use crate::cli::query::{Events, Input};
 use anyhow::anyhow;
 use rtrace::export::{TableBuffer, TableFile, Tables};
@@ -60,6 +60,6 @@ fn stem(inputs: &[Input], number: usize) -> String {
 }
 
 fn names_of_calls(input: &Input) -> impl Fn(i64) -> Option<&'static str> + Sync + use<> {
-    let machine = Machine::of_recording(input);
+    let machine = Machine::of_recording(&input.trace);
     move |number| machine?.name(number)
 }

@@ -1,6 +1,6 @@
 //! Names for the keys of histograms that were not counted in the kernel.
 
-use crate::cli::analyze::syscalls::names::Machine;
+use crate::cli::machine::Machine;
 use crate::cli::query::Input;
 use rtrace::analysis::HistNames;
 use rtrace::symbols::Symbols;
@@ -14,7 +14,7 @@ pub(in super::super) struct KeyNames<'a> {
 
 impl<'a> KeyNames<'a> {
     pub(in super::super) fn of(input: &'a Input) -> Self {
-        KeyNames { machine: Machine::of_recording(input), symbols: &input.symbols }
+        KeyNames { machine: Machine::of_recording(&input.trace), symbols: &input.symbols }
     }
 
     /// Those of this machine, with the functions and tasks of `symbols`.

@@ -6,7 +6,7 @@ mod memory;
 mod sockets;
 mod tasks;
 
-use super::argument::Kind;
+use super::kind::Kind;
 use super::machine::Dialect;
 use super::set::Set;
 pub(super) use sockets::socket_option;

@@ -1,13 +1,12 @@
-//! Names of system calls, whose numbers each architecture has its own of.
+//! Architectures of recordings: names of system calls by their numbers, and the dialect of constants.
 
-use crate::cli::query::Input;
 use rtrace::export::Dialect;
-use rtrace::trace_dat::OptionId;
+use rtrace::trace_dat::{OptionId, Trace};
 use syscalls::{aarch64, arm, loongarch64, powerpc64, riscv64, s390x, x86, x86_64};
 
 /// The architecture that a recording is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum Machine {
+pub(crate) enum Machine {
     X86_64,
     X86,
     Aarch64,
@@ -20,7 +19,7 @@ pub(in crate::cli) enum Machine {
 
 impl Machine {
     /// By the last word of `uname -a` as the recording keeps it.
-    pub(in crate::cli) fn of(uname: &str) -> Option<Self> {
+    pub(crate) fn of(uname: &str) -> Option<Self> {
         Some(match uname.trim_end_matches('\0').split_whitespace().last()? {
             "x86_64" | "amd64" => Machine::X86_64,
             "i386" | "i486" | "i586" | "i686" => Machine::X86,
@@ -35,12 +34,12 @@ impl Machine {
     }
 
     /// The machine that made the recording.
-    pub(in crate::cli) fn of_recording(input: &Input) -> Option<Self> {
-        Self::of(&input.trace.option(OptionId::UNAME)?.text())
+    pub(crate) fn of_recording(trace: &Trace) -> Option<Self> {
+        Self::of(&trace.option(OptionId::UNAME)?.text())
     }
 
     /// The constants that it has of its own.
-    pub(in crate::cli) fn dialect(self) -> Dialect {
+    pub(crate) fn dialect(self) -> Dialect {
         match self {
             Machine::X86_64 | Machine::X86 => Dialect::X86,
             Machine::Aarch64 | Machine::Arm => Dialect::Arm,
@@ -50,7 +49,7 @@ impl Machine {
     }
 
     /// The name of the call with this number.
-    pub(in crate::cli) fn name(self, number: i64) -> Option<&'static str> {
+    pub(crate) fn name(self, number: i64) -> Option<&'static str> {
         let id = usize::try_from(number).ok()?;
         match self {
             Machine::X86_64 => x86_64::Sysno::new(id).map(|call| call.name()),
