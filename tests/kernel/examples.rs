@@ -182,7 +182,7 @@ on_kernels!(long our_own_pages: V6_1, V6_12, AllTracers => |kernel| {
     let mut script = String::from(
         "T=/sys/kernel/tracing\nknobs > before\n\
          rtrace record -q -e sched -T -- ls / > /dev/null || exit\n\
-         rtrace record -q -e sched -e raw_syscalls -e kmem:kmalloc -o run.dat -- ls / > /dev/null || exit\n\
+         rtrace record -q -e sched -e irq -e raw_syscalls -e kmem:kmalloc -o run.dat -- ls / > /dev/null || exit\n\
          # One that does not end by itself is named, not waited for.\n\
          try() { (eval \"$1\") > out 2> err & p=$!; n=0\n\
            while kill -0 $p 2> /dev/null && [ $n -lt 1200 ]; do usleep 50000; n=$((n + 1)); done\n\

@@ -78,6 +78,7 @@ pub(super) const OF_FILES: &Lines = &[
     ("hist", "?hist -i CUT sched:sched_switch --key ATTACK"),
     ("hist", "?hist -i FILES sched:sched_switch --key next_comm --json"),
     ("latency", "?latency -i FILES sched:sched_waking sched:sched_switch --by pid=next_pid --split next_comm"),
+    ("trigger-simulate", "?trigger simulate -i FILES sched:sched_switch traceoff"),
     ("synth-sql", "?synth sql -i FILES select next_comm from sched_switch"),
     ("mem", "mem FILE"),
     ("analyze", "analyze"),

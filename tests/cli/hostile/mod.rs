@@ -211,7 +211,7 @@ fn a_living_task_cannot_command_the_terminal() {
         (&["stream", "--format", "raw", "-e", "sched:sched_switch", "-F", "-c"], true),
         (&["stream", "--json", "-e", "sched:sched_switch", "-F", "-c"], false),
         (&["profile", "--layout", "trace-cmd", "-F", "-c"], true),
-        (&["profile", "--limit", "0", "-F", "-c"], true),
+        (&["profile", "--limit", "0", "-F", "-c"], false), // text: bytes that are none are replaced
         (&["profile", "--stderr", "-F", "-c"], false),
         (&["record", "-o", "live.dat", "-e", "sched:sched_switch", "-F", "-c"], false),
     ] {
