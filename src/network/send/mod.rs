@@ -1,8 +1,8 @@
 //! The sender: a recording's other end on another machine.
 //!
 //! With a listener of ours the trace file is kept in memory and sent as it becomes known, chunks are kept until the listener
-//! has written them, and a break is mended ([`extended`]). With trace-cmd's, the description goes first and bare
-//! sub-buffers follow, a connection per CPU ([`classic`]).
+//! has written them, and a break is mended (`extended`). With trace-cmd's, the description goes first and bare
+//! sub-buffers follow, a connection per CPU (`classic`).
 
 mod classic;
 mod connect;

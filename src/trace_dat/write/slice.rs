@@ -3,7 +3,8 @@
 use super::NewFile;
 use std::ops::Range;
 
-/// A CPU of a buffer: their places in [`Trace::buffers`] and [`Buffer::cpus`](crate::trace_dat::Buffer::cpus).
+/// A CPU of a buffer: their places in [`Trace::buffers`](crate::trace_dat::Trace::buffers) and
+/// [`Buffer::cpus`](crate::trace_dat::Buffer::cpus).
 pub type Stream = (usize, usize);
 
 /// The part of a recording that a file gets.
