@@ -15,6 +15,7 @@ use crate::format::EventFormat;
 use crate::merge::ahead::Commit;
 use crate::symbols::Comms;
 use crate::units::Pid;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
@@ -201,13 +202,14 @@ impl<'t> Tables<'t> {
         let (name, columns) = self.files[file].table(key);
         let schema = schema(&columns);
         let failed = |error: &dyn std::fmt::Display| format!("{name}: {error}");
-        if !made.writers.contains_key(&(file, key)) {
-            let what = &self.files[file].what;
-            let path = layout::file(&what.host, what.date.as_deref(), &name, &what.stem);
-            let writer = Writer::new(path, &schema).map_err(|error| failed(&error))?;
-            made.writers.insert((file, key), writer);
-        }
-        let Some(writer) = made.writers.get_mut(&(file, key)) else { return Ok(()) };
+        let writer = match made.writers.entry((file, key)) {
+            Entry::Occupied(open) => open.into_mut(),
+            Entry::Vacant(place) => {
+                let what = &self.files[file].what;
+                let path = layout::file(&what.host, what.date.as_deref(), &name, &what.stem);
+                place.insert(Writer::new(path, &schema).map_err(|error| failed(&error))?)
+            }
+        };
         let batch = rows.take(rows.len().min(BATCH), &schema).map_err(|error| failed(&error))?;
         writer.write(&batch).map_err(|error| failed(&error))?;
         let piece = writer.take();
