@@ -298,7 +298,7 @@ run ids 0 latency raw_syscalls:sys_enter raw_syscalls:sys_exit --by common_pid -
 run blocked 0 latency sched:sched_switch sched:sched_switch --by prev_pid=next_pid --split start.prev_state,start.prev_comm --if-start 'prev_pid > 0' --json -- sh load.sh
 run softirqs 0 latency irq:softirq_entry irq:softirq_exit --by vec,common_cpu --split vec,common_cpu --json -- sh load.sh
 if grep -q "'common_stacktrace'" /sys/kernel/tracing/README; then want=0; else want=5; fi
-offcpu() { run $1 $want latency sched:sched_switch sched:sched_switch --by prev_pid=next_pid --split start.STACKTRACE --if-start 'prev_pid > 0' --folded --weight $2 --duration 500ms; }
+offcpu() { run $1 $want latency sched:sched_switch sched:sched_switch --by prev_pid=next_pid --split start.STACKTRACE --if-start 'prev_pid > 0' --folded --weight $2 --size 16384 --duration 500ms; }
 (while :; do sh load.sh; done) & loads=$!; offcpu offcpu time; offcpu counted count; kill $loads; wait $loads; same offcpu
 run badby 2 latency sched:sched_waking sched:sched_switch --by pid=nextpid --duration 1s
 run badsplit 2 latency sched:sched_waking sched:sched_switch --by pid=next_pid --split start.pid.hax --duration 1s

@@ -19,6 +19,11 @@ impl QueryArgs {
         let paths: Vec<String> = inputs.iter().map(|input| input.path.display().to_string()).collect();
         let files = paths.join(", ");
         let all = Query::of(inputs.iter().map(|input| &input.recording)).time(&self.time());
+        // A latency tracer's text is shown, though it is no event.
+        let has_text = |input: &Input| input.trace.buffers.iter().any(|buffer| buffer.text.is_some());
+        if inputs.iter().any(has_text) {
+            return Ok(());
+        }
         let Some(span) = all.span()? else {
             note!("rtrace: {files}: no events");
             return Ok(());

@@ -51,8 +51,10 @@ impl WordingArgs {
             return types;
         }
         for expression in self.raw_events.iter().chain(&self.no_handler) {
-            if !input.formats().any(|f| expression.is_match(&f.name) || expression.is_match(&f.system)) {
-                let shown = expression.as_str().trim_start_matches("(?i)^(?:").trim_end_matches(")$");
+            let shown = expression.as_str().trim_start_matches("(?i)^(?:").trim_end_matches(")$");
+            // A pattern may be meant for several files; a name that is nothing is mistyped.
+            let is_name = shown.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'-'));
+            if is_name && !input.formats().any(|f| expression.is_match(&f.name) || expression.is_match(&f.system)) {
                 note!("rtrace: {}: no event or system is called `{shown}` (-r, -n)", input.path.display());
             }
         }
