@@ -67,7 +67,9 @@ fn a_live_profile_tells_how_long_a_task_slept() {
         "-F",
         "--",
     ];
-    let told = env.rtrace(&[&profile[..], &["sh", "-c", "echo hello; for i in 1 2 3 4 5 6 7 8; do sleep 0.01; done; exit 3"]].concat());
+    let told = env.rtrace(
+        &[&profile[..], &["sh", "-c", "echo hello; for i in 1 2 3 4 5 6 7 8; do sleep 0.01; done; exit 3"]].concat(),
+    );
     told.exits(3);
     assert_eq!(told.stdout(), "hello\n");
     assert!(
