@@ -70,7 +70,7 @@ impl Spent {
 }
 
 impl Open {
-    /// What the call took up to `end`.
+    /// Duration of the call up to `end`.
     pub(super) fn ended(&self, end: u64) -> Ended {
         let whole = end.saturating_sub(self.at);
         let net = whole.saturating_sub(self.spent.sum());

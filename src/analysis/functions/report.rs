@@ -81,6 +81,6 @@ pub enum FoldedFrame {
     Function(u64),
     /// A function that was entered before the window.
     Unknown,
-    /// What follows interrupted the task: it is no part of what the task did.
+    /// Begin of an interruption: the functions after it are no part of the task's own.
     Interrupt,
 }

@@ -193,7 +193,7 @@ pub struct Firing {
     pub task: Pid,
 }
 
-/// Where the triggers have brought tracing.
+/// State of tracing as the triggers left it.
 #[derive(Clone, Debug)]
 pub(super) struct GateState {
     is_on: bool,

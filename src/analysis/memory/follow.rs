@@ -41,7 +41,7 @@ struct Block {
     pid: Pid,
 }
 
-/// What `kmalloc(0)` returns (`ZERO_SIZE_PTR`, include/linux/slab.h); no object lies there or below.
+/// The result of `kmalloc(0)` (`ZERO_SIZE_PTR`, include/linux/slab.h); no object lies there or below.
 const NO_OBJECT: u64 = 16;
 
 /// Number of pages of a block; no kernel has orders above some ten.
