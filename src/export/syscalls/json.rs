@@ -134,8 +134,8 @@ impl<'t> JsonSyscalls<'t> {
         match exited {
             Exited::Again => {}
             Exited::Call(open) => {
-                let call = Call { entry: Some(&open.record()), exit: Some(exit), state: "returned" };
-                self.write(&call, state, out);
+                let entry = open.record();
+                self.write(&Call { entry: Some(&entry), exit: Some(exit), state: "returned" }, state, out);
             }
             Exited::Alone(before) => {
                 if let Some(before) = before {
