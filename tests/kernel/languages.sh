@@ -146,6 +146,7 @@ rtrace probe add 'p:ev vfs_read' > /dev/null && rtrace probe remove ev && rtrace
 [ "$(rtrace probe add 'p vfs_read')" = kprobes:p_vfs_read_0 ] && rtrace probe remove 'p vfs_read' || fail "the kernel's name"
 [ -z "$(cat $T/dynamic_events)" ] || fail 'probes are left'
 rtrace probe add kprobe vfs_read nosucharg 2> refused; [ $? = 2 ] && grep -q 'vfs_read has no parameter .nosucharg\|kernel: p:' refused || fail "an argument that is not there: $(cat refused)"
+rtrace probe add 'e:x sched.nosuch' 2> refused; [ $? = 2 ] && grep -q '             ^~~~~~~~~~~~$' refused || fail "an event that is not there: $(cat refused)"
 rtrace probe add 'r vfs_read+10' 2> refused; [ $? = 2 ] || fail "a return within a function: $(cat refused)"
 rtrace synth define mine 'u64 lat; pid_t pid; char comm[]' > /dev/null && grep -q 'u64 lat; pid_t pid; char\[\] comm' $T/synthetic_events || fail 'synth define'
 rtrace synth define mine 'u64 a' 2> refused; [ $? = 2 ] || fail 'a synthetic event twice'

@@ -12,7 +12,7 @@ use crate::cli::terminal::stdout;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
 use rtrace::probe::{Probe, ProbeKind};
-use rtrace::syntax::Span;
+use rtrace::syntax::{Diagnostic, Span};
 use rtrace::tracefs::{Error, EventName, Feature, Tracefs, WriteMode};
 use serde_json::json;
 use std::io::Write;
@@ -171,8 +171,11 @@ fn validate(tracefs: &Tracefs, probe: &Probe, line: &str) -> Result<(), Failure>
             if !known.contains(&name) {
                 let names: Vec<String> = known.iter().map(ToString::to_string).collect();
                 let near = rtrace::syntax::did_you_mean(&name.to_string(), names.iter().map(String::as_str));
-                let failure = Failure::new(Exit::Usage, anyhow::anyhow!("there is no event {name}"));
-                return Err(near.into_iter().fold(failure, Failure::hint));
+                let places = [".", "/", ":"].map(|dot| format!(" {system}{dot}{event}"));
+                let at = places.iter().find_map(|place| line.find(place)).map_or(0, |blank| blank + 1);
+                let span = Span::new(at, at + system.len() + 1 + event.len());
+                let wrong = Diagnostic::new("probe", line, span, format!("there is no event {name}"));
+                return Err(invalid("probe", wrong.hint_opt(near)));
             }
             let text = tracefs.top().event_format(&name)?;
             let format = EventFormat::parse(system, &text)
