@@ -141,6 +141,51 @@ fn tables_of_two_recordings_are_compared_key_by_key() {
 }
 
 /// Losses stand before any event, often before one that nobody asked for.
+/// A frame at the first byte of a function returns from a call that ends the function before it (the kernel's `%pB`). Which
+/// that is, the recording's symbols say, sorted by address.
+#[test]
+fn return_addresses_are_in_the_function_that_called() {
+    let Some(corpus) = corpus() else { return not_run("stacks of the corpus: there is none") };
+    let env = TestEnvironment::new();
+    let mut renamed = 0;
+    for kernel in ["vm-6.1", "vm-6.12"] {
+        let file = corpus.join(kernel).join("stack.dat");
+        let file = file.to_str().expect("a path in UTF-8");
+        let symbols = env.rtrace(&["dump", "--kallsyms", file]).exits(0).stdout();
+        let mut symbols: Vec<(u64, &str)> = symbols
+            .lines()
+            .filter_map(|line| {
+                let mut words = line.split_whitespace();
+                let address = u64::from_str_radix(words.next()?, 16).ok()?;
+                Some((address, words.nth(1)?))
+            })
+            .collect();
+        symbols.sort();
+        let frames = |more: &[&str]| -> Vec<String> {
+            let words = ["hist", "-i", file, "sched:sched_waking", "--key", "common_stacktrace"];
+            let words: Vec<&str> = words.iter().chain(more).copied().collect();
+            let text = env.rtrace(&words).exits(0).stdout();
+            let frames = text.lines().map(str::trim).filter(|line| line.contains("+0x") && !line.contains(' '));
+            frames.map(str::to_owned).collect()
+        };
+        let (kernels, ours) = (frames(&["--raw"]), frames(&[]));
+        for frame in kernels.iter().filter(|frame| frame.contains("+0x0/")) {
+            let name = frame.split('+').next().expect("a name");
+            let of_name: Vec<_> = symbols.iter().filter(|symbol| symbol.1 == name).collect();
+            let [(address, _)] = of_name[..] else { continue };
+            let before = symbols.iter().rev().find(|symbol| symbol.0 < *address).expect("a function before");
+            let size = address - before.0;
+            // Of several names of one place either is right.
+            let names = symbols.iter().filter(|symbol| symbol.0 == before.0);
+            let wanted: Vec<String> = names.map(|(_, name)| format!("{name}+0x{size:x}/0x{size:x}")).collect();
+            assert!(wanted.iter().any(|wanted| ours.contains(wanted)), "{frame}: none of {wanted:?} in {ours:?}");
+            assert!(!ours.contains(frame), "{frame}");
+            renamed += 1;
+        }
+    }
+    assert!(renamed > 5, "{renamed}");
+}
+
 #[test]
 fn a_loss_is_seen_whatever_event_follows_it() {
     let Some(corpus) = corpus() else { return not_run("losses of the corpus: there is none") };

@@ -68,6 +68,11 @@ impl OutputArgs {
         self.json
     }
 
+    /// True if the kernel's own text is asked for.
+    pub(super) fn is_raw(&self) -> bool {
+        self.raw
+    }
+
     /// JSON, or text with all entries.
     pub(crate) fn json_or_text(json: bool) -> Self {
         OutputArgs { json, ..OutputArgs::default() }
@@ -209,7 +214,7 @@ impl LiveTables<'_> {
         {
             tables.retain(|table| self.is_of(table, spec));
         }
-        if !self.args.raw {
+        if !self.args.is_raw() {
             let read = || self.instance.tracefs().kallsyms().ok().map(Kallsyms::new);
             rename(&mut tables, || self.symbols.get_or_init(read).as_ref());
         }

@@ -56,11 +56,11 @@ fn show(args: &Args, plan: &ChainPlan, answered: &Answered<'_>) -> Result<(), Fa
     let mut printer = args.output.printer_of(&event, format.clone());
     printer.sign(plan.times());
     let distributions = plan.tables().count();
-    let mut tables: Vec<_> = (0..distributions).filter_map(|number| answered.table(number)).collect();
+    let mut tables: Vec<_> = (0..distributions).filter_map(|number| answered.table(number, &args.output)).collect();
     tables.iter_mut().for_each(|table| sort_classes(table, printer.options()));
     let counts = (distributions..distributions + plan.stages.len()).map(|number| {
         let counts = answered.findings.counts(number).unwrap_or_default();
-        (counts, answered.table(number).map_or(0, |table| table.dropped))
+        (counts, answered.table(number, &args.output).map_or(0, |table| table.dropped))
     });
     let answer = Answer::of(&tables, &printer, plan, Losses::of_recording(plan, counts));
     answer.print(&args.output, &printer, &args.output.live(), Some(answered.json()))?;

@@ -38,7 +38,7 @@ pub(super) struct Side {
 impl Side {
     /// Of the trigger with this number.
     pub(super) fn of(answered: &Answered<'_>, number: usize, output: &OutputArgs) -> Result<Side, Failure> {
-        let Some((table, (_, format))) = answered.table(number).zip(answered.findings.trigger(number)) else {
+        let Some((table, (_, format))) = answered.table(number, output).zip(answered.findings.trigger(number)) else {
             return Err(anyhow!("the trigger has no table").into());
         };
         answered.note_losses(output.max_lost())?;

@@ -1,5 +1,7 @@
 //! Tables of triggers that were evaluated here, not in the kernel.
 
+use super::super::output::OutputArgs;
+use super::super::return_addresses::rename;
 use super::names::KeyNames;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
@@ -32,9 +34,14 @@ pub(super) struct Missed<'a> {
 }
 
 impl Answered<'_> {
-    /// The table of a trigger of the setup.
-    pub(crate) fn table(&self, trigger: usize) -> Option<HistTable> {
-        self.findings.table(trigger, &self.names)
+    /// The table of a trigger of the setup as `output` shows it: return addresses are named as by the kernel's `%pB`, but in
+    /// the kernel's own text.
+    pub(crate) fn table(&self, trigger: usize, output: &OutputArgs) -> Option<HistTable> {
+        let mut table = self.findings.table(trigger, &self.names)?;
+        if !output.is_raw() {
+            rename(std::slice::from_mut(&mut table), || Some(self.names.kallsyms()));
+        }
+        Some(table)
     }
 
     /// The name of a task.

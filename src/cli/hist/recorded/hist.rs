@@ -186,7 +186,7 @@ pub(in super::super) fn count_now(
 
 /// Prints the table of the trigger with this number.
 pub(in crate::cli) fn show_table(answered: &Answered<'_>, number: usize, output: &OutputArgs) -> Result<(), Failure> {
-    let Some((table, (_, format))) = answered.table(number).zip(answered.findings.trigger(number)) else {
+    let Some((table, (_, format))) = answered.table(number, output).zip(answered.findings.trigger(number)) else {
         return Err(anyhow!("the trigger has no table").into());
     };
     let event = EventName::new(&format.system, &format.name);

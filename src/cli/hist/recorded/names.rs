@@ -3,7 +3,7 @@
 use crate::cli::machine::Machine;
 use crate::cli::query::Input;
 use rtrace::analysis::HistNames;
-use rtrace::symbols::Symbols;
+use rtrace::symbols::{Kallsyms, Symbols};
 use rtrace::units::Pid;
 
 /// The names of a kernel's functions, a machine's system calls, and tasks.
@@ -21,6 +21,11 @@ impl<'a> KeyNames<'a> {
     pub(in super::super) fn of_this_machine(symbols: &'a Symbols) -> Self {
         let machine = nix::sys::utsname::uname().ok().and_then(|uname| Machine::of(&uname.machine().to_string_lossy()));
         KeyNames { machine, symbols }
+    }
+
+    /// The kernel's functions.
+    pub(super) fn kallsyms(&self) -> &'a Kallsyms {
+        &self.symbols.kallsyms
     }
 }
 

@@ -43,7 +43,7 @@ impl OverTimeArgs {
     pub(super) fn show(&self, answered: &Answered<'_>, number: usize, output: &OutputArgs) -> Result<(), Failure> {
         let length = self.every.unwrap_or(1).max(1);
         let (table, cells) = answered
-            .table(number)
+            .table(number, output)
             .zip(answered.findings.over_time(number))
             .ok_or_else(|| anyhow!("the trigger has no table"))?;
         let Some((_, format)) = answered.findings.trigger(number) else {
