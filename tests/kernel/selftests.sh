@@ -113,6 +113,7 @@ for folder in $(cat /case/selected); do
       75) result=xfail ;;
       *) result=FAIL; echo "$name: $status"; tail -n 12 $log ;;
     esac
+    echo "$result $name, $(($(date +%s) - started)) s" > /dev/console
     printf '%s\t%s\t%s s\n' "$result" "$name" $(($(date +%s) - started)) >> results
   done
 done

@@ -148,6 +148,20 @@ settings > after
 diff before after || fail "start and set are not taken back"
 rtrace stat | sed '/^The kernel refused/,$d' | diff stat.before - || fail "stat after reset"
 
+# Order is meaning: -b and -d belong to the -B before them. The clock is again that of the boot.
+at "Resets"
+settings > before
+clock=$(cat $T/trace_clock)
+rtrace set -C mono -B one -e sched -B two -e irq || fail "set of three buffers"
+rtrace reset -B one -b 2000 -B two -d || fail "reset -B one -b 2000 -B two -d"
+[ -e $T/instances/one ] && [ ! -e $T/instances/two ] || fail "reset -B one -B two -d: there are $(ls $T/instances)"
+[ "$(cat $T/instances/one/buffer_size_kb)" -ge 2000 ] && [ "$(cat $T/instances/one/events/sched/enable)" = 0 ] || fail "reset -B one -b 2000: $(rtrace stat -B one)"
+grep -qF '[mono]' $T/trace_clock || fail "reset -B touches the top level: $(cat $T/trace_clock)"
+rtrace reset -t -a -d && [ -z "$(ls $T/instances)" ] || fail "reset -t -a -d: there are $(ls $T/instances)"
+[ "$(cat $T/trace_clock)" = "$clock" ] || fail "reset: the clock is $(cat $T/trace_clock), after boot it was $clock"
+settings > after
+diff before after || fail "resets leave something"
+
 # A snapshot becomes a file as well, and the ring buffer beside it stays.
 at "A snapshot becomes a file as well"
 if [ -e $T/snapshot ]; then
