@@ -4,7 +4,7 @@
 //! data serves. All that is measured works on memory.
 
 use criterion::{Criterion, Throughput};
-use rtrace::event::{DecodeOptions, EventTypes, Lost, Record, State};
+use rtrace::event::{DecodeOptions, EventTypes, Lost, PrintState, Record};
 use rtrace::export::{Json, JsonBuffer, JsonTypes, Style, Text, TextOptions};
 use rtrace::merge::Merge;
 use rtrace::ring_buffer::Walker;
@@ -101,7 +101,7 @@ fn benches(c: &mut Criterion) {
         }
         group.throughput(Throughput::Elements(chosen.len() as u64));
         let mut out = Vec::new();
-        let mut state = State::new(symbols.comms.clone());
+        let mut state = PrintState::new(symbols.comms.clone());
         group.bench_function(format!("text of {name}"), |b| {
             b.iter(|| {
                 out.clear();

@@ -6,7 +6,7 @@
 //! durations of a series of the new side are scaled, and `worse` is what is wanted.
 
 use rtrace::analysis::{bin, durations_of};
-use rtrace::comparison::{Series, SplitMix64, Summary};
+use rtrace::comparison::{CellSeries, SavedRuns, SplitMix64};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ fn verdicts(base: &Path, new: &Path, options: &[&str]) -> BTreeMap<String, Strin
 }
 
 /// Scales all durations: those of a bin are spread evenly over it.
-fn scale(series: &mut Series, factor: f64) {
+fn scale(series: &mut CellSeries, factor: f64) {
     for cell in 0..series.bins.len() {
         let (mut next, mut scaled) = (0u64, BTreeMap::<u16, i64>::new());
         for &number in &series.bins[cell] {
@@ -66,7 +66,7 @@ fn scale(series: &mut Series, factor: f64) {
 }
 
 /// The summary of a part of a recording.
-fn save(file: &Path, part: &[&str], saved: &Path) -> Summary {
+fn save(file: &Path, part: &[&str], saved: &Path) -> SavedRuns {
     let metrics: Vec<String> = SERIES.iter().map(|name| format!("mean({name})")).collect();
     let options: Vec<&str> = metrics.iter().flat_map(|metric| ["--metric", metric]).collect();
     rtrace(&[&["baseline", "save", text(file), "-o", text(saved)], part, &options[..]].concat());
@@ -75,9 +75,9 @@ fn save(file: &Path, part: &[&str], saved: &Path) -> Summary {
 
 struct Bench {
     /// Recordings as they were made, one after the other.
-    runs: Vec<Summary>,
+    runs: Vec<SavedRuns>,
     /// Windows of a second, each with the one after it.
-    pairs: Vec<[Summary; 2]>,
+    pairs: Vec<[SavedRuns; 2]>,
     base: PathBuf,
     new: PathBuf,
     rng: SplitMix64,
@@ -107,14 +107,14 @@ impl Bench {
         let order = self.some(pairs, self.pairs.len());
         let first: Vec<usize> = order.iter().map(|_| self.rng.below(2)).collect();
         let pairs = || order.iter().map(|number| &self.pairs[*number]).zip(&first);
-        let base: Vec<&Summary> = pairs().map(|(pair, first)| &pair[*first]).collect();
-        let new: Vec<&Summary> = pairs().map(|(pair, first)| &pair[1 - first]).collect();
+        let base: Vec<&SavedRuns> = pairs().map(|(pair, first)| &pair[*first]).collect();
+        let new: Vec<&SavedRuns> = pairs().map(|(pair, first)| &pair[1 - first]).collect();
         self.write(&base, &new, change);
     }
 
     /// Durations of `change`'s series are scaled on the new side.
-    fn write(&self, base: &[&Summary], new: &[&Summary], change: Option<(&str, f64)>) {
-        let side = |runs: &[&Summary]| Summary::new(runs.iter().flat_map(|one| one.runs.clone()).collect());
+    fn write(&self, base: &[&SavedRuns], new: &[&SavedRuns], change: Option<(&str, f64)>) {
+        let side = |runs: &[&SavedRuns]| SavedRuns::new(runs.iter().flat_map(|one| one.runs.clone()).collect());
         let (base, mut new) = (side(base), side(new));
         if let Some((name, factor)) = change {
             new.runs.iter_mut().for_each(|run| scale(run.series.get_mut(name).expect("the series"), factor));
@@ -159,7 +159,7 @@ fn main() {
     files.sort();
     let scratch = tempfile::tempdir().expect("a directory");
     let saved = scratch.path().join("saved.json");
-    let runs: Vec<Summary> = files.iter().map(|file| save(file, &[], &saved)).collect();
+    let runs: Vec<SavedRuns> = files.iter().map(|file| save(file, &[], &saved)).collect();
     let size = fs::metadata(&saved).map_or(0, |file| file.len());
     println!("{} recordings; the last summary has {size} bytes", runs.len());
     let window = |file: &Path, at: u32| {

@@ -4,7 +4,7 @@ use rtrace::event::TypedEvent;
 use rtrace::events::EventSelection;
 use rtrace::format::EventFormat;
 use rtrace::merge::live::LiveMerge;
-use rtrace::record::{Audience, BufferPlan, Compression, EventPlan, LiveFacts, Plan, Stream, TargetBuffer};
+use rtrace::record::{Audience, BufferPlan, Compression, EventPlan, LiveFacts, LiveStream, Plan, TargetBuffer};
 use rtrace::ring_buffer::PageLayout;
 use rtrace::tracefs::{Journal, Tracefs};
 use std::error::Error;
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     plan.own_threads = false;
     plan.duration = Some(Duration::from_secs(1));
     let warn = |text: &str| eprintln!("{text}");
-    let (stream, facts) = Stream::set_up(&plan, Journal::in_memory(&tracefs), warn)?;
+    let (stream, facts) = LiveStream::set_up(&plan, Journal::in_memory(&tracefs), warn)?;
     let is_switch = |format: &&EventFormat| format.name == "sched_switch";
     let switch = TypedEvent::new(facts.formats.iter().find(is_switch).ok_or("no sched_switch")?);
     let layout = |size| PageLayout::new(&facts.header_page, facts.abi, size);

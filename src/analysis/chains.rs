@@ -31,7 +31,7 @@ pub enum ChainName {
 
 /// One function or event in a chain, and what called it.
 #[derive(Clone, Debug, Default)]
-pub struct Chain {
+pub struct CallChain {
     /// The function or event; `None` for the root.
     pub name: Option<ChainName>,
     /// Number of chains through this node.
@@ -75,7 +75,7 @@ pub struct CallChains<'a> {
     now: Stack,
     aside: Vec<Stack>,
     pending: Stack,
-    nodes: Vec<Chain>,
+    nodes: Vec<CallChain>,
     roots: HashMap<i32, usize>,
     tops: Vec<(usize, i32)>,
     total: u64,
@@ -131,13 +131,13 @@ impl<'a> CallChains<'a> {
         chains
     }
 
-    /// All chains; [`Chain::callers`] are places in it.
-    pub fn nodes(&self) -> &[Chain] {
+    /// All chains; [`CallChain::callers`] are places in it.
+    pub fn nodes(&self) -> &[CallChain] {
         &self.nodes
     }
 
     /// The innermost functions and events, with the task, the most frequent first.
-    pub fn tops(&self) -> impl Iterator<Item = (&Chain, Option<Pid>)> {
+    pub fn tops(&self) -> impl Iterator<Item = (&CallChain, Option<Pid>)> {
         self.tops.iter().map(|(node, pid)| (&self.nodes[*node], (!self.one_task).then_some(Pid(*pid))))
     }
 
@@ -276,7 +276,7 @@ impl<'a> CallChains<'a> {
     fn save(&mut self, pid: i32, chain: Vec<ChainName>, event: bool) {
         let task = if self.one_task { 0 } else { pid };
         let root = *self.roots.entry(task).or_insert_with(|| {
-            self.nodes.push(Chain::default());
+            self.nodes.push(CallChain::default());
             self.nodes.len() - 1
         });
         self.total += 1;
@@ -286,7 +286,7 @@ impl<'a> CallChains<'a> {
             let known = self.nodes[at].callers.iter().copied().find(|c| self.nodes[*c].name == Some(name));
             let next = known.unwrap_or_else(|| {
                 let new = self.nodes.len();
-                self.nodes.push(Chain { name: Some(name), event: event && at == root, ..Chain::default() });
+                self.nodes.push(CallChain { name: Some(name), event: event && at == root, ..CallChain::default() });
                 self.nodes[at].callers.push(new);
                 if at == root {
                     self.tops.push((new, task));

@@ -3,7 +3,7 @@
 use super::by_event::ByEvent;
 use crate::abi::Abi;
 use crate::event::Record;
-use crate::filter::{Program, Subject};
+use crate::filter::{FilterProgram, Subject};
 use crate::format::EventFormat;
 use crate::symbols::Comms;
 use crate::units::Pid;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Some events of a recording: those of some types, each of which may have a filter, and a meaning `M` to the caller.
 #[derive(Clone, Debug)]
 pub struct Chosen<'a, M> {
-    events: ByEvent<(Option<Arc<Program>>, M)>,
+    events: ByEvent<(Option<Arc<FilterProgram>>, M)>,
     comms: &'a Comms,
 }
 
@@ -23,7 +23,7 @@ impl<'a, M: Clone> Chosen<'a, M> {
         formats: impl IntoIterator<Item = &'f EventFormat>,
         abi: Abi,
         comms: &'a Comms,
-        choose: impl Fn(&EventFormat) -> Option<(Option<Arc<Program>>, M)>,
+        choose: impl Fn(&EventFormat) -> Option<(Option<Arc<FilterProgram>>, M)>,
     ) -> Self {
         Chosen { events: ByEvent::new(formats, abi, choose), comms }
     }

@@ -39,14 +39,16 @@ mod wakeups;
 mod why;
 
 pub use cells::{Cell, CellPlan, Cells, bin, durations_of};
-pub use chains::{CallChains, Chain, ChainName};
+pub use chains::{CallChain, CallChains, ChainName};
 pub use chosen::Chosen;
 pub use durations::{Distribution, Durations};
 pub use event_cells::EventCells;
 pub use event_count::{EventCount, EventCounts};
 pub use extent::{Extent, Extents};
 pub use faults::{FAULT_PAGE, FaultCount, FaultReport, Faults};
-pub use functions::{CalledFunction, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, Functions, LongestCall};
+pub use functions::{
+    CalledFunction, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, FunctionTimes, LongestCall,
+};
 pub use grouped::Grouped;
 pub use hist::{
     EventTrigger, Firing, Firings, Held, HistCounts, HistFindings, HistNames, HistPart, HistSetup, HistTrigger,
@@ -68,8 +70,8 @@ pub use sched::{
     CpuSched, CpuSpan, LongestWait, Missing, Sched, SchedCounts, SchedReport, SpanPlan, TaskSched, TaskSpan, TimeIn,
     Wake, WakeContext, Waker,
 };
-pub use slices::{Slice, Slices, Thread};
+pub use slices::{Slices, Thread, TimeSlice};
 pub use syscalls::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, Syscalls, TaskSyscalls};
 pub use together::{Both, Perhaps, Several};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};
-pub use why::{Handler, Histories, History, LossSpan, Part, PartKind, critical_path};
+pub use why::{Handler, Histories, History, IntervalPart, LossSpan, PartKind, critical_path};

@@ -14,22 +14,22 @@ pub struct Assertion {
     /// The text it was parsed from.
     pub text: String,
     /// Left of the comparison.
-    pub left: Expr,
+    pub left: QuantityExpr,
     /// The comparison.
     pub op: Compare,
     /// Right of it.
-    pub right: Expr,
+    pub right: QuantityExpr,
 }
 
 /// A quantity, or several combined.
 #[derive(Clone, Debug)]
-pub enum Expr {
+pub enum QuantityExpr {
     /// A number of the text: `500us`, `5%`, `100/s`, `7`.
     Number(Interval),
     /// A quantity of the recording.
     Quantity(Box<Spanned<Quantity>>),
     /// Two combined, which gives the dimension.
-    Combined(Box<Expr>, Operation, Box<Expr>, Dimension),
+    Combined(Box<QuantityExpr>, Operation, Box<QuantityExpr>, Dimension),
 }
 
 /// `+`, `-`, `*`, `/`.
@@ -53,13 +53,13 @@ pub enum Quantity {
     /// `duration`: from the first event to the last.
     Duration,
     /// `count(EVENTS)`.
-    Count(Events),
+    Count(EventsExpr),
     /// `rate(EVENTS)`: their number by the duration.
-    Rate(Events),
+    Rate(EventsExpr),
     /// `p99(SOURCE)` and the like.
-    Reduced(Reducer, Source),
+    Reduced(Reducer, DurationSource),
     /// `errors(syscall(NAME))`, `errors(io(OPERATION))`.
-    Errors(Source),
+    Errors(DurationSource),
     /// `busy`: share of all CPUs' time in which a task ran.
     Busy,
     /// `run(TASK)`: time that tasks ran.
@@ -85,7 +85,7 @@ pub enum Reducer {
 
 /// Many durations.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum DurationSource {
     /// `latency(FROM, TO, KEY)`: from an event to the next one with the same key.
     Latency(Box<Latency>),
     /// `wait(TASK)`: from wakeup to CPU.
@@ -104,38 +104,38 @@ pub enum Source {
 #[derive(Clone, Debug)]
 pub struct Latency {
     /// The first event.
-    pub from: Events,
+    pub from: EventsExpr,
     /// The second event.
-    pub to: Events,
+    pub to: EventsExpr,
     /// Fields that are equal: of the first event, of the second.
     pub keys: Vec<(Spanned<String>, Spanned<String>)>,
 }
 
 /// Events by name, with a filter if there is one: `sched:sched_switch if prev_state == 1`.
 #[derive(Clone, Debug)]
-pub struct Events {
+pub struct EventsExpr {
     /// As `-e` of `record` has them.
     pub names: Spanned<String>,
     /// In the kernel's language.
     pub filter: Option<Spanned<Filter>>,
 }
 
-impl Expr {
+impl QuantityExpr {
     /// The dimension.
     pub fn dimension(&self) -> Dimension {
         match self {
-            Expr::Number(number) => number.dimension,
-            Expr::Quantity(quantity) => quantity.dimension(),
-            Expr::Combined(_, _, _, dimension) => *dimension,
+            QuantityExpr::Number(number) => number.dimension,
+            QuantityExpr::Quantity(quantity) => quantity.dimension(),
+            QuantityExpr::Combined(_, _, _, dimension) => *dimension,
         }
     }
 
     /// Its quantities, from left to right.
     pub fn quantities(&self) -> Vec<&Spanned<Quantity>> {
         match self {
-            Expr::Number(_) => Vec::new(),
-            Expr::Quantity(quantity) => vec![&**quantity],
-            Expr::Combined(left, _, right, _) => [left.quantities(), right.quantities()].concat(),
+            QuantityExpr::Number(_) => Vec::new(),
+            QuantityExpr::Quantity(quantity) => vec![&**quantity],
+            QuantityExpr::Combined(left, _, right, _) => [left.quantities(), right.quantities()].concat(),
         }
     }
 }
@@ -174,10 +174,16 @@ impl Assertion {
     /// The greatest number that is allowed, if one quantity alone is compared with one: nanoseconds or events.
     pub(super) fn most_allowed(&self) -> Option<u64> {
         let (limit, op) = match (&self.left, self.op, &self.right) {
-            (Expr::Quantity(_), op, Expr::Number(limit)) => (limit.observed, op),
-            (Expr::Number(limit), Compare::Greater, Expr::Quantity(_)) => (limit.observed, Compare::Less),
-            (Expr::Number(limit), Compare::GreaterOrEqual, Expr::Quantity(_)) => (limit.observed, Compare::LessOrEqual),
-            (Expr::Number(limit), Compare::Equal, Expr::Quantity(_)) => (limit.observed, Compare::Equal),
+            (QuantityExpr::Quantity(_), op, QuantityExpr::Number(limit)) => (limit.observed, op),
+            (QuantityExpr::Number(limit), Compare::Greater, QuantityExpr::Quantity(_)) => {
+                (limit.observed, Compare::Less)
+            }
+            (QuantityExpr::Number(limit), Compare::GreaterOrEqual, QuantityExpr::Quantity(_)) => {
+                (limit.observed, Compare::LessOrEqual)
+            }
+            (QuantityExpr::Number(limit), Compare::Equal, QuantityExpr::Quantity(_)) => {
+                (limit.observed, Compare::Equal)
+            }
             _ => return None,
         };
         match op {

@@ -1,6 +1,6 @@
 //! Assertions held against a recording.
 
-use super::ast::{Assertion, Expr, LABEL, Operation, Quantity};
+use super::ast::{Assertion, LABEL, Operation, Quantity, QuantityExpr};
 use super::compare::Compare;
 use super::conditions::Conditions;
 use super::interval::Interval;
@@ -29,7 +29,7 @@ struct Planned {
 
 /// Whether an assertion holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AssertionVerdict {
     /// It does, whatever was lost.
     Pass,
     /// It does not, whatever was lost.
@@ -44,7 +44,7 @@ pub struct Checked {
     /// The assertion.
     pub text: String,
     /// Whether it holds.
-    pub verdict: Verdict,
+    pub verdict: AssertionVerdict,
     /// The comparison.
     pub op: Compare,
     /// Left and right of the comparison, as far as they have a value.
@@ -99,7 +99,7 @@ impl Planned {
     fn verdict(&self, findings: &[Finding], extent: &Extent, conditions: &Conditions<'_>) -> Checked {
         let mut checked = Checked {
             text: self.assertion.text.clone(),
-            verdict: Verdict::Indeterminate,
+            verdict: AssertionVerdict::Indeterminate,
             op: self.assertion.op,
             values: [None, None],
             samples: None,
@@ -116,9 +116,9 @@ impl Planned {
         });
         if let [Some(left), Some(right)] = checked.values {
             checked.verdict = match left.compare(self.assertion.op, right) {
-                Some(true) => Verdict::Pass,
-                Some(false) => Verdict::Fail,
-                None => Verdict::Indeterminate,
+                Some(true) => AssertionVerdict::Pass,
+                Some(false) => AssertionVerdict::Fail,
+                None => AssertionVerdict::Indeterminate,
             };
         }
         self.explain(extent, conditions, &mut checked);
@@ -127,15 +127,15 @@ impl Planned {
 
     fn evaluate(
         &self,
-        expr: &Expr,
+        expr: &QuantityExpr,
         findings: &[Finding],
         extent: &Extent,
         conditions: &Conditions<'_>,
         checked: &mut Checked,
     ) -> Result<Interval, String> {
         match expr {
-            Expr::Number(number) => Ok(*number),
-            Expr::Quantity(quantity) => {
+            QuantityExpr::Number(number) => Ok(*number),
+            QuantityExpr::Quantity(quantity) => {
                 let valued = self.quantity(quantity, findings, extent, conditions)?;
                 checked.samples = checked.samples.or(valued.samples);
                 checked.spot = checked.spot.or(valued.spot);
@@ -145,7 +145,7 @@ impl Planned {
                 }
                 Ok(valued.value)
             }
-            Expr::Combined(left, operation, right, dimension) => {
+            QuantityExpr::Combined(left, operation, right, dimension) => {
                 let left = self.evaluate(left, findings, extent, conditions, checked)?;
                 let right = self.evaluate(right, findings, extent, conditions, checked)?;
                 Ok(match operation {

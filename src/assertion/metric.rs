@@ -1,8 +1,8 @@
 //! Metrics: quantities of the language of assertions, without a comparison.
 
-use super::ast::{Expr, Operation, Quantity, Reducer};
+use super::ast::{Operation, Quantity, QuantityExpr, Reducer};
 use super::interval::{Dimension, Interval};
-use super::parse::Parser;
+use super::parse::AssertionParser;
 use crate::syntax::{Diagnostic, Span, Spanned};
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub struct Metric {
     /// The text it was parsed from.
     pub text: String,
     /// The quantity.
-    pub expr: Expr,
+    pub expr: QuantityExpr,
 }
 
 /// The name of a metric in errors.
@@ -25,7 +25,7 @@ impl Metric {
     /// A [`Diagnostic`] labelled `metric` with the place of the error; quantities that have no interval of confidence are
     /// refused.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
-        let mut parser = Parser::new(LABEL, text);
+        let mut parser = AssertionParser::new(LABEL, text);
         let expr = parser.sum()?;
         parser.end()?;
         let metric = Metric { text: text.trim().to_owned(), expr };
@@ -74,11 +74,11 @@ impl fmt::Display for Metric {
     }
 }
 
-fn evaluate(expr: &Expr, of: &mut dyn FnMut(&Quantity) -> Option<f64>) -> Option<Interval> {
+fn evaluate(expr: &QuantityExpr, of: &mut dyn FnMut(&Quantity) -> Option<f64>) -> Option<Interval> {
     match expr {
-        Expr::Number(number) => Some(*number),
-        Expr::Quantity(quantity) => Some(Interval::exactly(of(&quantity.value)?, quantity.value.dimension())),
-        Expr::Combined(left, operation, right, dimension) => {
+        QuantityExpr::Number(number) => Some(*number),
+        QuantityExpr::Quantity(quantity) => Some(Interval::exactly(of(&quantity.value)?, quantity.value.dimension())),
+        QuantityExpr::Combined(left, operation, right, dimension) => {
             let (left, right) = (evaluate(left, of)?, evaluate(right, of)?);
             match operation {
                 Operation::Plus => Some(left.plus(right)),

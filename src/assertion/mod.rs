@@ -23,12 +23,12 @@ mod plan;
 mod quantity;
 mod series;
 
-pub use ast::{Assertion, Events, Expr, Latency, Operation, Quantity, Reducer, Source};
-pub use check::{Check, Checked, Verdict};
+pub use ast::{Assertion, DurationSource, EventsExpr, Latency, Operation, Quantity, QuantityExpr, Reducer};
+pub use check::{AssertionVerdict, Check, Checked};
 pub use compare::Compare;
 pub use conditions::{Conditions, Names};
 pub use interval::{Dimension, Interval};
 pub use measure::{Finding, Measure};
 pub use metric::Metric;
 pub use pair::Pair;
-pub use series::{Found, Measurements};
+pub use series::{FoundSeries, Measurements};

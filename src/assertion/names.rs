@@ -1,9 +1,9 @@
 //! Sources of durations as text: two that mean the same have the same text.
 
-use super::ast::{Events, Quantity, Source};
+use super::ast::{DurationSource, EventsExpr, Quantity};
 use std::fmt;
 
-impl fmt::Display for Events {
+impl fmt::Display for EventsExpr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.names.value)?;
         match &self.filter {
@@ -23,10 +23,10 @@ impl fmt::Display for Pattern<'_> {
     }
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for DurationSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, pattern) = match self {
-            Source::Latency(latency) => {
+            DurationSource::Latency(latency) => {
                 write!(f, "latency({}, {}", latency.from, latency.to)?;
                 for (from, to) in &latency.keys {
                     match from.value == to.value {
@@ -36,11 +36,11 @@ impl fmt::Display for Source {
                 }
                 return f.write_str(")");
             }
-            Source::Wait(pattern) => ("wait", pattern),
-            Source::Preempted(pattern) => ("preempted", pattern),
-            Source::Syscall(pattern) => ("syscall", pattern),
-            Source::Irq(pattern) => ("irq", pattern),
-            Source::Io(pattern) => ("io", pattern),
+            DurationSource::Wait(pattern) => ("wait", pattern),
+            DurationSource::Preempted(pattern) => ("preempted", pattern),
+            DurationSource::Syscall(pattern) => ("syscall", pattern),
+            DurationSource::Irq(pattern) => ("irq", pattern),
+            DurationSource::Io(pattern) => ("io", pattern),
         };
         write!(f, "{name}({})", Pattern(pattern))
     }

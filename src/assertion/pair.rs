@@ -1,8 +1,8 @@
 //! Events that belong together, by themselves: `latency(FROM, TO, KEY)`.
 
-use super::ast::{Latency, Source};
+use super::ast::{DurationSource, Latency};
 use super::measure::Measure;
-use super::parse::Parser;
+use super::parse::AssertionParser;
 use super::plan::{Named, Planner};
 use crate::abi::Abi;
 use crate::analysis::Pairs;
@@ -27,11 +27,11 @@ impl Pair {
     /// # Errors
     /// A [`Diagnostic`] with the place in the text.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
-        let mut parser = Parser::new(LABEL, text);
+        let mut parser = AssertionParser::new(LABEL, text);
         let source = parser.source()?;
         parser.end()?;
         match source {
-            Source::Latency(latency) => Ok(Pair { text: text.to_owned(), latency: *latency }),
+            DurationSource::Latency(latency) => Ok(Pair { text: text.to_owned(), latency: *latency }),
             _ => Err(parser.here("only latency(FROM, TO, KEY) is a pair of events")),
         }
     }

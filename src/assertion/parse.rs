@@ -1,6 +1,6 @@
 //! Assertions from text.
 
-use super::ast::{Assertion, Events, Expr, LABEL, Latency, Operation, Quantity, Reducer, Source};
+use super::ast::{Assertion, DurationSource, EventsExpr, LABEL, Latency, Operation, Quantity, QuantityExpr, Reducer};
 use super::compare::Compare;
 use super::interval::{Dimension, Interval};
 use crate::filter::Filter;
@@ -23,7 +23,7 @@ impl Assertion {
     /// # Errors
     /// A [`Diagnostic`] labelled `assert` with the place of the error.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
-        let mut parser = Parser::new(LABEL, text);
+        let mut parser = AssertionParser::new(LABEL, text);
         let left = parser.sum()?;
         parser.scanner.skip_space();
         let op = parser.comparison()?;
@@ -50,7 +50,7 @@ fn word(dimension: Dimension) -> &'static str {
     }
 }
 
-pub(super) struct Parser<'a> {
+pub(super) struct AssertionParser<'a> {
     /// The name of the text in errors.
     label: &'static str,
     scanner: Scanner<'a>,
@@ -58,9 +58,9 @@ pub(super) struct Parser<'a> {
     operands: usize,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> AssertionParser<'a> {
     pub(super) fn new(label: &'static str, text: &'a str) -> Self {
-        Parser { label, scanner: Scanner::new(text), depth: 0, operands: 0 }
+        AssertionParser { label, scanner: Scanner::new(text), depth: 0, operands: 0 }
     }
 
     /// Nothing but space may follow.
@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    pub(super) fn sum(&mut self) -> Result<Expr, Diagnostic> {
+    pub(super) fn sum(&mut self) -> Result<QuantityExpr, Diagnostic> {
         let mut left = self.product()?;
         loop {
             self.scanner.skip_space();
@@ -113,11 +113,11 @@ impl<'a> Parser<'a> {
                 let message = format!("{} and {} have no sum", word(dimension), word(right.dimension()));
                 return Err(self.error(Span::new(start, start.saturating_add(1)), message));
             }
-            left = Expr::Combined(Box::new(left), operation, Box::new(right), dimension);
+            left = QuantityExpr::Combined(Box::new(left), operation, Box::new(right), dimension);
         }
     }
 
-    fn product(&mut self) -> Result<Expr, Diagnostic> {
+    fn product(&mut self) -> Result<QuantityExpr, Diagnostic> {
         let mut left = self.operand()?;
         loop {
             self.scanner.skip_space();
@@ -141,11 +141,11 @@ impl<'a> Parser<'a> {
                     return Err(self.error(Span::new(start, start.saturating_add(1)), message));
                 }
             };
-            left = Expr::Combined(Box::new(left), operation, Box::new(right), dimension);
+            left = QuantityExpr::Combined(Box::new(left), operation, Box::new(right), dimension);
         }
     }
 
-    fn operand(&mut self) -> Result<Expr, Diagnostic> {
+    fn operand(&mut self) -> Result<QuantityExpr, Diagnostic> {
         self.scanner.skip_space();
         self.operands = self.operands.saturating_add(1);
         if self.operands > MOST_OPERANDS {
@@ -167,13 +167,13 @@ impl<'a> Parser<'a> {
             Some(c) if c.is_ascii_alphabetic() => {
                 let start = self.scanner.pos();
                 let quantity = self.quantity()?;
-                Ok(Expr::Quantity(Box::new(Spanned::new(quantity, self.scanner.span_from(start)))))
+                Ok(QuantityExpr::Quantity(Box::new(Spanned::new(quantity, self.scanner.span_from(start)))))
             }
             _ => Err(self.here("a number or a quantity is expected here")),
         }
     }
 
-    fn number(&mut self) -> Result<Expr, Diagnostic> {
+    fn number(&mut self) -> Result<QuantityExpr, Diagnostic> {
         let start = self.scanner.pos();
         let digits = self.scanner.take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '_')).replace('_', "");
         let Ok(number) = digits.parse::<f64>() else {
@@ -201,9 +201,9 @@ impl<'a> Parser<'a> {
                 .is_some_and(|after| !after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'));
         if is_rate {
             self.scanner.eat("/s");
-            return Ok(Expr::Number(Interval::exactly(number, Dimension::Rate)));
+            return Ok(QuantityExpr::Number(Interval::exactly(number, Dimension::Rate)));
         }
-        Ok(Expr::Number(Interval::exactly(number * factor, dimension)))
+        Ok(QuantityExpr::Number(Interval::exactly(number * factor, dimension)))
     }
 
     /// A name as functions have it; quantiles may have decimals.
@@ -237,7 +237,7 @@ impl<'a> Parser<'a> {
             "errors" => {
                 let source = self.in_parentheses(Self::source)?;
                 return match source {
-                    Source::Syscall(_) | Source::Io(_) => Ok(Quantity::Errors(source)),
+                    DurationSource::Syscall(_) | DurationSource::Io(_) => Ok(Quantity::Errors(source)),
                     _ => Err(self.error(span, "only syscall() and io() have errors")),
                 };
             }
@@ -284,17 +284,17 @@ impl<'a> Parser<'a> {
         Ok(inner)
     }
 
-    pub(super) fn source(&mut self) -> Result<Source, Diagnostic> {
+    pub(super) fn source(&mut self) -> Result<DurationSource, Diagnostic> {
         self.scanner.skip_space();
         let start = self.scanner.pos();
         let name = self.scanner.identifier();
         match name {
-            "latency" => self.in_parentheses(Self::latency).map(|latency| Source::Latency(Box::new(latency))),
-            "wait" => self.pattern().map(Source::Wait),
-            "preempted" => self.pattern().map(Source::Preempted),
-            "syscall" => self.pattern().map(Source::Syscall),
-            "irq" => self.pattern().map(Source::Irq),
-            "io" => self.pattern().map(Source::Io),
+            "latency" => self.in_parentheses(Self::latency).map(|latency| DurationSource::Latency(Box::new(latency))),
+            "wait" => self.pattern().map(DurationSource::Wait),
+            "preempted" => self.pattern().map(DurationSource::Preempted),
+            "syscall" => self.pattern().map(DurationSource::Syscall),
+            "irq" => self.pattern().map(DurationSource::Irq),
+            "io" => self.pattern().map(DurationSource::Io),
             _ => {
                 let error = self.error(
                     self.scanner.span_from(start),
@@ -347,7 +347,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn events(&mut self) -> Result<Events, Diagnostic> {
+    fn events(&mut self) -> Result<EventsExpr, Diagnostic> {
         let raw = self.raw(true)?;
         let (names, filter) = match raw.value.split_once(" if ") {
             Some((names, filter)) => (names.trim_end(), Some(filter)),
@@ -363,7 +363,7 @@ impl<'a> Parser<'a> {
             let parsed = Filter::parse(filter).map_err(|error| error.within(self.label, self.scanner.text(), start))?;
             Ok(Spanned::new(parsed, Span::new(start, raw.span.end)))
         });
-        Ok(Events { names: names.with(names.value.to_owned()), filter: filter.transpose()? })
+        Ok(EventsExpr { names: names.with(names.value.to_owned()), filter: filter.transpose()? })
     }
 
     /// The text up to the parenthesis that closes, or the comma where one may stand; both may stand within quotes and
@@ -408,8 +408,10 @@ mod tests {
             "p99.9(latency(sched:sched_waking if prio < 100, sched:sched_switch, pid=next_pid)) < 500us",
         )
         .unwrap();
-        let Expr::Quantity(quantity) = &parsed.left else { panic!() };
-        let Quantity::Reduced(Reducer::Quantile(99.9), Source::Latency(latency)) = &quantity.value else { panic!() };
+        let QuantityExpr::Quantity(quantity) = &parsed.left else { panic!() };
+        let Quantity::Reduced(Reducer::Quantile(99.9), DurationSource::Latency(latency)) = &quantity.value else {
+            panic!()
+        };
         assert_eq!(latency.from.names.value, "sched:sched_waking");
         assert_eq!(latency.from.filter.as_ref().unwrap().text(), "prio < 100");
         assert_eq!(latency.keys[0].1.value, "next_pid");

@@ -1,12 +1,12 @@
 //! The measures that quantities need.
 
-use super::ast::{Events, Latency, Quantity, Reducer, Source};
+use super::ast::{DurationSource, EventsExpr, Latency, Quantity, Reducer};
 use super::conditions::Conditions;
 use super::measure::Measure;
 use crate::abi::Abi;
 use crate::analysis::{CellPlan, Chosen, EventCount, Extent, Io, Irqs, KeyPart, Pairs, Sched, Syscalls};
 use crate::events::{EventName, EventSelection};
-use crate::filter::Program;
+use crate::filter::FilterProgram;
 use crate::format::EventFormat;
 use crate::symbols::Comms;
 use crate::syntax::Diagnostic;
@@ -47,7 +47,7 @@ pub(super) struct Planner<'f, 'a> {
 /// The types of some events, each with its filter.
 struct Types<'f> {
     formats: Vec<&'f EventFormat>,
-    programs: HashMap<EventId, Arc<Program>>,
+    programs: HashMap<EventId, Arc<FilterProgram>>,
 }
 
 impl<'f, 'a> Planner<'f, 'a> {
@@ -63,7 +63,7 @@ impl<'f, 'a> Planner<'f, 'a> {
                 let limit = if matches!(quantity, Quantity::Rate(_)) { u64::MAX } else { limit };
                 self.count(events, of, limit)
             }
-            Quantity::Reduced(by, Source::Latency(latency)) => {
+            Quantity::Reduced(by, DurationSource::Latency(latency)) => {
                 let limit = if *by == Reducer::Count { u64::MAX } else { limit };
                 self.pairs(latency, of, limit)
             }
@@ -85,7 +85,7 @@ impl<'f, 'a> Planner<'f, 'a> {
         Some(self.measures.len().saturating_sub(1))
     }
 
-    fn types(&self, events: &Events, of: Named<'_>) -> Result<Result<Types<'f>, String>, Diagnostic> {
+    fn types(&self, events: &EventsExpr, of: Named<'_>) -> Result<Result<Types<'f>, String>, Diagnostic> {
         let mut names: Vec<EventName> =
             self.formats.iter().map(|format| EventName::new(&format.system, &format.name)).collect();
         names.sort_unstable();
@@ -110,7 +110,7 @@ impl<'f, 'a> Planner<'f, 'a> {
         Ok(Ok(Types { formats, programs }))
     }
 
-    fn count(&mut self, events: &Events, of: Named<'_>, limit: u64) -> Result<Need, Diagnostic> {
+    fn count(&mut self, events: &EventsExpr, of: Named<'_>, limit: u64) -> Result<Need, Diagnostic> {
         let types = match self.types(events, of)? {
             Ok(types) => types,
             Err(missing) => return Ok(Need { missing: Some(missing), ..Need::default() }),
@@ -170,19 +170,19 @@ impl<'f, 'a> Planner<'f, 'a> {
         Need { events: events.into_iter().collect(), ..need }
     }
 
-    fn analysis(&mut self, source: &Source) -> Need {
+    fn analysis(&mut self, source: &DurationSource) -> Need {
         match source {
-            Source::Latency(_) => Need::default(), // has a measure of its own
-            Source::Wait(_) | Source::Preempted(_) => self.sched(),
-            Source::Syscall(_) => self.shared("syscall", "no system calls were recorded", |planner| {
+            DurationSource::Latency(_) => Need::default(), // has a measure of its own
+            DurationSource::Wait(_) | DurationSource::Preempted(_) => self.sched(),
+            DurationSource::Syscall(_) => self.shared("syscall", "no system calls were recorded", |planner| {
                 let syscalls = Syscalls::new(planner.formats.iter().copied(), planner.abi);
                 syscalls.has_events().then(|| Measure::Syscalls(Box::new(planner.celled(syscalls, Syscalls::in_cells))))
             }),
-            Source::Irq(_) => self.shared("irq", "no interrupts were recorded", |planner| {
+            DurationSource::Irq(_) => self.shared("irq", "no interrupts were recorded", |planner| {
                 let irqs = Irqs::new(planner.formats.iter().copied(), planner.abi);
                 irqs.has_events().then(|| Measure::Irqs(Box::new(planner.celled(irqs, Irqs::in_cells))))
             }),
-            Source::Io(_) => self.shared("io", "block:block_rq_complete was not recorded", |planner| {
+            DurationSource::Io(_) => self.shared("io", "block:block_rq_complete was not recorded", |planner| {
                 let io = Io::new(planner.formats.iter().copied(), planner.abi);
                 io.has_events().then(|| Measure::Io(Box::new(planner.celled(io, Io::in_cells))))
             }),

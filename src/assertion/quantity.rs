@@ -1,6 +1,6 @@
 //! The value of a quantity, from what was found.
 
-use super::ast::{Quantity, Reducer, Source};
+use super::ast::{DurationSource, Quantity, Reducer};
 use super::conditions::{Conditions, Names};
 use super::interval::{Dimension, Interval};
 use super::measure::Finding;
@@ -110,7 +110,7 @@ impl Facts<'_> {
                 plain(self.at_least(many.errors as f64, Dimension::Number))
             }
             (Quantity::Reduced(by, source), Some(finding)) => {
-                if let (Source::Wait(_), Finding::Sched(found)) = (source, finding)
+                if let (DurationSource::Wait(_), Finding::Sched(found)) = (source, finding)
                     && !found.has_wakeups
                 {
                     return Err("neither sched_waking nor sched_wakeup was recorded".to_owned());
@@ -201,7 +201,7 @@ impl Facts<'_> {
     }
 }
 
-pub(super) fn many(source: &Source, finding: &Finding, names: &dyn Names) -> Many {
+pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names) -> Many {
     let mut durations = Durations::default();
     let (mut spot, mut errors): (Option<Spot>, u64) = (None, 0);
     let mut missing = Missing::default();
@@ -214,7 +214,7 @@ pub(super) fn many(source: &Source, finding: &Finding, names: &dyn Names) -> Man
     };
     let seen;
     match (source, finding) {
-        (Source::Latency(_), Finding::Pairs(found)) => {
+        (DurationSource::Latency(_), Finding::Pairs(found)) => {
             let seen = found.times.count() > 0;
             return Many {
                 durations: found.times.clone(),
@@ -224,7 +224,7 @@ pub(super) fn many(source: &Source, finding: &Finding, names: &dyn Names) -> Man
                 seen,
             };
         }
-        (Source::Wait(task), Finding::Sched(found)) => {
+        (DurationSource::Wait(task), Finding::Sched(found)) => {
             seen = found.counts.switches > 0;
             for one in tasks(found, task) {
                 durations.merge(&one.waits);
@@ -237,14 +237,14 @@ pub(super) fn many(source: &Source, finding: &Finding, names: &dyn Names) -> Man
                 }));
             }
         }
-        (Source::Preempted(task), Finding::Sched(found)) => {
+        (DurationSource::Preempted(task), Finding::Sched(found)) => {
             seen = found.counts.switches > 0;
             for one in tasks(found, task) {
                 durations.merge(&one.preempted);
                 missing.merge(&one.missing);
             }
         }
-        (Source::Syscall(name), Finding::Syscalls(found)) => {
+        (DurationSource::Syscall(name), Finding::Syscalls(found)) => {
             // What only some calls' own events are recorded of says nothing about other calls.
             let all_recorded = || found.calls.iter().any(|call| call.name.is_none());
             seen = calls(found, name, names).next().is_some() || all_recorded();
@@ -259,7 +259,7 @@ pub(super) fn many(source: &Source, finding: &Finding, names: &dyn Names) -> Man
                 }));
             }
         }
-        (Source::Irq(pattern), Finding::Irqs(found)) => {
+        (DurationSource::Irq(pattern), Finding::Irqs(found)) => {
             // A missing exit may be of any handler, and of any length.
             if found.counts.contradictions > 0 {
                 missing = Missing { count: found.counts.contradictions, longest: u64::MAX, total: u64::MAX };
@@ -276,7 +276,7 @@ pub(super) fn many(source: &Source, finding: &Finding, names: &dyn Names) -> Man
                 }));
             }
         }
-        (Source::Io(operation), Finding::Io(found)) => {
+        (DurationSource::Io(operation), Finding::Io(found)) => {
             seen = !found.requests.is_empty();
             let wanted = |name: &str| operation.is_empty() || glob_matches(operation, name);
             for requests in found.requests.iter().filter(|requests| wanted(requests.operation.name())) {

@@ -1,6 +1,6 @@
 //! Quantities over time: the durations, counts and times of each cell of the window.
 
-use super::ast::{Quantity, Source};
+use super::ast::{DurationSource, Quantity};
 use super::conditions::{Conditions, Names};
 use super::measure::{Finding, Measure};
 use super::metric::{LABEL, Metric};
@@ -21,7 +21,7 @@ pub struct Measurements<'a> {
 
 /// The series of a quantity.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FoundSeries {
     /// Durations, events or times by cell.
     pub cells: Cells,
     /// Number of durations of which one end is missing although nothing was lost.
@@ -65,7 +65,7 @@ impl<'a> Measurements<'a> {
         findings: &[Finding],
         extent: &Extent,
         conditions: &Conditions<'_>,
-    ) -> Vec<(String, Result<Found, String>)> {
+    ) -> Vec<(String, Result<FoundSeries, String>)> {
         let series = |(quantity, need): &(Quantity, Need)| {
             let found = match (&need.missing, need.measure.and_then(|measure| findings.get(measure))) {
                 (Some(missing), _) => Err(missing.clone()),
@@ -84,7 +84,12 @@ impl<'a> Measurements<'a> {
     }
 
     /// The series of another quantity by the same findings, such as one of the system calls among all.
-    pub fn another(&self, source: Source, findings: &[Finding], names: &dyn Names) -> Option<(String, Found)> {
+    pub fn another(
+        &self,
+        source: DurationSource,
+        findings: &[Finding],
+        names: &dyn Names,
+    ) -> Option<(String, FoundSeries)> {
         let quantity = Quantity::Reduced(super::ast::Reducer::Mean, source);
         let found = findings.iter().find_map(|finding| found(&quantity, finding, self.plan, names)?.1.ok());
         Some((quantity.series()?, found?))
@@ -97,7 +102,7 @@ fn found(
     finding: &Finding,
     plan: CellPlan,
     names: &dyn Names,
-) -> Option<(bool, Result<Found, String>)> {
+) -> Option<(bool, Result<FoundSeries, String>)> {
     let mut cells = Cells::new(plan);
     let mut missing = 0;
     let seen = match (quantity, finding) {
@@ -113,7 +118,7 @@ fn found(
             tasks(report, task).filter_map(|task| task.run_cells.as_ref()).for_each(|found| cells.merge(found));
             report.counts.switches > 0
         }
-        (Quantity::Reduced(_, Source::Wait(_)), Finding::Sched(report)) if !report.has_wakeups => {
+        (Quantity::Reduced(_, DurationSource::Wait(_)), Finding::Sched(report)) if !report.has_wakeups => {
             return Some((true, Err("neither sched_waking nor sched_wakeup was recorded".to_owned())));
         }
         (Quantity::Reduced(_, source), finding) if is_of(source, finding) => {
@@ -124,16 +129,16 @@ fn found(
         }
         _ => return None,
     };
-    Some((seen, Ok(Found { cells, missing })))
+    Some((seen, Ok(FoundSeries { cells, missing })))
 }
 
-fn is_of(source: &Source, finding: &Finding) -> bool {
+fn is_of(source: &DurationSource, finding: &Finding) -> bool {
     matches!(
         (source, finding),
-        (Source::Latency(_), Finding::Pairs(_))
-            | (Source::Wait(_) | Source::Preempted(_), Finding::Sched(_))
-            | (Source::Syscall(_), Finding::Syscalls(_))
-            | (Source::Irq(_), Finding::Irqs(_))
-            | (Source::Io(_), Finding::Io(_))
+        (DurationSource::Latency(_), Finding::Pairs(_))
+            | (DurationSource::Wait(_) | DurationSource::Preempted(_), Finding::Sched(_))
+            | (DurationSource::Syscall(_), Finding::Syscalls(_))
+            | (DurationSource::Irq(_), Finding::Irqs(_))
+            | (DurationSource::Io(_), Finding::Io(_))
     )
 }

@@ -1,7 +1,7 @@
 //! From bytes to numbered types.
 
 use super::kind::number;
-use super::walk::{Found, Header, Walk, kind_and_count, name_in};
+use super::walk::{FoundMember, Header, Walk, kind_and_count, name_in};
 use super::{Error, Function, Type};
 use crate::abi::Abi;
 use std::ops::Range;
@@ -52,7 +52,7 @@ impl Btf {
             first_name = base.first_name.checked_add(len).ok_or(Error::TooMany)?;
         }
         let walk = Walk::new(&data, abi, header.types, first_id);
-        let at = |found: Result<Found<'_>, Error>| u32::try_from(found?.at).map_err(|_| Error::TooMany);
+        let at = |found: Result<FoundMember<'_>, Error>| u32::try_from(found?.at).map_err(|_| Error::TooMany);
         let types: Vec<u32> = walk.map(at).collect::<Result<_, _>>()?;
         first_id.checked_add(types.len() as u32).ok_or(Error::TooMany)?;
         Ok(Btf { base, data, abi, names: header.names, first_id, first_name, types, functions: OnceLock::new() })

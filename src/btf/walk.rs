@@ -21,7 +21,7 @@ pub(super) fn name_in(names: &[u8], offset: u32) -> &[u8] {
 }
 
 /// A type that was come by.
-pub(super) struct Found<'a> {
+pub(super) struct FoundMember<'a> {
     /// Offset of its start.
     pub(super) at: usize,
     /// Its second word: kind, count and a flag.
@@ -44,7 +44,7 @@ impl<'a> Walk<'a> {
         Walk { data, abi, types, id }
     }
 
-    fn step(&mut self) -> Result<Found<'a>, Error> {
+    fn step(&mut self) -> Result<FoundMember<'a>, Error> {
         let (id, at) = (self.id, self.types.start);
         let out = Error::TypeRunsOut { id, offset: at };
         let rest = self.data.get(self.types.clone()).unwrap_or_default();
@@ -55,12 +55,12 @@ impl<'a> Walk<'a> {
         let tail = rest.get(..tail).ok_or(out)?;
         self.types.start = at.saturating_add(TYPE).saturating_add(tail.len());
         self.id = id.wrapping_add(1);
-        Ok(Found { at, info, tail })
+        Ok(FoundMember { at, info, tail })
     }
 }
 
 impl<'a> Iterator for Walk<'a> {
-    type Item = Result<Found<'a>, Error>;
+    type Item = Result<FoundMember<'a>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.types.is_empty() {

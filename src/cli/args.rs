@@ -4,7 +4,7 @@ use super::exit::Failure;
 use crate::cli::terminal::note;
 use nix::unistd::geteuid;
 use rtrace::record::left_unfinished;
-use rtrace::tracefs::{Instance, JOURNAL_DIR, Journal, Sink, Tracefs, find_orphans};
+use rtrace::tracefs::{Instance, JOURNAL_DIR, Journal, Tracefs, WriteLog, find_orphans};
 use std::path::PathBuf;
 
 /// The tracing directory that a command works on.
@@ -143,7 +143,7 @@ impl ListArgs {
 }
 
 /// Shows writes on stderr.
-pub(crate) fn to_stderr() -> Sink {
+pub(crate) fn to_stderr() -> WriteLog {
     Box::new(|line| note!("{line}"))
 }
 

@@ -16,7 +16,7 @@ use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
 use crate::cli::terminal::stdout;
 use finding::{Findings, Severity};
-use machine::Machine;
+use machine::ExaminedMachine;
 use serde_json::json;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    let machine = Machine::new(&args.machine);
+    let machine = ExaminedMachine::new(&args.machine);
     let mut findings = Findings::default();
     // Before it is opened, which mounts it.
     access::mounts(&machine, &mut findings);

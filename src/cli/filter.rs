@@ -25,11 +25,11 @@ EXAMPLES:
   rtrace filter check sched:sched_switch 'prev_prio < 100' --explain")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: FilterCommand,
 }
 
 #[derive(clap::Subcommand)]
-enum Command {
+enum FilterCommand {
     Set(SetArgs),
     Show(ShowArgs),
     Clear(ClearArgs),
@@ -103,10 +103,10 @@ struct CheckArgs {
 /// Runs the subcommand.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.command {
-        Command::Set(args) => set(args),
-        Command::Show(args) => show(args),
-        Command::Clear(args) => clear(args),
-        Command::Check(args) => check(args),
+        FilterCommand::Set(args) => set(args),
+        FilterCommand::Show(args) => show(args),
+        FilterCommand::Clear(args) => clear(args),
+        FilterCommand::Check(args) => check(args),
     }
 }
 

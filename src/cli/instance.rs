@@ -30,11 +30,11 @@ EXAMPLES:
   rtrace instance remove foo")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: InstanceCommand,
 }
 
 #[derive(clap::Subcommand)]
-enum Command {
+enum InstanceCommand {
     /// Create an instance, with all its settings in one go
     Create(Settings),
     /// List the instances
@@ -126,12 +126,12 @@ fn kib(text: &str) -> Result<u64, String> {
 /// Runs the subcommand.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.command {
-        Command::Create(args) => create(args),
-        Command::Set(args) => change(args),
-        Command::Save(args) => save(args),
-        Command::List(args) => list(args),
-        Command::Show(args) => show(args),
-        Command::Remove(args) => remove(args),
+        InstanceCommand::Create(args) => create(args),
+        InstanceCommand::Set(args) => change(args),
+        InstanceCommand::Save(args) => save(args),
+        InstanceCommand::List(args) => list(args),
+        InstanceCommand::Show(args) => show(args),
+        InstanceCommand::Remove(args) => remove(args),
     }
 }
 

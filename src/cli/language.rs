@@ -6,7 +6,7 @@ use crate::cli::terminal::note;
 use rtrace::format::EventFormat;
 use rtrace::syntax::Diagnostic;
 use rtrace::tracefs::{Error, EventName, EventSelection, Feature, Instance, Journal, Tracefs};
-use rtrace::trigger::Action;
+use rtrace::trigger::TriggerAction;
 
 /// The tracing directory and instance that a command works on.
 #[derive(clap::Args)]
@@ -93,10 +93,12 @@ pub(crate) fn warn(warnings: &[Diagnostic]) {
 }
 
 /// The kernel feature that this action needs.
-pub(super) fn feature_of(action: &Action) -> Option<Feature> {
+pub(super) fn feature_of(action: &TriggerAction) -> Option<Feature> {
     match action {
-        Action::Snapshot => Some(Feature::Snapshot),
-        Action::Hist(_) | Action::EnableHist(_) | Action::DisableHist(_) => Some(Feature::HistTriggers),
+        TriggerAction::Snapshot => Some(Feature::Snapshot),
+        TriggerAction::Hist(_) | TriggerAction::EnableHist(_) | TriggerAction::DisableHist(_) => {
+            Some(Feature::HistTriggers)
+        }
         _ => None,
     }
 }

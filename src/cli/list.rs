@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 #[derive(Default)]
 struct Lists {
     systems: Option<Vec<String>>,
-    events: Option<Vec<Event>>,
+    events: Option<Vec<ListedEvent>>,
     tracers: Option<Vec<String>>,
     options: Option<Vec<(String, bool)>>,
     clocks: Option<(Vec<String>, String)>,
@@ -130,7 +130,7 @@ struct Lists {
     plugin_options: bool,
 }
 
-struct Event {
+struct ListedEvent {
     name: EventName,
     format: Option<String>,
 }
@@ -166,8 +166,8 @@ impl Lists {
                 let text = top.event_format(name)?;
                 Ok(Some(if full { text } else { text.split("\nprint fmt:").next().unwrap_or("").to_owned() + "\n" }))
             };
-            let events: Result<Vec<Event>, Error> =
-                names.into_iter().map(|name| Ok(Event { format: text(&name)?, name })).collect();
+            let events: Result<Vec<ListedEvent>, Error> =
+                names.into_iter().map(|name| Ok(ListedEvent { format: text(&name)?, name })).collect();
             lists.events = Some(events?);
         }
         if tracers || everything {
@@ -233,7 +233,7 @@ impl Lists {
         }
         if let Some(events) = &self.events {
             heading(out, "events")?;
-            for Event { name, format } in events {
+            for ListedEvent { name, format } in events {
                 match format {
                     Some(format) => writeln!(out, "system: {}\n{}\n", name.system, format.trim_end())?,
                     None => writeln!(out, "{name}")?,
@@ -298,7 +298,7 @@ impl Lists {
             map.insert("systems".into(), json!(systems));
         }
         if let Some(events) = &self.events {
-            let event = |Event { name, format }: &Event| match format {
+            let event = |ListedEvent { name, format }: &ListedEvent| match format {
                 Some(format) => json!({"system": name.system, "name": name.name, "format": format}),
                 None => json!({"system": name.system, "name": name.name}),
             };

@@ -4,7 +4,7 @@ use super::exit::{Exit, Failure};
 use super::terminal::{note, release, say};
 use anyhow::{Context, anyhow};
 use rtrace::network::Network;
-use rtrace::network::listen::{Listener, Notice, Options};
+use rtrace::network::listen::{ListenOptions, Listener, Notice};
 use rtrace::record::Signals;
 use rtrace::safe_file;
 use rtrace::units::{ByteSize, parse_duration};
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         let error = anyhow!("failed to listen: {} is not a directory", args.dir.display());
         return Err(Failure::new(Exit::Usage, error));
     }
-    let options = Options {
+    let options = ListenOptions {
         dir: args.dir.canonicalize().with_context(|| format!("failed to look at {}", args.dir.display()))?,
         name: args.output.clone(),
         max_size: args.max_size,

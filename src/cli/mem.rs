@@ -6,7 +6,7 @@ use super::trace_file::{InputArg, open_recording, threads};
 use crate::cli::terminal::stdout;
 use anyhow::anyhow;
 use rtrace::analysis::{Bytes, FunctionMemory, Grouped, MemoryUse};
-use rtrace::recording::{Notice, Recording, Source};
+use rtrace::recording::{BufferSource, Notice, Recording};
 use serde_json::json;
 use std::io::{self, Write};
 use std::path::Path;
@@ -46,7 +46,7 @@ fn print(args: &Args, path: &Path, recording: &Recording, damage: &Damage) -> Re
     }
     let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
     let query = recording.query().threads(threads()).on_notice(&notice);
-    let name = |source: &Source| trace.buffers[source.buffer].name.as_str();
+    let name = |source: &BufferSource| trace.buffers[source.buffer].name.as_str();
     let (found, _) = query.analyse(Grouped::by_buffer(vec![memory; query.sources().len()]))?;
     let functions = query.sources().iter().map(name).zip(found).filter(|(_, of_buffer)| !of_buffer.is_empty());
     let functions: Vec<_> = functions.collect();

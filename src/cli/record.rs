@@ -15,7 +15,7 @@ use super::traced::{ProfileArgs, SessionArgs, Traced, add_profile};
 use live::Screen;
 use rtrace::assertion::Assertion;
 use rtrace::record::{
-    self, BufferPlan, Compression, Ended, Limits, Observer, Plan, Reached, RecordError, Summary, TargetBuffer,
+    self, BufferPlan, Compression, Ended, Limits, Observer, Plan, Reached, RecordError, RecordSummary, TargetBuffer,
 };
 use rtrace::safe_file;
 use rtrace::units::{ByteSize, counted, grouped, parse_duration};
@@ -249,7 +249,7 @@ fn asserted(args: &Args, path: &Path, exit: Exit) -> Result<Exit, Failure> {
 }
 
 /// The failure at the end of a recording, with what is left of the file.
-fn unfinished(error: RecordError, summary: &Summary, own: impl Fn(Exit) -> Exit) -> Failure {
+fn unfinished(error: RecordError, summary: &RecordSummary, own: impl Fn(Exit) -> Exit) -> Failure {
     let all_kept = summary.failures.is_empty() && summary.totals().events_discarded == 0;
     match error {
         RecordError::Removed(_) | RecordError::Remote { .. } => Failure::new(Exit::Incomplete, error),
@@ -272,7 +272,7 @@ fn lacks_maps(plan: &Plan) -> bool {
 }
 
 /// The exit code of a recording that made a file.
-fn verdict(summary: &Summary, max_lost: Option<u64>) -> Result<Exit, Failure> {
+fn verdict(summary: &RecordSummary, max_lost: Option<u64>) -> Result<Exit, Failure> {
     if let Some(failure) = summary.failures.first() {
         return Err(Failure::new(Exit::Incomplete, anyhow::anyhow!("{failure}; the file holds everything before")));
     }

@@ -31,7 +31,7 @@ EXAMPLES:
 )]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<SnapshotCommand>,
     /// Take one (trace-cmd's option)
     #[arg(short = 's')]
     take: bool,
@@ -46,7 +46,7 @@ pub(crate) struct Args {
 }
 
 #[derive(clap::Subcommand)]
-enum Command {
+enum SnapshotCommand {
     Take(TakeArgs),
     /// Show the snapshot as text
     Show(PlainArgs),
@@ -109,15 +109,15 @@ struct PlainArgs {
 /// Runs the subcommand.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.command {
-        Some(Command::Take(TakeArgs { on: Some(event), filter, count, plain })) => {
+        Some(SnapshotCommand::Take(TakeArgs { on: Some(event), filter, count, plain })) => {
             take_on(plain, event, filter.as_deref(), *count)
         }
-        Some(Command::Take(args)) => write(&args.plain, TAKE),
-        Some(Command::Show(args)) => show(args),
-        Some(Command::Save(args)) => save(args),
-        Some(Command::Clear(args)) => write(args, CLEAR),
-        Some(Command::Free(args)) => write(args, FREE),
-        Some(Command::Status(args)) => status(args),
+        Some(SnapshotCommand::Take(args)) => write(&args.plain, TAKE),
+        Some(SnapshotCommand::Show(args)) => show(args),
+        Some(SnapshotCommand::Save(args)) => save(args),
+        Some(SnapshotCommand::Clear(args)) => write(args, CLEAR),
+        Some(SnapshotCommand::Free(args)) => write(args, FREE),
+        Some(SnapshotCommand::Status(args)) => status(args),
         None if args.take => write(&args.plain, TAKE),
         None if args.clear => write(&args.plain, CLEAR),
         None if args.free => write(&args.plain, FREE),

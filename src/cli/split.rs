@@ -7,10 +7,10 @@ use super::exit::{Exit, Failure, print};
 use super::query::{Input, SelectArgs, Selected};
 use super::trace_file::{Made, Overwrite, mode_like, threads};
 use anyhow::{Context, anyhow};
-use plan::{Step, plan};
+use plan::{SplitStep, plan};
 use rtrace::recording::Query;
 use rtrace::trace_dat::Trace;
-use rtrace::trace_dat::write::{Edit, NewFile, Part, Slice, Stream, Version, split_edited};
+use rtrace::trace_dat::write::{CopiedPart, Edit, NewFile, PartWriter, StreamIndex, Version, split_edited};
 use rtrace::units::{CpuId, parse_duration};
 use serde_json::json;
 use std::fs::File;
@@ -130,18 +130,18 @@ const AT_ONCE: usize = 64;
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let Asked { input, start, end } = args.asked()?;
     let step = match (args.seconds, args.milliseconds, args.microseconds, args.events, args.pages) {
-        (Some(time), ..) => Step::Time(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
-        (_, Some(ms), ..) => Step::Time(ms.saturating_mul(1_000_000)),
-        (_, _, Some(us), ..) => Step::Time(us.saturating_mul(1_000)),
-        (.., Some(events), _) => Step::Events { count: events, per_cpu: args.per_cpu },
-        (.., Some(pages)) => Step::Pages(pages),
-        _ => Step::All,
+        (Some(time), ..) => SplitStep::Time(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
+        (_, Some(ms), ..) => SplitStep::Time(ms.saturating_mul(1_000_000)),
+        (_, _, Some(us), ..) => SplitStep::Time(us.saturating_mul(1_000)),
+        (.., Some(events), _) => SplitStep::Events { count: events, per_cpu: args.per_cpu },
+        (.., Some(pages)) => SplitStep::Pages(pages),
+        _ => SplitStep::All,
     };
-    if step == Step::Time(0) {
+    if step == SplitStep::Time(0) {
         return Err(Failure::new(Exit::Usage, anyhow!("a part must have some length")));
     }
     let window = start.unwrap_or(0)..end.unwrap_or(u64::MAX);
-    if matches!(step, Step::Pages(_)) && (start, end) != (None, None) {
+    if matches!(step, SplitStep::Pages(_)) && (start, end) != (None, None) {
         return Err(Failure::new(
             Exit::Usage,
             anyhow!("-p counts sub-buffers from the start: it goes with no START or END"),
@@ -152,7 +152,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     damage.outcome(cut(args, &inputs, &step, window, &damage))
 }
 
-fn cut(args: &Args, inputs: &[Input; 1], step: &Step, window: Range<u64>, damage: &Damage) -> Result<(), Failure> {
+fn cut(args: &Args, inputs: &[Input; 1], step: &SplitStep, window: Range<u64>, damage: &Damage) -> Result<(), Failure> {
     let (input, trace) = (inputs[0].path.as_path(), &inputs[0].trace);
     let selection = args.select.selection();
     let is_everything = selection.is_everything();
@@ -226,7 +226,13 @@ fn cut(args: &Args, inputs: &[Input; 1], step: &Step, window: Range<u64>, damage
     heard.map(drop)
 }
 
-fn part(path: &Path, file: File, trace: &Trace, buffers: &[(usize, String)], slice: Slice) -> Result<Part, Failure> {
+fn part(
+    path: &Path,
+    file: File,
+    trace: &Trace,
+    buffers: &[(usize, String)],
+    slice: CopiedPart,
+) -> Result<PartWriter, Failure> {
     let version = match trace.prefix.version {
         6 => Version::V6,
         _ => Version::V7(trace.prefix.codec),
@@ -234,7 +240,7 @@ fn part(path: &Path, file: File, trace: &Trace, buffers: &[(usize, String)], sli
     let names: Vec<&str> = buffers.iter().map(|(_, name)| name.as_str()).collect();
     let file =
         NewFile::create(file, trace, version, &names).with_context(|| format!("failed to write {}", path.display()))?;
-    Ok(Part::new(slice, file))
+    Ok(PartWriter::new(slice, file))
 }
 
 /// The buffers that are wanted, and what they are called in the parts.
@@ -271,7 +277,7 @@ fn buffers(args: &Args, trace: &Trace) -> Result<Vec<(usize, String)>, Failure> 
     Ok(wanted)
 }
 
-fn streams(args: &Args, trace: &Trace, buffers: &[(usize, String)]) -> Vec<Stream> {
+fn streams(args: &Args, trace: &Trace, buffers: &[(usize, String)]) -> Vec<StreamIndex> {
     let wanted = |cpu: CpuId| args.cpu.is_none_or(|wanted| CpuId(wanted) == cpu);
     let mut streams = Vec::new();
     for &(index, _) in buffers {

@@ -6,7 +6,9 @@ use super::traced::Traced;
 use crate::cli::terminal::note;
 use anyhow::anyhow;
 use clap::{ArgMatches, FromArgMatches};
-use rtrace::record::{BufferPlan, Child, Command, Machine, Mode, TargetBuffer, Tasks, UserError, start as carry_out};
+use rtrace::record::{
+    BufferPlan, Child, MachineSettings, Mode, RecordedCommand, TargetBuffer, Tasks, UserError, start as carry_out,
+};
 
 /// Start tracing and leave it running
 ///
@@ -66,7 +68,7 @@ impl Common {
         }
         let wrong = |error: UserError| Failure::new(Exit::Usage, error);
         let user = traced.user().map_err(wrong)?;
-        let command = Command::find(traced.command(), std::env::var_os("PATH").as_deref());
+        let command = RecordedCommand::find(traced.command(), std::env::var_os("PATH").as_deref());
         let command = command.map_err(|error| setup_failure(error.into()))?;
         let command = match &user {
             Some(user) => command.run_as(user, &std::env::vars_os().collect::<Vec<_>>()),
@@ -107,7 +109,7 @@ fn trace(args: &Common, mode: Mode) -> Result<Exit, Failure> {
     let asks = buffers.iter().any(|buffer| !is_empty(buffer))
         || !traced.pids().is_empty()
         || traced.follows()
-        || traced.machine() != Machine::default();
+        || traced.machine() != MachineSettings::default();
     if (mode == Mode::Start && !traces) || !asks {
         let what = if mode == Mode::Start { "nothing to trace: no event or tracer is given" } else { "nothing to set" };
         return Err(

@@ -11,9 +11,9 @@ use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
 use remove::{Wanted, remove_lines, verify};
 use rtrace::filter::Filter;
-use rtrace::hist::spec::{Features, Surroundings};
+use rtrace::hist::spec::{CheckContext, Features};
 use rtrace::tracefs::{EventName, Feature, Instance, Journal, Tracefs, WriteMode, glob_matches};
-use rtrace::trigger::{Action, FunctionTrigger, Trigger};
+use rtrace::trigger::{FunctionTrigger, Trigger, TriggerAction};
 use serde_json::json;
 use std::io::Write;
 
@@ -34,11 +34,11 @@ EXAMPLES:
   rtrace trigger simulate -i run.dat sched:sched_switch 'traceoff if next_prio == 0'")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: TriggerCommand,
 }
 
 #[derive(clap::Subcommand)]
-enum Command {
+enum TriggerCommand {
     Add(AddArgs),
     List(ListArgs),
     Remove(RemoveArgs),
@@ -104,11 +104,11 @@ struct ClearArgs {
 /// Runs the subcommand.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.command {
-        Command::Add(args) => add(args),
-        Command::List(args) => list(args),
-        Command::Remove(args) => remove(args),
-        Command::Clear(args) => clear(args),
-        Command::Simulate(args) => simulate::run(args),
+        TriggerCommand::Add(args) => add(args),
+        TriggerCommand::List(args) => list(args),
+        TriggerCommand::Remove(args) => remove(args),
+        TriggerCommand::Clear(args) => clear(args),
+        TriggerCommand::Simulate(args) => simulate::run(args),
     }
 }
 
@@ -128,7 +128,7 @@ fn complete(args: &AddArgs, text: &str) -> Result<(Trigger, String), Failure> {
     let mut trigger: Trigger = text.parse().map_err(|e| invalid("trigger", e))?;
     let twice = |what: &str| Failure::new(Exit::Usage, anyhow::anyhow!("the trigger has a {what} already"));
     if let Some(count) = args.count {
-        if matches!(trigger.action, Action::Hist(_)) {
+        if matches!(trigger.action, TriggerAction::Hist(_)) {
             return Err(Failure::new(Exit::Usage, anyhow::anyhow!("a hist trigger takes no `--count`")));
         }
         if trigger.count.replace(count).is_some() {
@@ -138,7 +138,7 @@ fn complete(args: &AddArgs, text: &str) -> Result<(Trigger, String), Failure> {
     if let Some(text) = &args.filter {
         let filter = Filter::parse(text).map_err(|e| invalid("filter", e))?;
         match &mut trigger.action {
-            Action::Hist(_) => {
+            TriggerAction::Hist(_) => {
                 let whole = format!("{trigger} if {filter}");
                 trigger = whole.parse().map_err(|e| invalid("trigger", e))?;
             }
@@ -146,7 +146,7 @@ fn complete(args: &AddArgs, text: &str) -> Result<(Trigger, String), Failure> {
             _ => {}
         }
     }
-    if let Action::Hist(hist) = &mut trigger.action
+    if let TriggerAction::Hist(hist) = &mut trigger.action
         && let Some(text) = &mut hist.filter
         && let Ok(filter) = Filter::parse(&text.value)
     {
@@ -169,7 +169,7 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
         tracefs.require(&feature)?;
     }
     // `pause`, `cont` and `clear` are about a histogram that is there.
-    let new = !matches!(&trigger.action, Action::Hist(spec) if spec.control.is_some());
+    let new = !matches!(&trigger.action, TriggerAction::Hist(spec) if spec.control.is_some());
     let events = select(&instance, on)?;
     let known: Vec<String> = instance.events()?.iter().map(EventName::to_string).collect();
     let (mut fitting, mut others) = (Vec::new(), Vec::new());
@@ -182,11 +182,11 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
                 continue;
             }
         }
-        if let Action::Hist(spec) = &trigger.action {
+        if let TriggerAction::Hist(spec) = &trigger.action {
             let readme = tracefs.top().read("README").unwrap_or_default();
             let features = Features::from_readme(&readme);
             let lookup = |system: &str, name: &str| self::format(&instance, &EventName::new(system, name)).ok();
-            let around = Surroundings { event: &format, features, neighbours: None, lookup: Some(&lookup) };
+            let around = CheckContext { event: &format, features, neighbours: None, lookup: Some(&lookup) };
             if let Err(errors) = spec.check(&around)
                 && let Some(first) = errors.first()
             {
@@ -209,7 +209,7 @@ fn add(args: &AddArgs) -> Result<Exit, Failure> {
         return Err(invalid(&format!("trigger for {event}"), error.clone()));
     }
     let note = match &trigger.action {
-        Action::Hist(spec) => clock_note(&instance, &[spec]),
+        TriggerAction::Hist(spec) => clock_note(&instance, &[spec]),
         _ => None,
     };
     let mut journal = args.place.journal(&tracefs);

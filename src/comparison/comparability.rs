@@ -1,6 +1,6 @@
 //! Whether two sides can be compared: what was recorded, and of what.
 
-use super::summary::Run;
+use super::summary::SavedRun;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -35,13 +35,13 @@ const DURATIONS: f64 = 1.5;
 
 impl Comparability {
     /// Of these runs.
-    pub fn of(base: &[Run], new: &[Run]) -> Self {
-        let events = |run: &Run| run.enabled.as_ref().map_or("not known".to_owned(), |events| events.join(", "));
-        let part = |run: &Run| match run.buffer.is_empty() {
+    pub fn of(base: &[SavedRun], new: &[SavedRun]) -> Self {
+        let events = |run: &SavedRun| run.enabled.as_ref().map_or("not known".to_owned(), |events| events.join(", "));
+        let part = |run: &SavedRun| match run.buffer.is_empty() {
             true => run.options.clone(),
             false => format!("--buffer {} {}", run.buffer, run.options).trim_end().to_owned(),
         };
-        let system = |run: &Run| run.system.clone().unwrap_or_else(|| "not known".to_owned());
+        let system = |run: &SavedRun| run.system.clone().unwrap_or_else(|| "not known".to_owned());
         let mut aspects = vec![
             aspect("events", base, new, events),
             aspect("clock", base, new, |run| run.clock.clone()),
@@ -69,7 +69,7 @@ impl Comparability {
     }
 }
 
-fn texts(runs: &[Run], of: impl Fn(&Run) -> String) -> BTreeSet<String> {
+fn texts(runs: &[SavedRun], of: impl Fn(&SavedRun) -> String) -> BTreeSet<String> {
     runs.iter().map(of).collect()
 }
 
@@ -77,20 +77,20 @@ fn joined(texts: &BTreeSet<String>) -> String {
     texts.iter().cloned().collect::<Vec<_>>().join("; ")
 }
 
-fn aspect(name: &'static str, base: &[Run], new: &[Run], of: impl Fn(&Run) -> String) -> Aspect {
+fn aspect(name: &'static str, base: &[SavedRun], new: &[SavedRun], of: impl Fn(&SavedRun) -> String) -> Aspect {
     let (base, new) = (texts(base, &of), texts(new, &of));
     let agrees = base.len() == 1 && base == new;
     Aspect { name, agrees, prevents: false, base: joined(&base), new: joined(&new) }
 }
 
 /// Events that were recorded with a filter, with it.
-fn filters(runs: &[Run]) -> BTreeSet<&str> {
+fn filters(runs: &[SavedRun]) -> BTreeSet<&str> {
     let events = runs.iter().filter_map(|run| run.enabled.as_ref()).flatten();
     events.filter(|event| event.contains(' ')).map(String::as_str).collect()
 }
 
-fn durations(base: &[Run], new: &[Run]) -> Aspect {
-    let range = |runs: &[Run]| {
+fn durations(base: &[SavedRun], new: &[SavedRun]) -> Aspect {
+    let range = |runs: &[SavedRun]| {
         let all = runs.iter().map(|run| run.duration);
         (all.clone().min().unwrap_or(0), all.max().unwrap_or(0))
     };
@@ -104,9 +104,9 @@ fn durations(base: &[Run], new: &[Run]) -> Aspect {
     Aspect { name: "duration", agrees, prevents: false, base: seconds(base), new: seconds(new) }
 }
 
-fn losses(base: &[Run], new: &[Run]) -> Aspect {
-    let sum = |runs: &[Run], of: fn(&Run) -> u64| runs.iter().map(of).fold(0, u64::saturating_add);
-    let text = |runs: &[Run]| {
+fn losses(base: &[SavedRun], new: &[SavedRun]) -> Aspect {
+    let sum = |runs: &[SavedRun], of: fn(&SavedRun) -> u64| runs.iter().map(of).fold(0, u64::saturating_add);
+    let text = |runs: &[SavedRun]| {
         let lost = sum(runs, |run| run.lost.saturating_add(run.gaps).max(run.dropped));
         match (sum(runs, |run| run.gaps), sum(runs, |run| run.damaged)) {
             (0, 0) => format!("{lost} events"),
@@ -114,6 +114,6 @@ fn losses(base: &[Run], new: &[Run]) -> Aspect {
             (_, damaged) => format!("{lost} or more events, {damaged} damaged places"),
         }
     };
-    let agrees = !base.iter().chain(new).any(Run::has_losses);
+    let agrees = !base.iter().chain(new).any(SavedRun::has_losses);
     Aspect { name: "losses", agrees, prevents: false, base: text(base), new: text(new) }
 }

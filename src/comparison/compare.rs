@@ -3,11 +3,11 @@
 use super::comparability::Comparability;
 use super::difference::{Difference, Method};
 use super::holm::holm;
-use super::options::Options;
+use super::options::CompareOptions;
 use super::runs::{by_pairs, by_runs};
 use super::side::{bootstrap, least_samples, samples, values};
-use super::summary::{Run, Summary};
-use super::verdict::{Compared, Verdict};
+use super::summary::{SavedRun, SavedRuns};
+use super::verdict::{ChangeVerdict, Compared};
 use crate::assertion::{Metric, Quantity, Reducer};
 use serde::Serialize;
 
@@ -27,16 +27,16 @@ struct Measured {
 }
 
 /// Compares the sides by `metrics`, each with true if more of it is better.
-pub fn compare(base: &Summary, new: &Summary, metrics: &[(Metric, bool)], options: &Options) -> Comparison {
+pub fn compare(base: &SavedRuns, new: &SavedRuns, metrics: &[(Metric, bool)], options: &CompareOptions) -> Comparison {
     let comparability = Comparability::of(&base.runs, &new.runs);
-    let sides = [&base.runs, &new.runs].map(|runs| runs.iter().collect::<Vec<&Run>>());
+    let sides = [&base.runs, &new.runs].map(|runs| runs.iter().collect::<Vec<&SavedRun>>());
     let mut compared = Vec::new();
     let mut measured = Vec::new();
     for (metric, more_is_better) in metrics {
         let runs = [0, 1].map(|side| values(metric, &sides[side]));
         let mut found = Compared {
             metric: metric.text.clone(),
-            verdict: Verdict::Inconclusive,
+            verdict: ChangeVerdict::Inconclusive,
             more_is_better: *more_is_better,
             base: value(&runs[0]),
             new: value(&runs[1]),
@@ -73,9 +73,9 @@ fn value(runs: &[Option<f64>]) -> Option<f64> {
 
 fn measure(
     metric: &Metric,
-    sides: &[Vec<&Run>; 2],
+    sides: &[Vec<&SavedRun>; 2],
     found: &mut Compared,
-    options: &Options,
+    options: &CompareOptions,
 ) -> Result<Measured, String> {
     let mut slack = [0.0; 2];
     for (side, word) in [(0, "base"), (1, "new")] {
@@ -96,17 +96,17 @@ fn measure(
             return Err(format!("{word}: there are {count} samples; {least} are needed"));
         }
     }
-    if options.paired && (sides[0].len() != sides[1].len() || sides[0].len() < Summary::RUNS) {
-        return Err(format!("pairs need as many runs on both sides, and {} at least", Summary::RUNS));
+    if options.paired && (sides[0].len() != sides[1].len() || sides[0].len() < SavedRuns::RUNS) {
+        return Err(format!("pairs need as many runs on both sides, and {} at least", SavedRuns::RUNS));
     }
-    if sides.iter().any(|side| side.len() >= Summary::RUNS) {
+    if sides.iter().any(|side| side.len() >= SavedRuns::RUNS) {
         let logs = [0, 1].map(|side| found.runs[side].iter().copied().collect::<Option<Vec<f64>>>());
         let [Some(base), Some(new)] = logs else { return Err("it is 0, or has no value, in a run".to_owned()) };
         let difference = if options.paired { by_pairs(&base, &new) } else { by_runs(&base, &new) };
         return Ok(Measured { difference, slack });
     }
     if metric.quantities().iter().all(|quantity| matches!(quantity, Quantity::Duration)) {
-        return Err(format!("only {} runs or more on a side say how it varies", Summary::RUNS));
+        return Err(format!("only {} runs or more on a side say how it varies", SavedRuns::RUNS));
     }
     let [base, new] = [(0, "base"), (1, "new")]
         .map(|(side, word)| bootstrap(metric, &sides[side], options, word).map_err(|why| format!("{word}: {why}")));
@@ -132,7 +132,7 @@ fn measure(
 ///
 /// # Errors
 /// Why nothing is known.
-fn losses(metric: &Metric, runs: &[&Run]) -> Result<f64, String> {
+fn losses(metric: &Metric, runs: &[&SavedRun]) -> Result<f64, String> {
     let (mut lost, mut seen, mut missing, mut total) = (0u64, 0u64, 0u64, 0u64);
     let quantities = metric.quantities();
     let is_count = matches!(quantities[..], [Quantity::Count(_) | Quantity::Rate(_)]);
@@ -166,7 +166,7 @@ fn missing_allowed(quantity: &Quantity) -> f64 {
 }
 
 /// Gives all metrics that were measured their probabilities, intervals and verdicts.
-fn judge(compared: &mut [Compared], measured: &[Option<Measured>], options: &Options) {
+fn judge(compared: &mut [Compared], measured: &[Option<Measured>], options: &CompareOptions) {
     let certain = |one: &Measured| {
         // The part of the change that losses cannot have made.
         let (change, [base, new]) = (one.difference.change, one.slack);
@@ -191,15 +191,15 @@ fn judge(compared: &mut [Compared], measured: &[Option<Measured>], options: &Opt
         let change = certain(one);
         let unknown_spread = one.difference.method == Method::Blocks && options.run_spread.is_none();
         found.verdict = if unknown_spread {
-            found.reasons.push(format!("how much runs differ is not known: record {} a side", Summary::RUNS));
-            Verdict::Inconclusive
+            found.reasons.push(format!("how much runs differ is not known: record {} a side", SavedRuns::RUNS));
+            ChangeVerdict::Inconclusive
         } else if p_holm <= alpha && change.abs() >= threshold {
-            if (change > 0.0) == found.more_is_better { Verdict::Better } else { Verdict::Worse }
+            if (change > 0.0) == found.more_is_better { ChangeVerdict::Better } else { ChangeVerdict::Worse }
         } else if -threshold <= low && high <= threshold {
-            Verdict::Same
+            ChangeVerdict::Same
         } else {
             found.reasons.push("the interval is too wide to tell".to_owned());
-            Verdict::Inconclusive
+            ChangeVerdict::Inconclusive
         };
     }
 }

@@ -1,8 +1,8 @@
 //! A metric's value of cells, each counted any number of times.
 
 use super::bootstrap::Weights;
-use super::series::Series;
-use super::summary::Run;
+use super::series::CellSeries;
+use super::summary::SavedRun;
 use crate::analysis::durations_of;
 use crate::assertion::{Metric, Quantity, Reducer};
 
@@ -33,12 +33,12 @@ struct Dense {
 
 impl<'m> Grid<'m> {
     /// Of `runs`; `None` if a series is not there.
-    pub(super) fn new(metric: &'m Metric, runs: &[&Run]) -> Option<Self> {
+    pub(super) fn new(metric: &'m Metric, runs: &[&SavedRun]) -> Option<Self> {
         let part = |quantity: &'m Quantity| {
             let Some(name) = quantity.series() else {
                 return Some(Part { quantity, runs: Vec::new(), bins: Vec::new() });
             };
-            let series: Option<Vec<&Series>> = runs.iter().map(|run| run.series.get(&name)).collect();
+            let series: Option<Vec<&CellSeries>> = runs.iter().map(|run| run.series.get(&name)).collect();
             Some(Part::new(quantity, &series?))
         };
         let parts = metric.quantities().into_iter().map(part).collect::<Option<Vec<_>>>()?;
@@ -58,7 +58,7 @@ impl<'m> Grid<'m> {
 }
 
 impl<'m> Part<'m> {
-    fn new(quantity: &'m Quantity, series: &[&Series]) -> Self {
+    fn new(quantity: &'m Quantity, series: &[&CellSeries]) -> Self {
         let mut bins: Vec<u16> = Vec::new();
         if matches!(quantity, Quantity::Reduced(Reducer::Quantile(_), _)) {
             for one in series {
@@ -67,7 +67,7 @@ impl<'m> Part<'m> {
             bins.sort_unstable();
             bins.dedup();
         }
-        let dense = |one: &&Series| {
+        let dense = |one: &&CellSeries| {
             let cell = |cell: usize| {
                 let index = |(bin, count): (u16, u64)| Some((bins.binary_search(&bin).ok()?, count as f64));
                 one.bins_of(cell).filter_map(index).collect()

@@ -1,7 +1,7 @@
 //! Comparison of recordings by metrics: are they comparable, what changed, by how much, and is that more than chance. `rtrace
 //! help comparisons` defines each number.
 //!
-//! A [`Summary`] holds some [`Run`]s: facts of each recording, and [`Series`] of durations, events and times by cell of its
+//! A [`SavedRuns`] holds some [`SavedRun`]s: facts of each recording, and [`CellSeries`] of durations, events and times by cell of its
 //! window. [`compare`] needs no more than two summaries, so that a saved one and its recordings give the same answer.
 //!
 //! ```text
@@ -36,9 +36,9 @@ pub use compare::{Comparison, compare};
 pub use difference::{Difference, Method};
 pub use error::SummaryError;
 pub use holm::holm;
-pub use options::Options;
+pub use options::CompareOptions;
 pub use rng::SplitMix64;
-pub use series::Series;
+pub use series::CellSeries;
 pub use student::{student_quantile, student_tail};
-pub use summary::{Run, Summary};
-pub use verdict::{Compared, Verdict};
+pub use summary::{SavedRun, SavedRuns};
+pub use verdict::{ChangeVerdict, Compared};

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// Options of a comparison; with the summaries they give the same answer again.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Options {
+pub struct CompareOptions {
     /// The least change that counts, as a share: 0.05.
     pub min_effect: f64,
     /// The probability that no metric is wrongly called changed: 0.99.
@@ -19,13 +19,13 @@ pub struct Options {
     pub resamples: u32,
 }
 
-impl Default for Options {
+impl Default for CompareOptions {
     fn default() -> Self {
-        Options { min_effect: 0.05, confidence: 0.99, run_spread: None, paired: false, seed: 1, resamples: 1000 }
+        CompareOptions { min_effect: 0.05, confidence: 0.99, run_spread: None, paired: false, seed: 1, resamples: 1000 }
     }
 }
 
-impl Options {
+impl CompareOptions {
     /// The least change that counts, in logarithms.
     pub(super) fn threshold(&self) -> f64 {
         self.min_effect.ln_1p()

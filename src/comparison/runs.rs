@@ -2,7 +2,7 @@
 
 use super::difference::{Difference, Method};
 use super::side::variance;
-use super::summary::Summary;
+use super::summary::SavedRuns;
 
 /// The mean difference of pairs of runs, with its standard error.
 pub(super) fn by_pairs(base: &[f64], new: &[f64]) -> Difference {
@@ -25,7 +25,7 @@ pub(super) fn by_runs(base: &[f64], new: &[f64]) -> Difference {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
     let (a, b) = (base.len() as f64, new.len() as f64);
     let (of_base, of_new) = (variance(&base), variance(&new));
-    let (error, freedom) = if base.len().min(new.len()) >= Summary::RUNS {
+    let (error, freedom) = if base.len().min(new.len()) >= SavedRuns::RUNS {
         let (one, other) = (of_base / a, of_new / b);
         let freedom = (one + other).powi(2) / (one * one / (a - 1.0) + other * other / (b - 1.0));
         ((one + other).sqrt(), if freedom.is_finite() { freedom } else { a + b - 2.0 })

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Durations, events or times by cell of the window.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Series {
+pub struct CellSeries {
     /// Number of durations or events by cell.
     pub count: Vec<u64>,
     /// Their sum, or the time, by cell, in nanoseconds.
@@ -25,11 +25,12 @@ fn is_zero(number: &u64) -> bool {
 /// Bins that there can be: [`crate::analysis::bin`] of the longest duration is below.
 const MOST_BINS: u64 = 3776;
 
-impl Series {
+impl CellSeries {
     /// Of `cells`, with `missing` durations of which one end is missing.
     pub fn new(cells: &Cells, missing: u64) -> Self {
         let count = usize::from(cells.plan().count());
-        let mut series = Series { count: vec![0; count], sum: vec![0; count], bins: vec![Vec::new(); count], missing };
+        let mut series =
+            CellSeries { count: vec![0; count], sum: vec![0; count], bins: vec![Vec::new(); count], missing };
         for (number, cell) in cells.cells() {
             let number = usize::from(number);
             (series.count[number], series.sum[number]) = (cell.count, cell.sum);
@@ -108,6 +109,6 @@ impl Series {
         }
         let sum = self.sum.iter().fold(0u64, |sum, one| sum.saturating_add(*one));
         let bins = if coded.is_empty() { Vec::new() } else { vec![coded] };
-        Series { count: vec![self.total()], sum: vec![sum], bins, missing: self.missing }
+        CellSeries { count: vec![self.total()], sum: vec![sum], bins, missing: self.missing }
     }
 }

@@ -3,9 +3,9 @@
 use super::block::block_length;
 use super::bootstrap::Weights;
 use super::grid::Grid;
-use super::options::Options;
+use super::options::CompareOptions;
 use super::rng::SplitMix64;
-use super::summary::Run;
+use super::summary::SavedRun;
 use crate::assertion::{Metric, Quantity, Reducer};
 
 /// Sections that a run is cut into, to see how it varies over long times.
@@ -24,11 +24,11 @@ pub(super) struct Estimate {
 }
 
 /// Number of durations or events of the metric's rarest series in these runs.
-pub(super) fn samples(metric: &Metric, runs: &[&Run]) -> u64 {
+pub(super) fn samples(metric: &Metric, runs: &[&SavedRun]) -> u64 {
     let of = |quantity: &&Quantity| {
         let name = quantity.series()?;
         let is_counted = !matches!(quantity, Quantity::Busy | Quantity::Run(_));
-        let total = |run: &&Run| run.series.get(&name).map_or(0, |series| series.total());
+        let total = |run: &&SavedRun| run.series.get(&name).map_or(0, |series| series.total());
         is_counted.then(|| runs.iter().map(total).fold(0u64, u64::saturating_add))
     };
     metric.quantities().iter().filter_map(of).min().unwrap_or(u64::MAX)
@@ -47,7 +47,7 @@ pub(super) fn least_samples(metric: &Metric) -> u64 {
 }
 
 /// The value in each run, of those that have one.
-pub(super) fn values(metric: &Metric, runs: &[&Run]) -> Vec<Option<f64>> {
+pub(super) fn values(metric: &Metric, runs: &[&SavedRun]) -> Vec<Option<f64>> {
     runs.iter().map(|run| Grid::new(metric, &[run])?.value(&Weights::once(&[run.cells.into()]))).collect()
 }
 
@@ -55,7 +55,12 @@ pub(super) fn values(metric: &Metric, runs: &[&Run]) -> Vec<Option<f64>> {
 ///
 /// # Errors
 /// Why nothing can be said.
-pub(super) fn bootstrap(metric: &Metric, runs: &[&Run], options: &Options, side: &str) -> Result<Estimate, String> {
+pub(super) fn bootstrap(
+    metric: &Metric,
+    runs: &[&SavedRun],
+    options: &CompareOptions,
+    side: &str,
+) -> Result<Estimate, String> {
     let grid = Grid::new(metric, runs).ok_or("a series is missing")?;
     let cells: Vec<usize> = runs.iter().map(|run| run.cells.into()).collect();
     let all = Weights::once(&cells);

@@ -1,24 +1,24 @@
 //! Summaries of recordings: all that a comparison needs of them.
 
 use super::error::SummaryError;
-use super::series::Series;
+use super::series::CellSeries;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Some runs, as a file holds them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct SavedRuns {
     /// `rtrace.baseline`.
     pub schema: String,
     /// Version of the layout.
     pub version: u32,
     /// Recordings of the same thing.
-    pub runs: Vec<Run>,
+    pub runs: Vec<SavedRun>,
 }
 
 /// A recording.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct SavedRun {
     /// Path of the file as it was named.
     pub file: String,
     /// SHA-256 of the file.
@@ -52,7 +52,7 @@ pub struct Run {
     /// Number of cells of the window.
     pub cells: u16,
     /// Series by name, as [`crate::assertion::Quantity::series`] has it.
-    pub series: BTreeMap<String, Series>,
+    pub series: BTreeMap<String, CellSeries>,
     /// Series that were asked for and are not there: why.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub missing: BTreeMap<String, String>,
@@ -61,7 +61,7 @@ pub struct Run {
 /// Cells of a window: blocks of them are resampled.
 pub(super) const MOST_CELLS: u16 = 1024;
 
-impl Summary {
+impl SavedRuns {
     /// The name of the layout.
     pub const SCHEMA: &str = "rtrace.baseline";
     /// The version of the layout.
@@ -72,13 +72,13 @@ impl Summary {
     pub const RUNS: usize = 5;
 
     /// Of some runs.
-    pub fn new(runs: Vec<Run>) -> Self {
-        Summary { schema: Summary::SCHEMA.to_owned(), version: Summary::VERSION, runs }
+    pub fn new(runs: Vec<SavedRun>) -> Self {
+        SavedRuns { schema: SavedRuns::SCHEMA.to_owned(), version: SavedRuns::VERSION, runs }
     }
 
     /// The same, smaller: of five runs or more the cells are not needed, because those are compared as wholes.
     pub fn compact(mut self) -> Self {
-        if self.runs.len() >= Summary::RUNS {
+        if self.runs.len() >= SavedRuns::RUNS {
             for run in &mut self.runs {
                 run.cells = 1;
                 run.series.values_mut().for_each(|series| *series = series.whole());
@@ -92,7 +92,7 @@ impl Summary {
     /// # Errors
     /// [`SummaryError`]: numbers that do not fit together.
     pub fn check(&self) -> Result<(), SummaryError> {
-        if self.schema != Summary::SCHEMA || self.version != Summary::VERSION {
+        if self.schema != SavedRuns::SCHEMA || self.version != SavedRuns::VERSION {
             return Err(SummaryError::Schema(self.schema.clone(), self.version));
         }
         if self.runs.is_empty() {
@@ -113,7 +113,7 @@ impl Summary {
     }
 }
 
-impl Run {
+impl SavedRun {
     /// True if events are missing, or may be.
     pub fn has_losses(&self) -> bool {
         self.lost > 0 || self.gaps > 0 || self.dropped > 0 || self.damaged > 0

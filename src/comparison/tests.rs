@@ -1,6 +1,8 @@
 //! Comparisons of summaries whose truth is known.
 
-use super::{Options, Run, Series, SplitMix64, Summary, Verdict, Weights, block_length, compare};
+use super::{
+    CellSeries, ChangeVerdict, CompareOptions, SavedRun, SavedRuns, SplitMix64, Weights, block_length, compare,
+};
 use crate::analysis::{CellPlan, Cells};
 use crate::assertion::Metric;
 
@@ -19,7 +21,7 @@ fn noise(count: usize, memory: f64, rng: &mut SplitMix64) -> Vec<f64> {
 }
 
 /// A run of one second with 200 durations in each of 64 cells: around 100 us, times `factor`, and with a tail.
-fn run(seed: u64, factor: f64) -> Run {
+fn run(seed: u64, factor: f64) -> SavedRun {
     let mut rng = SplitMix64::new(seed);
     let plan = CellPlan::new(0, SECOND - 1, 64);
     let (mut waits, mut counts) = (Cells::new(plan), Cells::new(plan));
@@ -32,17 +34,17 @@ fn run(seed: u64, factor: f64) -> Run {
             counts.count(at);
         }
     }
-    let mut run = Run {
+    let mut run = SavedRun {
         file: format!("run {seed}"),
         clock: "local".into(),
         cpus: 2,
         duration: SECOND,
         cells: 64,
-        ..Run::default()
+        ..SavedRun::default()
     };
     run.enabled = Some(vec!["sched:sched_switch".into()]);
-    run.series.insert("wait()".into(), Series::new(&waits, 0));
-    run.series.insert("count(sched:sched_switch)".into(), Series::new(&counts, 0));
+    run.series.insert("wait()".into(), CellSeries::new(&waits, 0));
+    run.series.insert("count(sched:sched_switch)".into(), CellSeries::new(&counts, 0));
     run
 }
 
@@ -50,8 +52,8 @@ fn metrics(texts: &[&str]) -> Vec<(Metric, bool)> {
     texts.iter().map(|text| (Metric::parse(text).unwrap(), false)).collect()
 }
 
-fn verdicts(base: Vec<Run>, new: Vec<Run>, texts: &[&str], options: Options) -> Vec<Verdict> {
-    let found = compare(&Summary::new(base), &Summary::new(new), &metrics(texts), &options);
+fn verdicts(base: Vec<SavedRun>, new: Vec<SavedRun>, texts: &[&str], options: CompareOptions) -> Vec<ChangeVerdict> {
+    let found = compare(&SavedRuns::new(base), &SavedRuns::new(new), &metrics(texts), &options);
     found.metrics.iter().map(|one| one.verdict).collect()
 }
 
@@ -99,7 +101,7 @@ fn errors_are_those_of_many_runs() {
     let logs: Vec<f64> =
         (0..60).map(|seed| super::side::values(&metrics[0].0, &[&run(seed, 1.0)])[0].unwrap().ln()).collect();
     let actual = super::side::variance(&logs).sqrt();
-    let options = Options { resamples: 300, ..Options::default() };
+    let options = CompareOptions { resamples: 300, ..CompareOptions::default() };
     let errors =
         (0..20).map(|seed| super::side::bootstrap(&metrics[0].0, &[&run(seed, 1.0)], &options, "base").unwrap().error);
     let mean = errors.sum::<f64>() / 20.0;
@@ -108,49 +110,54 @@ fn errors_are_those_of_many_runs() {
 
 #[test]
 fn changes_are_found_and_no_others() {
-    let options = Options { resamples: 200, run_spread: Some(0.0), ..Options::default() };
+    let options = CompareOptions { resamples: 200, run_spread: Some(0.0), ..CompareOptions::default() };
     let all = ["mean(wait())", "p99(wait())", "rate(sched:sched_switch)"];
     let (mut alarms, mut found) = (0, 0);
     for pair in 0..12 {
         let (base, new) = (run(2 * pair, 1.0), run(2 * pair + 1, 1.0));
         let same = verdicts(vec![base.clone()], vec![new], &all, options);
-        alarms += usize::from(same.iter().any(|one| matches!(one, Verdict::Better | Verdict::Worse)));
-        assert_eq!(same[2], Verdict::Same, "events come at equal times");
+        alarms += usize::from(same.iter().any(|one| matches!(one, ChangeVerdict::Better | ChangeVerdict::Worse)));
+        assert_eq!(same[2], ChangeVerdict::Same, "events come at equal times");
         let worse = verdicts(vec![base], vec![run(2 * pair + 1, 1.1)], &["p99(wait())"], options);
-        found += usize::from(worse[0] == Verdict::Worse);
+        found += usize::from(worse[0] == ChangeVerdict::Worse);
     }
     assert!(alarms == 0 && found >= 11, "{alarms} alarms, {found} of 12 found");
     let runs = |from: u64, factor| (from..from + 5).map(|seed| run(seed, factor)).collect::<Vec<_>>();
     let of_runs = |factor| verdicts(runs(0, 1.0), runs(50, factor), &["mean(wait())"], options)[0];
-    assert_eq!((of_runs(1.0), of_runs(1.12), of_runs(0.85)), (Verdict::Same, Verdict::Worse, Verdict::Better));
-    let paired = Options { paired: true, ..options };
+    assert_eq!(
+        (of_runs(1.0), of_runs(1.12), of_runs(0.85)),
+        (ChangeVerdict::Same, ChangeVerdict::Worse, ChangeVerdict::Better)
+    );
+    let paired = CompareOptions { paired: true, ..options };
     let pairs = |factor| verdicts(runs(0, 1.0), runs(50, factor), &["mean(wait())"], paired)[0];
-    assert_eq!((pairs(1.0), pairs(1.12)), (Verdict::Same, Verdict::Worse));
+    assert_eq!((pairs(1.0), pairs(1.12)), (ChangeVerdict::Same, ChangeVerdict::Worse));
     // One run says nothing of others, or as much as it is told.
-    for (run_spread, expected) in
-        [(None, Verdict::Inconclusive), (Some(0.0), Verdict::Worse), (Some(0.2), Verdict::Inconclusive)]
-    {
-        let options = Options { run_spread, ..options };
+    for (run_spread, expected) in [
+        (None, ChangeVerdict::Inconclusive),
+        (Some(0.0), ChangeVerdict::Worse),
+        (Some(0.2), ChangeVerdict::Inconclusive),
+    ] {
+        let options = CompareOptions { run_spread, ..options };
         let one = verdicts(vec![run(0, 1.0)], vec![run(1, 1.2)], &["mean(wait())"], options);
         assert_eq!(one, [expected], "{run_spread:?}");
     }
     // One run against the spread of five, saved as wholes.
-    let whole = Summary::new(runs(0, 1.0)).compact();
+    let whole = SavedRuns::new(runs(0, 1.0)).compact();
     assert!(whole.check().is_ok());
-    let one = compare(&whole, &Summary::new(vec![run(60, 1.3)]), &metrics(&["p50(wait())"]), &options);
-    assert_eq!(one.metrics[0].verdict, Verdict::Worse, "{:?}", one.metrics[0]);
+    let one = compare(&whole, &SavedRuns::new(vec![run(60, 1.3)]), &metrics(&["p50(wait())"]), &options);
+    assert_eq!(one.metrics[0].verdict, ChangeVerdict::Worse, "{:?}", one.metrics[0]);
 }
 
 #[test]
 fn nothing_is_the_same_by_default() {
-    let options = Options { resamples: 200, run_spread: Some(0.0), ..Options::default() };
+    let options = CompareOptions { resamples: 200, run_spread: Some(0.0), ..CompareOptions::default() };
     let all = ["mean(wait())", "rate(sched:sched_switch)"];
-    let with = |change: &dyn Fn(&mut Run)| {
+    let with = |change: &dyn Fn(&mut SavedRun)| {
         let mut new = run(1, 1.0);
         change(&mut new);
         verdicts(vec![run(0, 1.0)], vec![new], &all, options)
     };
-    use Verdict::{Inconclusive, Same, Worse};
+    use ChangeVerdict::{Inconclusive, Same, Worse};
     assert_eq!(with(&|_| ()), [Same, Same]);
     assert_eq!(with(&|run| run.clock = "mono".into()), [Inconclusive; 2]);
     assert_eq!(with(&|run| run.in_ticks = true), [Inconclusive; 2]);
@@ -162,16 +169,16 @@ fn nothing_is_the_same_by_default() {
     assert_eq!(with(&|run| run.dropped = 1200), [Inconclusive, Inconclusive]);
     assert_eq!(with(&|run| run.series.get_mut("wait()").unwrap().missing = 200), [Inconclusive, Same]);
     assert_eq!(with(&|run| drop(run.series.remove("wait()"))), [Inconclusive, Same]);
-    let half = |run: &mut Run| run.duration /= 2;
+    let half = |run: &mut SavedRun| run.duration /= 2;
     assert_eq!(with(&half)[1], Worse, "twice the rate");
     assert_eq!(verdicts(vec![run(0, 1.0)], vec![run(1, 1.0)], &["duration"], options), [Inconclusive]);
 }
 
 #[test]
 fn summaries_that_anybody_may_have_written() {
-    let good = Summary::new(vec![run(0, 1.0)]);
+    let good = SavedRuns::new(vec![run(0, 1.0)]);
     assert!(good.check().is_ok());
-    let bad = |change: &dyn Fn(&mut Summary)| {
+    let bad = |change: &dyn Fn(&mut SavedRuns)| {
         let mut summary = good.clone();
         change(&mut summary);
         summary.check().unwrap_err().to_string()
@@ -181,7 +188,7 @@ fn summaries_that_anybody_may_have_written() {
     assert!(bad(&|summary| summary.runs[0].cells = 0).contains("cells"));
     assert!(bad(&|summary| summary.runs[0].cells = 63).contains("each cell"));
     let series =
-        |change: &dyn Fn(&mut Series)| bad(&|summary| change(summary.runs[0].series.get_mut("wait()").unwrap()));
+        |change: &dyn Fn(&mut CellSeries)| bad(&|summary| change(summary.runs[0].series.get_mut("wait()").unwrap()));
     assert!(series(&|series| series.bins[0].push(1)).contains("as many durations"));
     assert!(series(&|series| series.bins[0].push(i64::MIN)).contains("more bins"));
     assert!(series(&|series| drop(series.bins.pop())).contains("bins for each"));

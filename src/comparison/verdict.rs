@@ -6,7 +6,7 @@ use serde::Serialize;
 /// The outcome for a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum ChangeVerdict {
     /// It is better by the least effect or more, and not by chance.
     Better,
     /// It is worse by the least effect or more, and not by chance.
@@ -23,7 +23,7 @@ pub struct Compared {
     /// The metric.
     pub metric: String,
     /// Its outcome.
-    pub verdict: Verdict,
+    pub verdict: ChangeVerdict,
     /// True if more of it is better.
     pub more_is_better: bool,
     /// Its values, in nanoseconds, per second, or as a number.

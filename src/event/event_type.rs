@@ -3,10 +3,10 @@
 use super::Consumed;
 use super::handlers::Handler;
 use super::raw::RawField;
-use super::{DecodeOptions, Record, State, raw};
+use super::{DecodeOptions, PrintState, Record, raw};
 use crate::abi::Abi;
 use crate::format::EventFormat;
-use crate::print_fmt::{Context, PrintFmtError, Program, compile};
+use crate::print_fmt::{Context, PrintFmtError, PrintProgram, compile};
 use crate::symbols::Symbols;
 use crate::text::literal::Literal;
 
@@ -16,7 +16,7 @@ pub struct EventType {
     pub format: EventFormat,
     /// ` name: ` and blanks up to 20 columns of name.
     pub(crate) name_column: Literal,
-    pub(super) program: Result<Program, PrintFmtError>,
+    pub(super) program: Result<PrintProgram, PrintFmtError>,
     pub(super) handler: Handler,
     fields: Box<[RawField]>,
     /// True if records of the same bytes have the same text.
@@ -69,7 +69,7 @@ impl EventType {
         cx: &Context<'_>,
         record: &Record<'_>,
         next: Option<&Record<'_>>,
-        state: &mut State,
+        state: &mut PrintState,
         out: &mut Vec<u8>,
     ) -> Consumed {
         match &self.handler {
@@ -87,7 +87,7 @@ impl EventType {
     }
 
     #[inline]
-    fn program_text(&self, cx: &Context<'_>, state: &mut State, out: &mut Vec<u8>) {
+    fn program_text(&self, cx: &Context<'_>, state: &mut PrintState, out: &mut Vec<u8>) {
         match &self.program {
             Ok(program) => program.render(cx, out),
             Err(_) => {

@@ -1,7 +1,7 @@
 //! Event types: id to format, program and handler; typed fields; the record every stage passes on.
 //!
 //! [`EventTypes`] is built once from a file's formats and does not change afterwards. What does change while events are
-//! printed in order lies in [`State`]. [`TypedEvent`] is for readers that want values instead of texts.
+//! printed in order lies in [`PrintState`]. [`TypedEvent`] is for readers that want values instead of texts.
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
@@ -31,8 +31,8 @@ pub(crate) use handlers::{Num, UserStack};
 pub use options::{DecodeOptions, FunctionOptions, GraphOptions};
 pub(crate) use recent::{FrontKey, Recent};
 pub use record::Record;
-pub(crate) use repeats::Found;
-pub use state::{NameFix, State};
+pub(crate) use repeats::RepeatLookup;
+pub use state::{NameFix, PrintState};
 pub use typed::{FieldKind, FieldPlace, TypedEvent, TypedField};
 pub use types::{EventTypes, described_ids};
 pub use value::{Number, Numbers, Value};

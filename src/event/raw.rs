@@ -2,7 +2,7 @@
 
 use crate::abi::Abi;
 use crate::format::{EventFormat, Field, Shape};
-use crate::print_fmt::{Context, Program};
+use crate::print_fmt::{Context, PrintProgram};
 use crate::text::nul::until_nul;
 use crate::text::num;
 
@@ -45,7 +45,7 @@ fn field(field: &Field, _abi: Abi) -> RawField {
     RawField { label, offset: field.offset, size: field.size, kind }
 }
 
-pub(super) fn write(fields: &[RawField], program: Option<&Program>, cx: &Context<'_>, out: &mut Vec<u8>) {
+pub(super) fn write(fields: &[RawField], program: Option<&PrintProgram>, cx: &Context<'_>, out: &mut Vec<u8>) {
     let mut next = 0;
     for field in fields {
         out.extend_from_slice(&field.label);

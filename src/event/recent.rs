@@ -201,7 +201,7 @@ impl Recent {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Found;
+    use super::super::RepeatLookup;
     use super::*;
 
     #[test]
@@ -232,8 +232,8 @@ mod tests {
         assert!(recent.milli(5_002_000).is_none() && recent.milli(5_000_999).is_none());
         assert!(recent.clone().put_task(1, 0, 0, &mut out).is_none());
         let switch = [1; 24];
-        assert!(matches!(recent.repeats.find(1, &switch), Found::Passed), "the first of all");
-        let Found::New(at) = recent.repeats.find(1, &switch) else { panic!("it is not known yet") };
+        assert!(matches!(recent.repeats.find(1, &switch), RepeatLookup::Passed), "the first of all");
+        let RepeatLookup::New(at) = recent.repeats.find(1, &switch) else { panic!("it is not known yet") };
         recent.repeats.keep(at, &switch, b"one ==> two\n");
         recent.keep_task(3, 0, 0, b"three?", 5);
         assert_eq!(recent.put_task(3, 0, 0, &mut out), Some(5));
@@ -243,9 +243,9 @@ mod tests {
         assert!(recent.put_task(1, 0, 0, &mut out).is_some() && recent.front(key(1, 2, 3)).is_some());
         recent.forget_task(1);
         assert!(recent.put_task(1, 0, 0, &mut out).is_none() && recent.front(key(1, 2, 3)).is_none());
-        assert!(matches!(recent.repeats.find(1, &switch), Found::Text(_, 12)));
+        assert!(matches!(recent.repeats.find(1, &switch), RepeatLookup::Text(_, 12)));
         recent.forget_names();
         // It teaches names, and is to do so again when all have changed.
-        assert!(matches!(recent.repeats.find(1, &switch), Found::New(_)));
+        assert!(matches!(recent.repeats.find(1, &switch), RepeatLookup::New(_)));
     }
 }

@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Default)]
 pub(crate) struct Repeats {
     /// [`SLOTS`] of them, or none yet.
-    slots: Vec<Slot>,
+    slots: Vec<RepeatSlot>,
     /// By event id, hit credit. While negative, that many lookups are skipped.
     credit: Vec<i8>,
     /// Slots of other epochs are empty.
@@ -27,7 +27,7 @@ const RECORD: usize = 64;
 /// The part that is compared lies in one cache line.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Slot {
+struct RepeatSlot {
     words: [u64; RECORD / 8],
     /// 0: the slot is empty.
     record_len: u8,
@@ -37,7 +37,7 @@ struct Slot {
 }
 
 /// The result of a lookup.
-pub(crate) enum Found<'a> {
+pub(crate) enum RepeatLookup<'a> {
     /// Its text, in two pieces, and how many bytes of both count.
     Text(&'a [[u8; HALF]; 2], usize),
     /// Nothing, but it is worth keeping: there.
@@ -73,7 +73,7 @@ fn slot_of(words: &[u64]) -> usize {
     (sum ^ sum >> 32) as usize % SLOTS
 }
 
-impl Slot {
+impl RepeatSlot {
     fn begin_with<const WORDS: usize>(&mut self, words: Option<[u64; WORDS]>) {
         for (place, word) in self.words.iter_mut().zip(words.into_iter().flatten()) {
             *place = word;
@@ -92,14 +92,14 @@ impl Repeats {
 
     /// Looks up the record `data` of the event `id`.
     #[inline(always)]
-    pub(crate) fn find(&mut self, id: u16, data: &[u8]) -> Found<'_> {
+    pub(crate) fn find(&mut self, id: u16, data: &[u8]) -> RepeatLookup<'_> {
         let Some(credit) = self.credit.get_mut(usize::from(id)) else {
             self.begin(id);
-            return Found::Passed;
+            return RepeatLookup::Passed;
         };
         if *credit < 0 {
             *credit = credit.saturating_add(1);
-            return Found::Passed;
+            return RepeatLookup::Passed;
         }
         let (at, known) = match data.len() {
             32..=RECORD => self.look::<32, 8>(data),
@@ -107,18 +107,18 @@ impl Repeats {
             8..16 => self.look::<8, 2>(data),
             _ => {
                 *credit = i8::MIN;
-                return Found::Passed;
+                return RepeatLookup::Passed;
             }
         };
-        let Some(credit) = self.credit.get_mut(usize::from(id)) else { return Found::Passed };
+        let Some(credit) = self.credit.get_mut(usize::from(id)) else { return RepeatLookup::Passed };
         match self.slots.get(at) {
             Some(slot) if known => {
                 *credit = credit.saturating_add(1);
-                Found::Text(&slot.text, slot.text_len.into())
+                RepeatLookup::Text(&slot.text, slot.text_len.into())
             }
             _ => {
                 *credit = if *credit > 0 { credit.saturating_sub(1) } else { i8::MIN };
-                Found::New(at)
+                RepeatLookup::New(at)
             }
         }
     }
@@ -138,7 +138,7 @@ impl Repeats {
     #[cold]
     fn begin(&mut self, id: u16) {
         self.credit.resize(usize::from(id).saturating_add(1), i8::MAX / 2);
-        let empty = Slot { words: [0; RECORD / 8], record_len: 0, text_len: 0, epoch: 0, text: [[0; HALF]; 2] };
+        let empty = RepeatSlot { words: [0; RECORD / 8], record_len: 0, text_len: 0, epoch: 0, text: [[0; HALF]; 2] };
         self.slots.resize(SLOTS, empty);
     }
 
@@ -171,14 +171,14 @@ mod tests {
 
     fn text(repeats: &mut Repeats, id: u16, data: &[u8]) -> Option<Vec<u8>> {
         match repeats.find(id, data) {
-            Found::Text(text, len) => Some(text.as_flattened()[..len].to_vec()),
+            RepeatLookup::Text(text, len) => Some(text.as_flattened()[..len].to_vec()),
             _ => None,
         }
     }
 
     fn keep(repeats: &mut Repeats, id: u16, data: &[u8], text: &[u8]) {
         match repeats.find(id, data) {
-            Found::New(at) => repeats.keep(at, data, text),
+            RepeatLookup::New(at) => repeats.keep(at, data, text),
             _ => panic!("nothing to keep"),
         }
     }
@@ -187,7 +187,7 @@ mod tests {
     fn the_same_bytes_are_found_whatever_their_number() {
         let bytes: Vec<u8> = (1..=70).collect();
         let mut repeats = Repeats::default();
-        assert!(matches!(repeats.find(3, &bytes), Found::Passed), "the first of all");
+        assert!(matches!(repeats.find(3, &bytes), RepeatLookup::Passed), "the first of all");
         for len in 8..=64 {
             let data = &bytes[..len];
             keep(&mut repeats, 3, data, &vec![b'x'; 2 * len]);
@@ -201,7 +201,7 @@ mod tests {
         }
         for len in [0, 7, 65, 70] {
             repeats.credit[3] = 1;
-            assert!(matches!(repeats.find(3, &bytes[..len]), Found::Passed), "{len}");
+            assert!(matches!(repeats.find(3, &bytes[..len]), RepeatLookup::Passed), "{len}");
         }
     }
 
@@ -226,18 +226,18 @@ mod tests {
         let mut looked = 0;
         for n in 0..100_000u64 {
             match repeats.find(0, &n.to_ne_bytes()) {
-                Found::New(at) => {
+                RepeatLookup::New(at) => {
                     repeats.keep(at, &n.to_ne_bytes(), b"x\n");
                     looked += 1;
                 }
-                Found::Text(..) => panic!("{n} was never there"),
-                Found::Passed => {}
+                RepeatLookup::Text(..) => panic!("{n} was never there"),
+                RepeatLookup::Passed => {}
             }
         }
         assert!((100_000 / 200..100_000 / 100).contains(&looked), "{looked}");
         // and are taken up again once they do
         for _ in 0..400 {
-            if let Found::New(at) = repeats.find(0, &[7; 8]) {
+            if let RepeatLookup::New(at) = repeats.find(0, &[7; 8]) {
                 repeats.keep(at, &[7; 8], b"seven\n");
             }
         }

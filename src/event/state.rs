@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// State carried from one event to the next while a trace is printed.
 ///
-/// Segments of a trace can be printed ahead of their turn, each with a [`State::fork`]. A fork notes where it printed task
-/// names that an earlier segment may know otherwise. When the segment's turn comes, [`State::join`] finds the wrong ones.
+/// Segments of a trace can be printed ahead of their turn, each with a [`PrintState::fork`]. A fork notes where it printed task
+/// names that an earlier segment may know otherwise. When the segment's turn comes, [`PrintState::join`] finds the wrong ones.
 #[derive(Clone, Debug, Default)]
-pub struct State {
+pub struct PrintState {
     /// Task names: those of the file and those learnt from sched events.
     comms: Comms,
     /// Caches of rendered text.
@@ -62,19 +62,19 @@ impl NameFix {
 /// No kernel has more CPUs, and an absurd CPU number must not fill the memory.
 const MAX_CPUS: usize = 1 << 16;
 
-impl State {
+impl PrintState {
     /// The state before the first event of a file with these task names.
     pub fn new(comms: Comms) -> Self {
-        State { comms, ..State::default() }
+        PrintState { comms, ..PrintState::default() }
     }
 
     /// A state to print a later segment with, while earlier segments are still being printed. The segment's output must
     /// begin at offset 0. The caches of `used`, the state of an earlier segment, are used again.
-    pub fn fork(&self, used: Option<State>) -> Self {
+    pub fn fork(&self, used: Option<PrintState>) -> Self {
         // Names never change once known, and every record cached in `used` lies before this segment: what it taught is
         // known when this segment is joined.
         let recent = used.map(|used| used.recent.without_provisional()).unwrap_or_default();
-        State { comms: self.comms.fork(), recent, forked: true, ..State::default() }
+        PrintState { comms: self.comms.fork(), recent, forked: true, ..PrintState::default() }
     }
 
     /// True if this fork printed events that depend on earlier ones by more than task names. Such segments must be
@@ -85,7 +85,7 @@ impl State {
 
     /// Takes over what the fork `done` learnt and counted, after all earlier segments were joined. Returns the names in
     /// its output that are wrong, in order.
-    pub fn join(&mut self, done: &State) -> Vec<NameFix> {
+    pub fn join(&mut self, done: &PrintState) -> Vec<NameFix> {
         let mut wrong: BTreeMap<i32, &[u8]> = BTreeMap::new();
         for pid in &done.nameless {
             wrong.extend(self.comms.get(Pid(*pid)).map(|name| (*pid, name)));
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn functions_indent_below_their_callers() {
-        let mut s = State::default();
+        let mut s = PrintState::default();
         assert_eq!(s.function_depth(0, b"sys_read", b"vfs_read"), 0);
         assert_eq!(s.function_depth(0, b"vfs_read", b"rw_verify_area"), 1);
         assert_eq!(s.function_depth(0, b"vfs_read", b"fsnotify"), 1);

@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// One column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Column {
+pub enum CsvColumn {
     /// `ts`: the time stamp, in nanoseconds or ticks.
     Timestamp,
     /// `cpu`.
@@ -45,20 +45,20 @@ pub enum Column {
     Field(String),
 }
 
-impl Column {
+impl CsvColumn {
     /// The columns that are not fields, in their usual order.
-    pub const FIXED: [(&'static str, Column); 11] = [
-        ("ts", Column::Timestamp),
-        ("cpu", Column::Cpu),
-        ("pid", Column::Pid),
-        ("comm", Column::Comm),
-        ("event", Column::Event),
-        ("system", Column::System),
-        ("name", Column::Name),
-        ("source", Column::Source),
-        ("buffer", Column::Buffer),
-        ("lost", Column::Lost),
-        ("fields", Column::Fields),
+    pub const FIXED: [(&'static str, CsvColumn); 11] = [
+        ("ts", CsvColumn::Timestamp),
+        ("cpu", CsvColumn::Cpu),
+        ("pid", CsvColumn::Pid),
+        ("comm", CsvColumn::Comm),
+        ("event", CsvColumn::Event),
+        ("system", CsvColumn::System),
+        ("name", CsvColumn::Name),
+        ("source", CsvColumn::Source),
+        ("buffer", CsvColumn::Buffer),
+        ("lost", CsvColumn::Lost),
+        ("fields", CsvColumn::Fields),
     ];
 
     /// The names of fields that are called as fixed columns are, in the same order.
@@ -66,21 +66,21 @@ impl Column {
         [".ts", ".cpu", ".pid", ".comm", ".event", ".system", ".name", ".source", ".buffer", ".lost", ".fields"];
 
     /// The column of that name. An event's field of the name of a fixed column is written with a leading dot.
-    pub fn named(name: &str) -> Column {
-        match Column::FIXED.iter().find(|(fixed, _)| *fixed == name) {
+    pub fn named(name: &str) -> CsvColumn {
+        match CsvColumn::FIXED.iter().find(|(fixed, _)| *fixed == name) {
             Some((_, column)) => column.clone(),
-            None => Column::Field(name.strip_prefix('.').unwrap_or(name).to_owned()),
+            None => CsvColumn::Field(name.strip_prefix('.').unwrap_or(name).to_owned()),
         }
     }
 
     fn title(&self) -> &str {
         match self {
             // As `--fields` takes it.
-            Column::Field(name) => match Column::FIXED.iter().position(|(fixed, _)| fixed == name) {
-                Some(at) => Column::DOTTED[at],
+            CsvColumn::Field(name) => match CsvColumn::FIXED.iter().position(|(fixed, _)| fixed == name) {
+                Some(at) => CsvColumn::DOTTED[at],
                 None => name,
             },
-            other => Column::FIXED.iter().find(|(_, column)| column == other).map_or("", |(name, _)| *name),
+            other => CsvColumn::FIXED.iter().find(|(_, column)| column == other).map_or("", |(name, _)| *name),
         }
     }
 }
@@ -102,7 +102,7 @@ pub struct CsvBuffer<'t> {
 /// Writes a line per event, none of which depends on another: records may be dealt out to clones.
 #[derive(Clone)]
 pub struct Csv<'t> {
-    columns: Arc<[Column]>,
+    columns: Arc<[CsvColumn]>,
     buffers: Arc<[Buffer<'t>]>,
     /// A cell before it is quoted.
     cell: Vec<u8>,
@@ -110,11 +110,11 @@ pub struct Csv<'t> {
 
 struct Buffer<'t> {
     what: CsvBuffer<'t>,
-    types: Vec<Option<Type>>,
+    types: Vec<Option<CsvType>>,
     pool: Literals,
 }
 
-struct Type {
+struct CsvType {
     event: TypedEvent,
     pid: Option<TypedField>,
     /// Per column: the field.
@@ -160,7 +160,7 @@ impl<'t> Exporter for Csv<'t> {
 
 impl<'t> Csv<'t> {
     /// An exporter of these columns for records of these buffers: [`Record::buffer`] is an index into them.
-    pub fn new(columns: Vec<Column>, buffers: impl IntoIterator<Item = CsvBuffer<'t>>) -> Self {
+    pub fn new(columns: Vec<CsvColumn>, buffers: impl IntoIterator<Item = CsvBuffer<'t>>) -> Self {
         let buffers = buffers.into_iter().map(|what| Buffer::new(what, &columns)).collect();
         Csv { columns: columns.into(), buffers, cell: Vec::new() }
     }
@@ -196,23 +196,23 @@ impl<'t> Csv<'t> {
                 out.push(b',');
             }
             match column {
-                Column::Timestamp => num::dec(out, record.timestamp.0),
-                Column::Cpu => num::dec(out, record.cpu.0.into()),
-                Column::Lost => match record.lost {
+                CsvColumn::Timestamp => num::dec(out, record.timestamp.0),
+                CsvColumn::Cpu => num::dec(out, record.cpu.0.into()),
+                CsvColumn::Lost => match record.lost {
                     Lost::None => {}
                     Lost::Count(count) => num::dec(out, count),
                     Lost::Unknown => out.push(b'?'),
                 },
-                Column::Source => quote(out, what.source.unwrap_or_default().as_bytes()),
-                Column::Buffer => quote(out, what.buffer.unwrap_or_default().as_bytes()),
+                CsvColumn::Source => quote(out, what.source.unwrap_or_default().as_bytes()),
+                CsvColumn::Buffer => quote(out, what.buffer.unwrap_or_default().as_bytes()),
                 _ => {
                     let Some(event) = event else { continue };
                     match column {
-                        Column::Event => {
+                        CsvColumn::Event => {
                             pool.put(event.title, out);
                             continue;
                         }
-                        Column::Fields if !event.keys.is_empty() => {
+                        CsvColumn::Fields if !event.keys.is_empty() => {
                             event.all_fields(pool, what.abi, record.data, out, cell);
                             continue;
                         }
@@ -229,14 +229,14 @@ impl<'t> Csv<'t> {
 }
 
 impl<'t> Buffer<'t> {
-    fn new(what: CsvBuffer<'t>, columns: &[Column]) -> Self {
-        let mut types: Vec<Option<Type>> = Vec::new();
+    fn new(what: CsvBuffer<'t>, columns: &[CsvColumn]) -> Self {
+        let mut types: Vec<Option<CsvType>> = Vec::new();
         let mut pool = Literals::default();
         for format in &what.formats {
             let event = TypedEvent::new(format);
             let all = || event.fields.iter().chain(event.common.iter());
-            let field = |column: &Column| match column {
-                Column::Field(name) => all().find(|f| f.name == *name).cloned(),
+            let field = |column: &CsvColumn| match column {
+                CsvColumn::Field(name) => all().find(|f| f.name == *name).cloned(),
                 _ => None,
             };
             let fields = columns.iter().map(field).collect();
@@ -258,13 +258,13 @@ impl<'t> Buffer<'t> {
                 pool.add(&text)
             };
             let keys = event.fields.iter().enumerate().map(key).collect();
-            types[id] = Some(Type { event, pid, fields, title, keys });
+            types[id] = Some(CsvType { event, pid, fields, title, keys });
         }
         Buffer { what, types, pool }
     }
 }
 
-impl Type {
+impl CsvType {
     /// Writes all of the event's own fields, of which there are some: a cell with quotes.
     fn all_fields(&self, pool: &Literals, abi: Abi, data: &[u8], out: &mut Vec<u8>, cell: &mut Vec<u8>) {
         out.push(b'"');
@@ -285,17 +285,17 @@ impl Type {
     }
 
     /// Writes the cell of a column that depends on the event's type.
-    fn cell(&self, index: usize, column: &Column, what: &CsvBuffer<'_>, data: &[u8], cell: &mut Vec<u8>) {
+    fn cell(&self, index: usize, column: &CsvColumn, what: &CsvBuffer<'_>, data: &[u8], cell: &mut Vec<u8>) {
         let pid = || match self.pid.as_ref()?.value(what.abi, data)? {
             Value::Signed(pid) => Some(Pid(pid as i32)),
             _ => None,
         };
         match column {
-            Column::Pid => pid().map_or((), |pid| num::signed(cell, pid.0.into())),
-            Column::Comm => text(cell, pid().and_then(|pid| what.comms.get(pid)).unwrap_or_default()),
-            Column::System => cell.extend_from_slice(self.event.system.as_bytes()),
-            Column::Name => cell.extend_from_slice(self.event.name.as_bytes()),
-            Column::Fields => cell.extend_from_slice(b"{}"), // of an event without any
+            CsvColumn::Pid => pid().map_or((), |pid| num::signed(cell, pid.0.into())),
+            CsvColumn::Comm => text(cell, pid().and_then(|pid| what.comms.get(pid)).unwrap_or_default()),
+            CsvColumn::System => cell.extend_from_slice(self.event.system.as_bytes()),
+            CsvColumn::Name => cell.extend_from_slice(self.event.name.as_bytes()),
+            CsvColumn::Fields => cell.extend_from_slice(b"{}"), // of an event without any
             _ => match self.fields.get(index).and_then(Option::as_ref).and_then(|f| f.value(what.abi, data)) {
                 None => {}
                 Some(Value::Text(bytes)) => text(cell, bytes),
@@ -364,11 +364,11 @@ mod tests {
 
     #[test]
     fn columns_by_name() {
-        assert_eq!(Column::named("ts"), Column::Timestamp);
-        assert_eq!(Column::named("prev_comm"), Column::Field("prev_comm".into()));
-        assert_eq!(Column::named(".name"), Column::Field("name".into()));
-        assert_eq!(Column::named(".name").title(), ".name");
-        for ((name, _), dotted) in Column::FIXED.iter().zip(Column::DOTTED) {
+        assert_eq!(CsvColumn::named("ts"), CsvColumn::Timestamp);
+        assert_eq!(CsvColumn::named("prev_comm"), CsvColumn::Field("prev_comm".into()));
+        assert_eq!(CsvColumn::named(".name"), CsvColumn::Field("name".into()));
+        assert_eq!(CsvColumn::named(".name").title(), ".name");
+        for ((name, _), dotted) in CsvColumn::FIXED.iter().zip(CsvColumn::DOTTED) {
             assert_eq!(format!(".{name}"), dotted);
         }
     }

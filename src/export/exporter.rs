@@ -1,7 +1,7 @@
 //! The interface of output formats.
 
 use crate::event::{Consumed, Record};
-use crate::merge::ahead::{Commit, Following, Tally};
+use crate::merge::ahead::{Commit, Following, UnorderedWork};
 use crate::symbols::Comms;
 
 /// An output format: events to bytes, text or binary. [`Query::export`](crate::recording::Query::export) drives it.
@@ -61,7 +61,7 @@ pub trait Exporter: Sync {
     fn set_comms(&self, _state: &mut Self::State, _comms: &Comms) {}
 
     /// Itself as work on records in any order, which is quickest, if nothing but their number and bytes matters.
-    fn unordered(&self) -> Option<&dyn Tally<State = Self::State>> {
+    fn unordered(&self) -> Option<&dyn UnorderedWork<State = Self::State>> {
         None
     }
 

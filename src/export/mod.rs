@@ -16,7 +16,7 @@ mod table;
 mod text;
 mod text_lines;
 
-pub use csv::{Column, Csv, CsvBuffer};
+pub use csv::{Csv, CsvBuffer, CsvColumn};
 pub use ctf::{Ctf, CtfBuffer, CtfFile, CtfLeftOut, CtfState};
 pub use exporter::Exporter;
 pub use flame::{Chrome, ChromeState, FlameBuffer, Folded, FoldedState, Speedscope, SpeedscopeState, Unfolded};
@@ -26,7 +26,7 @@ pub use json::{
 };
 pub use kernel::{Kernel, KernelState};
 pub use perfetto::{LeftOut, Perfetto, PerfettoBuffer, PerfettoFile, PerfettoState};
-pub use summary::{BufferCounts, Count, CpuTally, Summary, SummaryBuffer, Tally};
+pub use summary::{BufferCounts, Count, CpuTally, EventSummary, EventTally, SummaryBuffer};
 pub use syscalls::{
     Dialect, JsonSyscalls, JsonSyscallsState, SyscallDecoder, SyscallLines, SyscallLinesState, SyscallNames,
 };

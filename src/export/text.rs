@@ -5,7 +5,7 @@
 //! ```
 
 use super::columns;
-use crate::event::{Consumed, EventTypes, Found, FrontKey, Lost, NameFix, Record, RecordHead, State};
+use crate::event::{Consumed, EventTypes, FrontKey, Lost, NameFix, PrintState, Record, RecordHead, RepeatLookup};
 use crate::print_fmt::Context;
 use crate::symbols::Symbols;
 use crate::sys::Tail;
@@ -69,7 +69,7 @@ impl<'a> Text<'a> {
         &self,
         record: &Record<'_>,
         next: impl FnOnce() -> Option<Record<'n>>,
-        state: &mut State,
+        state: &mut PrintState,
         out: &mut Vec<u8>,
     ) -> Consumed {
         let abi = self.types.abi();
@@ -89,13 +89,13 @@ impl<'a> Text<'a> {
         let mut new = None;
         if event.repeats && !self.options.raw {
             match state.recent.repeats.find(head.id, record.data) {
-                Found::Text([first, rest], len) => {
+                RepeatLookup::Text([first, rest], len) => {
                     let tail = Tail::new(out).piece(first, len);
                     if len > first.len() { tail.piece(rest, len - first.len()) } else { tail }.done();
                     return Consumed::One;
                 }
-                Found::New(at) => new = Some(at),
-                Found::Passed => {}
+                RepeatLookup::New(at) => new = Some(at),
+                RepeatLookup::Passed => {}
             }
         }
         event.name_column.put(out);
@@ -123,7 +123,7 @@ impl<'a> Text<'a> {
     }
 
     /// The columns in front of the event's name, for what is written instead of the event.
-    pub(super) fn front(&self, record: &Record<'_>, state: &mut State, out: &mut Vec<u8>) {
+    pub(super) fn front(&self, record: &Record<'_>, state: &mut PrintState, out: &mut Vec<u8>) {
         self.any_front(record, &self.types.common().head(self.types.abi(), record.data), state, out);
     }
 
@@ -144,7 +144,7 @@ impl<'a> Text<'a> {
         record: &Record<'_>,
         head: &RecordHead,
         key: FrontKey,
-        state: &mut State,
+        state: &mut PrintState,
         out: &'o mut Vec<u8>,
     ) -> &'o mut Vec<u8> {
         let mut tail = Tail::new(out);
@@ -173,7 +173,7 @@ impl<'a> Text<'a> {
     }
 
     /// The columns in front of the event's name, whatever they are to be.
-    fn any_front(&self, record: &Record<'_>, head: &RecordHead, state: &mut State, out: &mut Vec<u8>) {
+    fn any_front(&self, record: &Record<'_>, head: &RecordHead, state: &mut PrintState, out: &mut Vec<u8>) {
         if record.lost != Lost::None {
             self.lost(record, out);
         } else {
@@ -184,7 +184,13 @@ impl<'a> Text<'a> {
     }
 
     /// Appends who, where and in which context; returns whether the task's name is final.
-    fn task_and_flags(&self, record: &Record<'_>, head: &RecordHead, state: &mut State, out: &mut Vec<u8>) -> bool {
+    fn task_and_flags(
+        &self,
+        record: &Record<'_>,
+        head: &RecordHead,
+        state: &mut PrintState,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let start = out.len();
         let provisional = match state.recent.put_task(head.pid.0, record.cpu.0, self.layout(), out) {
             Some(provisional) => provisional,
@@ -211,7 +217,7 @@ impl<'a> Text<'a> {
     /// Appends task and CPU, which many events have in common. Returns how many bytes of that are a name that is not
     /// final.
     #[cold]
-    fn task(&self, record: &Record<'_>, pid: Pid, state: &mut State, out: &mut Vec<u8>) -> usize {
+    fn task(&self, record: &Record<'_>, pid: Pid, state: &mut PrintState, out: &mut Vec<u8>) -> usize {
         let column = out.len();
         let (comm, is_final) = state.name(pid);
         self.comm(out, comm);
@@ -238,7 +244,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Replaces names in a segment's output: `fixes` are those of [`State::join`], ascending by place.
+    /// Replaces names in a segment's output: `fixes` are those of [`PrintState::join`], ascending by place.
     pub fn amend(&self, out: &mut Vec<u8>, fixes: &[NameFix]) {
         let (mut amended, mut done) = (Vec::with_capacity(out.len() + 64), 0);
         for NameFix { at, len, name } in fixes {
@@ -264,7 +270,7 @@ impl<'a> Text<'a> {
     }
 
     #[inline]
-    fn time(&self, record: &Record<'_>, state: &mut State, out: &mut Vec<u8>) {
+    fn time(&self, record: &Record<'_>, state: &mut PrintState, out: &mut Vec<u8>) {
         let now = record.timestamp.0;
         match self.options.time {
             TimeColumn::Micros => columns::micros(out, now, &mut state.recent),
@@ -277,7 +283,7 @@ impl<'a> Text<'a> {
     }
 
     #[cold]
-    fn time_diff(&self, now: u64, state: &mut State, out: &mut Vec<u8>) {
+    fn time_diff(&self, now: u64, state: &mut PrintState, out: &mut Vec<u8>) {
         state.depends_on_order();
         out.push(b' ');
         let start = out.len();

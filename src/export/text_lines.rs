@@ -1,7 +1,7 @@
 //! trace-cmd's layout for the buffers of several recordings.
 
 use super::{Exporter, Text};
-use crate::event::{Consumed, NameFix, Record, State};
+use crate::event::{Consumed, NameFix, PrintState, Record};
 use crate::merge::ahead::Commit;
 use crate::symbols::Comms;
 
@@ -30,13 +30,13 @@ impl<'a> TextLines<'a> {
 
 impl Exporter for TextLines<'_> {
     /// By recording.
-    type State = Vec<State>;
+    type State = Vec<PrintState>;
 
-    fn state(&self) -> Vec<State> {
-        self.comms.iter().map(|comms| State::new((*comms).clone())).collect()
+    fn state(&self) -> Vec<PrintState> {
+        self.comms.iter().map(|comms| PrintState::new((*comms).clone())).collect()
     }
 
-    fn begin(&self, _: &mut Vec<State>, out: &mut Vec<u8>) {
+    fn begin(&self, _: &mut Vec<PrintState>, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.head);
     }
 
@@ -45,20 +45,20 @@ impl Exporter for TextLines<'_> {
         &self,
         record: &Record<'_>,
         next: impl FnOnce() -> Option<Record<'n>>,
-        states: &mut Vec<State>,
+        states: &mut Vec<PrintState>,
         out: &mut Vec<u8>,
     ) -> Consumed {
         let (recording, text) = &self.buffers[record.buffer];
         text.event(record, next, &mut states[*recording], out)
     }
 
-    fn fork(&self, known: &Vec<State>, used: Option<Vec<State>>) -> Vec<State> {
+    fn fork(&self, known: &Vec<PrintState>, used: Option<Vec<PrintState>>) -> Vec<PrintState> {
         let mut used = used.into_iter().flatten();
         known.iter().map(|known| known.fork(used.next())).collect()
     }
 
-    fn commit(&self, known: &mut Vec<State>, done: &mut Vec<State>, out: &mut Vec<u8>) -> Commit {
-        if done.iter().any(State::needs_order) {
+    fn commit(&self, known: &mut Vec<PrintState>, done: &mut Vec<PrintState>, out: &mut Vec<u8>) -> Commit {
+        if done.iter().any(PrintState::needs_order) {
             return Commit::Serialize;
         }
         let mut fixes: Vec<NameFix> = known.iter_mut().zip(&*done).flat_map(|(k, d)| k.join(d)).collect();
@@ -73,11 +73,11 @@ impl Exporter for TextLines<'_> {
         self.buffers[record.buffer].1.needs_next(record)
     }
 
-    fn set_comms(&self, states: &mut Vec<State>, comms: &Comms) {
+    fn set_comms(&self, states: &mut Vec<PrintState>, comms: &Comms) {
         states.iter_mut().for_each(|state| state.set_comms(comms.clone()));
     }
 
-    fn undecoded(&self, states: &Vec<State>) -> u64 {
-        states.iter().flat_map(State::undecoded).map(|(_, count)| count).sum()
+    fn undecoded(&self, states: &Vec<PrintState>) -> u64 {
+        states.iter().flat_map(PrintState::undecoded).map(|(_, count)| count).sum()
     }
 }

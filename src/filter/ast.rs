@@ -8,18 +8,18 @@ use crate::syntax::{Span, Spanned};
 ///
 /// `&&` binds tighter than `||`; `!` belongs to the next predicate or parenthesis. Equality ignores spans.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expr {
+pub enum FilterExpr {
     /// `a && b && c`: two or more.
-    And(Vec<Expr>),
+    And(Vec<FilterExpr>),
     /// `a || b`: two or more.
-    Or(Vec<Expr>),
+    Or(Vec<FilterExpr>),
     /// `!a`.
-    Not(Box<Expr>),
+    Not(Box<FilterExpr>),
     /// `field op value`.
     Predicate(Predicate),
 }
 
-impl Expr {
+impl FilterExpr {
     /// All predicates, left to right.
     pub fn predicates(&self) -> Vec<&Predicate> {
         let mut found = Vec::new();
@@ -29,9 +29,9 @@ impl Expr {
 
     fn collect<'a>(&'a self, found: &mut Vec<&'a Predicate>) {
         match self {
-            Expr::And(parts) | Expr::Or(parts) => parts.iter().for_each(|part| part.collect(found)),
-            Expr::Not(inner) => inner.collect(found),
-            Expr::Predicate(predicate) => found.push(predicate),
+            FilterExpr::And(parts) | FilterExpr::Or(parts) => parts.iter().for_each(|part| part.collect(found)),
+            FilterExpr::Not(inner) => inner.collect(found),
+            FilterExpr::Predicate(predicate) => found.push(predicate),
         }
     }
 }
@@ -42,11 +42,11 @@ pub struct Predicate {
     /// A field of the event, a common field, or one of the words `CPU`, `cpu`, `COMM`, `comm`.
     pub field: Spanned<String>,
     /// `.ustring` or `.function` after the field.
-    pub modifier: Option<Spanned<Modifier>>,
+    pub modifier: Option<Spanned<FieldModifier>>,
     /// The comparison.
-    pub op: Spanned<Op>,
+    pub op: Spanned<CompareOp>,
     /// The value that the field is compared with.
-    pub value: Spanned<Value>,
+    pub value: Spanned<FilterValue>,
     /// From the field to the value.
     pub span: Span,
 }
@@ -61,7 +61,7 @@ impl Eq for Predicate {}
 
 /// The interpretation of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Modifier {
+pub enum FieldModifier {
     /// `.ustring`: a pointer to text in user space (since Linux 5.17).
     UserString,
     /// `.function`: an address, which lies within a function or does not (since Linux 6.3).
@@ -70,7 +70,7 @@ pub enum Modifier {
 
 /// A comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
+pub enum CompareOp {
     /// `==`
     Equal,
     /// `!=`
@@ -89,29 +89,37 @@ pub enum Op {
     Glob,
 }
 
-impl Op {
+impl CompareOp {
     /// Every operator, in an order in which no one is the beginning of a later one.
-    pub const ALL: [Op; 8] =
-        [Op::NotEqual, Op::Equal, Op::LessEqual, Op::Less, Op::GreaterEqual, Op::Greater, Op::BitAnd, Op::Glob];
+    pub const ALL: [CompareOp; 8] = [
+        CompareOp::NotEqual,
+        CompareOp::Equal,
+        CompareOp::LessEqual,
+        CompareOp::Less,
+        CompareOp::GreaterEqual,
+        CompareOp::Greater,
+        CompareOp::BitAnd,
+        CompareOp::Glob,
+    ];
 
     /// As the kernel writes it.
     pub fn text(self) -> &'static str {
         match self {
-            Op::Equal => "==",
-            Op::NotEqual => "!=",
-            Op::Less => "<",
-            Op::LessEqual => "<=",
-            Op::Greater => ">",
-            Op::GreaterEqual => ">=",
-            Op::BitAnd => "&",
-            Op::Glob => "~",
+            CompareOp::Equal => "==",
+            CompareOp::NotEqual => "!=",
+            CompareOp::Less => "<",
+            CompareOp::LessEqual => "<=",
+            CompareOp::Greater => ">",
+            CompareOp::GreaterEqual => ">=",
+            CompareOp::BitAnd => "&",
+            CompareOp::Glob => "~",
         }
     }
 }
 
 /// The right-hand side of a predicate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum FilterValue {
     /// `-1`, `0x1f`: any base the kernel reads; printed in hex if it was written so, else in decimal.
     Number {
         /// The value; whether it fits the field's signedness is checked against the format.

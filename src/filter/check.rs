@@ -1,8 +1,8 @@
 //! A filter held against an event's format: what the kernel would say, and what it would not say but should.
 
 use super::pattern::{self, Pattern};
-use super::target::{self, Target, TargetKind};
-use super::{Filter, Modifier, Op, Predicate, Value};
+use super::target::{self, NamedTarget, TargetKind};
+use super::{CompareOp, FieldModifier, Filter, FilterValue, Predicate};
 use crate::format::EventFormat;
 use crate::syntax::{Diagnostic, Span, did_you_mean};
 
@@ -17,7 +17,7 @@ pub(super) fn check(filter: &Filter, format: &EventFormat) -> Result<Vec<Diagnos
 }
 
 /// The predicate's field, after everything about the predicate proved acceptable.
-pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> Result<Target, Diagnostic> {
+pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> Result<NamedTarget, Diagnostic> {
     let error = |span: Span, message: String| Diagnostic::new("filter", filter.text(), span, message);
     let name = &p.field.value;
     let Some(target) = target::find(format, name) else {
@@ -37,35 +37,35 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
         })
     };
     match p.modifier.as_ref().map(|m| (m.value, m.span)) {
-        Some((Modifier::UserString, span)) if !target.kind.is_text() => {
+        Some((FieldModifier::UserString, span)) if !target.kind.is_text() => {
             Err(error(span, format!("`.ustring` needs a `char *` field, and `{name}` is none")))
         }
-        Some((Modifier::Function, span)) if target.size != 8 && target.size != 4 || target.kind.is_text() => {
+        Some((FieldModifier::Function, span)) if target.size != 8 && target.size != 4 || target.kind.is_text() => {
             Err(error(span, format!("`.function` needs an address, and `{name}` is none")))
         }
         _ => Ok(()),
     }?;
     match &p.value.value {
-        Value::Function(_) if !matches!(op, Op::Equal | Op::NotEqual) => {
+        FilterValue::Function(_) if !matches!(op, CompareOp::Equal | CompareOp::NotEqual) => {
             return Err(error(p.op.span, "a function is compared with == or != only".to_owned()));
         }
-        Value::Function(_) => {}
-        Value::Text(_) if !target.kind.is_text() => {
+        FilterValue::Function(_) => {}
+        FilterValue::Text(_) if !target.kind.is_text() => {
             return Err(error(p.value.span, format!("`{name}` is a number, its value cannot be text")));
         }
-        Value::Text(text) => {
-            if !matches!(op, Op::Equal | Op::NotEqual | Op::Glob) {
+        FilterValue::Text(text) => {
+            if !matches!(op, CompareOp::Equal | CompareOp::NotEqual | CompareOp::Glob) {
                 return Err(illegal("it is text"));
             }
             if text.contains('"') && text.contains('\'') {
                 return Err(error(p.value.span, "the kernel cannot take text with both kinds of quotes".to_owned()));
             }
         }
-        Value::Number { .. } if target.kind.is_text() => {
+        FilterValue::Number { .. } if target.kind.is_text() => {
             return Err(error(p.value.span, format!("`{name}` is text, its value needs quotes")));
         }
-        Value::Number { value, .. } => {
-            if op == Op::Glob {
+        FilterValue::Number { value, .. } => {
+            if op == CompareOp::Glob {
                 return Err(illegal("it is a number"));
             }
             let fits = if target.signed { i64::try_from(*value).is_ok() } else { u64::try_from(*value).is_ok() };
@@ -74,27 +74,27 @@ pub(super) fn resolve(filter: &Filter, p: &Predicate, format: &EventFormat) -> R
                 return Err(error(p.value.span, format!("illegal integer value: `{name}` is {what}")));
             }
         }
-        Value::Cpus(_) if target.kind.is_text() => {
+        FilterValue::Cpus(_) if target.kind.is_text() => {
             return Err(error(p.value.span, format!("`{name}` is text, not a CPU or a set of CPUs")));
         }
-        Value::Cpus(_) if !matches!(op, Op::Equal | Op::NotEqual | Op::BitAnd) => {
+        FilterValue::Cpus(_) if !matches!(op, CompareOp::Equal | CompareOp::NotEqual | CompareOp::BitAnd) => {
             return Err(error(p.op.span, "a list of CPUs is compared with ==, != or & only".to_owned()));
         }
-        Value::Cpus(list) if list.is_empty() => {
+        FilterValue::Cpus(list) if list.is_empty() => {
             return Err(error(p.value.span, "the list of CPUs is empty".to_owned()));
         }
-        Value::Cpus(_) => {}
+        FilterValue::Cpus(_) => {}
     }
     Ok(target)
 }
 
 /// Filters that the kernel takes although they cannot mean what they say.
-fn warning(filter: &Filter, p: &Predicate, target: Target) -> Option<Diagnostic> {
+fn warning(filter: &Filter, p: &Predicate, target: NamedTarget) -> Option<Diagnostic> {
     let name = &p.field.value;
     let warning = |span: Span, message: String| Diagnostic::new("filter", filter.text(), span, message);
     let comparable = matches!(target.size, 1 | 2 | 4 | 8);
     match (&p.value.value, target.kind, p.op.value) {
-        (Value::Text(text), kind, Op::Glob) => {
+        (FilterValue::Text(text), kind, CompareOp::Glob) => {
             let pattern = Pattern::glob(text);
             let fixed = matches!(kind, TargetKind::FixedText | TargetKind::Comm);
             if fixed && pattern.kind() == pattern::PatternKind::End && text.trim_start_matches('!').len() > 1 {
@@ -110,31 +110,31 @@ fn warning(filter: &Filter, p: &Predicate, target: Target) -> Option<Diagnostic>
                     .hint(format!("`[{}]{}` means the same and is matched as a glob", &text[..1], &text[1..]))
             })
         }
-        (Value::Text(_), TargetKind::PointerText, _) if p.modifier.is_none() => {
+        (FilterValue::Text(_), TargetKind::PointerText, _) if p.modifier.is_none() => {
             let hint =
                 format!("if `{name}` points to user space (as system call arguments do), it is `{name}.ustring`");
             Some(warning(p.field.span, format!("`{name}` is taken for a pointer to kernel text")).hint(hint))
         }
-        (Value::Number { .. }, TargetKind::Cpu, Op::BitAnd) => Some(
+        (FilterValue::Number { .. }, TargetKind::Cpu, CompareOp::BitAnd) => Some(
             warning(p.op.span, "the kernel does not know `&` for the CPU: it never matches".to_owned())
                 .hint("`CPU & CPUS{0,2}` asks for one of several (Linux 6.6)"),
         ),
-        (Value::Number { .. }, TargetKind::CpuMask, _) => Some(
+        (FilterValue::Number { .. }, TargetKind::CpuMask, _) => Some(
             warning(
                 p.value.span,
                 format!("`{name}` is a set of CPUs: the kernel compares the number with where it lies"),
             )
             .hint(format!("`{name} & CPUS{{0-3}}` asks whether it holds one of them (Linux 6.6)")),
         ),
-        (Value::Number { .. } | Value::Cpus(_), TargetKind::Number, _) if !comparable => Some(warning(
+        (FilterValue::Number { .. } | FilterValue::Cpus(_), TargetKind::Number, _) if !comparable => Some(warning(
             p.field.span,
             format!("`{name}` has {} bytes: the kernel cannot compare it, this never matches", target.size),
         )),
-        (Value::Number { value, .. }, TargetKind::Number, _) if cut(*value, target) != *value => Some(warning(
+        (FilterValue::Number { value, .. }, TargetKind::Number, _) if cut(*value, target) != *value => Some(warning(
             p.value.span,
             format!("`{name}` has {} bits: the kernel compares it with {}", target.size * 8, cut(*value, target)),
         )),
-        (Value::Cpus(list), TargetKind::Number | TargetKind::Cpu, Op::Equal) if list.len() > 1 => {
+        (FilterValue::Cpus(list), TargetKind::Number | TargetKind::Cpu, CompareOp::Equal) if list.len() > 1 => {
             Some(warning(p.op.span, "one CPU never equals several".to_owned()).hint("`&` asks for one of them"))
         }
         _ => None,
@@ -142,7 +142,7 @@ fn warning(filter: &Filter, p: &Predicate, target: Target) -> Option<Diagnostic>
 }
 
 /// `value` truncated to the target's width; a value that fits with the other sign keeps its bits.
-fn cut(value: i128, target: Target) -> i128 {
+fn cut(value: i128, target: NamedTarget) -> i128 {
     let bits = match target.size {
         1 | 2 | 4 => target.size as u32 * 8,
         _ => return value,

@@ -2,18 +2,18 @@
 
 use super::check::resolve;
 use super::pattern::Pattern;
-use super::program::Tree;
+use super::program::ProgramTree;
 use super::source::{NumberAt, TextAt};
-use super::target::{Target, TargetKind};
+use super::target::{NamedTarget, TargetKind};
 use super::test::Test;
-use super::{Expr, Filter, Op, Predicate, Program, Value};
+use super::{CompareOp, Filter, FilterExpr, FilterProgram, FilterValue, Predicate};
 use crate::abi::Abi;
 use crate::format::EventFormat;
 use crate::syntax::{Diagnostic, parse_int};
 use std::ops::Range;
 
 /// Addresses of the kernel's functions.
-pub trait Functions {
+pub trait FunctionAddresses {
     /// The addresses of the function called `name`.
     fn by_name(&self, name: &str) -> Option<Range<u64>>;
     /// The addresses of the function that `address` lies in.
@@ -21,7 +21,7 @@ pub trait Functions {
 }
 
 /// Knows none.
-impl Functions for () {
+impl FunctionAddresses for () {
     fn by_name(&self, _: &str) -> Option<Range<u64>> {
         None
     }
@@ -35,69 +35,69 @@ pub(super) fn compile(
     filter: &Filter,
     format: &EventFormat,
     abi: Abi,
-    functions: &dyn Functions,
-) -> Result<Program, Diagnostic> {
+    functions: &dyn FunctionAddresses,
+) -> Result<FilterProgram, Diagnostic> {
     let compiler = Compiler { filter, format, functions };
-    Ok(Program::new(compiler.tree(filter.expr())?, abi))
+    Ok(FilterProgram::new(compiler.tree(filter.expr())?, abi))
 }
 
 struct Compiler<'a> {
     filter: &'a Filter,
     format: &'a EventFormat,
-    functions: &'a dyn Functions,
+    functions: &'a dyn FunctionAddresses,
 }
 
 impl Compiler<'_> {
-    fn tree(&self, expr: &Expr) -> Result<Tree, Diagnostic> {
-        let all = |parts: &[Expr]| parts.iter().map(|part| self.tree(part)).collect::<Result<Vec<_>, _>>();
+    fn tree(&self, expr: &FilterExpr) -> Result<ProgramTree, Diagnostic> {
+        let all = |parts: &[FilterExpr]| parts.iter().map(|part| self.tree(part)).collect::<Result<Vec<_>, _>>();
         Ok(match expr {
-            Expr::And(parts) => Tree::And(all(parts)?),
-            Expr::Or(parts) => Tree::Or(all(parts)?),
-            Expr::Not(inner) => Tree::Not(Box::new(self.tree(inner)?)),
-            Expr::Predicate(predicate) => self.predicate(predicate)?,
+            FilterExpr::And(parts) => ProgramTree::And(all(parts)?),
+            FilterExpr::Or(parts) => ProgramTree::Or(all(parts)?),
+            FilterExpr::Not(inner) => ProgramTree::Not(Box::new(self.tree(inner)?)),
+            FilterExpr::Predicate(predicate) => self.predicate(predicate)?,
         })
     }
 
-    fn predicate(&self, p: &Predicate) -> Result<Tree, Diagnostic> {
+    fn predicate(&self, p: &Predicate) -> Result<ProgramTree, Diagnostic> {
         let target = resolve(self.filter, p, self.format)?;
         let at = NumberAt { offset: target.offset, size: target.size, signed: target.signed };
         let op = p.op.value;
         // The kernel has no way to compare numbers of another size: whatever the operator, the event is dropped.
         let comparable = matches!(target.size, 1 | 2 | 4 | 8);
         Ok(match &p.value.value {
-            Value::Text(text) => self.text(p, target, text)?,
-            Value::Function(name) => {
+            FilterValue::Text(text) => self.text(p, target, text)?,
+            FilterValue::Function(name) => {
                 let function = self.function(p, name)?;
-                let within = Tree::Test(Test::Within { at: NumberAt { signed: false, ..at }, function });
-                if op == Op::NotEqual { Tree::Not(Box::new(within)) } else { within }
+                let within = ProgramTree::Test(Test::Within { at: NumberAt { signed: false, ..at }, function });
+                if op == CompareOp::NotEqual { ProgramTree::Not(Box::new(within)) } else { within }
             }
-            Value::Number { value, .. } if target.kind == TargetKind::Cpu => {
-                Tree::Test(Test::Cpu { op, value: *value as i32 })
+            FilterValue::Number { value, .. } if target.kind == TargetKind::Cpu => {
+                ProgramTree::Test(Test::Cpu { op, value: *value as i32 })
             }
-            Value::Number { value, .. } if comparable => {
-                Tree::Test(Test::Number { at, op, value: at.cut(*value as u64) })
+            FilterValue::Number { value, .. } if comparable => {
+                ProgramTree::Test(Test::Number { at, op, value: at.cut(*value as u64) })
             }
-            Value::Cpus(list) if target.kind == TargetKind::CpuMask => {
+            FilterValue::Cpus(list) if target.kind == TargetKind::CpuMask => {
                 let at = TextAt::DataLoc { offset: target.offset };
-                Tree::Test(Test::CpuMask { at, op, list: list.clone() })
+                ProgramTree::Test(Test::CpuMask { at, op, list: list.clone() })
             }
-            Value::Cpus(list) if target.kind == TargetKind::Cpu => {
-                Tree::Test(Test::CpuIn { at: None, op, list: list.clone() })
+            FilterValue::Cpus(list) if target.kind == TargetKind::Cpu => {
+                ProgramTree::Test(Test::CpuIn { at: None, op, list: list.clone() })
             }
-            Value::Cpus(list) if comparable => {
+            FilterValue::Cpus(list) if comparable => {
                 let at = NumberAt { signed: false, ..at };
-                Tree::Test(Test::CpuIn { at: Some(at), op, list: list.clone() })
+                ProgramTree::Test(Test::CpuIn { at: Some(at), op, list: list.clone() })
             }
-            Value::Number { .. } | Value::Cpus(_) => Tree::Const(false),
+            FilterValue::Number { .. } | FilterValue::Cpus(_) => ProgramTree::Const(false),
         })
     }
 
-    fn text(&self, p: &Predicate, target: Target, text: &str) -> Result<Tree, Diagnostic> {
-        let mut pattern = if p.op.value == Op::Glob { Pattern::glob(text) } else { Pattern::literal(text) };
-        pattern.negated ^= p.op.value == Op::NotEqual;
+    fn text(&self, p: &Predicate, target: NamedTarget, text: &str) -> Result<ProgramTree, Diagnostic> {
+        let mut pattern = if p.op.value == CompareOp::Glob { Pattern::glob(text) } else { Pattern::literal(text) };
+        pattern.negated ^= p.op.value == CompareOp::NotEqual;
         let offset = target.offset;
         let at = match target.kind {
-            TargetKind::Comm => return Ok(Tree::Test(Test::Comm { pattern })),
+            TargetKind::Comm => return Ok(ProgramTree::Test(Test::Comm { pattern })),
             TargetKind::DataLocText => TextAt::DataLoc { offset },
             TargetKind::RelLocText => TextAt::RelLoc { offset },
             TargetKind::PointerText => {
@@ -108,7 +108,7 @@ impl Compiler<'_> {
             }
             _ => TextAt::Fixed { offset, size: target.size },
         };
-        Ok(Tree::Test(Test::Text { at, pattern }))
+        Ok(ProgramTree::Test(Test::Text { at, pattern }))
     }
 
     fn function(&self, p: &Predicate, name: &str) -> Result<Range<u64>, Diagnostic> {

@@ -1,22 +1,22 @@
 //! A filter in words.
 
-use super::{Expr, Modifier, Op, Predicate, Value};
+use super::{CompareOp, FieldModifier, FilterExpr, FilterValue, Predicate};
 
-pub(super) fn explain(expr: &Expr) -> String {
+pub(super) fn explain(expr: &FilterExpr) -> String {
     match expr {
-        Expr::And(parts) => join(parts, " and "),
-        Expr::Or(parts) => join(parts, " or "),
-        Expr::Not(inner) => match &**inner {
-            Expr::Predicate(p) => format!("not: {}", predicate(p)),
+        FilterExpr::And(parts) => join(parts, " and "),
+        FilterExpr::Or(parts) => join(parts, " or "),
+        FilterExpr::Not(inner) => match &**inner {
+            FilterExpr::Predicate(p) => format!("not: {}", predicate(p)),
             _ => format!("none of this holds: ({})", explain(inner)),
         },
-        Expr::Predicate(p) => predicate(p),
+        FilterExpr::Predicate(p) => predicate(p),
     }
 }
 
-fn join(parts: &[Expr], between: &str) -> String {
+fn join(parts: &[FilterExpr], between: &str) -> String {
     let words = parts.iter().map(|part| match part {
-        Expr::And(_) | Expr::Or(_) => format!("({})", explain(part)),
+        FilterExpr::And(_) | FilterExpr::Or(_) => format!("({})", explain(part)),
         _ => explain(part),
     });
     words.collect::<Vec<_>>().join(between)
@@ -27,27 +27,27 @@ fn predicate(p: &Predicate) -> String {
         ("CPU" | "cpu", None) => "the CPU".to_owned(),
         ("COMM" | "comm", None) => "the task's name".to_owned(),
         (field, None) => field.to_owned(),
-        (field, Some(Modifier::UserString)) => format!("the user-space text at {field}"),
-        (field, Some(Modifier::Function)) => format!("the address {field}"),
+        (field, Some(FieldModifier::UserString)) => format!("the user-space text at {field}"),
+        (field, Some(FieldModifier::Function)) => format!("the address {field}"),
     };
     let value = &p.value.value;
     match (p.op.value, value) {
-        (Op::Equal, Value::Function(name)) => format!("{what} lies in function {name}"),
-        (Op::NotEqual, Value::Function(name)) => format!("{what} lies outside function {name}"),
-        (Op::BitAnd, Value::Cpus(list)) => format!("{what} is, or holds, one of the CPUs {list}"),
-        (Op::Equal, Value::Cpus(list)) => format!("{what} is exactly the CPUs {list}"),
-        (Op::NotEqual, Value::Cpus(list)) => format!("{what} is not exactly the CPUs {list}"),
-        (Op::Glob, Value::Text(text)) => match text.strip_prefix('!') {
+        (CompareOp::Equal, FilterValue::Function(name)) => format!("{what} lies in function {name}"),
+        (CompareOp::NotEqual, FilterValue::Function(name)) => format!("{what} lies outside function {name}"),
+        (CompareOp::BitAnd, FilterValue::Cpus(list)) => format!("{what} is, or holds, one of the CPUs {list}"),
+        (CompareOp::Equal, FilterValue::Cpus(list)) => format!("{what} is exactly the CPUs {list}"),
+        (CompareOp::NotEqual, FilterValue::Cpus(list)) => format!("{what} is not exactly the CPUs {list}"),
+        (CompareOp::Glob, FilterValue::Text(text)) => match text.strip_prefix('!') {
             Some(rest) => format!("{what} does not match the glob \"{rest}\""),
             None => format!("{what} matches the glob \"{text}\""),
         },
-        (Op::Equal, _) => format!("{what} is {value}"),
-        (Op::NotEqual, _) => format!("{what} is not {value}"),
-        (Op::Less, _) => format!("{what} is below {value}"),
-        (Op::LessEqual, _) => format!("{what} is at most {value}"),
-        (Op::Greater, _) => format!("{what} is above {value}"),
-        (Op::GreaterEqual, _) => format!("{what} is at least {value}"),
-        (Op::BitAnd, _) => format!("{what} has a bit of {value} set"),
-        (Op::Glob, _) => format!("{what} matches {value}"),
+        (CompareOp::Equal, _) => format!("{what} is {value}"),
+        (CompareOp::NotEqual, _) => format!("{what} is not {value}"),
+        (CompareOp::Less, _) => format!("{what} is below {value}"),
+        (CompareOp::LessEqual, _) => format!("{what} is at most {value}"),
+        (CompareOp::Greater, _) => format!("{what} is above {value}"),
+        (CompareOp::GreaterEqual, _) => format!("{what} is at least {value}"),
+        (CompareOp::BitAnd, _) => format!("{what} has a bit of {value} set"),
+        (CompareOp::Glob, _) => format!("{what} matches {value}"),
     }
 }

@@ -1,6 +1,6 @@
 //! A filter of the kernel's language, with the text it came from.
 
-use super::{Expr, Functions, Program, check, compile, explain};
+use super::{FilterExpr, FilterProgram, FunctionAddresses, check, compile, explain};
 use crate::abi::Abi;
 use crate::format::EventFormat;
 use crate::syntax::Diagnostic;
@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Clone, Debug)]
 pub struct Filter {
     text: String,
-    expr: Expr,
+    expr: FilterExpr,
 }
 
 impl Filter {
@@ -33,7 +33,7 @@ impl Filter {
     }
 
     /// The tree.
-    pub fn expr(&self) -> &Expr {
+    pub fn expr(&self) -> &FilterExpr {
         &self.expr
     }
 
@@ -57,7 +57,12 @@ impl Filter {
     /// # Errors
     /// As [`Filter::check`]; also what a recorded event does not hold: text behind a pointer, and functions that
     /// `functions` does not know.
-    pub fn compile(&self, format: &EventFormat, abi: Abi, functions: &dyn Functions) -> Result<Program, Diagnostic> {
+    pub fn compile(
+        &self,
+        format: &EventFormat,
+        abi: Abi,
+        functions: &dyn FunctionAddresses,
+    ) -> Result<FilterProgram, Diagnostic> {
         compile::compile(self, format, abi, functions)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! # The kernel's
 //! [`Filter::parse`] reads what goes into an event's `filter` file, [`Filter::check`] holds it against the event's
-//! format, `Display` prints what the kernel takes. [`Filter::compile`] makes a [`Program`] that decides over recorded
+//! format, `Display` prints what the kernel takes. [`Filter::compile`] makes a [`FilterProgram`] that decides over recorded
 //! events as the kernel would have (`kernel/trace/trace_events_filter.c`).
 //!
 //! # trace-cmd's
@@ -41,11 +41,11 @@ mod source;
 mod target;
 mod test;
 
-pub use ast::{Expr, Modifier, Op, Predicate, Value};
-pub use compile::Functions;
+pub use ast::{CompareOp, FieldModifier, FilterExpr, FilterValue, Predicate};
+pub use compile::FunctionAddresses;
 pub use cpus::{CpuList, CpuListError};
 pub use event_filter::EventFilter;
 pub use kernel::Filter;
-pub use program::Program;
+pub use program::FilterProgram;
 pub use report::{ReportFilter, ReportFilters, Sign};
 pub use source::{AddressNames, Subject};

@@ -1,6 +1,6 @@
 //! Text of the kernel's filter language to a tree.
 
-use super::{Expr, Modifier, Op, Predicate, Value};
+use super::{CompareOp, FieldModifier, FilterExpr, FilterValue, Predicate};
 use crate::syntax::{Diagnostic, NumberError, Scanner, Span, Spanned, parse_int};
 use std::str::FromStr;
 
@@ -11,7 +11,7 @@ const MAX_TEXT: usize = 256;
 /// The kernel refuses what does not fit a page.
 const MAX_FILTER: usize = 4096;
 
-impl FromStr for Expr {
+impl FromStr for FilterExpr {
     type Err = Diagnostic;
 
     /// Parses a filter. Whether its fields exist and fit is another question: [`Filter::check`](super::Filter::check).
@@ -19,7 +19,7 @@ impl FromStr for Expr {
     /// # Errors
     /// A [`Diagnostic`] labelled `filter` with the place of the error.
     fn from_str(text: &str) -> Result<Self, Diagnostic> {
-        let mut parser = Parser { s: Scanner::new(text), depth: 0 };
+        let mut parser = FilterParser { s: Scanner::new(text), depth: 0 };
         if text.len() >= MAX_FILTER {
             return Err(parser.error(Span::new(MAX_FILTER - 1, text.len()), "the kernel takes at most 4095 bytes"));
         }
@@ -35,12 +35,12 @@ impl FromStr for Expr {
     }
 }
 
-struct Parser<'a> {
+struct FilterParser<'a> {
     s: Scanner<'a>,
     depth: usize,
 }
 
-impl Parser<'_> {
+impl FilterParser<'_> {
     fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new("filter", self.s.text(), span, message)
     }
@@ -59,23 +59,23 @@ impl Parser<'_> {
         }
     }
 
-    fn or(&mut self) -> Result<Expr, Diagnostic> {
+    fn or(&mut self) -> Result<FilterExpr, Diagnostic> {
         let first = self.and()?;
-        self.chain(first, "||", Self::and, Expr::Or)
+        self.chain(first, "||", Self::and, FilterExpr::Or)
     }
 
-    fn and(&mut self) -> Result<Expr, Diagnostic> {
+    fn and(&mut self) -> Result<FilterExpr, Diagnostic> {
         let first = self.unary()?;
-        self.chain(first, "&&", Self::unary, Expr::And)
+        self.chain(first, "&&", Self::unary, FilterExpr::And)
     }
 
     fn chain(
         &mut self,
-        first: Expr,
+        first: FilterExpr,
         op: &str,
-        next: fn(&mut Self) -> Result<Expr, Diagnostic>,
-        many: fn(Vec<Expr>) -> Expr,
-    ) -> Result<Expr, Diagnostic> {
+        next: fn(&mut Self) -> Result<FilterExpr, Diagnostic>,
+        many: fn(Vec<FilterExpr>) -> FilterExpr,
+    ) -> Result<FilterExpr, Diagnostic> {
         let mut parts = vec![first];
         self.s.skip_space();
         while self.s.eat(op) {
@@ -88,7 +88,7 @@ impl Parser<'_> {
         })
     }
 
-    fn unary(&mut self) -> Result<Expr, Diagnostic> {
+    fn unary(&mut self) -> Result<FilterExpr, Diagnostic> {
         self.s.skip_space();
         let start = self.s.pos();
         self.depth += 1;
@@ -96,7 +96,7 @@ impl Parser<'_> {
             return Err(self.error_here(format!("nested deeper than {MAX_DEPTH} levels")));
         }
         let expr = if self.s.eat("!") {
-            Expr::Not(Box::new(self.unary()?))
+            FilterExpr::Not(Box::new(self.unary()?))
         } else if self.s.eat("(") {
             let inner = self.or()?;
             if !self.s.eat(")") {
@@ -105,7 +105,7 @@ impl Parser<'_> {
             }
             inner
         } else {
-            Expr::Predicate(self.predicate()?)
+            FilterExpr::Predicate(self.predicate()?)
         };
         self.depth -= 1;
         Ok(expr)
@@ -127,7 +127,7 @@ impl Parser<'_> {
         self.s.skip_space();
         let op = self.op()?;
         self.s.skip_space();
-        let value = if matches!(modifier, Some(Spanned { value: Modifier::Function, .. })) {
+        let value = if matches!(modifier, Some(Spanned { value: FieldModifier::Function, .. })) {
             self.function()?
         } else {
             self.value()?
@@ -135,7 +135,7 @@ impl Parser<'_> {
         Ok(Predicate { field, modifier, op, value, span: self.s.span_from(start) })
     }
 
-    fn modifier(&mut self) -> Result<Option<Spanned<Modifier>>, Diagnostic> {
+    fn modifier(&mut self) -> Result<Option<Spanned<FieldModifier>>, Diagnostic> {
         let start = self.s.pos();
         if !self.s.eat(".") {
             return Ok(None);
@@ -143,8 +143,8 @@ impl Parser<'_> {
         let word = self.s.identifier();
         let span = self.s.span_from(start);
         let modifier = match word {
-            "ustring" => Modifier::UserString,
-            "function" => Modifier::Function,
+            "ustring" => FieldModifier::UserString,
+            "function" => FieldModifier::Function,
             _ => {
                 return Err(self
                     .error(span, "unknown field modifier")
@@ -154,15 +154,15 @@ impl Parser<'_> {
         Ok(Some(Spanned::new(modifier, span)))
     }
 
-    fn op(&mut self) -> Result<Spanned<Op>, Diagnostic> {
+    fn op(&mut self) -> Result<Spanned<CompareOp>, Diagnostic> {
         let start = self.s.pos();
         let rest = self.s.rest();
         if !rest.starts_with("&&")
-            && let Some(op) = Op::ALL.into_iter().find(|op| self.s.eat(op.text()))
+            && let Some(op) = CompareOp::ALL.into_iter().find(|op| self.s.eat(op.text()))
         {
             let span = self.s.span_from(start);
             // `prev_pid & = 1`, `=~`: what is left of another language's operator
-            if self.s.peek() == Some('=') || (op == Op::Glob && self.s.peek() == Some('~')) {
+            if self.s.peek() == Some('=') || (op == CompareOp::Glob && self.s.peek() == Some('~')) {
                 return Err(self.bad_op(Span::new(start, span.end + 1)));
             }
             return Ok(Spanned::new(op, span));
@@ -182,7 +182,7 @@ impl Parser<'_> {
         }
     }
 
-    fn value(&mut self) -> Result<Spanned<Value>, Diagnostic> {
+    fn value(&mut self) -> Result<Spanned<FilterValue>, Diagnostic> {
         let start = self.s.pos();
         let value = match self.s.peek() {
             None => return Err(self.error_here("expected a value, found the end of the filter")),
@@ -195,13 +195,13 @@ impl Parser<'_> {
                 if word.is_empty() {
                     return Err(self.error_here("invalid value (text goes in quotes)"));
                 }
-                Value::Text(word.to_owned())
+                FilterValue::Text(word.to_owned())
             }
         };
         Ok(Spanned::new(value, self.s.span_from(start)))
     }
 
-    fn text(&mut self, quote: char) -> Result<Value, Diagnostic> {
+    fn text(&mut self, quote: char) -> Result<FilterValue, Diagnostic> {
         let start = self.s.pos();
         self.s.bump();
         let text = self.s.take_while(|c| c != quote).to_owned();
@@ -211,10 +211,10 @@ impl Parser<'_> {
         if text.len() >= MAX_TEXT {
             return Err(self.error(self.s.span_from(start), "the kernel takes at most 255 bytes of text"));
         }
-        Ok(Value::Text(text))
+        Ok(FilterValue::Text(text))
     }
 
-    fn number(&mut self) -> Result<Value, Diagnostic> {
+    fn number(&mut self) -> Result<FilterValue, Diagnostic> {
         let start = self.s.pos();
         self.s.eat("-");
         self.s.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -227,10 +227,10 @@ impl Parser<'_> {
             NumberError::Range => self.error(span, "illegal integer value: it does not fit 64 bits"),
         })?;
         let hex = word.trim_start_matches('-').to_ascii_lowercase().starts_with("0x");
-        Ok(Value::Number { value, hex })
+        Ok(FilterValue::Number { value, hex })
     }
 
-    fn cpus(&mut self) -> Result<Value, Diagnostic> {
+    fn cpus(&mut self) -> Result<FilterValue, Diagnostic> {
         let start = self.s.pos();
         self.s.eat("CPUS{");
         let inner = self.s.pos();
@@ -240,11 +240,11 @@ impl Parser<'_> {
             return Err(self.error(Span::new(start, inner), "missing `}`"));
         }
         let list = list.parse().map_err(|e: super::CpuListError| self.error(span, e.to_string()))?;
-        Ok(Value::Cpus(list))
+        Ok(FilterValue::Cpus(list))
     }
 
     /// A function's name or an address inside it. Quotes, which the kernel would take for part of the name, are cut.
-    fn function(&mut self) -> Result<Spanned<Value>, Diagnostic> {
+    fn function(&mut self) -> Result<Spanned<FilterValue>, Diagnostic> {
         let start = self.s.pos();
         let quote = self.s.peek().filter(|c| "\"'".contains(*c));
         if quote.is_some() {
@@ -254,6 +254,6 @@ impl Parser<'_> {
         if name.is_empty() || (quote.is_some() && self.s.bump() != quote) {
             return Err(self.error_here("expected the name of a function"));
         }
-        Ok(Spanned::new(Value::Function(name), self.s.span_from(start)))
+        Ok(Spanned::new(FilterValue::Function(name), self.s.span_from(start)))
     }
 }

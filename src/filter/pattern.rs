@@ -95,12 +95,12 @@ fn glob_fits(pattern: &[u8], text: &[u8]) -> bool {
             continue;
         }
         match one(pattern.get(p..).unwrap_or_default(), text.get(t).copied()) {
-            Step::End => return true,
-            Step::Fits(len) => {
+            PatternStep::End => return true,
+            PatternStep::Fits(len) => {
                 p = p.saturating_add(len);
                 t = t.saturating_add(1);
             }
-            Step::Differs => match retry {
+            PatternStep::Differs => match retry {
                 Some((after_star, from)) if from < text.len() => {
                     (p, t) = (after_star, from.saturating_add(1));
                     retry = Some((p, t));
@@ -111,7 +111,7 @@ fn glob_fits(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
-enum Step {
+enum PatternStep {
     /// Pattern and text end here together.
     End,
     /// The character fits; the pattern's element has this many bytes.
@@ -120,11 +120,11 @@ enum Step {
 }
 
 /// Compares one character with the pattern's first element, which is not `*`.
-fn one(pattern: &[u8], c: Option<u8>) -> Step {
+fn one(pattern: &[u8], c: Option<u8>) -> PatternStep {
     let (&head, c) = match (pattern.first(), c) {
-        (None, None) => return Step::End,
+        (None, None) => return PatternStep::End,
         (Some(head), Some(c)) => (head, c),
-        _ => return Step::Differs,
+        _ => return PatternStep::Differs,
     };
     let (fits, len) = match head {
         b'?' => (true, 1),
@@ -135,7 +135,7 @@ fn one(pattern: &[u8], c: Option<u8>) -> Step {
         },
         literal => (literal == c, 1),
     };
-    if fits { Step::Fits(len) } else { Step::Differs }
+    if fits { PatternStep::Fits(len) } else { PatternStep::Differs }
 }
 
 /// True if `c` is in the class `pattern` starts with, and the class's length; `None` if it is not closed.

@@ -1,24 +1,33 @@
 //! A filter as text that the kernel takes.
 
-use super::{Expr, Modifier, Predicate, Value};
+use super::{FieldModifier, FilterExpr, FilterValue, Predicate};
 use std::fmt;
 
-impl fmt::Display for Expr {
+impl fmt::Display for FilterExpr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Expr::And(parts) => join(f, parts, " && ", |part| matches!(part, Expr::And(_) | Expr::Or(_))),
-            // `&&` inside `||` needs no parentheses, but people read it better with them.
-            Expr::Or(parts) => join(f, parts, " || ", |part| matches!(part, Expr::And(_) | Expr::Or(_))),
-            Expr::Not(inner) => {
-                f.write_str("!")?;
-                operand(f, inner, !matches!(**inner, Expr::Not(_)))
+            FilterExpr::And(parts) => {
+                join(f, parts, " && ", |part| matches!(part, FilterExpr::And(_) | FilterExpr::Or(_)))
             }
-            Expr::Predicate(predicate) => predicate.fmt(f),
+            // `&&` inside `||` needs no parentheses, but people read it better with them.
+            FilterExpr::Or(parts) => {
+                join(f, parts, " || ", |part| matches!(part, FilterExpr::And(_) | FilterExpr::Or(_)))
+            }
+            FilterExpr::Not(inner) => {
+                f.write_str("!")?;
+                operand(f, inner, !matches!(**inner, FilterExpr::Not(_)))
+            }
+            FilterExpr::Predicate(predicate) => predicate.fmt(f),
         }
     }
 }
 
-fn join(f: &mut fmt::Formatter<'_>, parts: &[Expr], between: &str, nested: fn(&Expr) -> bool) -> fmt::Result {
+fn join(
+    f: &mut fmt::Formatter<'_>,
+    parts: &[FilterExpr],
+    between: &str,
+    nested: fn(&FilterExpr) -> bool,
+) -> fmt::Result {
     for (i, part) in parts.iter().enumerate() {
         if i > 0 {
             f.write_str(between)?;
@@ -28,7 +37,7 @@ fn join(f: &mut fmt::Formatter<'_>, parts: &[Expr], between: &str, nested: fn(&E
     Ok(())
 }
 
-fn operand(f: &mut fmt::Formatter<'_>, expr: &Expr, parentheses: bool) -> fmt::Result {
+fn operand(f: &mut fmt::Formatter<'_>, expr: &FilterExpr, parentheses: bool) -> fmt::Result {
     if !parentheses {
         return write!(f, "{expr}");
     }
@@ -37,13 +46,13 @@ fn operand(f: &mut fmt::Formatter<'_>, expr: &Expr, parentheses: bool) -> fmt::R
     write!(f, "({expr}{blank})")
 }
 
-fn ends_with_function(expr: &Expr) -> bool {
+fn ends_with_function(expr: &FilterExpr) -> bool {
     match expr {
-        Expr::And(parts) | Expr::Or(parts) => {
-            parts.last().is_some_and(|last| matches!(last, Expr::Predicate(_)) && ends_with_function(last))
+        FilterExpr::And(parts) | FilterExpr::Or(parts) => {
+            parts.last().is_some_and(|last| matches!(last, FilterExpr::Predicate(_)) && ends_with_function(last))
         }
-        Expr::Not(_) => false,
-        Expr::Predicate(predicate) => matches!(predicate.value.value, Value::Function(_)),
+        FilterExpr::Not(_) => false,
+        FilterExpr::Predicate(predicate) => matches!(predicate.value.value, FilterValue::Function(_)),
     }
 }
 
@@ -51,24 +60,24 @@ impl fmt::Display for Predicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.field.value)?;
         match self.modifier.as_ref().map(|m| m.value) {
-            Some(Modifier::UserString) => f.write_str(".ustring")?,
-            Some(Modifier::Function) => f.write_str(".function")?,
+            Some(FieldModifier::UserString) => f.write_str(".ustring")?,
+            Some(FieldModifier::Function) => f.write_str(".function")?,
             None => {}
         }
         write!(f, " {} {}", self.op.value.text(), self.value.value)
     }
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for FilterValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Number { value, hex: false } => value.fmt(f),
-            Value::Number { value, hex: true } if *value < 0 => write!(f, "-{:#x}", value.unsigned_abs()),
-            Value::Number { value, hex: true } => write!(f, "{value:#x}"),
-            Value::Text(text) if text.contains('"') => write!(f, "'{text}'"),
-            Value::Text(text) => write!(f, "\"{text}\""),
-            Value::Cpus(list) => write!(f, "CPUS{{{list}}}"),
-            Value::Function(name) => f.write_str(name),
+            FilterValue::Number { value, hex: false } => value.fmt(f),
+            FilterValue::Number { value, hex: true } if *value < 0 => write!(f, "-{:#x}", value.unsigned_abs()),
+            FilterValue::Number { value, hex: true } => write!(f, "{value:#x}"),
+            FilterValue::Text(text) if text.contains('"') => write!(f, "'{text}'"),
+            FilterValue::Text(text) => write!(f, "\"{text}\""),
+            FilterValue::Cpus(list) => write!(f, "CPUS{{{list}}}"),
+            FilterValue::Function(name) => f.write_str(name),
         }
     }
 }

@@ -8,22 +8,22 @@ use crate::abi::Abi;
 
 /// A compiled filter: decides over one event without allocating or looking anything up by name.
 #[derive(Debug)]
-pub struct Program {
+pub struct FilterProgram {
     abi: Abi,
-    entry: Target,
-    steps: Vec<Step>,
+    entry: JumpTarget,
+    steps: Vec<FilterStep>,
 }
 
 #[derive(Debug)]
-struct Step {
+struct FilterStep {
     test: Test,
-    yes: Target,
-    no: Target,
+    yes: JumpTarget,
+    no: JumpTarget,
 }
 
 /// The next step, or an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Target {
+enum JumpTarget {
     Step(u32),
     Match,
     Drop,
@@ -31,19 +31,19 @@ enum Target {
 
 /// A boolean expression over tests.
 #[derive(Debug)]
-pub(super) enum Tree {
-    And(Vec<Tree>),
-    Or(Vec<Tree>),
-    Not(Box<Tree>),
+pub(super) enum ProgramTree {
+    And(Vec<ProgramTree>),
+    Or(Vec<ProgramTree>),
+    Not(Box<ProgramTree>),
     Test(Test),
     Const(bool),
 }
 
-impl Program {
-    pub(super) fn new(tree: Tree, abi: Abi) -> Self {
+impl FilterProgram {
+    pub(super) fn new(tree: ProgramTree, abi: Abi) -> Self {
         let mut steps = Vec::new();
-        let entry = emit(tree, Target::Match, Target::Drop, &mut steps);
-        Program { abi, entry, steps }
+        let entry = emit(tree, JumpTarget::Match, JumpTarget::Drop, &mut steps);
+        FilterProgram { abi, entry, steps }
     }
 
     /// True if the event passes. What a record is too short to hold compares as false.
@@ -52,10 +52,10 @@ impl Program {
         let mut at = self.entry;
         loop {
             match at {
-                Target::Match => return true,
-                Target::Drop => return false,
+                JumpTarget::Match => return true,
+                JumpTarget::Drop => return false,
                 // Every target was made from a step's place in `steps`, and a step leads only to earlier ones.
-                Target::Step(i) => {
+                JumpTarget::Step(i) => {
                     let Some(step) = self.steps.get(i as usize) else { return false };
                     at = if step.test.holds(subject, self.abi) { step.yes } else { step.no };
                 }
@@ -70,18 +70,18 @@ impl Program {
 }
 
 /// Emits `tree` from the back: each part is given where to go when it holds and when it does not.
-fn emit(tree: Tree, yes: Target, no: Target, steps: &mut Vec<Step>) -> Target {
+fn emit(tree: ProgramTree, yes: JumpTarget, no: JumpTarget, steps: &mut Vec<FilterStep>) -> JumpTarget {
     match tree {
-        Tree::Const(true) => yes,
-        Tree::Const(false) => no,
-        Tree::Not(inner) => emit(*inner, no, yes, steps),
-        Tree::And(parts) => parts.into_iter().rev().fold(yes, |next, part| emit(part, next, no, steps)),
-        Tree::Or(parts) => parts.into_iter().rev().fold(no, |next, part| emit(part, yes, next, steps)),
-        Tree::Test(_) if yes == no => yes,
-        Tree::Test(test) => {
+        ProgramTree::Const(true) => yes,
+        ProgramTree::Const(false) => no,
+        ProgramTree::Not(inner) => emit(*inner, no, yes, steps),
+        ProgramTree::And(parts) => parts.into_iter().rev().fold(yes, |next, part| emit(part, next, no, steps)),
+        ProgramTree::Or(parts) => parts.into_iter().rev().fold(no, |next, part| emit(part, yes, next, steps)),
+        ProgramTree::Test(_) if yes == no => yes,
+        ProgramTree::Test(test) => {
             let place = steps.len() as u32;
-            steps.push(Step { test, yes, no });
-            Target::Step(place)
+            steps.push(FilterStep { test, yes, no });
+            JumpTarget::Step(place)
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::format::{EventFormat, Field, Shape};
 
 /// A field as `filter_assign_type` and `trace_find_event_field` (kernel) see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Target {
+pub(super) struct NamedTarget {
     pub(super) kind: TargetKind,
     pub(super) offset: usize,
     pub(super) size: usize,
@@ -45,15 +45,19 @@ impl TargetKind {
 }
 
 /// The event's own fields go first, then the words every event understands, then the common fields.
-pub(super) fn find(format: &EventFormat, name: &str) -> Option<Target> {
-    let of =
-        |field: &Field| Target { kind: kind(field), offset: field.offset, size: field.size, signed: field.is_signed() };
+pub(super) fn find(format: &EventFormat, name: &str) -> Option<NamedTarget> {
+    let of = |field: &Field| NamedTarget {
+        kind: kind(field),
+        offset: field.offset,
+        size: field.size,
+        signed: field.is_signed(),
+    };
     if let Some(field) = format.fields.iter().find(|field| field.name == name) {
         return Some(of(field));
     }
     match name {
-        "CPU" | "cpu" => Some(Target { kind: TargetKind::Cpu, offset: 0, size: 4, signed: true }),
-        "COMM" | "comm" => Some(Target { kind: TargetKind::Comm, offset: 0, size: 16, signed: false }),
+        "CPU" | "cpu" => Some(NamedTarget { kind: TargetKind::Cpu, offset: 0, size: 4, signed: true }),
+        "COMM" | "comm" => Some(NamedTarget { kind: TargetKind::Comm, offset: 0, size: 16, signed: false }),
         _ => format.common.iter().find(|field| field.name == name).map(of),
     }
 }

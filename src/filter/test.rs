@@ -4,7 +4,7 @@
 
 use super::pattern::Pattern;
 use super::source::{NumberAt, Subject, TextAt};
-use super::{CpuList, Op};
+use super::{CompareOp, CpuList};
 use crate::abi::Abi;
 use crate::text::nul::until_nul;
 use regex::bytes::Regex;
@@ -18,13 +18,13 @@ const COMM_LEN: usize = 16;
 #[derive(Debug)]
 pub(super) enum Test {
     /// The kernel's comparison with a constant; `value` is as [`NumberAt::load`] gives it.
-    Number { at: NumberAt, op: Op, value: u64 },
+    Number { at: NumberAt, op: CompareOp, value: u64 },
     /// The CPU, compared as an `int`.
-    Cpu { op: Op, value: i32 },
+    Cpu { op: CompareOp, value: i32 },
     /// A number that is one CPU, compared with a set.
-    CpuIn { at: Option<NumberAt>, op: Op, list: CpuList },
+    CpuIn { at: Option<NumberAt>, op: CompareOp, list: CpuList },
     /// A set of CPUs in the record (longs of the recorded machine), compared with another.
-    CpuMask { at: TextAt, op: Op, list: CpuList },
+    CpuMask { at: TextAt, op: CompareOp, list: CpuList },
     /// Text compared the kernel's way.
     Text { at: TextAt, pattern: Pattern },
     /// The task's name compared the kernel's way.
@@ -32,7 +32,7 @@ pub(super) enum Test {
     /// The address lies in a function.
     Within { at: NumberAt, function: Range<u64> },
     /// trace-cmd's comparison of two 64-bit unsigned numbers.
-    Compare { left: Num, op: Op, right: Num },
+    Compare { left: Num, op: CompareOp, right: Num },
     /// trace-cmd's: the number is not 0.
     NonZero(Num),
     /// trace-cmd's text comparison.
@@ -92,7 +92,8 @@ impl Test {
             Test::Text { at, pattern } => at.load(data, abi).is_some_and(|text| pattern.fits(text) != pattern.negated),
             Test::Comm { pattern } => pattern.fits(&padded(subject.comm)) != pattern.negated,
             Test::Cpu { op, value } => {
-                *op != Op::BitAnd && compare(*op, true, i64::from(subject.cpu.0 as i32) as u64, *value as i64 as u64)
+                *op != CompareOp::BitAnd
+                    && compare(*op, true, i64::from(subject.cpu.0 as i32) as u64, *value as i64 as u64)
             }
             Test::CpuIn { at, op, list } => {
                 let cpu = match at {
@@ -101,8 +102,8 @@ impl Test {
                 };
                 let Some(cpu) = cpu.and_then(|cpu| u32::try_from(cpu).ok()) else { return false };
                 match op {
-                    Op::NotEqual => !(list.contains(cpu) && list.len() == 1),
-                    Op::Equal => list.contains(cpu) && list.len() == 1,
+                    CompareOp::NotEqual => !(list.contains(cpu) && list.len() == 1),
+                    CompareOp::Equal => list.contains(cpu) && list.len() == 1,
                     _ => list.contains(cpu),
                 }
             }
@@ -112,8 +113,8 @@ impl Test {
                     .max(list.iter().last().map_or(0, |last| last.saturating_add(1)));
                 let set = |cpu| mask_has(mask, abi, cpu);
                 match op {
-                    Op::BitAnd => list.iter().any(set),
-                    Op::NotEqual => (0..cpus).any(|cpu| set(cpu) != list.contains(cpu)),
+                    CompareOp::BitAnd => list.iter().any(set),
+                    CompareOp::NotEqual => (0..cpus).any(|cpu| set(cpu) != list.contains(cpu)),
                     _ => (0..cpus).all(|cpu| set(cpu) == list.contains(cpu)),
                 }
             }),
@@ -136,17 +137,17 @@ impl Test {
 }
 
 #[inline]
-fn compare(op: Op, signed: bool, left: u64, right: u64) -> bool {
+fn compare(op: CompareOp, signed: bool, left: u64, right: u64) -> bool {
     let less = if signed { (left as i64) < right as i64 } else { left < right };
     match op {
-        Op::Equal => left == right,
-        Op::NotEqual => left != right,
-        Op::Less => less,
-        Op::LessEqual => less || left == right,
-        Op::Greater => !less && left != right,
-        Op::GreaterEqual => !less,
-        Op::BitAnd => left & right != 0,
-        Op::Glob => false, // globs are text; no number test is built with it
+        CompareOp::Equal => left == right,
+        CompareOp::NotEqual => left != right,
+        CompareOp::Less => less,
+        CompareOp::LessEqual => less || left == right,
+        CompareOp::Greater => !less && left != right,
+        CompareOp::GreaterEqual => !less,
+        CompareOp::BitAnd => left & right != 0,
+        CompareOp::Glob => false, // globs are text; no number test is built with it
     }
 }
 

@@ -14,5 +14,5 @@ mod source;
 mod stream;
 mod tournament;
 
-pub use source::Source;
-pub use stream::{Merge, MergeError, Series};
+pub use source::RecordSource;
+pub use stream::{Merge, MergeError, StreamRun};

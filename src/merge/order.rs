@@ -1,6 +1,6 @@
 //! The order of streams by their next records.
 
-use super::tournament::{Key, Tournament};
+use super::tournament::{MergeKey, Tournament};
 
 /// Stream numbers by the time stamp of their next record, then by number.
 ///
@@ -25,8 +25,8 @@ fn key(timestamp: u64, stream: u32) -> u128 {
 }
 
 #[inline]
-fn unpacked(key: u128) -> Key {
-    Key { time: (key >> 32) as u64, stream: key as u32 }
+fn unpacked(key: u128) -> MergeKey {
+    MergeKey { time: (key >> 32) as u64, stream: key as u32 }
 }
 
 impl Order {
@@ -49,7 +49,7 @@ impl Order {
     pub(super) fn advance_first(&mut self, timestamp: u64) {
         let Some(stream) = self.first() else { return };
         if self.is_large {
-            self.many.put(Key { time: timestamp, stream });
+            self.many.put(MergeKey { time: timestamp, stream });
             self.stays = self.first() == Some(stream);
         } else {
             let at = self.sorted.len() - 1;
@@ -65,7 +65,7 @@ impl Order {
             self.sorted.drain(..).for_each(|key| self.many.put(unpacked(key)));
         }
         if self.is_large {
-            self.many.put(Key { time: timestamp, stream });
+            self.many.put(MergeKey { time: timestamp, stream });
         } else {
             self.sorted.push(key(timestamp, stream));
             self.sort_last();
@@ -84,8 +84,8 @@ impl Order {
             true => self.many.second(),
             false => self.sorted.len().checked_sub(2).map(|at| unpacked(self.sorted[at])),
         };
-        let limit =
-            second.map_or(u64::MAX, |Key { time, stream }| if first < stream { time.saturating_add(1) } else { time });
+        let limit = second
+            .map_or(u64::MAX, |MergeKey { time, stream }| if first < stream { time.saturating_add(1) } else { time });
         Some((first, limit))
     }
 

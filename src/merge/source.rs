@@ -1,11 +1,11 @@
 //! Sources of a merge.
 
-use crate::ring_buffer::Item;
+use crate::ring_buffer::RecordPlace;
 use crate::trace_dat::{CpuStream, FileError, Head};
 use crate::units::CpuId;
 
 /// A CPU's records in order, lent from a buffer that may be exchanged for `spare`.
-pub trait Source {
+pub trait RecordSource {
     /// The CPU.
     fn cpu(&self) -> CpuId;
 
@@ -19,19 +19,19 @@ pub trait Source {
     fn ready(&mut self, limit: u64) -> Option<Head>;
 
     /// The record given last and those after it that are buffered, with the data they lie in.
-    fn found(&self) -> (&[Item], &[u8]);
+    fn found(&self) -> (&[RecordPlace], &[u8]);
 
     /// Gives `count` of them at once: the last, if there are that many.
     fn give(&mut self, count: usize) -> Option<Head>;
 
-    /// True if the last [`Source::next`] changed buffers with `spare`, where the record before it is found since.
+    /// True if the last [`RecordSource::next`] changed buffers with `spare`, where the record before it is found since.
     fn swapped(&self) -> bool;
 
-    /// The bytes of a record that [`Source::next`] gave last, or the time before that.
+    /// The bytes of a record that [`RecordSource::next`] gave last, or the time before that.
     fn bytes(&self, head: &Head) -> &[u8];
 }
 
-impl Source for CpuStream {
+impl RecordSource for CpuStream {
     #[inline]
     fn cpu(&self) -> CpuId {
         self.cpu()
@@ -48,7 +48,7 @@ impl Source for CpuStream {
     }
 
     #[inline]
-    fn found(&self) -> (&[Item], &[u8]) {
+    fn found(&self) -> (&[RecordPlace], &[u8]) {
         self.found()
     }
 

@@ -1,9 +1,9 @@
 //! The merged stream.
 
-use super::Source;
+use super::RecordSource;
 use super::order::Order;
 use crate::event::{Lost, Record};
-use crate::ring_buffer::Item;
+use crate::ring_buffer::RecordPlace;
 use crate::trace_dat::{CpuStream, FileError, Head};
 use crate::units::{CpuId, Timestamp};
 
@@ -31,13 +31,13 @@ pub struct Merge<S = CpuStream> {
     /// The buffer that the current record's stream gave up, if it did.
     spare: Vec<u8>,
     failed: Option<MergeError>,
-    run: Run,
+    run: CpuRun,
 }
 
 /// A stream that is first, and stays so while its next record is earlier than `limit`: until then `order` has the right
 /// order, though not the stream's time.
 #[derive(Clone, Copy, Default)]
-struct Run {
+struct CpuRun {
     stream: u32,
     /// 0: there is no run.
     limit: u64,
@@ -45,21 +45,21 @@ struct Run {
 
 /// Records of one stream that come one after the other, with none of another stream between them.
 #[derive(Clone, Copy, Debug)]
-pub struct Series<'m> {
+pub struct StreamRun<'m> {
     /// More than belong to it, perhaps: those earlier than `limit` do, and the second is.
-    items: &'m [Item],
+    items: &'m [RecordPlace],
     limit: u64,
     data: &'m [u8],
     cpu: CpuId,
     buffer: usize,
 }
 
-impl<'m> Series<'m> {
+impl<'m> StreamRun<'m> {
     /// The records with their successors. The last two are left out, so that a successor can be passed over.
     #[inline(always)]
     pub fn pairs(&self) -> impl Iterator<Item = [Record<'m>; 2]> + use<'m> {
-        let Series { items, limit, data, cpu, buffer } = *self;
-        let record = move |item: &Item| Record {
+        let StreamRun { items, limit, data, cpu, buffer } = *self;
+        let record = move |item: &RecordPlace| Record {
             timestamp: Timestamp(item.timestamp),
             cpu,
             buffer,
@@ -104,15 +104,15 @@ impl<S> Default for Merge<S> {
             current: None,
             spare: Vec::new(),
             failed: None,
-            run: Run::default(),
+            run: CpuRun::default(),
         }
     }
 }
 
-impl<S: Source> Merge<S> {
+impl<S: RecordSource> Merge<S> {
     /// Adds a stream. Its records will say that they are of `buffer`.
     pub fn add(&mut self, stream: S, buffer: usize) {
-        self.run = Run::default();
+        self.run = CpuRun::default();
         self.pending.push(self.streams.len() as u32);
         self.streams.push(Input { stream, buffer, head: None, skip: false });
     }
@@ -123,7 +123,7 @@ impl<S: Source> Merge<S> {
     /// [`MergeError`] where data is damaged; calling again goes on after it.
     #[inline]
     pub fn advance(&mut self) -> Result<bool, MergeError> {
-        let Run { stream, limit } = self.run;
+        let CpuRun { stream, limit } = self.run;
         if let Some(input) = self.streams.get_mut(stream as usize)
             && let Some(head) = input.head
             && !input.skip
@@ -139,7 +139,7 @@ impl<S: Source> Merge<S> {
     /// Slow path: another stream may be next, or data must be read.
     #[inline(never)]
     fn advance_slowly(&mut self) -> Result<bool, MergeError> {
-        self.run = Run::default();
+        self.run = CpuRun::default();
         if self.failed.is_some() || !self.pending.is_empty() {
             self.catch_up()?;
         }
@@ -176,7 +176,7 @@ impl<S: Source> Merge<S> {
                 if self.failed.is_none()
                     && let Some((stream, limit)) = self.order.run()
                 {
-                    self.run = Run { stream, limit };
+                    self.run = CpuRun { stream, limit };
                 }
                 return Ok(true);
             }
@@ -208,8 +208,8 @@ impl<S: Source> Merge<S> {
     /// The records that come next, as far as they are of one stream and buffered; `None` if there are few of them, or
     /// something must be reported first.
     #[inline]
-    pub fn series(&self) -> Option<Series<'_>> {
-        let Run { stream, limit } = self.run;
+    pub fn series(&self) -> Option<StreamRun<'_>> {
+        let CpuRun { stream, limit } = self.run;
         let input = self.streams.get(stream as usize)?;
         let head = input.head.as_ref()?;
         if limit == 0 || input.skip || head.lost != Lost::None {
@@ -217,7 +217,7 @@ impl<S: Source> Merge<S> {
         }
         let (items, data) = input.stream.found();
         let several = matches!(items, [first, second, ..] if *first == head.item && second.timestamp < limit);
-        several.then(|| Series { items, data, limit, cpu: input.stream.cpu(), buffer: input.buffer })
+        several.then(|| StreamRun { items, data, limit, cpu: input.stream.cpu(), buffer: input.buffer })
     }
 
     /// Takes the first `count` records of [`Merge::series`] as done. There is no current record until the next
@@ -290,7 +290,7 @@ impl<S: Source> Merge<S> {
 }
 
 #[inline(always)]
-fn record<'a, S: Source>(input: &Input<S>, head: &Head, data: &'a [u8]) -> Record<'a> {
+fn record<'a, S: RecordSource>(input: &Input<S>, head: &Head, data: &'a [u8]) -> Record<'a> {
     Record {
         timestamp: Timestamp(head.item.timestamp),
         cpu: input.stream.cpu(),

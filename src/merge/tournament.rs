@@ -4,7 +4,7 @@ use std::hint::select_unpredictable;
 
 /// The time of a stream's next record; of two at the same time the stream with the lower number is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Key {
+pub(super) struct MergeKey {
     pub(super) time: u64,
     pub(super) stream: u32,
 }
@@ -15,37 +15,37 @@ pub(super) struct Key {
 pub(super) struct Tournament {
     /// From 1: the root; those below `at` are `2 * at` and `2 * at + 1`. The second half holds the streams' own keys, by
     /// number. Empty, or a power of two of them.
-    tree: Vec<Key>,
+    tree: Vec<MergeKey>,
 }
 
 /// The key of a stream that is not there.
-const NONE: Key = Key { time: u64::MAX, stream: u32::MAX };
+const NONE: MergeKey = MergeKey { time: u64::MAX, stream: u32::MAX };
 /// The most levels of a tree of 32-bit stream numbers.
 const LEVELS: usize = 33;
 
-impl Key {
+impl MergeKey {
     #[inline(always)]
-    fn is_before(self, other: Key) -> bool {
+    fn is_before(self, other: MergeKey) -> bool {
         (self.time < other.time) | ((self.time == other.time) & (self.stream < other.stream))
     }
 
     #[inline(always)]
-    fn least(self, other: Key) -> Key {
+    fn least(self, other: MergeKey) -> MergeKey {
         let first = self.is_before(other);
         let time = select_unpredictable(first, self.time, other.time);
-        Key { time, stream: select_unpredictable(first, self.stream, other.stream) }
+        MergeKey { time, stream: select_unpredictable(first, self.stream, other.stream) }
     }
 }
 
 impl Tournament {
     /// The first key.
     #[inline]
-    pub(super) fn first(&self) -> Option<Key> {
+    pub(super) fn first(&self) -> Option<MergeKey> {
         self.tree.get(1).copied().filter(|key| *key != NONE)
     }
 
     /// The key that follows the first.
-    pub(super) fn second(&self) -> Option<Key> {
+    pub(super) fn second(&self) -> Option<MergeKey> {
         let (mut at, mut second) = (self.tree.len() / 2 + self.first()?.stream as usize, NONE);
         while at > 1 {
             second = self.tree[at ^ 1].least(second);
@@ -61,7 +61,7 @@ impl Tournament {
 
     /// Adds a stream, or gives it another time.
     #[inline]
-    pub(super) fn put(&mut self, key: Key) {
+    pub(super) fn put(&mut self, key: MergeKey) {
         if key.stream as usize >= self.tree.len() / 2 {
             self.grow(key.stream as usize + 1);
         }
@@ -87,7 +87,7 @@ impl Tournament {
     }
 
     #[inline]
-    fn set(&mut self, stream: u32, mut key: Key) {
+    fn set(&mut self, stream: u32, mut key: MergeKey) {
         let mut at = self.tree.len() / 2 + stream as usize;
         let pairs = self.tree.as_chunks_mut::<2>().0;
         while let Some(pair) = pairs.get_mut(at / 2) {

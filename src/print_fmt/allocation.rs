@@ -1,10 +1,10 @@
 //! The names of allocation flags, which `%pGg` prints from a table within the kernel (`gfpflag_names`, mm/debug.c). Their
 //! bits differ from kernel to kernel, but the events of `kmem` and `vmscan` carry the same table in their print formats.
 
-use super::Program;
+use super::PrintProgram;
 use super::expr::{Ex, Load};
 use super::pointer::Pointer;
-use super::program::Op;
+use super::program::PrintOp;
 use super::table::Table;
 use super::text::Text;
 
@@ -18,25 +18,25 @@ pub(crate) fn offered(print_fmt: &str) -> bool {
     print_fmt.contains("\"GFP_KERNEL\"")
 }
 
-impl Program {
+impl PrintProgram {
     /// Lets `%pGg` have the names in `other`'s table.
-    pub(crate) fn name_allocation_flags(&mut self, other: &Program) {
+    pub(crate) fn name_allocation_flags(&mut self, other: &PrintProgram) {
         let Some(table) = other.steps.iter().find_map(|step| table_of(&step.op)) else { return };
         for step in &mut self.steps {
-            if let Op::Bytes(of) = &step.op
+            if let PrintOp::Bytes(of) = &step.op
                 && let (Pointer::AllocationFlags, bytes, _) = **of
                 && let Some(offset) = bytes.fixed_offset()
             {
                 let flags = Ex::Load(Load { offset, size: 4, signed: false });
-                step.op = Op::Text(Box::new(Text::Flags(Box::new((flags, table.clone(), b"|".to_vec())))));
+                step.op = PrintOp::Text(Box::new(Text::Flags(Box::new((flags, table.clone(), b"|".to_vec())))));
             }
         }
     }
 }
 
-fn table_of(op: &Op) -> Option<&Table> {
+fn table_of(op: &PrintOp) -> Option<&Table> {
     match op {
-        Op::Text(text) => in_text(text),
+        PrintOp::Text(text) => in_text(text),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@ use super::ctype::CType;
 
 /// A C expression as print formats use it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Expr {
+pub(super) enum CExpr {
     /// An integer constant.
     Number(u64, CType),
     /// A string constant.
@@ -14,23 +14,23 @@ pub(super) enum Expr {
     /// `REC->name`.
     Field(String),
     /// `a[b]`; `*a` is `a[0]`.
-    Index(Box<Expr>, Box<Expr>),
+    Index(Box<CExpr>, Box<CExpr>),
     /// `&a`.
-    Address(Box<Expr>),
+    Address(Box<CExpr>),
     /// `(type)a`; `None` where the type says nothing of width or sign.
-    Cast(Option<CType>, Box<Expr>),
+    Cast(Option<CType>, Box<CExpr>),
     /// `!a`, `~a`, `-a`, `+a`.
-    Unary(char, Box<Expr>),
+    Unary(char, Box<CExpr>),
     /// `a op b`.
-    Binary(&'static str, Box<Expr>, Box<Expr>),
+    Binary(&'static str, Box<CExpr>, Box<CExpr>),
     /// `c ? a : b`.
-    Choice(Box<Expr>, Box<Expr>, Box<Expr>),
+    Choice(Box<CExpr>, Box<CExpr>, Box<CExpr>),
     /// `name(args)`.
-    Call(String, Vec<Expr>),
+    Call(String, Vec<CExpr>),
     /// `{a, b}`: one entry of a table.
-    Braces(Vec<Expr>),
-    /// `({ type name = value; ...; result; })`; the value of a table is [`Expr::Braces`].
-    Block(Vec<(String, Option<CType>, Expr)>, Box<Expr>),
+    Braces(Vec<CExpr>),
+    /// `({ type name = value; ...; result; })`; the value of a table is [`CExpr::Braces`].
+    Block(Vec<(String, Option<CType>, CExpr)>, Box<CExpr>),
 }
 
 /// A whole `print fmt` text.
@@ -39,5 +39,5 @@ pub(super) struct Ast {
     /// The format string, unescaped.
     pub(super) format: Vec<u8>,
     /// The arguments of the call.
-    pub(super) args: Vec<Expr>,
+    pub(super) args: Vec<CExpr>,
 }

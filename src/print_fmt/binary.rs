@@ -1,7 +1,7 @@
 //! Format strings of trace_printk, whose arguments lie packed in the record (kernel: `vbin_printf`, lib/vsprintf.c).
 
 use super::pointer::{self, Pointer};
-use super::spec::{Count, MAX_WIDTH, Piece, Spec, pieces};
+use super::spec::{Count, FormatPiece, MAX_WIDTH, Spec, pieces};
 use super::{Context, Semantics};
 use crate::abi::Abi;
 use crate::text::nul::until_nul;
@@ -11,7 +11,7 @@ use crate::text::printf::{self, Radix};
 /// A constant format string, taken apart.
 #[derive(Clone, Debug)]
 pub struct BinaryFormat {
-    pieces: Vec<Piece>,
+    pieces: Vec<FormatPiece>,
     semantics: Semantics,
 }
 
@@ -62,8 +62,8 @@ impl BinaryFormat {
         let mut args = Args { data, pos: 0, cx: &cx, semantics: self.semantics };
         for piece in &self.pieces {
             match piece {
-                Piece::Literal(text) => out.extend_from_slice(text),
-                Piece::Conversion(spec) => conversion(spec, &mut args, out),
+                FormatPiece::Literal(text) => out.extend_from_slice(text),
+                FormatPiece::Conversion(spec) => conversion(spec, &mut args, out),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The tables within a print format, for readers that print a field their own way.
 
-use super::ast::Expr;
+use super::ast::CExpr;
 use super::parse::parse;
 use crate::format::EventFormat;
 
@@ -28,40 +28,40 @@ pub(crate) fn state_letters(event: &EventFormat, long_size: u8) -> Vec<u8> {
     if known.is_empty() { b"SDTtXZPI".to_vec() } else { known.to_vec() }
 }
 
-fn walk(expr: &Expr, field: &str, found: &mut Vec<(u64, Vec<u8>)>) {
+fn walk(expr: &CExpr, field: &str, found: &mut Vec<(u64, Vec<u8>)>) {
     match expr {
-        Expr::Call(name, args) if name == "__print_flags" && found.is_empty() => {
+        CExpr::Call(name, args) if name == "__print_flags" && found.is_empty() => {
             let (Some(value), Some(pairs)) = (args.first(), args.get(2..)) else { return };
             if !mentions(value, field) {
                 return;
             }
             for pair in pairs {
-                let Expr::Braces(pair) = pair else { continue };
-                if let [value, Expr::Text(name)] = pair.as_slice()
+                let CExpr::Braces(pair) = pair else { continue };
+                if let [value, CExpr::Text(name)] = pair.as_slice()
                     && let Some(value) = constant(value)
                 {
                     found.push((value, name.clone()));
                 }
             }
         }
-        Expr::Choice(a, b, c) => [a, b, c].into_iter().for_each(|e| walk(e, field, found)),
-        Expr::Cast(_, a) => walk(a, field, found),
+        CExpr::Choice(a, b, c) => [a, b, c].into_iter().for_each(|e| walk(e, field, found)),
+        CExpr::Cast(_, a) => walk(a, field, found),
         _ => {}
     }
 }
 
-fn mentions(expr: &Expr, field: &str) -> bool {
+fn mentions(expr: &CExpr, field: &str) -> bool {
     match expr {
-        Expr::Field(name) => name == field,
-        Expr::Cast(_, a) | Expr::Unary(_, a) => mentions(a, field),
-        Expr::Binary(_, a, b) => mentions(a, field) || mentions(b, field),
+        CExpr::Field(name) => name == field,
+        CExpr::Cast(_, a) | CExpr::Unary(_, a) => mentions(a, field),
+        CExpr::Binary(_, a, b) => mentions(a, field) || mentions(b, field),
         _ => false,
     }
 }
 
-fn constant(expr: &Expr) -> Option<u64> {
+fn constant(expr: &CExpr) -> Option<u64> {
     match expr {
-        Expr::Number(value, _) => Some(*value),
+        CExpr::Number(value, _) => Some(*value),
         _ => None,
     }
 }

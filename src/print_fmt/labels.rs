@@ -1,7 +1,7 @@
 //! Fields that a print format shows by name: `__print_symbolic(REC->vec, { 0, "HI" }, ...)`.
 
 use super::Semantics;
-use super::ast::Expr;
+use super::ast::CExpr;
 use super::parse::parse;
 use super::table::{self, Table};
 use crate::format::EventFormat;
@@ -32,11 +32,11 @@ impl Labels {
     }
 }
 
-fn labels(arg: &Expr) -> Option<Labels> {
-    let Expr::Call(name, args) = arg else { return None };
+fn labels(arg: &CExpr) -> Option<Labels> {
+    let CExpr::Call(name, args) = arg else { return None };
     let (value, delimiter, pairs) = match (name.as_str(), args.as_slice()) {
         ("__print_symbolic" | "__print_symbolic_u64", [value, pairs @ ..]) => (value, None, pairs),
-        ("__print_flags" | "__print_flags_u64", [value, Expr::Text(delimiter), pairs @ ..]) => {
+        ("__print_flags" | "__print_flags_u64", [value, CExpr::Text(delimiter), pairs @ ..]) => {
             (value, Some(delimiter.clone()), pairs)
         }
         _ => return None,
@@ -45,28 +45,28 @@ fn labels(arg: &Expr) -> Option<Labels> {
     Some(Labels { field: field(value)?, table: Table::new(&pairs), delimiter })
 }
 
-fn field(value: &Expr) -> Option<String> {
+fn field(value: &CExpr) -> Option<String> {
     match value {
-        Expr::Field(name) => Some(name.clone()),
-        Expr::Cast(_, inner) => field(inner),
+        CExpr::Field(name) => Some(name.clone()),
+        CExpr::Cast(_, inner) => field(inner),
         _ => None,
     }
 }
 
 /// A value and its name; `None` where that takes a calculation.
-fn pair(pair: &Expr) -> Option<(u64, Vec<u8>)> {
-    let Expr::Braces(pair) = pair else { return None };
-    let [value, Expr::Text(name)] = pair.as_slice() else { return None };
+fn pair(pair: &CExpr) -> Option<(u64, Vec<u8>)> {
+    let CExpr::Braces(pair) = pair else { return None };
+    let [value, CExpr::Text(name)] = pair.as_slice() else { return None };
     Some((constant(value)?, name.clone()))
 }
 
-fn constant(value: &Expr) -> Option<u64> {
+fn constant(value: &CExpr) -> Option<u64> {
     match value {
-        Expr::Number(number, _) => Some(*number),
-        Expr::Unary('-', inner) => constant(inner).map(u64::wrapping_neg),
-        Expr::Cast(_, inner) => constant(inner),
-        Expr::Binary("<<", one, by) => constant(one)?.checked_shl(u32::try_from(constant(by)?).ok()?),
-        Expr::Binary("|", a, b) => Some(constant(a)? | constant(b)?),
+        CExpr::Number(number, _) => Some(*number),
+        CExpr::Unary('-', inner) => constant(inner).map(u64::wrapping_neg),
+        CExpr::Cast(_, inner) => constant(inner),
+        CExpr::Binary("<<", one, by) => constant(one)?.checked_shl(u32::try_from(constant(by)?).ok()?),
+        CExpr::Binary("|", a, b) => Some(constant(a)? | constant(b)?),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@
 //! print fmt: "dev %d,%d ino %lu flags %s", ((unsigned int) ((REC->dev) >> 20)), ..., __print_flags(REC->flags, "|", {1, "X"})
 //! ```
 //!
-//! The text is tokenized, parsed to a tree and compiled to a [`Program`]: a flat list of operations that write digits and
+//! The text is tokenized, parsed to a tree and compiled to a [`PrintProgram`]: a flat list of operations that write digits and
 //! bytes straight into the output buffer. Nothing is looked up by name while a program runs, and no memory is taken but
 //! what the output needs. Any text terminates: nesting, program size, widths and precisions are bounded.
 //!
@@ -49,7 +49,7 @@ pub use error::PrintFmtError;
 pub use flags::flags_of;
 pub(crate) use flags::state_letters;
 pub use labels::Labels;
-pub use program::Program;
+pub use program::PrintProgram;
 
 /// Whose reading of a print format a program follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Tokens to syntax tree: C's expression grammar, without assignments.
 
 use super::PrintFmtError;
-use super::ast::{Ast, Expr};
+use super::ast::{Ast, CExpr};
 use super::ctype::{self, CType, of_words};
 use super::lex::{Token, TokenKind, tokens};
 
@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 160;
 /// Parses the text after `print fmt: `.
 pub(super) fn parse(text: &str, long_size: u8) -> Result<Ast, PrintFmtError> {
     let tokens = tokens(text)?;
-    let mut p = Parser { tokens, pos: 0, depth: 0, long_size };
+    let mut p = PrintParser { tokens, pos: 0, depth: 0, long_size };
     let TokenKind::Text(format) = p.peek().clone() else { return Err(p.unexpected("a format string")) };
     p.skip(1);
     let mut args = Vec::new();
@@ -28,16 +28,16 @@ pub(super) fn parse(text: &str, long_size: u8) -> Result<Ast, PrintFmtError> {
 }
 
 /// An expression and how deep its tree is.
-type Deep = (Expr, usize);
+type Deep = (CExpr, usize);
 
-struct Parser {
+struct PrintParser {
     tokens: Vec<Token>,
     pos: usize,
     depth: usize,
     long_size: u8,
 }
 
-impl Parser {
+impl PrintParser {
     fn peek(&self) -> &TokenKind {
         self.peek_at(0)
     }
@@ -84,7 +84,7 @@ impl Parser {
     }
 
     /// One level deeper than its deepest part.
-    fn node(&self, expr: Expr, parts: &[usize]) -> Result<Deep, PrintFmtError> {
+    fn node(&self, expr: CExpr, parts: &[usize]) -> Result<Deep, PrintFmtError> {
         let depth = parts.iter().max().map_or(1, |d| d.saturating_add(1));
         if depth > MAX_DEPTH { Err(PrintFmtError::TooDeep { offset: self.offset() }) } else { Ok((expr, depth)) }
     }
@@ -109,17 +109,17 @@ impl Parser {
             if p.eat(":") {
                 // `a ?: b`: a is named, not copied, so that nesting stays linear
                 let (no, no_depth) = p.expr()?;
-                let name = || Box::new(Expr::Name("?:".to_owned()));
-                let choice = Expr::Choice(name(), name(), no.into());
+                let name = || Box::new(CExpr::Name("?:".to_owned()));
+                let choice = CExpr::Choice(name(), name(), no.into());
                 return p.node(
-                    Expr::Block(vec![("?:".to_owned(), None, cond)], choice.into()),
+                    CExpr::Block(vec![("?:".to_owned(), None, cond)], choice.into()),
                     &[depth, no_depth.saturating_add(1)],
                 );
             }
             let (yes, yes_depth) = p.expr()?;
             p.want(":")?;
             let (no, no_depth) = p.expr()?;
-            p.node(Expr::Choice(cond.into(), yes.into(), no.into()), &[depth, yes_depth, no_depth])
+            p.node(CExpr::Choice(cond.into(), yes.into(), no.into()), &[depth, yes_depth, no_depth])
         })
     }
 
@@ -147,7 +147,7 @@ impl Parser {
             }
             self.skip(1);
             let right = self.nested(|p| p.binary(after))?;
-            left = self.node(Expr::Binary(op, left.0.into(), right.0.into()), &[left.1, right.1])?;
+            left = self.node(CExpr::Binary(op, left.0.into(), right.0.into()), &[left.1, right.1])?;
         }
     }
 
@@ -156,23 +156,23 @@ impl Parser {
             for (op, unary) in [("!", '!'), ("~", '~'), ("-", '-'), ("+", '+')] {
                 if p.eat(op) {
                     let (inner, depth) = p.unary()?;
-                    return p.node(Expr::Unary(unary, inner.into()), &[depth]);
+                    return p.node(CExpr::Unary(unary, inner.into()), &[depth]);
                 }
             }
             if p.eat("*") {
                 let (inner, depth) = p.unary()?;
-                let zero = Expr::Number(0, CType::INT);
-                return p.node(Expr::Index(inner.into(), zero.into()), &[depth]);
+                let zero = CExpr::Number(0, CType::INT);
+                return p.node(CExpr::Index(inner.into(), zero.into()), &[depth]);
             }
             if p.eat("&") {
                 let (inner, depth) = p.unary()?;
-                return p.node(Expr::Address(inner.into()), &[depth]);
+                return p.node(CExpr::Address(inner.into()), &[depth]);
             }
             if p.is("(")
                 && let Some(ctype) = p.cast()
             {
                 let (inner, depth) = p.unary()?;
-                return p.node(Expr::Cast(ctype, inner.into()), &[depth]);
+                return p.node(CExpr::Cast(ctype, inner.into()), &[depth]);
             }
             p.postfix()
         })
@@ -228,7 +228,7 @@ impl Parser {
             if self.eat("[") {
                 let index = self.expr()?;
                 self.want("]")?;
-                left = self.node(Expr::Index(left.0.into(), index.0.into()), &[left.1, index.1])?;
+                left = self.node(CExpr::Index(left.0.into(), index.0.into()), &[left.1, index.1])?;
             } else {
                 return Ok(left);
             }
@@ -247,11 +247,11 @@ impl Parser {
         match self.peek().clone() {
             TokenKind::Number { value, unsigned, long } => {
                 self.skip(1);
-                self.node(Expr::Number(value, self.constant_type(value, unsigned, long)), &[])
+                self.node(CExpr::Number(value, self.constant_type(value, unsigned, long)), &[])
             }
             TokenKind::Text(text) => {
                 self.skip(1);
-                self.node(Expr::Text(text), &[])
+                self.node(CExpr::Text(text), &[])
             }
             TokenKind::Op("(") if self.is_at(1, "{") => self.block(),
             TokenKind::Op("(") => {
@@ -263,7 +263,7 @@ impl Parser {
             TokenKind::Op("{") => {
                 self.skip(1);
                 let (items, depth) = self.list("}")?;
-                self.node(Expr::Braces(items), &[depth])
+                self.node(CExpr::Braces(items), &[depth])
             }
             TokenKind::Word(word) => self.word(word),
             _ => Err(self.unexpected("an expression")),
@@ -289,9 +289,9 @@ impl Parser {
             // `REC->ent.pid`, since Linux 7.0: the head of every record, whose fields formats call `common_pid`
             let TokenKind::Word(member) = self.peek().clone() else { return Err(self.unexpected("a field name")) };
             self.skip(1);
-            return self.node(Expr::Field(format!("common_{member}")), &[]);
+            return self.node(CExpr::Field(format!("common_{member}")), &[]);
         }
-        self.node(Expr::Field(field), &[])
+        self.node(CExpr::Field(field), &[])
     }
 
     fn word(&mut self, word: String) -> Result<Deep, PrintFmtError> {
@@ -300,18 +300,18 @@ impl Parser {
             return self.field();
         }
         if !self.is("(") {
-            return self.node(Expr::Name(word), &[]);
+            return self.node(CExpr::Name(word), &[]);
         }
         self.skip(1);
         if word == "sizeof" {
             return self.sizeof();
         }
         let (args, depth) = self.list(")")?;
-        self.node(Expr::Call(word, args), &[depth])
+        self.node(CExpr::Call(word, args), &[depth])
     }
 
     /// Comma-separated expressions up to and with `close`; a trailing comma is allowed.
-    fn list(&mut self, close: &'static str) -> Result<(Vec<Expr>, usize), PrintFmtError> {
+    fn list(&mut self, close: &'static str) -> Result<(Vec<CExpr>, usize), PrintFmtError> {
         let mut items = Vec::new();
         let mut depth = 0;
         loop {
@@ -319,7 +319,7 @@ impl Parser {
                 return Ok((items, depth));
             }
             // `__get_dynamic_array(name)` and `__print_flags(x, , {..})`: an empty argument is an empty text
-            let item = if self.is(",") { (Expr::Text(Vec::new()), 1) } else { self.expr()? };
+            let item = if self.is(",") { (CExpr::Text(Vec::new()), 1) } else { self.expr()? };
             depth = depth.max(item.1);
             items.push(item.0);
             if !self.eat(",") {
@@ -332,7 +332,7 @@ impl Parser {
     fn sizeof(&mut self) -> Result<Deep, PrintFmtError> {
         let start = self.pos;
         if self.assertion() {
-            return self.node(Expr::Number(0, CType::number(self.long_size, false)), &[]);
+            return self.node(CExpr::Number(0, CType::number(self.long_size, false)), &[]);
         }
         let structure = matches!(self.peek(), TokenKind::Word(w) if w == "struct");
         if let Some(ctype) = self.type_name().filter(|t| t.is_some() || structure)
@@ -340,12 +340,12 @@ impl Parser {
         {
             let long = CType::number(self.long_size, false);
             // `struct page` is the only structure whose size print formats take: 64 bytes on 64-bit kernels
-            return self.node(Expr::Number(ctype.map_or(64, |t| u64::from(t.size)), long), &[]);
+            return self.node(CExpr::Number(ctype.map_or(64, |t| u64::from(t.size)), long), &[]);
         }
         self.pos = start;
         let (inner, depth) = self.expr()?;
         self.want(")")?;
-        self.node(Expr::Call("sizeof".to_owned(), vec![inner]), &[depth])
+        self.node(CExpr::Call("sizeof".to_owned(), vec![inner]), &[depth])
     }
 
     /// `struct { _Static_assert(...); })` after `sizeof(`, consumed: a structure of no size, with which ARRAY_SIZE() checks
@@ -385,7 +385,7 @@ impl Parser {
             if !(self.eat(";") && self.eat("}") && self.eat(")")) {
                 return Err(PrintFmtError::Statements);
             }
-            return self.node(Expr::Block(bound, result.0.into()), &[depth, result.1]);
+            return self.node(CExpr::Block(bound, result.0.into()), &[depth, result.1]);
         }
     }
 
@@ -413,7 +413,7 @@ impl Parser {
 mod tests {
     use super::*;
 
-    fn arg(text: &str) -> Expr {
+    fn arg(text: &str) -> CExpr {
         parse(&format!("\"\", {text}"), 8).unwrap().args.remove(0)
     }
 
@@ -427,11 +427,11 @@ mod tests {
 
     #[test]
     fn casts_are_told_from_parentheses() {
-        assert!(matches!(arg("(unsigned long)REC->a"), Expr::Cast(Some(_), _)));
-        assert!(matches!(arg("(struct page *)x + 1"), Expr::Binary("+", ..)));
-        assert!(matches!(arg("(xfs_ino_t) REC->a"), Expr::Cast(None, _)));
-        assert!(matches!(arg("(x) - 1"), Expr::Binary("-", ..)));
-        assert!(matches!(arg("(int)-1"), Expr::Cast(Some(_), _)));
+        assert!(matches!(arg("(unsigned long)REC->a"), CExpr::Cast(Some(_), _)));
+        assert!(matches!(arg("(struct page *)x + 1"), CExpr::Binary("+", ..)));
+        assert!(matches!(arg("(xfs_ino_t) REC->a"), CExpr::Cast(None, _)));
+        assert!(matches!(arg("(x) - 1"), CExpr::Binary("-", ..)));
+        assert!(matches!(arg("(int)-1"), CExpr::Cast(Some(_), _)));
     }
 
     #[test]

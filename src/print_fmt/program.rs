@@ -15,8 +15,8 @@ use crate::text::{digits, num, put};
 
 /// The compiled print format of one event.
 #[derive(Clone, Debug)]
-pub struct Program {
-    pub(super) steps: Vec<Step>,
+pub struct PrintProgram {
+    pub(super) steps: Vec<PrintStep>,
     pub(super) semantics: Semantics,
     /// For the raw layout: which operation prints a field all by itself.
     pub(super) fields: Vec<FieldOp>,
@@ -24,9 +24,9 @@ pub struct Program {
 
 /// A literal and what follows it.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
+pub(super) struct PrintStep {
     pub(super) literal: Literal,
-    pub(super) op: Op,
+    pub(super) op: PrintOp,
 }
 
 /// The operation of step `op` prints exactly the scalar field at `offset`.
@@ -40,7 +40,7 @@ pub(super) struct FieldOp {
 
 /// One step. The first ones are what most arguments of most events need; the last ones take anything.
 #[derive(Clone, Debug)]
-pub(super) enum Op {
+pub(super) enum PrintOp {
     /// Behind the last literal.
     Nothing,
     DecI32(u32),
@@ -106,7 +106,7 @@ pub(super) enum Shown {
     Bytes(Pointer, Bytes),
 }
 
-impl Program {
+impl PrintProgram {
     /// Appends the event's text.
     #[inline]
     pub fn render(&self, cx: &Context<'_>, out: &mut Vec<u8>) {
@@ -114,19 +114,19 @@ impl Program {
         for step in &self.steps {
             tail = tail.literal(&step.literal);
             tail = match &step.op {
-                Op::Nothing => tail,
-                Op::DecI32(offset) => tail.signed((cx.u32(*offset as usize) as i32).into()),
-                Op::DecU32(offset) => tail.dec(cx.u32(*offset as usize).into()),
-                Op::DecU64(offset) => tail.dec(cx.u64(*offset as usize)),
-                Op::Dec(Ex::Load(load)) => tail.dec(load.get(cx)),
-                Op::DecSigned(Ex::Load(load)) => tail.signed(load.get(cx) as i64),
-                Op::Hex64(offset) => tail.hex(cx.u64(*offset as usize)),
-                Op::Hex(Ex::Load(load)) => tail.hex(load.get(cx)),
-                Op::HexPad { value, width: width @ ..=16 } => {
+                PrintOp::Nothing => tail,
+                PrintOp::DecI32(offset) => tail.signed((cx.u32(*offset as usize) as i32).into()),
+                PrintOp::DecU32(offset) => tail.dec(cx.u32(*offset as usize).into()),
+                PrintOp::DecU64(offset) => tail.dec(cx.u64(*offset as usize)),
+                PrintOp::Dec(Ex::Load(load)) => tail.dec(load.get(cx)),
+                PrintOp::DecSigned(Ex::Load(load)) => tail.signed(load.get(cx) as i64),
+                PrintOp::Hex64(offset) => tail.hex(cx.u64(*offset as usize)),
+                PrintOp::Hex(Ex::Load(load)) => tail.hex(load.get(cx)),
+                PrintOp::HexPad { value, width: width @ ..=16 } => {
                     let value = value.get(cx);
                     tail.hex_digits(value, digits::hex_len(value).max(usize::from(*width)))
                 }
-                Op::Comm(offset) => match cx.data.get(*offset as usize..).and_then(|d| d.first_chunk()) {
+                PrintOp::Comm(offset) => match cx.data.get(*offset as usize..).and_then(|d| d.first_chunk()) {
                     Some(field) => tail.text16(field),
                     None => tail.with(|out| self.run(&step.op, cx, out)),
                 },
@@ -146,12 +146,12 @@ impl Program {
         let here = |f: &&FieldOp| f.offset as usize == offset;
         let behind = self.fields.iter().filter(here).find(|f| f.op as usize >= *next);
         let Some(field) = behind.or_else(|| self.fields.iter().find(here)) else { return false };
-        let Some(Step { op, .. }) = self.steps.get(field.op as usize) else { return false };
+        let Some(PrintStep { op, .. }) = self.steps.get(field.op as usize) else { return false };
         *next = (field.op as usize).saturating_add(1);
         if field.has_0x {
             put::all(out, b"0x");
         }
-        let Op::Symbol(ex, Pointer::Symbol | Pointer::SymbolOffset) = op else {
+        let PrintOp::Symbol(ex, Pointer::Symbol | Pointer::SymbolOffset) = op else {
             self.run(op, cx, out);
             return true;
         };
@@ -166,29 +166,29 @@ impl Program {
     }
 
     #[inline(never)]
-    fn run(&self, op: &Op, cx: &Context<'_>, out: &mut Vec<u8>) {
+    fn run(&self, op: &PrintOp, cx: &Context<'_>, out: &mut Vec<u8>) {
         match op {
-            Op::Nothing => {}
-            Op::DecI32(offset) => num::signed(out, (cx.u32(*offset as usize) as i32).into()),
-            Op::DecU32(offset) => num::dec(out, cx.u32(*offset as usize).into()),
-            Op::DecU64(offset) => num::dec(out, cx.u64(*offset as usize)),
-            Op::Hex64(offset) => num::hex(out, cx.u64(*offset as usize)),
-            Op::HexPad { value, width } => num::hex_pad(out, value.get(cx), usize::from(*width)),
-            Op::Dec(ex) => num::dec(out, ex.eval(cx)),
-            Op::DecSigned(ex) => num::signed(out, ex.eval(cx) as i64),
-            Op::Hex(ex) => num::hex(out, ex.eval(cx)),
-            Op::Comm(offset) => match cx.data.get(*offset as usize..).and_then(|d| d.first_chunk()) {
+            PrintOp::Nothing => {}
+            PrintOp::DecI32(offset) => num::signed(out, (cx.u32(*offset as usize) as i32).into()),
+            PrintOp::DecU32(offset) => num::dec(out, cx.u32(*offset as usize).into()),
+            PrintOp::DecU64(offset) => num::dec(out, cx.u64(*offset as usize)),
+            PrintOp::Hex64(offset) => num::hex(out, cx.u64(*offset as usize)),
+            PrintOp::HexPad { value, width } => num::hex_pad(out, value.get(cx), usize::from(*width)),
+            PrintOp::Dec(ex) => num::dec(out, ex.eval(cx)),
+            PrintOp::DecSigned(ex) => num::signed(out, ex.eval(cx) as i64),
+            PrintOp::Hex(ex) => num::hex(out, ex.eval(cx)),
+            PrintOp::Comm(offset) => match cx.data.get(*offset as usize..).and_then(|d| d.first_chunk()) {
                 Some(field) => nul::text16(out, field),
                 None => out.extend_from_slice(until_nul(cx.data.get(*offset as usize..).unwrap_or(b""))),
             },
-            Op::Str(bytes) => out.extend_from_slice(until_nul(bytes.get(cx))),
-            Op::Symbolic(of) => table::symbolic(out, &of.1, of.0.eval(cx), None),
-            Op::Text(text) => text.write(out, cx, self.semantics, None),
-            Op::TextSpec(spec) => spec.write(out, cx, self.semantics),
-            Op::Int(spec) => spec.write(out, cx),
-            Op::Char(ex) => out.push(ex.eval(cx) as u8),
-            Op::Symbol(ex, kind) => pointer::address(out, cx, *kind, ex.eval(cx), self.semantics),
-            Op::Address(spec) => {
+            PrintOp::Str(bytes) => out.extend_from_slice(until_nul(bytes.get(cx))),
+            PrintOp::Symbolic(of) => table::symbolic(out, &of.1, of.0.eval(cx), None),
+            PrintOp::Text(text) => text.write(out, cx, self.semantics, None),
+            PrintOp::TextSpec(spec) => spec.write(out, cx, self.semantics),
+            PrintOp::Int(spec) => spec.write(out, cx),
+            PrintOp::Char(ex) => out.push(ex.eval(cx) as u8),
+            PrintOp::Symbol(ex, kind) => pointer::address(out, cx, *kind, ex.eval(cx), self.semantics),
+            PrintOp::Address(spec) => {
                 let start = out.len();
                 match spec.kind {
                     Shown::Char => out.push(spec.value.eval(cx) as u8),
@@ -201,7 +201,7 @@ impl Program {
                 }
                 pad(out, start, spec.left, spec.width.eval(cx) as i32);
             }
-            Op::Bytes(of) => {
+            PrintOp::Bytes(of) => {
                 let len = of.2.as_ref().map(|ex| (ex.eval(cx) as u32 as usize).min(MAX_WIDTH));
                 pointer::bytes(out, of.0, of.1.get(cx), len, cx, self.semantics);
             }

@@ -7,7 +7,7 @@ pub(super) const MAX_WIDTH: usize = 4096;
 
 /// A piece of a format string.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum FormatPiece {
     Literal(Vec<u8>),
     Conversion(Spec),
 }
@@ -35,7 +35,7 @@ pub(super) enum Count {
 }
 
 /// The pieces of `format`.
-pub(super) fn pieces(format: &[u8], long_size: u8) -> Vec<Piece> {
+pub(super) fn pieces(format: &[u8], long_size: u8) -> Vec<FormatPiece> {
     let mut out = Vec::new();
     let mut literal = Vec::new();
     let mut pos = 0;
@@ -53,9 +53,9 @@ pub(super) fn pieces(format: &[u8], long_size: u8) -> Vec<Piece> {
         match spec(format, pos.saturating_add(1), long_size) {
             Some((spec, end)) => {
                 if !literal.is_empty() {
-                    out.push(Piece::Literal(std::mem::take(&mut literal)));
+                    out.push(FormatPiece::Literal(std::mem::take(&mut literal)));
                 }
-                out.push(Piece::Conversion(spec));
+                out.push(FormatPiece::Conversion(spec));
                 pos = end;
             }
             None => {
@@ -65,7 +65,7 @@ pub(super) fn pieces(format: &[u8], long_size: u8) -> Vec<Piece> {
         }
     }
     if !literal.is_empty() {
-        out.push(Piece::Literal(literal));
+        out.push(FormatPiece::Literal(literal));
     }
     out
 }
@@ -140,8 +140,8 @@ mod tests {
         let conv: Vec<_> = all
             .iter()
             .filter_map(|p| match p {
-                Piece::Conversion(s) => Some((s.conversion, s.width, s.precision, s.size)),
-                Piece::Literal(_) => None,
+                FormatPiece::Conversion(s) => Some((s.conversion, s.width, s.precision, s.size)),
+                FormatPiece::Literal(_) => None,
             })
             .collect();
         assert_eq!(
@@ -153,14 +153,14 @@ mod tests {
                 (b'u', Count::Given(0), None, 4),
             ]
         );
-        assert_eq!(all.last(), Some(&Piece::Literal(b"%".to_vec())));
+        assert_eq!(all.last(), Some(&FormatPiece::Literal(b"%".to_vec())));
     }
 
     #[test]
     fn lengths() {
         let size = |f: &[u8], long| match &pieces(f, long)[0] {
-            Piece::Conversion(s) => s.size,
-            Piece::Literal(_) => 0,
+            FormatPiece::Conversion(s) => s.size,
+            FormatPiece::Literal(_) => 0,
         };
         assert_eq!([size(b"%hhd", 8), size(b"%hd", 8), size(b"%d", 8), size(b"%ld", 8)], [1, 2, 4, 8]);
         assert_eq!([size(b"%ld", 4), size(b"%lld", 4), size(b"%Lu", 4), size(b"%zd", 4)], [4, 8, 8, 4]);

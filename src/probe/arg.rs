@@ -5,7 +5,7 @@ use std::fmt;
 
 /// One argument. `Display` prints it as it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arg {
+pub struct ProbeArg {
     /// Its field's name; `None` leaves it to the kernel.
     pub name: Option<String>,
     /// The source of the value.
@@ -124,7 +124,7 @@ impl ArgParser<'_> {
     }
 
     /// The argument `word`, which starts at byte `at` of the text.
-    pub(super) fn arg(&self, word: &str, at: usize) -> Result<Arg, Diagnostic> {
+    pub(super) fn arg(&self, word: &str, at: usize) -> Result<ProbeArg, Diagnostic> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let (name, value, value_at) = match word.split_once('=') {
             Some((name, value)) if !name.contains(['"', '(', '@', '$', '%', '\\']) => {
@@ -161,7 +161,7 @@ impl ArgParser<'_> {
         if fetch.returns_value() && !self.returns {
             return Err(self.error(fetch_span, "`$retval` is only there when the function returns"));
         }
-        Ok(Arg { name, fetch, kind: kind.map(str::to_owned) })
+        Ok(ProbeArg { name, fetch, kind: kind.map(str::to_owned) })
     }
 
     fn fetch(&self, text: &str, at: usize, depth: usize) -> Result<Fetch, Diagnostic> {
@@ -354,7 +354,7 @@ const X86: [&str; 22] = [
     "cs", "flags", "sp", "ss", "fp",
 ];
 
-impl fmt::Display for Arg {
+impl fmt::Display for ProbeArg {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(name) = &self.name {
             write!(f, "{name}=")?;

@@ -1,6 +1,6 @@
 //! The syntax tree of probes.
 
-use super::{Arg, Fetch};
+use super::{Fetch, ProbeArg};
 use crate::syntax::Span;
 
 /// A dynamic event. `Display` prints the line that makes it.
@@ -13,7 +13,7 @@ pub struct Probe {
     /// Its name; `None` leaves it to the kernel.
     pub event: Option<String>,
     /// The values that it records.
-    pub args: Vec<Arg>,
+    pub args: Vec<ProbeArg>,
     /// An event probe's filter, from the word after `if`.
     pub filter: Option<String>,
 }
@@ -159,7 +159,7 @@ impl Probe {
 }
 
 /// The name of each argument: its own, or that of its place; none of what has no name from `$arg*` on.
-pub(super) fn names(args: &[Arg]) -> impl Iterator<Item = Option<String>> {
+pub(super) fn names(args: &[ProbeArg]) -> impl Iterator<Item = Option<String>> {
     let all = args.iter().position(|arg| arg.fetch == Fetch::Arguments).unwrap_or(args.len());
     args.iter()
         .enumerate()

@@ -12,7 +12,7 @@ mod print;
 mod types;
 mod user;
 
-pub use arg::{Arg, Fetch};
+pub use arg::{Fetch, ProbeArg};
 pub use ast::{KernelPlace, Probe, ProbeKind};
 #[cfg(test)]
 pub(crate) use elf::tests::crowded;

@@ -2,7 +2,7 @@
 
 use super::arg::{ArgParser, Site};
 use super::ast::names;
-use super::{Arg, Fetch, KernelPlace, Probe, ProbeKind};
+use super::{Fetch, KernelPlace, Probe, ProbeArg, ProbeKind};
 use crate::syntax::{Diagnostic, Span, one_line, parse_int};
 use std::str::FromStr;
 
@@ -20,15 +20,15 @@ impl FromStr for Probe {
     /// A [`Diagnostic`] labelled `probe` with the place of the error.
     fn from_str(text: &str) -> Result<Self, Diagnostic> {
         one_line("probe", text)?;
-        Parser { text: text.trim_end() }.probe()
+        ProbeParser { text: text.trim_end() }.probe()
     }
 }
 
-struct Parser<'a> {
+struct ProbeParser<'a> {
     text: &'a str,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> ProbeParser<'a> {
     fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new("probe", self.text, span, message)
     }
@@ -92,7 +92,7 @@ impl<'a> Parser<'a> {
                 break;
             }
             let arg = parser.arg(word, span.start)?;
-            if arg.fetch == Fetch::Arguments && args.iter().any(|other: &Arg| other.fetch == Fetch::Arguments) {
+            if arg.fetch == Fetch::Arguments && args.iter().any(|other: &ProbeArg| other.fetch == Fetch::Arguments) {
                 return Err(self.error(span, "`$arg*` stands there twice"));
             }
             if args.len() == MAX_ARGS {

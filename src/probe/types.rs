@@ -1,6 +1,6 @@
 //! Arguments held against the types of the probed function (`CONFIG_PROBE_EVENTS_BTF_ARGS`, since Linux 6.4).
 
-use super::{Arg, Fetch, Probe, ProbeKind};
+use super::{Fetch, Probe, ProbeArg, ProbeKind};
 use crate::btf::{Function, Type, TypeKind};
 use crate::syntax::{Diagnostic, Span, did_you_mean};
 
@@ -29,7 +29,7 @@ impl Probe {
 /// An objection: the words that it is about, what is wrong with them, and perhaps the way out.
 struct Objection<'a>(&'a str, String, Option<String>);
 
-fn check(arg: &Arg, text: &str, function: Function<'_>) -> Result<(), Diagnostic> {
+fn check(arg: &ProbeArg, text: &str, function: Function<'_>) -> Result<(), Diagnostic> {
     objection(arg, function).map_or(Ok(()), |Objection(words, message, hint)| {
         let argument = arg.to_string();
         let at = text.find(&argument).unwrap_or(0);
@@ -39,7 +39,7 @@ fn check(arg: &Arg, text: &str, function: Function<'_>) -> Result<(), Diagnostic
     })
 }
 
-fn objection<'a>(arg: &'a Arg, function: Function<'_>) -> Option<Objection<'a>> {
+fn objection<'a>(arg: &'a ProbeArg, function: Function<'_>) -> Option<Objection<'a>> {
     match value(&arg.fetch, function) {
         Err(objection) => Some(objection),
         Ok(Some((of, words))) => {

@@ -1,7 +1,7 @@
 //! Statistics and settings of the buffers when the last event was taken: after that nothing of them is needed any more.
 
 use super::metadata::with_nul;
-use super::setup::Buffer;
+use super::setup::SetUpBuffer;
 use super::view::view;
 use crate::trace_dat::OptionId;
 use crate::tracefs::{self, Tracefs};
@@ -14,7 +14,7 @@ pub(super) struct AtTheEnd {
 }
 
 impl AtTheEnd {
-    pub(super) fn read(tracefs: &Tracefs, buffers: &[Buffer]) -> Self {
+    pub(super) fn read(tracefs: &Tracefs, buffers: &[SetUpBuffer]) -> Self {
         let mut options = Vec::new();
         for buffer in buffers {
             if !buffer.name.is_empty() {

@@ -40,12 +40,12 @@ pub enum CommandError {
 
 /// A program and its arguments, known to exist and to be executable.
 #[derive(Debug)]
-pub struct Command {
+pub struct RecordedCommand {
     program: PathBuf,
     image: ExecImage,
 }
 
-impl Command {
+impl RecordedCommand {
     /// Looks `words[0]` up as a shell would: as a path if it has a slash, else in the directories of `path`.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl Command {
         let c_string = |s: &OsStr| CString::new(s.as_bytes()).map_err(|_| CommandError::Nul);
         let argv = words.iter().map(|word| c_string(word)).collect::<Result<_, _>>()?;
         let image = ExecImage::new(c_string(program.as_os_str())?, argv);
-        Ok(Command { program, image })
+        Ok(RecordedCommand { program, image })
     }
 
     /// Makes it run as another user, with `environment` but for that user's own variables.
@@ -315,7 +315,7 @@ mod tests {
 
     fn start(command: &[&str]) -> Child {
         let path = env::var_os("PATH");
-        Command::find(&words(command), path.as_deref()).unwrap().fork().unwrap()
+        RecordedCommand::find(&words(command), path.as_deref()).unwrap().fork().unwrap()
     }
 
     /// Writes a file that is to be executed. If it were open here, a process that another test forks now would have it open
@@ -364,7 +364,7 @@ mod tests {
         let lock = |name: &str| crate::trace_dat::FileLock::take(&File::create(dir.path().join(name)).unwrap());
         let (held, _shared) = (lock("held").unwrap(), lock("shared").unwrap());
         let path = env::var_os("PATH");
-        let command = Command::find(&words(&["true"]), path.as_deref()).unwrap();
+        let command = RecordedCommand::find(&words(&["true"]), path.as_deref()).unwrap();
         let mut child = command.fork_without(&held.held()).unwrap();
         let open = fs::read_dir(format!("/proc/{}/fd", child.pid())).unwrap().flatten().map(|fd| fd.path());
         let open: Vec<PathBuf> = open.collect();
@@ -392,13 +392,13 @@ mod tests {
         let plain = dir.path().join("plain");
         write_by_another(&plain, "#!/no/such/interpreter\n");
         let path = Some(dir.path().as_os_str());
-        assert!(matches!(Command::find(&words(&["nothing"]), path), Err(CommandError::NotFound(_))));
-        assert!(matches!(Command::find(&words(&["plain"]), path), Err(CommandError::NotRunnable(..))));
-        assert!(matches!(Command::find(&words(&["/"]), path), Err(CommandError::NotRunnable(..))));
-        assert!(matches!(Command::find(&words(&["/no/such"]), path), Err(CommandError::NotFound(_))));
-        assert!(matches!(Command::find(&words(&[""]), path), Err(CommandError::NotFound(_))));
+        assert!(matches!(RecordedCommand::find(&words(&["nothing"]), path), Err(CommandError::NotFound(_))));
+        assert!(matches!(RecordedCommand::find(&words(&["plain"]), path), Err(CommandError::NotRunnable(..))));
+        assert!(matches!(RecordedCommand::find(&words(&["/"]), path), Err(CommandError::NotRunnable(..))));
+        assert!(matches!(RecordedCommand::find(&words(&["/no/such"]), path), Err(CommandError::NotFound(_))));
+        assert!(matches!(RecordedCommand::find(&words(&[""]), path), Err(CommandError::NotFound(_))));
         fs::set_permissions(&plain, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let mut child = Command::find(&words(&["plain"]), path).unwrap().fork().unwrap();
+        let mut child = RecordedCommand::find(&words(&["plain"]), path).unwrap().fork().unwrap();
         assert!(matches!(child.open_gate(), Err(CommandError::NotFound(_))));
     }
 

@@ -1,6 +1,6 @@
 //! From raw sub-buffers to the bytes of a trace.dat section: whole chunks, compressed one by one.
 
-use super::effort::Effort;
+use super::effort::PackingEffort;
 use crate::trace_dat::Codec;
 use crate::trace_dat::xxh64;
 use crate::units::ByteSize;
@@ -161,7 +161,7 @@ impl ChunkWriter {
     ///
     /// # Errors
     /// The codec's; none is expected, as the buffer has the size of its bound.
-    pub(crate) fn pack(&mut self, len: usize, effort: Effort) -> io::Result<usize> {
+    pub(crate) fn pack(&mut self, len: usize, effort: PackingEffort) -> io::Result<usize> {
         let (header, frame) = self.packed.split_at_mut(HEADER);
         let raw = &self.raw[..len.min(self.filled)];
         let packed = match (&mut self.packer, effort) {
@@ -169,9 +169,9 @@ impl ChunkWriter {
                 self.made = raw.len();
                 return Ok(self.made);
             }
-            (Packer::Zstd(packer), Effort::Full) => packer.compress_to_buffer(raw, frame)?,
-            (Packer::Zstd(_), Effort::Stored) => stored_frame(raw, frame),
-            (Packer::Zlib(packer, _), Effort::Full) | (Packer::Zlib(_, packer), Effort::Stored) => {
+            (Packer::Zstd(packer), PackingEffort::Full) => packer.compress_to_buffer(raw, frame)?,
+            (Packer::Zstd(_), PackingEffort::Stored) => stored_frame(raw, frame),
+            (Packer::Zlib(packer, _), PackingEffort::Full) | (Packer::Zlib(_, packer), PackingEffort::Stored) => {
                 deflate(packer, raw, frame)?
             }
         };
@@ -243,7 +243,7 @@ mod tests {
             let raw: Vec<u8> = (0..size).map(|i| ((i * i) >> 5) as u8).collect();
             chunk.free().copy_from_slice(&raw);
             chunk.advance(size);
-            assert!(chunk.pack(size, Effort::Stored).unwrap() < size + 64);
+            assert!(chunk.pack(size, PackingEffort::Stored).unwrap() < size + 64);
             let packed = chunk.packed();
             assert!(zstd::bulk::decompress(&packed[8..], size).unwrap() == raw, "{size}");
             assert!(zstd::decode_all(&packed[8..]).unwrap() == raw, "{size}, as a stream");
@@ -264,7 +264,7 @@ mod tests {
         chunk.pad(4096);
         assert!(chunk.is_full());
         for len in [8192, 4096] {
-            chunk.pack(len, Effort::Full).unwrap();
+            chunk.pack(len, PackingEffort::Full).unwrap();
             let packed = chunk.packed();
             let size = |at: usize| u32::from_ne_bytes(packed[at..at + 4].try_into().unwrap()) as usize;
             assert_eq!((size(0), size(4)), (packed.len() - 8, len));
@@ -291,7 +291,7 @@ mod tests {
             noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (noise >> 24) as u8
         };
-        for (level, effort) in [(1, Effort::Full), (9, Effort::Full), (1, Effort::Stored)] {
+        for (level, effort) in [(1, PackingEffort::Full), (9, PackingEffort::Full), (1, PackingEffort::Stored)] {
             for size in [4096, 300 << 10] {
                 let mut chunk = ChunkWriter::new(size, Compression::Zlib(level)).unwrap();
                 for noisy in [true, false, true] {
@@ -313,7 +313,7 @@ mod tests {
         let mut chunk = ChunkWriter::new(8192, Compression::None).unwrap();
         chunk.free().fill(7);
         chunk.advance(8192);
-        assert_eq!((chunk.packs(), chunk.pack(4096, Effort::Stored).unwrap()), (false, 4096));
+        assert_eq!((chunk.packs(), chunk.pack(4096, PackingEffort::Stored).unwrap()), (false, 4096));
         assert!(chunk.packed() == [7; 4096]);
     }
 }

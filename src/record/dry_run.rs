@@ -2,7 +2,7 @@
 
 use super::error::RecordError;
 use super::plan::Plan;
-use super::setup::{Buffer, choose, set_up};
+use super::setup::{SetUpBuffer, choose, set_up};
 use crate::tracefs::Journal;
 use crate::units::Pid;
 
@@ -21,7 +21,7 @@ pub fn dry_run(plan: &Plan, mut journal: Journal, between: impl FnOnce()) -> Res
     let top = journal.tracefs().top();
     let existing = top.events()?;
     let mut unknown = Vec::new();
-    let mut buffers: Vec<Buffer> = Vec::new();
+    let mut buffers: Vec<SetUpBuffer> = Vec::new();
     plan.machine.set(&mut journal)?;
     for (index, buffer) in plan.buffers.iter().enumerate() {
         let chosen = choose(&top, plan.allow_unknown_events, buffer, &existing, &mut unknown)?;

@@ -6,7 +6,7 @@ use std::time::Instant;
 /// The form of a stored chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Effort {
+pub enum PackingEffort {
     /// A frame of the level asked for.
     #[default]
     Full,
@@ -17,8 +17,8 @@ pub enum Effort {
 /// The choices, and the times of their changes.
 #[derive(Clone, Debug, Default)]
 pub struct Efforts {
-    now: Effort,
-    changes: Vec<(Instant, Effort)>,
+    now: PackingEffort,
+    changes: Vec<(Instant, PackingEffort)>,
     full: u64,
     stored: u64,
 }
@@ -29,7 +29,7 @@ const REMEMBERED: usize = 256;
 impl Efforts {
     /// Chooses for the next chunk. `waited` bytes were found in a ring of `ring` bytes (0 if that is not known) since
     /// its reader was woken and has not found it empty. The ring is half full then, or fills as fast as it is emptied.
-    pub(crate) fn choose(&mut self, waited: usize, ring: usize) -> Effort {
+    pub(crate) fn choose(&mut self, waited: usize, ring: usize) -> PackingEffort {
         let effort = Self::of(waited, ring);
         if effort != self.now {
             self.now = effort;
@@ -38,19 +38,19 @@ impl Efforts {
             }
         }
         match effort {
-            Effort::Full => self.full += 1,
-            Effort::Stored => self.stored += 1,
+            PackingEffort::Full => self.full += 1,
+            PackingEffort::Stored => self.stored += 1,
         }
         effort
     }
 
     /// The choice of [`Efforts::choose`].
-    pub(crate) fn of(waited: usize, ring: usize) -> Effort {
-        if ring > 0 && waited > ring / 2 { Effort::Stored } else { Effort::Full }
+    pub(crate) fn of(waited: usize, ring: usize) -> PackingEffort {
+        if ring > 0 && waited > ring / 2 { PackingEffort::Stored } else { PackingEffort::Full }
     }
 
-    /// Each change and its time, the first 256; it begins with [`Effort::Full`].
-    pub fn changes(&self) -> &[(Instant, Effort)] {
+    /// Each change and its time, the first 256; it begins with [`PackingEffort::Full`].
+    pub fn changes(&self) -> &[(Instant, PackingEffort)] {
         &self.changes
     }
 
@@ -68,7 +68,7 @@ mod tests {
     fn a_ring_that_fills_up_gets_less_effort() {
         let mut efforts = Efforts::default();
         let chosen: Vec<_> = [10, 50, 51, 99, 20].iter().map(|&waited| efforts.choose(waited, 100)).collect();
-        use Effort::{Full, Stored};
+        use PackingEffort::{Full, Stored};
         assert_eq!(chosen, [Full, Full, Stored, Stored, Full]);
         assert_eq!(efforts.choose(usize::MAX, 0), Full);
         assert_eq!(efforts.counts(), (4, 2));

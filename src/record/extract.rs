@@ -8,7 +8,7 @@ use super::draining::Draining;
 use super::error::RecordError;
 use super::output::{ClockFacts, Output};
 use super::plan::Plan;
-use super::setup::Buffer;
+use super::setup::SetUpBuffer;
 use super::worker::{Drained, Worker, WorkerError};
 use crate::trace_dat::ChunkScan;
 use crate::tracefs::Instance;
@@ -56,7 +56,7 @@ pub fn extract(
     let mut buffers = Vec::new();
     for instance in instances {
         let name = if instances.len() == 1 { "" } else { instance.name().unwrap_or_default() };
-        let mut buffer = Buffer::as_it_is(instance, name)?;
+        let mut buffer = SetUpBuffer::as_it_is(instance, name)?;
         buffer.counted = ring == Ring::Live;
         if let Some(cpus) = cpus {
             buffer.cpus.retain(|(cpu, _)| cpus.contains(cpu));

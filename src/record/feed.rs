@@ -1,9 +1,9 @@
 //! Sub-buffers that come from elsewhere than a ring of this kernel: packed and stored as a worker's are.
 
 use super::drain::{Drain, Progress};
-use super::sink::Sink;
+use super::sink::ChunkSink;
 use super::spool::Spool;
-use super::store::{Store, Stored, Tally};
+use super::store::{RingTally, Store, Stored};
 use std::io;
 use std::time::Duration;
 
@@ -16,9 +16,9 @@ pub struct Feed<'a> {
 #[derive(Debug)]
 pub struct Fed {
     /// The spool, complete but for the chunk count.
-    pub spool: Sink,
+    pub spool: ChunkSink,
     /// What came, and what of it is not in the spool.
-    pub tally: Tally,
+    pub tally: RingTally,
     /// Bytes of a sub-buffer that came in part and was left out.
     pub torn: u64,
     /// Why the spool ends early, if it does.

@@ -19,7 +19,7 @@ pub(super) fn are_traced_by(tracer: &str) -> bool {
 /// Functions to trace, or not to. Patterns are names, the kernel's globs or regular expressions, each with `:mod:MODULE`
 /// after it where only that module's are meant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Functions {
+pub struct FunctionFilters {
     /// `-l`: only these.
     pub trace: Vec<String>,
     /// `-n`: not these; for function_graph, nothing that they call either.
@@ -32,10 +32,10 @@ pub struct Functions {
     pub stack: bool,
 }
 
-impl Functions {
+impl FunctionFilters {
     /// True if nothing is said about functions.
     pub fn is_empty(&self) -> bool {
-        *self == Functions::default()
+        *self == FunctionFilters::default()
     }
 
     /// Refuses what would bring the machine to its knees, and what `tracer` would not heed.

@@ -8,7 +8,7 @@ use super::output::{clocks, trace_id};
 use super::view::uname;
 use crate::abi::Abi;
 use crate::trace_dat::write::NewFile;
-use crate::trace_dat::{Codec, OptionId, WriteError, Writer};
+use crate::trace_dat::{Codec, OptionId, SectionWriter, WriteError};
 use crate::tracefs::Tracefs;
 use std::fs::File;
 use std::path::Path;
@@ -29,7 +29,7 @@ pub fn header(tracefs: &Tracefs, kallsyms: &[u8], file: File, path: &Path) -> Re
         comm.write_line(pid, &mut names);
     }
     let write = || -> Result<u64, WriteError> {
-        let mut writer = Writer::create(file, Abi::HOST, sub_buffer as u32, Codec::Zstd)?;
+        let mut writer = SectionWriter::create(file, Abi::HOST, sub_buffer as u32, Codec::Zstd)?;
         metadata.write(&mut writer)?;
         writer.kallsyms(kallsyms)?;
         writer.saved_cmdlines(&names)?;

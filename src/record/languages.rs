@@ -4,10 +4,10 @@ use super::error::{PlanError, RecordError};
 use super::plan::EventPlan;
 use crate::filter::Filter;
 use crate::format::EventFormat;
-use crate::hist::spec::{Features, Surroundings};
+use crate::hist::spec::{CheckContext, Features};
 use crate::syntax::Diagnostic;
 use crate::tracefs::{EventName, Instance};
-use crate::trigger::{Action, EventRef, Trigger};
+use crate::trigger::{EventRef, Trigger, TriggerAction};
 use std::collections::BTreeSet;
 
 /// Filters and triggers of one [`EventPlan`], in the kernel's text.
@@ -74,11 +74,11 @@ pub(super) fn check(
 /// What the kernel would refuse of a histogram on the event of `format`; `None` of other triggers. What `$variables` of
 /// other triggers mean is left to the kernel: those of the plan are not set yet.
 fn misfit_of_hist(instance: &Instance, trigger: &Trigger, text: &str, format: &EventFormat) -> Option<Diagnostic> {
-    let Action::Hist(spec) = &trigger.action else { return None };
+    let TriggerAction::Hist(spec) = &trigger.action else { return None };
     let readme = instance.tracefs().top().read("README").ok()?;
     let lookup = |system: &str, name: &str| self::format(instance, &EventName::new(system, name)).ok().flatten();
     let features = Features::from_readme(&readme);
-    let around = Surroundings { event: format, features, neighbours: None, lookup: Some(&lookup) };
+    let around = CheckContext { event: format, features, neighbours: None, lookup: Some(&lookup) };
     Some(spec.check(&around).err()?.first()?.diagnostic(text))
 }
 

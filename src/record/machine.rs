@@ -6,7 +6,7 @@ use crate::tracefs::{Instance, Journal};
 
 /// Settings of which there is one, whatever instance is recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Machine {
+pub struct MachineSettings {
     /// Depth of calls that function_graph follows.
     pub graph_depth: Option<u32>,
     /// Number of task names that the kernel keeps.
@@ -27,7 +27,7 @@ pub(super) fn is_latency_tracer(tracer: &str) -> bool {
     LATENCY.contains(&tracer)
 }
 
-impl Machine {
+impl MachineSettings {
     /// Sets what there is one of.
     pub(super) fn set(&self, journal: &mut Journal) -> Result<(), RecordError> {
         if let Some(depth) = self.graph_depth {

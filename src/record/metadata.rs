@@ -1,7 +1,7 @@
 //! Facts in a trace file about the kernel it was made on.
 
 use crate::btf::Enumerators;
-use crate::trace_dat::{OptionId, WriteError, Writer};
+use crate::trace_dat::{OptionId, SectionWriter, WriteError};
 use crate::tracefs::{Error, EventName, Tracefs};
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ impl Metadata {
     }
 
     /// Puts them into a file.
-    pub(super) fn write(self, writer: &mut Writer) -> Result<(), WriteError> {
+    pub(super) fn write(self, writer: &mut SectionWriter) -> Result<(), WriteError> {
         writer.header_info(self.header_page.as_bytes(), self.header_event.as_bytes())?;
         writer.ftrace_formats(&self.ftrace_formats)?;
         writer.event_formats(&self.formats.into_iter().collect::<Vec<_>>())?;

@@ -4,12 +4,12 @@
 //! - [`record()`] does it: sets tracefs up through a [`Journal`](crate::tracefs::Journal), starts one [`Worker`] per CPU,
 //!   lets the command go, waits for the end, completes the file, and takes everything back;
 //! - [`Spool`] is what a worker writes: the bytes of the finished file's section but for the chunk count;
-//! - [`Remote`] takes a recording that leaves no file on this machine; a [`Sink`] is either, for a worker;
-//! - [`Stream`] hands sub-buffers out while they are filled, without a file;
+//! - [`Remote`] takes a recording that leaves no file on this machine; a [`ChunkSink`] is either, for a worker;
+//! - [`LiveStream`] hands sub-buffers out while they are filled, without a file;
 //! - [`extract()`] stores what is in the rings already: stopped buffers, snapshots, the last boot's;
 //! - [`recover()`] finishes the file of a killed recorder, with what is in its rings still;
 //! - [`header()`] says in a file without events what a recording would say of the kernel;
-//! - [`Summary`] says what came of it.
+//! - [`RecordSummary`] says what came of it.
 
 mod arguments;
 mod armed;
@@ -60,19 +60,19 @@ mod worker;
 
 pub use child::{CommandError, Ended};
 pub use chunk::Compression;
-pub use effort::{Effort, Efforts};
+pub use effort::{Efforts, PackingEffort};
 pub use error::{PlanError, RecordError};
 pub use extract::{Extracted, Ring, extract};
-pub use functions::Functions;
+pub use functions::FunctionFilters;
 pub use limits::{Limits, Reached};
-pub use machine::Machine;
+pub use machine::MachineSettings;
 pub use observer::{Live, Observer};
 pub use plan::{BufferPlan, EventPlan, Plan, TargetBuffer, Tasks};
 pub use session::{record, record_to};
 pub use spool::Dropped;
-pub use store::Tally;
-pub use stream::{Audience, LiveBuffer, LiveFacts, Stream, Streamed};
-pub use summary::{BufferSummary, CpuSummary, Summary, Totals};
+pub use store::RingTally;
+pub use stream::{Audience, LiveBuffer, LiveFacts, LiveStream, Streamed};
+pub use summary::{BufferSummary, CpuSummary, RecordSummary, Totals};
 pub use user::{User, UserError};
 pub use watch::Interference;
 pub use worker::WorkerError;
@@ -81,7 +81,7 @@ pub use worker::WorkerError;
 #[doc(hidden)]
 pub use crate::sys::notice_children;
 #[doc(hidden)]
-pub use child::{Child, Command};
+pub use child::{Child, RecordedCommand};
 #[doc(hidden)]
 pub use chunk::{MAX_CHUNK, chunk_size};
 #[doc(hidden)]
@@ -105,7 +105,7 @@ pub use recover::{Rings, left_unfinished, recover};
 #[doc(hidden)]
 pub use remote::{Remote, RemoteRing, Sent};
 #[doc(hidden)]
-pub use sink::Sink;
+pub use sink::ChunkSink;
 #[doc(hidden)]
 pub use spool::{AppendError, Keep, Spool};
 #[doc(hidden)]

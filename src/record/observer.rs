@@ -1,7 +1,7 @@
 //! The view of a running recording from outside: warnings and progress.
 
 use super::drain::Progress;
-use super::setup::Buffer;
+use super::setup::SetUpBuffer;
 use super::summary::larger;
 use crate::tracefs::CpuStats;
 use std::sync::atomic::Ordering;
@@ -44,7 +44,7 @@ pub struct Live {
 
 impl Live {
     /// Progress of a recording of `buffers` since `since`.
-    pub(super) fn of(since: Instant, buffers: &[Buffer], progress: &Progress) -> Live {
+    pub(super) fn of(since: Instant, buffers: &[SetUpBuffer], progress: &Progress) -> Live {
         let (mut events, mut lost) = (0, 0);
         for (buffer, (cpu, before)) in buffers.iter().flat_map(|b| b.cpus.iter().map(move |cpu| (b, cpu))) {
             let Ok(now) = buffer.instance.cpu_stats(*cpu) else { continue };
@@ -68,6 +68,6 @@ fn taken(stats: &CpuStats) -> u64 {
 }
 
 /// The size of the largest ring buffer per CPU in KiB.
-fn largest(buffers: &[Buffer]) -> Option<u64> {
+fn largest(buffers: &[SetUpBuffer]) -> Option<u64> {
     buffers.iter().filter_map(|buffer| buffer.kib_per_cpu).max()
 }

@@ -9,17 +9,17 @@ use super::metadata::{Formats, Metadata, with_nul};
 use super::plan::Plan;
 use super::proc_maps::ProcMaps;
 use super::remote::Remote;
-use super::setup::Buffer;
-use super::sink::Sink;
+use super::setup::SetUpBuffer;
+use super::sink::ChunkSink;
 use super::spool::{Keep, Spool};
 use super::view::uname;
 use crate::abi::Abi;
 use crate::safe_file::{PRIVATE, TargetPath};
 use crate::trace_dat::write::{Version, convert};
 use crate::trace_dat::{
-    FileLock, FinishedSpool, OptionId, SpoolEntry, SpoolTable, Trace, WriteError, Writer, spool_name,
+    FileLock, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace, WriteError, spool_name,
 };
-use crate::tracefs::{self, EventName, RecordedBuffer, Recording, TraceClock, Tracefs};
+use crate::tracefs::{self, EventName, JournalledRecording, RecordedBuffer, TraceClock, Tracefs};
 use crate::units::{CpuId, Pid};
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use nix::unistd::geteuid;
@@ -43,7 +43,7 @@ pub(super) struct Output {
     moved: Option<PathBuf>,
     /// Files to remove if nothing comes of it.
     made: Vec<PathBuf>,
-    writer: Option<Writer>,
+    writer: Option<SectionWriter>,
     table: SpoolTable,
     formats: Formats,
     /// The other end, if the file is to be on another machine: `file` is one in memory then.
@@ -63,7 +63,7 @@ pub(super) struct ClockFacts {
 
 /// A trace file that waits for the symbols, which take a while to read.
 pub(super) struct Symbols {
-    writer: Writer,
+    writer: SectionWriter,
     table: SpoolTable,
     path: PathBuf,
     /// The file, and the other end that it goes to.
@@ -164,11 +164,11 @@ impl Output {
     /// Makes the spool of one CPU of one buffer.
     pub(super) fn spool(
         &mut self,
-        buffer: &Buffer,
+        buffer: &SetUpBuffer,
         cpu: CpuId,
         compression: Compression,
         keep: Option<Keep>,
-    ) -> Result<Sink, RecordError> {
+    ) -> Result<ChunkSink, RecordError> {
         let file = spool_name(&self.name(), &buffer.name, cpu);
         let path = self.path.with_file_name(&file);
         let entry = SpoolEntry {
@@ -182,7 +182,7 @@ impl Output {
         let chunked = compression != Compression::None;
         if let Some(remote) = &self.remote {
             self.table.entries.push(entry);
-            return Ok(Sink::Remote(remote.ring(&buffer.name, cpu, chunked)));
+            return Ok(ChunkSink::Remote(remote.ring(&buffer.name, cpu, chunked)));
         }
         let spool = Spool::create(&path, chunked).map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => RecordError::Unfinished { path: self.path.clone(), spool: path.clone() },
@@ -190,7 +190,7 @@ impl Output {
         })?;
         self.made.push(path);
         self.table.entries.push(entry);
-        Ok(Sink::Spool(match keep {
+        Ok(ChunkSink::Spool(match keep {
             Some(keep) => spool.keep(keep),
             None => spool,
         }))
@@ -207,15 +207,15 @@ impl Output {
     }
 
     /// The file and where its buffers are recorded from, for the journal.
-    pub(super) fn recording(&self, buffers: &[Buffer]) -> Result<Recording, RecordError> {
+    pub(super) fn recording(&self, buffers: &[SetUpBuffer]) -> Result<JournalledRecording, RecordError> {
         let file = self.file.metadata().map_err(self.error("look at"))?;
         let path = std::path::absolute(&self.path).map_err(self.error("look at"))?;
-        let buffer = |buffer: &Buffer| RecordedBuffer {
+        let buffer = |buffer: &SetUpBuffer| RecordedBuffer {
             name: buffer.name.clone(),
             instance: buffer.instance.name().map(str::to_owned),
             read_before: buffer.cpus.iter().filter(|(_, s)| s.read > 0).map(|(cpu, s)| (cpu.0, s.read)).collect(),
         };
-        Ok(Recording {
+        Ok(JournalledRecording {
             path: path.to_string_lossy().into_owned(),
             device: file.dev(),
             inode: file.ino(),
@@ -260,7 +260,7 @@ impl Output {
         &mut self,
         tracefs: &Tracefs,
         plan: &Plan,
-        buffers: &[Buffer],
+        buffers: &[SetUpBuffer],
         time: ClockFacts,
     ) -> Result<Symbols, RecordError> {
         let Some(main) = buffers.first() else { return Err(super::PlanError::NoEvents.into()) };
@@ -275,9 +275,9 @@ impl Output {
         file.set_len(0).map_err(self.error("write"))?;
         let codec = plan.compression.codec();
         let lock = self.lock.take();
-        let write = || -> Result<Writer, WriteError> {
+        let write = || -> Result<SectionWriter, WriteError> {
             let lock = lock.map_or_else(|| FileLock::take(&file), Ok)?;
-            let mut writer = Writer::create_locked(file, lock, Abi::HOST, main.sub_buffer as u32, codec)?;
+            let mut writer = SectionWriter::create_locked(file, lock, Abi::HOST, main.sub_buffer as u32, codec)?;
             metadata.write(&mut writer)?;
             if let Some(micros) = time.date {
                 writer.option(OptionId::DATE, with_nul(&format!("{micros:#x}")));
@@ -328,7 +328,7 @@ impl Output {
     }
 
     /// Takes the writer back from the thread that wrote the symbols.
-    pub(super) fn resume(&mut self, writer: Writer) {
+    pub(super) fn resume(&mut self, writer: SectionWriter) {
         self.writer = Some(writer);
     }
 
@@ -338,9 +338,9 @@ impl Output {
     }
 
     /// Removes the spools of a file that was removed: they are unreadable without it.
-    pub(super) fn give_up(mut self, spools: impl IntoIterator<Item = Sink>) {
+    pub(super) fn give_up(mut self, spools: impl IntoIterator<Item = ChunkSink>) {
         self.writer = None;
-        spools.into_iter().for_each(Sink::remove);
+        spools.into_iter().for_each(ChunkSink::remove);
         if !self.table.comms.is_empty() {
             let _ = fs::remove_file(self.path.with_file_name(&self.table.comms));
         }
@@ -354,9 +354,9 @@ impl Output {
     /// Adds `end` and what is known of tasks, and moves the spools into the file. Gives its size in bytes.
     pub(super) fn finish(
         &mut self,
-        buffers: &[Buffer],
+        buffers: &[SetUpBuffer],
         end: AtTheEnd,
-        spools: Vec<Vec<Sink>>,
+        spools: Vec<Vec<ChunkSink>>,
         (comms, maps): (&[(Pid, Comm)], &[&ProcMaps]),
     ) -> Result<u64, RecordError> {
         let Some(mut writer) = self.writer.take() else { return Ok(0) };
@@ -461,7 +461,7 @@ impl Drop for Output {
 impl Symbols {
     /// Adds the kernel's symbols and types to the file. Without them the recording is still one, so what goes wrong comes back
     /// beside the writer.
-    pub(super) fn write(mut self, kallsyms: Result<Vec<u8>, tracefs::Error>) -> (Writer, Option<RecordError>) {
+    pub(super) fn write(mut self, kallsyms: Result<Vec<u8>, tracefs::Error>) -> (SectionWriter, Option<RecordError>) {
         let error = match kallsyms {
             Ok(kallsyms) => {
                 let mut added = self.writer.kallsyms(kallsyms);

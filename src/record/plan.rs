@@ -1,9 +1,9 @@
 //! The plan of a recording, as data: nothing here opens a file or asks the kernel.
 
 use super::chunk::Compression;
-use super::functions::{self, Functions};
+use super::functions::{self, FunctionFilters};
 use super::limits::Limits;
-use super::machine::Machine;
+use super::machine::MachineSettings;
 use super::user::User;
 use super::{PlanError, machine};
 use crate::tracefs::EventSelection;
@@ -46,7 +46,7 @@ pub struct Plan {
     /// Added to every time stamp by readers, in the clock's unit.
     pub ts_offset: Option<i64>,
     /// Settings of the whole machine.
-    pub machine: Machine,
+    pub machine: MachineSettings,
     /// Whom the command runs as; who records, if `None`.
     pub user: Option<User>,
     /// The variables that the command is given if it runs as another user.
@@ -88,7 +88,7 @@ impl Plan {
             limits: Limits::default(),
             priority: None,
             ts_offset: None,
-            machine: Machine::default(),
+            machine: MachineSettings::default(),
             user: None,
             environment: Vec::new(),
             keep: false,
@@ -178,7 +178,7 @@ pub struct BufferPlan {
     /// Its tracer; none if `None`.
     pub tracer: Option<String>,
     /// Functions that its tracer traces.
-    pub functions: Functions,
+    pub functions: FunctionFilters,
     /// Trace options to switch on or off, in order.
     pub options: Vec<(String, bool)>,
 }
@@ -236,7 +236,7 @@ impl BufferPlan {
             sub_buffer: None,
             cpu_mask: None,
             tracer: None,
-            functions: Functions::default(),
+            functions: FunctionFilters::default(),
             options: Vec::new(),
         }
     }

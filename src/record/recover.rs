@@ -13,7 +13,7 @@ use super::worker::Worker;
 use crate::ring_buffer::Lost;
 use crate::trace_dat::write::{Added, SoundSpool, Unfinished, recover_with};
 use crate::trace_dat::{ChunkScan, Codec, Recovered, Trace, UnsavedEvents, WriteError};
-use crate::tracefs::{Error, Instance, Journal, Orphan, RecordedBuffer, Recording, Tracefs, find_orphans};
+use crate::tracefs::{Error, Instance, Journal, JournalledRecording, Orphan, RecordedBuffer, Tracefs, find_orphans};
 use crate::units::CpuId;
 use nix::sys::eventfd::EventFd;
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ pub fn recover(
 }
 
 /// The recording that the killed process of `orphan` left unfinished, if it is still in its place: [`recover`] finishes it.
-pub fn left_unfinished(orphan: &Orphan) -> Option<&Recording> {
+pub fn left_unfinished(orphan: &Orphan) -> Option<&JournalledRecording> {
     let recording = orphan.recording().filter(|recording| recording.is_in_place())?;
     let trace = Trace::open(File::open(&recording.path).ok()?).ok()?;
     trace.spools.is_some().then_some(recording)
@@ -90,7 +90,12 @@ fn orphan_of(path: &Path, journals: &Path) -> Option<Orphan> {
 
 /// Drains every ring of `recording` into its spool; returns the names of tasks that the kernel knows, and how many events
 /// neither ring nor spool has.
-fn drain_all(tracefs: &Tracefs, recording: &Recording, unfinished: Unfinished<'_>, rings: &mut Rings) -> Added {
+fn drain_all(
+    tracefs: &Tracefs,
+    recording: &JournalledRecording,
+    unfinished: Unfinished<'_>,
+    rings: &mut Rings,
+) -> Added {
     let compression = match unfinished.trace.prefix.codec {
         Codec::None => Compression::None,
         Codec::Zstd => Compression::default(),

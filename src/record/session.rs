@@ -3,7 +3,7 @@
 mod warnings;
 
 use super::at_the_end::AtTheEnd;
-use super::child::{Child, Command};
+use super::child::{Child, RecordedCommand};
 use super::chunk::chunk_size;
 use super::comms::{Comm, CommLearner, with_saved};
 use super::drain::{Drain, Progress};
@@ -18,10 +18,10 @@ use super::plan::Plan;
 use super::proc_maps::ProcMaps;
 use super::remote::Remote;
 use super::restoring::restore_beside;
-use super::setup::{Buffer, ResolvedEvents, choose, set_up_all};
+use super::setup::{ResolvedEvents, SetUpBuffer, choose, set_up_all};
 use super::spool::Keep;
 use super::stop::{Signals, Watched, wait};
-use super::summary::{BufferSummary, CpuSummary, Summary};
+use super::summary::{BufferSummary, CpuSummary, RecordSummary};
 use super::symbols::{SymbolThread, Written};
 use super::tsc;
 use super::worker::{Drained, Worker, WorkerError, thread_time};
@@ -45,8 +45,8 @@ use std::time::{Duration, Instant};
 ///
 /// # Errors
 /// [`RecordError`], before the first event only: then nothing is left of it, neither in tracefs nor on the disk. What fails
-/// later is in [`Summary::error`] and [`Summary::failures`].
-pub fn record(plan: &Plan, journal: Journal, observer: &mut dyn Observer) -> Result<Summary, RecordError> {
+/// later is in [`RecordSummary::error`] and [`RecordSummary::failures`].
+pub fn record(plan: &Plan, journal: Journal, observer: &mut dyn Observer) -> Result<RecordSummary, RecordError> {
     record_to(plan, None, journal, observer)
 }
 
@@ -59,13 +59,13 @@ pub fn record_to(
     remote: Option<Arc<dyn Remote>>,
     mut journal: Journal,
     observer: &mut dyn Observer,
-) -> Result<Summary, RecordError> {
+) -> Result<RecordSummary, RecordError> {
     plan.check()?;
     let tracefs = journal.tracefs().clone();
     let chosen = choose_events(plan, &tracefs, |text| observer.warn(text))?;
     let command = match &plan.command {
         Some(words) => {
-            let command = Command::find(words, plan.search_path.as_deref())?;
+            let command = RecordedCommand::find(words, plan.search_path.as_deref())?;
             Some(match &plan.user {
                 Some(user) => command.run_as(user, &plan.environment),
                 None => command,
@@ -95,7 +95,7 @@ pub fn record_to(
     output.read_formats(&tracefs, chosen.iter().flat_map(|chosen| chosen.events.keys().chain(&chosen.targets)))?;
 
     observer.preparing(chosen.iter().map(|chosen| chosen.events.len()).sum());
-    let earlier = Run::earlier_settings(&tracefs, plan, &chosen);
+    let earlier = SessionRun::earlier_settings(&tracefs, plan, &chosen);
     let buffers = set_up_all(&mut journal, plan, chosen, child.as_ref().map(Child::pid))?;
     let date = match (plan.date, buffers.first()) {
         (true, Some(main)) => super::date::wall_clock_at_zero(&mut journal, &main.clock.current)?,
@@ -105,7 +105,7 @@ pub fn record_to(
         observer.warn("--date has no effect: the clock does not count time");
     }
     let tsc = if plan.tsc2nsec { Some(tsc_of(&buffers)?) } else { None };
-    let mut run = Run {
+    let mut run = SessionRun {
         plan,
         journal,
         buffers,
@@ -148,7 +148,7 @@ pub(super) fn choose_events(
 }
 
 /// The conversion of the time stamp counter to nanoseconds, if all `buffers` count by it.
-fn tsc_of(buffers: &[Buffer]) -> Result<(u32, u32), RecordError> {
+fn tsc_of(buffers: &[SetUpBuffer]) -> Result<(u32, u32), RecordError> {
     if let Some(other) = buffers.iter().find(|buffer| buffer.clock.current != tsc::CLOCK) {
         let buffer = other.instance.name().filter(|_| !other.name.is_empty());
         let buffer = buffer.map_or("the recording".to_owned(), |name| format!("instance {name}"));
@@ -158,10 +158,10 @@ fn tsc_of(buffers: &[Buffer]) -> Result<(u32, u32), RecordError> {
 }
 
 /// A recording that is set up.
-struct Run<'a> {
+struct SessionRun<'a> {
     plan: &'a Plan,
     journal: Journal,
-    buffers: Vec<Buffer>,
+    buffers: Vec<SetUpBuffer>,
     time: ClockFacts,
     /// Of the processes that were there before.
     maps: Vec<ProcMaps>,
@@ -202,7 +202,7 @@ fn room_at_the_end(max_size: ByteSize, rings: u64) -> u64 {
     (max_size.0 / 16).clamp(32 << 10, 256 << 10) + rings * (16 << 10)
 }
 
-impl Run<'_> {
+impl SessionRun<'_> {
     /// From the first thread to the last: everything is drained when this returns.
     fn record(
         &mut self,
@@ -394,7 +394,7 @@ impl Run<'_> {
 
     /// The file and, at the same time, tracefs as it was: removing an instance takes the kernel as long as reading its
     /// symbols. Then the command's end. What fails does not keep the rest from being done and counted.
-    fn finish(mut self, mut child: Option<Child>, brought: ThreadResults, symbols: SymbolThread) -> Summary {
+    fn finish(mut self, mut child: Option<Child>, brought: ThreadResults, symbols: SymbolThread) -> RecordSummary {
         let ThreadResults { mut drained, comms, mut failures, mut timed_out, mut threads, limit, cut_short } = brought;
         let mut error = None;
         let removed = self.output.was_removed();
@@ -441,7 +441,7 @@ impl Run<'_> {
         let command = child.as_mut().and_then(|child| end_of(child, &self.signals, timeout, &mut timed_out));
         threads.insert(0, ("main", thread_time()));
         let untraced = cut_short.then(|| self.since.elapsed().saturating_sub(self.tracing_on));
-        Summary {
+        RecordSummary {
             output: self.plan.output.clone(),
             file_size,
             buffers,

@@ -100,7 +100,7 @@ pub(super) fn choose(
 
 /// A ring buffer that is set up.
 #[derive(Debug)]
-pub(super) struct Buffer {
+pub(super) struct SetUpBuffer {
     pub(super) instance: Instance,
     /// Its name in the file: empty for the main one.
     pub(super) name: String,
@@ -141,7 +141,7 @@ pub(super) fn set_up_all(
     plan: &Plan,
     chosen: Vec<ResolvedEvents>,
     command: Option<Pid>,
-) -> Result<Vec<Buffer>, RecordError> {
+) -> Result<Vec<SetUpBuffer>, RecordError> {
     // A missing feature is found before anything is set for it.
     let top = journal.tracefs().top();
     for tracer in plan.buffers.iter().filter_map(|buffer| buffer.tracer.as_deref()) {
@@ -166,7 +166,7 @@ pub(super) fn set_up(
     chosen: ResolvedEvents,
     main: bool,
     command: Option<Pid>,
-) -> Result<Buffer, RecordError> {
+) -> Result<SetUpBuffer, RecordError> {
     let tracefs = journal.tracefs().clone();
     let instance = place_of_tracer(journal, &tracefs, buffer)?;
     if let Some(tracer) = &buffer.tracer {
@@ -220,7 +220,7 @@ pub(super) fn set_up(
     let kib_per_cpu = instance.buffer_size()?.kib();
     let sub_buffers = kib_per_cpu.map_or(0, |kib| kib as usize * 1024 / sub_buffer);
     let cpus = cpu_stats(&instance)?;
-    Ok(Buffer {
+    Ok(SetUpBuffer {
         name: if main { String::new() } else { instance.name().unwrap_or_default().to_owned() },
         clock,
         has_markers,
@@ -376,11 +376,11 @@ pub(super) fn place(journal: &mut Journal, tracefs: &Tracefs, place: &TargetBuff
     }
 }
 
-impl Buffer {
+impl SetUpBuffer {
     /// An instance as it is: nothing is set, every event may be in it.
     pub(super) fn as_it_is(instance: &Instance, name: &str) -> Result<Self, Error> {
         let cpus = instance.cpus()?.into_iter().map(|cpu| Ok((cpu, instance.cpu_stats(cpu)?)));
-        Ok(Buffer {
+        Ok(SetUpBuffer {
             name: name.to_owned(),
             clock: instance.trace_clock()?,
             has_markers: true,

@@ -7,36 +7,36 @@ use std::io;
 
 /// A CPU's data as it is written.
 #[derive(Debug)]
-pub enum Sink {
+pub enum ChunkSink {
     /// A file.
     Spool(Spool),
     /// Another machine.
     Remote(Box<dyn RemoteRing>),
 }
 
-impl From<Spool> for Sink {
+impl From<Spool> for ChunkSink {
     fn from(spool: Spool) -> Self {
-        Sink::Spool(spool)
+        ChunkSink::Spool(spool)
     }
 }
 
-impl Sink {
+impl ChunkSink {
     /// As [`Spool::append`].
     ///
     /// # Errors
     /// The file system's or the connection's.
     pub fn append(&mut self, chunk: &[u8], raw: u64) -> Result<(), AppendError> {
         match self {
-            Sink::Spool(spool) => spool.append(chunk, raw),
-            Sink::Remote(ring) => ring.append(chunk, raw).map_err(|source| AppendError { source, room: 0 }),
+            ChunkSink::Spool(spool) => spool.append(chunk, raw),
+            ChunkSink::Remote(ring) => ring.append(chunk, raw).map_err(|source| AppendError { source, room: 0 }),
         }
     }
 
     /// As [`Spool::note`].
     pub fn note(&mut self, facts: Option<ChunkFacts>) {
         match self {
-            Sink::Spool(spool) => spool.note(facts),
-            Sink::Remote(ring) => ring.note(facts.and_then(|facts| facts.events).unwrap_or(0)),
+            ChunkSink::Spool(spool) => spool.note(facts),
+            ChunkSink::Remote(ring) => ring.note(facts.and_then(|facts| facts.events).unwrap_or(0)),
         }
     }
 
@@ -46,8 +46,8 @@ impl Sink {
     /// The file system's.
     pub fn drop_old(&mut self) -> io::Result<()> {
         match self {
-            Sink::Spool(spool) => spool.drop_old(),
-            Sink::Remote(_) => Ok(()),
+            ChunkSink::Spool(spool) => spool.drop_old(),
+            ChunkSink::Remote(_) => Ok(()),
         }
     }
 
@@ -55,24 +55,24 @@ impl Sink {
     #[expect(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> u64 {
         match self {
-            Sink::Spool(spool) => spool.len(),
-            Sink::Remote(ring) => ring.taken(),
+            ChunkSink::Spool(spool) => spool.len(),
+            ChunkSink::Remote(ring) => ring.taken(),
         }
     }
 
     /// As [`Spool::dropped`].
     pub fn dropped(&self) -> Dropped {
         match self {
-            Sink::Spool(spool) => spool.dropped(),
-            Sink::Remote(_) => Dropped::default(),
+            ChunkSink::Spool(spool) => spool.dropped(),
+            ChunkSink::Remote(_) => Dropped::default(),
         }
     }
 
     /// Data that was taken and is gone: removed from the directory meanwhile, or lost on its way, which is waited for.
     pub fn forget_removed(&mut self) -> Dropped {
         match self {
-            Sink::Spool(spool) => spool.forget_removed(),
-            Sink::Remote(ring) => ring.settle(),
+            ChunkSink::Spool(spool) => spool.forget_removed(),
+            ChunkSink::Remote(ring) => ring.settle(),
         }
     }
 
@@ -82,22 +82,22 @@ impl Sink {
     /// The file system's.
     pub fn into_counts(self) -> io::Result<(u64, u32, ChunkIndex)> {
         match self {
-            Sink::Spool(spool) => spool.into_counts(),
-            Sink::Remote(ring) => Ok((ring.taken(), 0, ChunkIndex::default())),
+            ChunkSink::Spool(spool) => spool.into_counts(),
+            ChunkSink::Remote(ring) => Ok((ring.taken(), 0, ChunkIndex::default())),
         }
     }
 
     /// False if somebody removed all of it.
     pub(super) fn is_there(&self) -> bool {
         match self {
-            Sink::Spool(spool) => spool.is_there(),
-            Sink::Remote(_) => true,
+            ChunkSink::Spool(spool) => spool.is_there(),
+            ChunkSink::Remote(_) => true,
         }
     }
 
     /// Removes its files.
     pub fn remove(self) {
-        if let Sink::Spool(spool) = self {
+        if let ChunkSink::Spool(spool) = self {
             spool.remove();
         }
     }

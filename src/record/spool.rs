@@ -2,7 +2,7 @@
 //!
 //! Its bytes are those of the CPU's data in the finished file. Compressed: a `u32` chunk count, then the chunks; the
 //! count is zero while recording, so a reader of a spool without its recorder counts the chunks. Uncompressed: the
-//! sub-buffers. [`trace_dat::Writer::finish`](crate::trace_dat::Writer::finish) takes it from here.
+//! sub-buffers. [`trace_dat::SectionWriter::finish`](crate::trace_dat::SectionWriter::finish) takes it from here.
 //!
 //! A flight recorder's spool is a few files: when the one that grows is an eighth of what may be kept, a new one is begun,
 //! and before anything is written the oldest are removed until there is room for it.
@@ -62,7 +62,7 @@ pub struct Keep {
 #[derive(Debug)]
 struct Ring {
     keep: Keep,
-    older: VecDeque<Piece>,
+    older: VecDeque<SpoolPiece>,
     /// The number of the next piece.
     next: u64,
     /// Time of the growing file's first byte.
@@ -72,7 +72,7 @@ struct Ring {
 
 /// A full file of a flight recorder.
 #[derive(Debug)]
-struct Piece {
+struct SpoolPiece {
     path: PathBuf,
     size: u64,
     raw: u64,
@@ -176,7 +176,7 @@ impl Spool {
             let sealed = segment_path(&self.path, ring.next, self.end);
             fs::rename(&self.path, &sealed)?;
             let mut fresh = Spool::create(&self.path, self.chunked)?;
-            let piece = Piece {
+            let piece = SpoolPiece {
                 path: sealed,
                 size: self.end,
                 raw: self.raw,

@@ -2,7 +2,7 @@
 
 use super::armed::Armed;
 use super::error::{PlanError, RecordError};
-use super::machine::Machine;
+use super::machine::MachineSettings;
 use super::plan::{BufferPlan, TargetBuffer, Tasks};
 use super::setup::{ResolvedEvents, choose, place, set_buffer, set_filters};
 use crate::tracefs::{Error, EventName, FunctionList, Instance, Journal, WriteMode};
@@ -25,7 +25,7 @@ pub fn start(
     mut journal: Journal,
     buffers: &[BufferPlan],
     tasks: &Tasks,
-    machine: &Machine,
+    machine: &MachineSettings,
     allow_unknown: bool,
     mode: Mode,
 ) -> Result<Vec<Error>, RecordError> {
@@ -101,7 +101,7 @@ fn events(
     instance: &Instance,
     chosen: ResolvedEvents,
     buffer: &BufferPlan,
-    machine: &Machine,
+    machine: &MachineSettings,
 ) -> Result<(), RecordError> {
     set_filters(journal, instance, &chosen)?;
     let names: Vec<EventName> = chosen.events.keys().cloned().collect();

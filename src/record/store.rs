@@ -3,9 +3,9 @@
 
 use super::chunk::ChunkWriter;
 use super::drain::{Drain, Progress};
-use super::effort::{Effort, Efforts};
+use super::effort::{Efforts, PackingEffort};
 use super::limits::Reached;
-use super::sink::Sink;
+use super::sink::ChunkSink;
 use super::spool::{AppendError, Dropped};
 use crate::ring_buffer::Lost;
 use crate::trace_dat::{ChunkFacts, ChunkScan};
@@ -22,7 +22,7 @@ pub(super) struct Store<'a> {
     scan: Option<ChunkScan>,
     /// Lost before the first sub-buffer that is stored, and not noted in it yet.
     lost_before: Lost,
-    spool: Sink,
+    spool: ChunkSink,
     sub_buffer: usize,
     ring: usize,
     progress: &'a Progress,
@@ -31,12 +31,12 @@ pub(super) struct Store<'a> {
     limit: Option<Reached>,
     /// The spool could not be written; likewise.
     failure: Option<io::Error>,
-    tally: Tally,
+    tally: RingTally,
 }
 
 /// Events taken from a ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct RingTally {
     /// Bytes, as the kernel gave them.
     pub bytes: u64,
     /// Of these, bytes of sub-buffers that are not in the spool.
@@ -49,16 +49,16 @@ pub struct Tally {
 
 /// The contents of a store at its end.
 pub(super) struct Stored {
-    pub(super) spool: Sink,
+    pub(super) spool: ChunkSink,
     pub(super) efforts: Efforts,
-    pub(super) tally: Tally,
+    pub(super) tally: RingTally,
     pub(super) failure: Option<io::Error>,
 }
 
 impl<'a> Store<'a> {
     /// # Errors
     /// If zstd has no such level or the machine no memory.
-    pub(super) fn new(spool: impl Into<Sink>, drain: &Drain, progress: &'a Progress) -> io::Result<Self> {
+    pub(super) fn new(spool: impl Into<ChunkSink>, drain: &Drain, progress: &'a Progress) -> io::Result<Self> {
         Ok(Store {
             chunk: ChunkWriter::new(drain.chunk, drain.compression)?,
             since: Instant::now(),
@@ -71,7 +71,7 @@ impl<'a> Store<'a> {
             efforts: Efforts::default(),
             limit: None,
             failure: None,
-            tally: Tally { events: drain.scan.map(|_| 0), ..Tally::default() },
+            tally: RingTally { events: drain.scan.map(|_| 0), ..RingTally::default() },
         })
     }
 
@@ -177,8 +177,8 @@ impl<'a> Store<'a> {
                     self.progress.budget.left()
                 }
             };
-            if effort == Effort::Stored && self.chunk.packs() {
-                effort = Effort::Full;
+            if effort == PackingEffort::Stored && self.chunk.packs() {
+                effort = PackingEffort::Full;
             } else {
                 len = self.fitting(len, packed, room);
             }
@@ -231,7 +231,7 @@ impl<'a> Store<'a> {
     }
 }
 
-impl Tally {
+impl RingTally {
     /// Notes that stored data is gone.
     pub(super) fn lose(&mut self, gone: Dropped) {
         self.bytes_discarded += gone.bytes;

@@ -4,14 +4,14 @@
 //! existed before the next began, so that after a round all events up to the latest one of the round before are there,
 //! of all CPUs: these can be put in order. That bounds the delay by two rounds, whatever the trace clock counts.
 
-use super::child::{Child, Command, Ended};
+use super::child::{Child, Ended, RecordedCommand};
 use super::ending::{end_of, pass_on};
 use super::error::{PlanError, RecordError};
 use super::metadata::{Formats, Metadata};
 use super::own::own_threads;
 use super::plan::Plan;
 use super::session::choose_events;
-use super::setup::{Buffer, set_up_all};
+use super::setup::{SetUpBuffer, set_up_all};
 use super::stop::{Signals, Watched, wait};
 use super::worker::WorkerError;
 use crate::abi::Abi;
@@ -90,16 +90,16 @@ pub struct Streamed {
 }
 
 /// A stream that is set up: nothing is traced yet. Dropped, it puts everything back.
-pub struct Stream<'p> {
+pub struct LiveStream<'p> {
     plan: &'p Plan,
     journal: Journal,
-    buffers: Vec<Buffer>,
+    buffers: Vec<SetUpBuffer>,
     signals: Signals,
     watched: Option<Watched>,
     child: Option<Child>,
 }
 
-impl<'p> Stream<'p> {
+impl<'p> LiveStream<'p> {
     /// Sets up what `plan` says; its file and all that is about files are of no concern. What is not as asked, and is not
     /// essential, goes to `warn`.
     ///
@@ -117,7 +117,7 @@ impl<'p> Stream<'p> {
         let chosen = choose_events(plan, &journal.tracefs().clone(), warn)?;
         let command = match &plan.command {
             Some(words) => {
-                let command = Command::find(words, plan.search_path.as_deref())?;
+                let command = RecordedCommand::find(words, plan.search_path.as_deref())?;
                 Some(match &plan.user {
                     Some(user) => command.run_as(user, &plan.environment),
                     None => command,
@@ -131,10 +131,10 @@ impl<'p> Stream<'p> {
             pids => Some(Watched::open(pids).map_err(|(pid, e)| RecordError::Watch(pid, e))?),
         };
         // Before this process lists its own threads as not to be traced, which children would inherit.
-        let child = command.map(Command::fork).transpose()?;
+        let child = command.map(RecordedCommand::fork).transpose()?;
         let buffers = set_up_all(&mut journal, plan, chosen, child.as_ref().map(Child::pid))?;
         let facts = facts(&journal, &buffers)?;
-        Ok((Stream { plan, journal, buffers, signals, watched, child }, facts))
+        Ok((LiveStream { plan, journal, buffers, signals, watched, child }, facts))
     }
 
     /// Traces until the command ends, the time is over, a signal comes or the output fails, and puts everything back.
@@ -204,7 +204,7 @@ impl<'p> Stream<'p> {
     }
 }
 
-fn facts(journal: &Journal, buffers: &[Buffer]) -> Result<LiveFacts, RecordError> {
+fn facts(journal: &Journal, buffers: &[SetUpBuffer]) -> Result<LiveFacts, RecordError> {
     let tracefs = journal.tracefs();
     // Triggers and dynamic events may bring in what is not enabled, so all formats are wanted.
     let metadata = Metadata::read(tracefs, None, Formats::default())?;
@@ -219,7 +219,7 @@ fn facts(journal: &Journal, buffers: &[Buffer]) -> Result<LiveFacts, RecordError
             Err(error) => not_understood.push(error),
         }
     }
-    let live = |buffer: &Buffer| LiveBuffer {
+    let live = |buffer: &SetUpBuffer| LiveBuffer {
         name: buffer.name.clone(),
         clock: buffer.clock.current.clone(),
         sub_buffer: buffer.sub_buffer,
@@ -248,7 +248,7 @@ struct Rings {
 }
 
 impl Rings {
-    fn open(buffers: &[Buffer]) -> Result<Self, RecordError> {
+    fn open(buffers: &[SetUpBuffer]) -> Result<Self, RecordError> {
         let mut open = Vec::new();
         for (number, buffer) in buffers.iter().enumerate() {
             for (place, &(cpu, _)) in buffer.cpus.iter().enumerate() {
@@ -259,7 +259,7 @@ impl Rings {
             }
         }
         let page = buffers.iter().map(|b| b.sub_buffer).max().unwrap_or(0);
-        let size = |b: &Buffer| b.kib_per_cpu.map_or(1 << 20, |kib| kib as usize * 1024);
+        let size = |b: &SetUpBuffer| b.kib_per_cpu.map_or(1 << 20, |kib| kib as usize * 1024);
         let size = buffers.iter().map(size).min().unwrap_or(0);
         let most = buffers.iter().map(|b| size / b.sub_buffer.max(1)).max().unwrap_or(1) + 1;
         Ok(Rings { open, page: vec![0; page], size, most })

@@ -1,7 +1,7 @@
 //! Results of a recording, in numbers.
 
 use super::child::Ended;
-use super::effort::Effort;
+use super::effort::PackingEffort;
 use super::error::{RecordError, in_full};
 use super::limits::Reached;
 use super::worker::Drained;
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// The outcome of a recording that made a file.
 #[derive(Debug)]
-pub struct Summary {
+pub struct RecordSummary {
     /// The file.
     pub output: PathBuf,
     /// Its size in bytes.
@@ -103,7 +103,7 @@ pub struct EffortChange {
     /// Nanoseconds since tracing was switched on.
     pub at_ns: u64,
     /// The effort.
-    pub effort: Effort,
+    pub effort: PackingEffort,
 }
 
 impl CpuSummary {
@@ -117,7 +117,7 @@ impl CpuSummary {
         after: Option<&CpuStats>,
     ) -> Self {
         let after = after.unwrap_or(before);
-        let change = |&(at, effort): &(Instant, Effort)| EffortChange {
+        let change = |&(at, effort): &(Instant, PackingEffort)| EffortChange {
             at_ns: at.saturating_duration_since(since).as_nanos() as u64,
             effort,
         };
@@ -200,7 +200,7 @@ pub struct Totals {
     pub cpu_time: Duration,
 }
 
-impl Summary {
+impl RecordSummary {
     /// The sums.
     pub fn totals(&self) -> Totals {
         let mut totals = Totals::default();
@@ -370,7 +370,7 @@ fn seconds(time: Duration) -> String {
 mod tests {
     use super::*;
 
-    fn summary(overrun: u64) -> Summary {
+    fn summary(overrun: u64) -> RecordSummary {
         let cpu = CpuSummary {
             cpu: 1,
             events: 1_234_567,
@@ -390,9 +390,9 @@ mod tests {
             bytes_discarded: 0,
             chunks_compressed: 5,
             chunks_stored: 1,
-            effort: vec![EffortChange { at_ns: 9, effort: Effort::Stored }],
+            effort: vec![EffortChange { at_ns: 9, effort: PackingEffort::Stored }],
         };
-        Summary {
+        RecordSummary {
             output: PathBuf::from("trace.dat"),
             file_size: 1 << 20,
             buffers: vec![BufferSummary { name: String::new(), kib_per_cpu: Some(1408), cpus: vec![cpu] }],
@@ -451,7 +451,8 @@ mod tests {
         let mut ring = summary(0);
         ring.kept_newest = true;
         (ring.buffers[0].cpus[0].bytes_discarded, ring.buffers[0].cpus[0].events_discarded) = (3 << 20, 4321);
-        let discarded = |summary: &Summary| summary.text().split_once("; none lost").unwrap().1.trim_end().to_owned();
+        let discarded =
+            |summary: &RecordSummary| summary.text().split_once("; none lost").unwrap().1.trim_end().to_owned();
         assert_eq!(discarded(&ring), "; kept the newest, 4,321 events (3.0 MiB raw) before them dropped");
         ring.limit = limited.limit;
         let stopped = "; stopped: the file is as large as --max-size allows";

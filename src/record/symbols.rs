@@ -4,7 +4,7 @@ use super::error::RecordError;
 use super::output::Symbols;
 use super::worker::thread_time;
 use crate::sys::{self, Scheduling};
-use crate::trace_dat::Writer;
+use crate::trace_dat::SectionWriter;
 use crate::tracefs::Tracefs;
 use crossbeam_channel::{Sender, bounded};
 use std::io;
@@ -24,7 +24,7 @@ pub(super) struct SymbolThread {
 
 /// A trace file with its symbols.
 pub(super) struct Written {
-    pub(super) writer: Writer,
+    pub(super) writer: SectionWriter,
     /// Why it has none. The recording is one without them.
     pub(super) error: Option<RecordError>,
     /// User and system time of the thread.

@@ -1,13 +1,13 @@
 //! Settings that decide how the kernel shows a buffer's events, kept for `report --format kernel`.
 
-use super::setup::Buffer;
+use super::setup::SetUpBuffer;
 use crate::trace_dat::KernelView;
 use crate::tracefs::{Error, Tracefs};
 use nix::sys::utsname;
 use nix::unistd::{SysconfVar, sysconf};
 
 /// The settings of `buffer`, which has been read out to its end.
-pub(super) fn view(tracefs: &Tracefs, buffer: &Buffer) -> Result<KernelView, Error> {
+pub(super) fn view(tracefs: &Tracefs, buffer: &SetUpBuffer) -> Result<KernelView, Error> {
     let possible = buffer.cpus.len() as u32;
     let online = sysconf(SysconfVar::_NPROCESSORS_ONLN).ok().flatten().and_then(|n| u32::try_from(n).ok());
     let mut view = KernelView {

@@ -6,8 +6,8 @@
 
 use super::drain::{Drain, Progress};
 use super::effort::Efforts;
-use super::sink::Sink;
-use super::store::{Store, Stored, Tally};
+use super::sink::ChunkSink;
+use super::store::{RingTally, Store, Stored};
 use super::watch::{Interference, Watch};
 use crate::sys;
 use crate::tracefs::CpuStats;
@@ -29,9 +29,9 @@ pub struct Drained {
     /// Its CPU.
     pub cpu: CpuId,
     /// Its spool, complete but for the chunk count.
-    pub spool: Sink,
+    pub spool: ChunkSink,
     /// Events taken from the ring.
-    pub tally: Tally,
+    pub tally: RingTally,
     /// Times it woke up.
     pub wakeups: u64,
     /// The most bytes of sub-buffers found waiting at once, no more than the ring holds.
@@ -118,7 +118,7 @@ impl<'a> Worker<'a> {
     pub fn new(
         cpu: CpuId,
         ring: File,
-        spool: impl Into<Sink>,
+        spool: impl Into<ChunkSink>,
         drain: Drain,
         progress: &'a Progress,
     ) -> Result<Self, WorkerError> {

@@ -1,7 +1,7 @@
 //! One event with its fields and its text.
 
 use super::Recording;
-use crate::event::{DecodeOptions, EventTypes, Record, RecordHead, State, TypedEvent, Value};
+use crate::event::{DecodeOptions, EventTypes, PrintState, Record, RecordHead, TypedEvent, Value};
 use crate::print_fmt::Context;
 use crate::units::{CpuId, EventId, Pid, Timestamp};
 use std::borrow::Cow;
@@ -31,7 +31,7 @@ impl<'r> Decoder<'r> {
 
     /// A record of the recording as an event. Its [`Record::buffer`] is an index into the recording's buffers; `state` is
     /// what earlier events left (see [`Recording::state`]).
-    pub fn event<'e>(&'e self, record: Record<'e>, state: &'e RefCell<State>) -> Event<'e> {
+    pub fn event<'e>(&'e self, record: Record<'e>, state: &'e RefCell<PrintState>) -> Event<'e> {
         let head = self.types.common().head(self.recording.trace.abi, record.data);
         Event { record, head, decoder: self, state }
     }
@@ -42,7 +42,7 @@ pub struct Event<'e> {
     record: Record<'e>,
     head: RecordHead,
     decoder: &'e Decoder<'e>,
-    state: &'e RefCell<State>,
+    state: &'e RefCell<PrintState>,
 }
 
 impl Event<'_> {

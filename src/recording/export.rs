@@ -6,8 +6,8 @@ use super::{Outcome, Query, QueryError};
 use crate::event::{Consumed, Record};
 use crate::export::Exporter;
 use crate::merge::MergeError;
-use crate::merge::ahead::{self, Commit, Effort, Following, Tally, Work};
-use crate::ring_buffer::Item;
+use crate::merge::ahead::{self, Commit, Following, UnorderedWork, Work, WorkDivision};
+use crate::ring_buffer::RecordPlace;
 use crate::trace_dat::FileError;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -93,7 +93,7 @@ impl Resolved<'_> {
                 Self::damage(query, &mut outcome, error);
             }
         };
-        let effort = Effort::new(if exporter.is_serial() { 1 } else { query.threads });
+        let effort = WorkDivision::new(if exporter.is_serial() { 1 } else { query.threads });
         let sink = &mut |text: &[u8]| out.write_all(text);
         let mut known = Part { seen: self.seen.clone(), counts: Outcome::default(), state };
         if self.is_everything() {
@@ -188,16 +188,16 @@ impl<E: Exporter, const ALL: bool> Work for Consumer<'_, '_, E, ALL> {
 }
 
 /// A tally that counts its records.
-struct Counted<'t, S>(&'t dyn Tally<State = S>);
+struct Counted<'t, S>(&'t dyn UnorderedWork<State = S>);
 
-impl<S: Send> Tally for Counted<'_, S> {
+impl<S: Send> UnorderedWork for Counted<'_, S> {
     type State = (u64, S);
 
     fn nothing(&self) -> (u64, S) {
         (0, self.0.nothing())
     }
 
-    fn records(&self, (events, state): &mut (u64, S), buffer: usize, items: &[Item], data: &[u8]) {
+    fn records(&self, (events, state): &mut (u64, S), buffer: usize, items: &[RecordPlace], data: &[u8]) {
         *events += items.len() as u64;
         self.0.records(state, buffer, items, data);
     }

@@ -1,8 +1,8 @@
 //! A recording: the file, and the names that all its readers use.
 
 use crate::btf::Enumerators;
-use crate::event::{DecodeOptions, EventTypes, State};
-use crate::symbols::{Comms, Functions, Kallsyms, LastBoot, PrintkFormats, Symbols};
+use crate::event::{DecodeOptions, EventTypes, PrintState};
+use crate::symbols::{Comms, Kallsyms, KernelFunctions, LastBoot, PrintkFormats, Symbols};
 use crate::trace_dat::{FileError, OptionId, ReadAt, Trace};
 use crate::units::Pid;
 use std::sync::OnceLock;
@@ -36,8 +36,8 @@ impl Recording {
     }
 
     /// The state before the first event, for [`Decoder::event`](super::Decoder::event).
-    pub fn state(&self) -> State {
-        State::new(self.symbols.comms.clone())
+    pub fn state(&self) -> PrintState {
+        PrintState::new(self.symbols.comms.clone())
     }
 
     /// The processes of its tasks, from `saved_tgids` of all buffers: thread and process, ascending.
@@ -75,7 +75,7 @@ impl From<Trace> for Recording {
             comms: Comms::parse(&trace.saved_cmdlines),
             user: None,
             enumerators: enumerators(&trace),
-            functions: Functions::new(trace.btf.clone()),
+            functions: KernelFunctions::new(trace.btf.clone()),
         };
         Recording { trace, symbols, other_boot, processes: OnceLock::new() }
     }

@@ -1,6 +1,6 @@
 //! The events of recordings that are wanted, step by step.
 
-use super::{Notice, QueryError, Recording, Selection, Source, Surroundings, Window};
+use super::{BufferSource, Notice, OutputDependence, QueryError, Recording, Selection, Window};
 use crate::filter::{CpuList, EventFilter};
 use crate::trace_dat::TimeOptions;
 use crate::units::{Pid, Timestamp};
@@ -11,9 +11,9 @@ use crate::units::{Pid, Timestamp};
 #[must_use = "nothing is read before `for_each`, `run`, `export` or `analyse`"]
 pub struct Query<'r> {
     pub(super) recordings: Vec<&'r Recording>,
-    pub(super) sources: Vec<Source>,
+    pub(super) sources: Vec<BufferSource>,
     pub(super) selection: Selection,
-    pub(super) surroundings: Surroundings,
+    pub(super) surroundings: OutputDependence,
     pub(super) window: Window,
     pub(super) limit: Limit,
     pub(super) threads: usize,
@@ -42,10 +42,10 @@ impl<'r> Query<'r> {
     pub fn of(recordings: impl IntoIterator<Item = &'r Recording>) -> Self {
         let recordings: Vec<&Recording> = recordings.into_iter().collect();
         Query {
-            sources: Source::all(&recordings, &TimeOptions::default()),
+            sources: BufferSource::all(&recordings, &TimeOptions::default()),
             recordings,
             selection: Selection::default(),
-            surroundings: Surroundings::default(),
+            surroundings: OutputDependence::default(),
             window: Window::default(),
             limit: Limit::None,
             threads: 1,
@@ -91,7 +91,7 @@ impl<'r> Query<'r> {
     }
 
     /// Reads more than the selection, for output that depends on dropped events.
-    pub fn surroundings(mut self, surroundings: Surroundings) -> Self {
+    pub fn surroundings(mut self, surroundings: OutputDependence) -> Self {
         self.surroundings = surroundings;
         self
     }
@@ -114,7 +114,7 @@ impl<'r> Query<'r> {
     }
 
     /// Only events of these sources, each in place of the one with its number in [`Query::sources`].
-    pub fn of_sources(mut self, sources: Vec<Source>) -> Self {
+    pub fn of_sources(mut self, sources: Vec<BufferSource>) -> Self {
         self.sources = sources;
         self
     }
@@ -186,7 +186,7 @@ impl<'r> Query<'r> {
     }
 
     /// The buffers that are read, in the order that decides between equal time stamps.
-    pub fn sources(&self) -> &[Source] {
+    pub fn sources(&self) -> &[BufferSource] {
         &self.sources
     }
 }

@@ -1,9 +1,9 @@
 //! A selection resolved for one recording.
 
-use super::{QueryError, Recording, Selection, Surroundings};
+use super::{OutputDependence, QueryError, Recording, Selection};
 use crate::event::{Common, described_ids};
 use crate::events::glob_matches;
-use crate::filter::{Program, ReportFilters, Subject};
+use crate::filter::{FilterProgram, ReportFilters, Subject};
 use crate::format::EventFormat;
 use crate::trace_dat::{EventIdSet, PidBloom};
 use crate::units::{EventId, Pid};
@@ -33,7 +33,7 @@ pub(super) struct Rules<'a> {
 enum Verdict {
     Drop,
     Keep,
-    Ask(Vec<Program>),
+    Ask(Vec<FilterProgram>),
 }
 
 impl<'a> Rules<'a> {
@@ -41,7 +41,7 @@ impl<'a> Rules<'a> {
         selection: &Selection,
         recording: &'a Recording,
         number: usize,
-        surroundings: Surroundings,
+        surroundings: OutputDependence,
     ) -> Result<Self, QueryError> {
         let trace = &recording.trace;
         let report = match selection.report_filters.as_slice() {
@@ -52,7 +52,7 @@ impl<'a> Rules<'a> {
         };
         let verdicts = verdicts(selection, recording, number)?;
         let known = EventIdSet::new(trace.abi, described_ids(trace.formats()));
-        let asks = |v: &Verdict| matches!(v, Verdict::Ask(programs) if programs.iter().any(Program::needs_comm));
+        let asks = |v: &Verdict| matches!(v, Verdict::Ask(programs) if programs.iter().any(FilterProgram::needs_comm));
         let needs_comm = report.as_ref().is_some_and(ReportFilters::needs_comm) || verdicts.iter().any(asks);
         let threads = threads(selection, recording, number)?;
         Ok(Rules {
@@ -145,7 +145,7 @@ fn tasks(
     selection: &Selection,
     recording: &Recording,
     threads: Option<&[Pid]>,
-    surroundings: Surroundings,
+    surroundings: OutputDependence,
 ) -> Option<PidBloom> {
     let trace = &recording.trace;
     let mut views = trace.buffers.iter().filter_map(|buffer| trace.kernel_view(buffer));
@@ -156,7 +156,7 @@ fn tasks(
     };
     let named = |name: &[u8]| selection.comms.iter().any(|p| glob_matches(p, &String::from_utf8_lossy(name)));
     match () {
-        () if surroundings >= Surroundings::Chunks || views.any(|view| view.tracer == "function_graph") => None,
+        () if surroundings >= OutputDependence::Chunks || views.any(|view| view.tracer == "function_graph") => None,
         () if !selection.pids.is_empty() => Some(bits(&mut selection.pids.iter().copied())),
         () if threads.is_some() => threads.map(|threads| bits(&mut threads.iter().copied())),
         () if selection.comms.is_empty() || named(b"<...>") => None,
@@ -173,7 +173,7 @@ fn sieve(
     recording: &Recording,
     verdicts: &[Verdict],
     known: &EventIdSet,
-    surroundings: Surroundings,
+    surroundings: OutputDependence,
 ) -> Option<Arc<EventIdSet>> {
     let formats = || recording.trace.formats();
     let kept = |id: EventId| matches!(verdicts.get(usize::from(id.0)), Some(Verdict::Keep | Verdict::Ask(_)));
@@ -181,12 +181,12 @@ fn sieve(
     let id_is_first = formats().next().map(Common::of).unwrap_or_default().id_is_first();
     if verdicts.is_empty()
         || !id_is_first
-        || surroundings == Surroundings::Records
+        || surroundings == OutputDependence::Records
         || formats().any(|f| is_call(f) && kept(f.id))
     {
         return None;
     }
     let ids = (0..=u16::MAX).filter(|id| kept(EventId(*id)) || !known.contains(*id));
     let set = EventIdSet::new(recording.trace.abi, ids);
-    Some(Arc::new(if surroundings == Surroundings::Losses { set.keeping_losses() } else { set }))
+    Some(Arc::new(if surroundings == OutputDependence::Losses { set.keeping_losses() } else { set }))
 }

@@ -36,7 +36,7 @@ impl Selection {
 
 /// Dependence of an event's output on events that the selection drops: these are read for its sake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Surroundings {
+pub enum OutputDependence {
     /// None. Chunks without events of the selected tasks are skipped, and records of other event types.
     #[default]
     Needless,

@@ -2,7 +2,7 @@
 
 use super::rules::Rules;
 use super::unknown::UnknownIds;
-use super::{Recording, Selection, Source, Surroundings};
+use super::{BufferSource, OutputDependence, Recording, Selection};
 use crate::event::{Record, RecordHead};
 use crate::events::{NoEvent, glob_matches};
 use crate::filter::Subject;
@@ -20,7 +20,7 @@ const SOFTIRQ: u8 = 0x10;
 
 /// Decides which records a query hands out. Everything is resolved before the first one.
 pub(super) struct Selector<'a> {
-    sources: &'a [Source],
+    sources: &'a [BufferSource],
     rules: Vec<Rules<'a>>,
     /// Ascending.
     pids: Vec<Pid>,
@@ -84,8 +84,8 @@ impl<'a> Selector<'a> {
     pub(super) fn new(
         selection: &'a Selection,
         recordings: &[&'a Recording],
-        sources: &'a [Source],
-        surroundings: Surroundings,
+        sources: &'a [BufferSource],
+        surroundings: OutputDependence,
     ) -> Result<Self, QueryError> {
         let mut pids = selection.pids.clone();
         pids.sort_unstable();
@@ -104,7 +104,7 @@ impl<'a> Selector<'a> {
         let context = |leave_out: bool, flag: u8| if leave_out { flag } else { 0 };
         let contexts = context(selection.no_irq, HARDIRQ) | context(selection.no_softirq, SOFTIRQ);
         let everything = selection.is_everything();
-        let keeps_losses = surroundings == Surroundings::Losses;
+        let keeps_losses = surroundings == OutputDependence::Losses;
         Ok(Selector { sources, rules, pids, comms: &selection.comms, contexts, everything, keeps_losses })
     }
 

@@ -7,7 +7,7 @@ use crate::units::clock_counts_nanoseconds;
 /// One buffer of one recording. [`Record::buffer`](crate::event::Record::buffer) of a query's records is an index into
 /// [`Query::sources`](super::Query::sources).
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct BufferSource {
     /// The recording: index into those of the query.
     pub recording: usize,
     /// The buffer: index into [`Trace::buffers`](crate::trace_dat::Trace::buffers).
@@ -20,14 +20,14 @@ pub struct Source {
     pub time: TimeOptions,
 }
 
-impl Source {
+impl BufferSource {
     /// All sources in the order that decides between equal time stamps: the top buffers of all recordings, then the rest.
-    pub(super) fn all(recordings: &[&Recording], time: &TimeOptions) -> Vec<Source> {
+    pub(super) fn all(recordings: &[&Recording], time: &TimeOptions) -> Vec<BufferSource> {
         let mut sources = Vec::new();
         for (number, recording) in recordings.iter().enumerate() {
             for (buffer, of) in recording.trace.buffers.iter().enumerate() {
                 let cpus = (0..of.cpus.len()).collect();
-                let mut source = Source { recording: number, buffer, cpus, in_ticks: false, time: *time };
+                let mut source = BufferSource { recording: number, buffer, cpus, in_ticks: false, time: *time };
                 source.set_time(recordings, time);
                 sources.push(source);
             }

@@ -1,7 +1,7 @@
 //! The streams of a query's sources, and their times.
 
 use super::selector::Selector;
-use super::{Notice, Query, Source, Window};
+use super::{BufferSource, Notice, Query, Window};
 use crate::merge::Merge;
 use crate::trace_dat::{CpuStream, FileError};
 use crate::units::Timestamp;
@@ -47,7 +47,7 @@ impl Query<'_> {
     }
 
     /// Each source with its CPUs' numbers.
-    fn cpus_of_sources(&self) -> impl Iterator<Item = (&Source, usize)> {
+    fn cpus_of_sources(&self) -> impl Iterator<Item = (&BufferSource, usize)> {
         self.sources.iter().flat_map(|source| source.cpus.iter().map(move |cpu| (source, *cpu)))
     }
 

@@ -41,7 +41,7 @@ pub use lost::Lost;
 pub use order::{PageMark, PageOrder};
 pub use page::{Page, PageLayout};
 pub use survey::survey;
-pub use walker::{Item, Walker};
+pub use walker::{RecordPlace, Walker};
 
 #[cfg(test)]
 mod tests;

@@ -23,18 +23,18 @@ pub struct Walker {
 
 /// A record's place and time, in 16 bytes: of those found ahead there are thousands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct RecordPlace {
     /// The trace clock's reading, uncorrected.
     pub timestamp: u64,
     start: u32,
     len: u32,
 }
 
-impl Item {
+impl RecordPlace {
     /// For a place in the first 4 GiB: see [`Walker::new`].
     #[inline(always)]
     fn new(timestamp: u64, start: usize, len: usize) -> Self {
-        Item { timestamp, start: start as u32, len: len as u32 }
+        RecordPlace { timestamp, start: start as u32, len: len as u32 }
     }
 
     /// Offset of its bytes in the buffer given to [`Walker::step`].
@@ -79,7 +79,7 @@ impl Walker {
     /// # Errors
     /// [`PageError`] where an item does not fit the committed bytes; the rest of the sub-buffer cannot be walked.
     #[inline(always)]
-    pub fn step(&mut self, data: &[u8]) -> Result<Option<Item>, PageError> {
+    pub fn step(&mut self, data: &[u8]) -> Result<Option<RecordPlace>, PageError> {
         let end = self.end.min(data.len());
         while self.pos < end {
             let at = self.pos;
@@ -99,7 +99,7 @@ impl Walker {
                     return Err(self.past_end(at, after.saturating_sub(end), false));
                 }
                 self.pos = after;
-                return Ok(Some(Item::new(self.now, start, len)));
+                return Ok(Some(RecordPlace::new(self.now, start, len)));
             }
             if let Some(item) = self.two_words(data, at, end, type_len, delta)? {
                 return Ok(Some(item));
@@ -114,7 +114,7 @@ impl Walker {
     /// # Errors
     /// [`PageError`] as [`Walker::step`], after the records before the damage.
     #[inline(always)]
-    pub fn walk(&mut self, data: &[u8], most: usize, see: impl FnMut(Item)) -> Result<bool, PageError> {
+    pub fn walk(&mut self, data: &[u8], most: usize, see: impl FnMut(RecordPlace)) -> Result<bool, PageError> {
         match self.abi.endian {
             Endian::Little => self.walk_as::<false>(data, most, see),
             Endian::Big => self.walk_as::<true>(data, most, see),
@@ -126,7 +126,7 @@ impl Walker {
         &mut self,
         data: &[u8],
         most: usize,
-        mut see: impl FnMut(Item),
+        mut see: impl FnMut(RecordPlace),
     ) -> Result<bool, PageError> {
         let end = self.end.min(data.len());
         let (mut pos, mut now) = (self.pos, self.now);
@@ -154,7 +154,7 @@ impl Walker {
             if (1..PADDING).contains(&type_len) && len <= room {
                 now = now.wrapping_add(u64::from(delta));
                 pos = start.wrapping_add(len); // at most `end`
-                see(Item::new(now, start, len));
+                see(RecordPlace::new(now, start, len));
                 left = left.wrapping_sub(1); // not 0 here
                 continue;
             }
@@ -181,7 +181,7 @@ impl Walker {
         end: usize,
         type_len: u32,
         delta: u32,
-    ) -> Result<Option<Item>, PageError> {
+    ) -> Result<Option<RecordPlace>, PageError> {
         if type_len == PADDING && delta == 0 {
             self.pos = end;
             return Ok(None);
@@ -206,7 +206,7 @@ impl Walker {
                     return Err(self.past_end(at, len.saturating_sub(room), padding));
                 }
                 self.pos = start.saturating_add(len);
-                return Ok((!padding).then_some(Item::new(self.now, start, len)));
+                return Ok((!padding).then_some(RecordPlace::new(self.now, start, len)));
             }
         }
         self.pos = start;

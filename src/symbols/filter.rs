@@ -1,12 +1,12 @@
 //! Kernel symbols for filters: `.function` of the kernel's language, names of pointers in trace-cmd's.
 
 use super::{Kallsyms, Symbol};
-use crate::filter::{AddressNames, Functions};
+use crate::filter::{AddressNames, FunctionAddresses};
 use std::ops::Range;
 
 /// As the kernel resolves them when a filter is set (`kallsyms_lookup_name()`, then `kallsyms_lookup_size_offset()`,
 /// kernel/trace/trace_events_filter.c): a function ends where the next symbol starts.
-impl Functions for Kallsyms {
+impl FunctionAddresses for Kallsyms {
     fn by_name(&self, name: &str) -> Option<Range<u64>> {
         // Without CAP_SYSLOG the kernel lists all symbols at address 0.
         self.around(self.address_of(name).filter(|address| *address != 0)?)

@@ -9,23 +9,23 @@ use std::sync::{OnceLock, PoisonError, RwLock};
 
 /// The kernel's functions by name. The BTF is parsed when the first function is asked for.
 #[derive(Debug, Default)]
-pub struct Functions {
+pub struct KernelFunctions {
     btf: LazyBytes<FileError>,
     parsed: OnceLock<Result<Btf, Error>>,
     /// Results of lookups so far, by the function's address and whether copies of the compiler's were to be found.
     known: RwLock<HashMap<(u64, bool), Option<Arguments>>>,
 }
 
-impl Clone for Functions {
+impl Clone for KernelFunctions {
     fn clone(&self) -> Self {
-        Functions::new(self.btf.clone())
+        KernelFunctions::new(self.btf.clone())
     }
 }
 
-impl Functions {
+impl KernelFunctions {
     /// Those of a kernel's BTF; none if there is none.
     pub fn new(btf: impl Into<LazyBytes<FileError>>) -> Self {
-        Functions { btf: btf.into(), ..Functions::default() }
+        KernelFunctions { btf: btf.into(), ..KernelFunctions::default() }
     }
 
     /// The error in the BTF, if a function was asked for and it could not be understood.

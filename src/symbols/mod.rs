@@ -16,7 +16,7 @@ use crate::btf::Enumerators;
 pub(crate) use arguments::{Arguments, Passed};
 pub use comms::Comms;
 pub(crate) use comms::{CommName, UNKNOWN};
-pub use functions::Functions;
+pub use functions::KernelFunctions;
 pub use kallsyms::{Kallsyms, Symbol};
 pub use last_boot::{AsOfLastBoot, LastBoot};
 pub use printk::PrintkFormats;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 pub use user::{ObjectFiles, Unnamed, UserSymbol, UserSymbols};
 
 /// Everything a recording says of names outside of its format files. Immutable once read; what is learnt while printing
-/// lies in [`event::State`](crate::event::State).
+/// lies in [`event::PrintState`](crate::event::PrintState).
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
     /// `/proc/kallsyms` of the recorded kernel.
@@ -36,7 +36,7 @@ pub struct Symbols {
     /// Names for addresses of user space, if they are wanted.
     pub user: Option<Arc<UserSymbols>>,
     /// The kernel's BTF: what functions take.
-    pub functions: Functions,
+    pub functions: KernelFunctions,
     /// Values of the names that the kernel left in its print formats.
     pub enumerators: Enumerators,
 }

@@ -2,10 +2,10 @@
 
 use super::def::{start_variable, valid_name, variable};
 use super::fields::{differ, find, is_cpu, matching, same_type, taken, time, type_of};
-use super::{FieldType, Plan, SynthDef, SynthError, SynthField};
+use super::{FieldType, SynthDef, SynthError, SynthField, SyntheticPlan};
 use crate::filter::Filter;
 use crate::format::EventFormat;
-use crate::hist::spec::{Action, Arg, Assign, Do, Expr, HistSpec, Op, Reaction, VarRef};
+use crate::hist::spec::{ActionArg, Assign, BinaryOp, Do, HandlerAction, HistExpr, HistSpec, Reaction, VarRef};
 
 /// `TRACING_MAP_KEYS_MAX`
 const MAX_KEYS: usize = 3;
@@ -47,8 +47,8 @@ pub struct Builder {
     name: String,
     start: EventFormat,
     end: EventFormat,
-    start_keys: Vec<Expr>,
-    end_keys: Vec<Expr>,
+    start_keys: Vec<HistExpr>,
+    end_keys: Vec<HistExpr>,
     start_vars: Vec<Assign>,
     end_vars: Vec<Assign>,
     fields: Vec<SynthField>,
@@ -168,14 +168,14 @@ impl Builder {
                 if !same_type(start, end) || start.is_string() || start.is_signed() != end.is_signed() {
                     return Err(differ(start, end, what));
                 }
-                (Expr::field(start_field), Expr::field(end_field), type_of(end)?)
+                (HistExpr::field(start_field), HistExpr::field(end_field), type_of(end)?)
             }
         };
-        let before = Expr::var(self.start_variable(name, start));
+        let before = HistExpr::var(self.start_variable(name, start));
         let value = match calc {
-            Arithmetic::DeltaEnd => Expr::binary(Op::Sub, end, before),
-            Arithmetic::DeltaStart => Expr::binary(Op::Sub, before, end),
-            Arithmetic::Add => Expr::binary(Op::Add, end, before),
+            Arithmetic::DeltaEnd => HistExpr::binary(BinaryOp::Sub, end, before),
+            Arithmetic::DeltaStart => HistExpr::binary(BinaryOp::Sub, before, end),
+            Arithmetic::Add => HistExpr::binary(BinaryOp::Add, end, before),
         };
         self.end_value(name, ty, value)?;
         Ok(self)
@@ -189,7 +189,7 @@ impl Builder {
         let name = name.unwrap_or(field);
         let (value, ty) = taken(&self.start, field, self.old_stack_name)?;
         let variable = self.start_variable(name, value);
-        self.end_value(name, ty, Expr::var(variable))?;
+        self.end_value(name, ty, HistExpr::var(variable))?;
         self.trackable.retain(|n| n != name);
         Ok(self)
     }
@@ -246,7 +246,7 @@ impl Builder {
     ///
     /// # Errors
     /// [`SynthError`] if there is no field, or there are too many.
-    pub fn plan(&self) -> Result<Plan, SynthError> {
+    pub fn plan(&self) -> Result<SyntheticPlan, SynthError> {
         if self.fields.is_empty() {
             return Err(SynthError::NoFields);
         }
@@ -255,7 +255,7 @@ impl Builder {
                 return Err(SynthError::TooManyVariables(vars.len()));
             }
         }
-        let trigger = |keys: &[Expr], vars: &[Assign], filter: &Option<String>| HistSpec {
+        let trigger = |keys: &[HistExpr], vars: &[Assign], filter: &Option<String>| HistSpec {
             keys: keys.iter().cloned().map(Into::into).collect(),
             vars: vars.to_vec(),
             filter: filter.clone().map(Into::into),
@@ -265,7 +265,7 @@ impl Builder {
         let start = trigger(&self.start_keys, &self.start_vars, &self.start_filter);
         let mut end = trigger(&self.end_keys, &self.end_vars, &self.end_filter);
         let args = || {
-            let var = |name: &String| Arg::Var(VarRef { event: None, name: name.clone() }).into();
+            let var = |name: &String| ActionArg::Var(VarRef { event: None, name: name.clone() }).into();
             self.args.iter().map(var).collect()
         };
         // As an argument of trace() the kernel takes no name of one letter; as the action's own name it does.
@@ -273,7 +273,7 @@ impl Builder {
         let trace = || Do::Trace { event: self.name.clone().into(), args: args(), keyword };
         if self.tracked.is_empty() {
             let event = (self.start.system.clone(), self.start.name.clone()).into();
-            end.actions.push(Action { when: Reaction::OnMatch { event }, what: trace() }.into());
+            end.actions.push(HandlerAction { when: Reaction::OnMatch { event }, what: trace() }.into());
         }
         for (when, name, deed) in &self.tracked {
             let variable = variable(&self.name, name).into();
@@ -284,25 +284,27 @@ impl Builder {
             let what = match deed {
                 TrackAction::Trace => trace(),
                 TrackAction::Snapshot => Do::Snapshot,
-                TrackAction::Save(fields) => Do::Save(fields.iter().map(|f| Arg::Field(f.clone()).into()).collect()),
+                TrackAction::Save(fields) => {
+                    Do::Save(fields.iter().map(|f| ActionArg::Field(f.clone()).into()).collect())
+                }
             };
-            end.actions.push(Action { when, what }.into());
+            end.actions.push(HandlerAction { when, what }.into());
         }
         let event = |format: &EventFormat| (format.system.clone(), format.name.clone());
-        Ok(Plan {
+        Ok(SyntheticPlan {
             definition: SynthDef { name: self.name.clone(), fields: self.fields.clone() },
             start: (event(&self.start), start),
             end: (event(&self.end), end),
         })
     }
 
-    fn start_variable(&mut self, name: &str, value: Expr) -> String {
+    fn start_variable(&mut self, name: &str, value: HistExpr) -> String {
         let variable = start_variable(&self.name, name);
         self.start_vars.push(Assign { name: variable.clone().into(), value: value.into() });
         variable
     }
 
-    fn end_value(&mut self, name: &str, ty: FieldType, value: Expr) -> Result<(), SynthError> {
+    fn end_value(&mut self, name: &str, ty: FieldType, value: HistExpr) -> Result<(), SynthError> {
         if !valid_name(name) {
             return Err(SynthError::Name(name.to_owned()));
         }

@@ -5,7 +5,9 @@ use super::def::valid_name;
 use super::fields::{TIMESTAMP, TIMESTAMP_USECS, matching, taken, time};
 use super::{FieldType, SynthDef, SynthError, SynthField, shell_line};
 use crate::format::EventFormat;
-use crate::hist::spec::{Action, Arg, Assign, Do, Expr, HistSpec, Modifier, Op, Reaction, SortKey, VarRef};
+use crate::hist::spec::{
+    ActionArg, Assign, BinaryOp, Do, HandlerAction, HistExpr, HistSpec, KeyModifier, Reaction, SortKey, VarRef,
+};
 
 /// `TRACING_MAP_KEYS_MAX`
 const MAX_KEYS: usize = 3;
@@ -28,12 +30,12 @@ impl Unit {
         }
     }
 
-    fn now(self) -> Expr {
+    fn now(self) -> HistExpr {
         let name = match self {
             Unit::Ns => TIMESTAMP,
             Unit::Usecs => TIMESTAMP_USECS,
         };
-        time(name).unwrap_or(Expr::Number(0))
+        time(name).unwrap_or(HistExpr::Number(0))
     }
 }
 
@@ -44,8 +46,8 @@ struct Split {
     /// Its name in the synthetic event.
     name: String,
     ty: FieldType,
-    value: Expr,
-    modifier: Option<Modifier>,
+    value: HistExpr,
+    modifier: Option<KeyModifier>,
 }
 
 /// Collects what belongs to a chain of events, and checks each part as it comes.
@@ -53,29 +55,29 @@ struct Split {
 /// Each event but the last keeps its time in a variable under the key that it shares with the next one; an event without
 /// the one before it counts nothing. The last one fires the synthetic event.
 #[derive(Clone, Debug)]
-pub struct Chain {
+pub struct EventChain {
     name: String,
     unit: Unit,
     events: Vec<EventFormat>,
-    keys: Vec<Vec<Expr>>,
+    keys: Vec<Vec<HistExpr>>,
     filters: Vec<Option<String>>,
     splits: Vec<Split>,
     size: Option<u64>,
     stacks: bool,
 }
 
-impl Chain {
+impl EventChain {
     /// A chain of `events` (two or more), whose synthetic event is called `name`. `stacks` says that this kernel keeps
     /// stacks in variables (Linux 6.3).
     ///
     /// # Errors
     /// [`SynthError::Name`].
-    pub fn new(name: &str, unit: Unit, events: Vec<EventFormat>, stacks: bool) -> Result<Chain, SynthError> {
+    pub fn new(name: &str, unit: Unit, events: Vec<EventFormat>, stacks: bool) -> Result<EventChain, SynthError> {
         if !valid_name(name) {
             return Err(SynthError::Name(name.to_owned()));
         }
         let (keys, filters) = (vec![Vec::new(); events.len()], vec![None; events.len()]);
-        Ok(Chain { name: name.to_owned(), unit, events, keys, filters, splits: Vec::new(), size: None, stacks })
+        Ok(EventChain { name: name.to_owned(), unit, events, keys, filters, splits: Vec::new(), size: None, stacks })
     }
 
     /// The events, in order.
@@ -110,7 +112,7 @@ impl Chain {
     ///
     /// # Errors
     /// [`SynthError`] if there is no such field, or the kernel cannot keep it for so long.
-    pub fn split(&mut self, event: usize, field: &str, modifier: Option<Modifier>) -> Result<&mut Self, SynthError> {
+    pub fn split(&mut self, event: usize, field: &str, modifier: Option<KeyModifier>) -> Result<&mut Self, SynthError> {
         let Some(format) = self.events.get(event) else { return Ok(self) };
         let (value, ty) = taken(format, field, !self.stacks)?;
         let is_stack = matches!(ty, FieldType::Stack { .. });
@@ -140,7 +142,7 @@ impl Chain {
         if is_used(&name) {
             return Err(SynthError::Duplicate(name));
         }
-        let modifier = if is_stack { Some(Modifier::Stacktrace) } else { modifier };
+        let modifier = if is_stack { Some(KeyModifier::Stacktrace) } else { modifier };
         self.splits.push(Split { event, name, ty, value, modifier });
         Ok(self)
     }
@@ -166,7 +168,7 @@ impl Chain {
     ///
     /// # Errors
     /// [`SynthError`] if there is more than the kernel takes.
-    pub fn plan(&self, class: Modifier) -> Result<ChainPlan, SynthError> {
+    pub fn plan(&self, class: KeyModifier) -> Result<ChainPlan, SynthError> {
         if let Some(extra) = self.splits.get(MAX_KEYS - 1) {
             return Err(SynthError::TooManySplits(extra.name.clone()));
         }
@@ -198,17 +200,17 @@ impl Chain {
         1..if self.events.len() > 2 { self.events.len() } else { 1 }
     }
 
-    fn table(&self, splits: &[Split], field: &str, class: Modifier) -> HistSpec {
-        let key = |split: &Split| Expr::Field { name: split.name.clone(), modifier: split.modifier }.into();
+    fn table(&self, splits: &[Split], field: &str, class: KeyModifier) -> HistSpec {
+        let key = |split: &Split| HistExpr::Field { name: split.name.clone(), modifier: split.modifier }.into();
         let mut keys: Vec<_> = splits.iter().map(key).collect();
-        keys.push(Expr::with(field, class).into());
+        keys.push(HistExpr::with(field, class).into());
         let by = |name: &str| SortKey { field: name.to_owned(), descending: false }.into();
         // A stack has no order.
-        let first = splits.iter().find(|split| split.modifier != Some(Modifier::Stacktrace));
+        let first = splits.iter().find(|split| split.modifier != Some(KeyModifier::Stacktrace));
         let sort = first.map(|split| by(&split.name)).into_iter().chain([by(field)]).collect();
         HistSpec {
             keys,
-            vals: vec![Expr::field(field).into()],
+            vals: vec![HistExpr::field(field).into()],
             sort,
             size: self.size.map(Into::into),
             ..HistSpec::default()
@@ -223,24 +225,27 @@ impl Chain {
     fn stage(&self, at: usize) -> Stage {
         let last = at + 1 == self.events.len();
         let mut vars = Vec::new();
-        let mut set = |what: &str, value: Expr| {
+        let mut set = |what: &str, value: HistExpr| {
             vars.push(Assign { name: self.variable(at, what).into(), value: value.into() });
         };
         if !last {
             set("ts", self.unit.now());
         }
         if let Some(before) = at.checked_sub(1) {
-            let earlier = |what: &str| Expr::var(self.variable(before, what));
+            let earlier = |what: &str| HistExpr::var(self.variable(before, what));
             let first = if before == 0 { "ts" } else { "first" };
             if last {
-                set(self.unit.name(), Expr::binary(Op::Sub, self.unit.now(), earlier(first)));
+                set(self.unit.name(), HistExpr::binary(BinaryOp::Sub, self.unit.now(), earlier(first)));
             } else {
                 set("first", earlier(first));
             }
             for leg in self.legs().take_while(|leg| *leg <= at) {
                 let name = leg_name(leg);
-                let value =
-                    if leg == at { Expr::binary(Op::Sub, self.unit.now(), earlier("ts")) } else { earlier(&name) };
+                let value = if leg == at {
+                    HistExpr::binary(BinaryOp::Sub, self.unit.now(), earlier("ts"))
+                } else {
+                    earlier(&name)
+                };
                 set(&name, value);
             }
             for split in self.splits.iter().filter(|split| split.event < at) {
@@ -260,17 +265,17 @@ impl Chain {
         if last && let Some(before) = at.checked_sub(1).and_then(|before| self.events.get(before)) {
             let fields = [self.unit.name().to_owned()].into_iter().chain(self.legs().map(leg_name));
             let fields = fields.chain(self.splits.iter().map(|split| split.name.clone()));
-            let arg = |name: String| Arg::Var(VarRef { event: None, name: self.variable(at, &name) }).into();
+            let arg = |name: String| ActionArg::Var(VarRef { event: None, name: self.variable(at, &name) }).into();
             let what = Do::Trace { event: self.name.clone().into(), args: fields.map(arg).collect(), keyword: true };
             let when = Reaction::OnMatch { event: (before.system.clone(), before.name.clone()).into() };
-            spec.actions.push(Action { when, what }.into());
+            spec.actions.push(HandlerAction { when, what }.into());
         }
         // All events that could end a leg, with the START that they had or without.
         let seen = (at > 0).then(|| {
             let name = self.variable(at, "seen").into();
             HistSpec {
-                keys: vec![Expr::field("common_cpu").into()],
-                vars: vec![Assign { name, value: Expr::field("common_cpu").into() }],
+                keys: vec![HistExpr::field("common_cpu").into()],
+                vars: vec![Assign { name, value: HistExpr::field("common_cpu").into() }],
                 filter: spec.filter.clone(),
                 ..HistSpec::default()
             }
@@ -313,7 +318,7 @@ pub struct Leg {
     pub table: HistSpec,
 }
 
-/// Writes that set up a [`Chain`].
+/// Writes that set up a [`EventChain`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainPlan {
     /// The synthetic event.

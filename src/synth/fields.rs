@@ -2,7 +2,7 @@
 
 use super::{FieldType, SynthError};
 use crate::format::{EventFormat, Field};
-use crate::hist::spec::{Expr, Modifier};
+use crate::hist::spec::{HistExpr, KeyModifier};
 use crate::syntax::did_you_mean;
 
 /// Stands for a field: the event's time in nanoseconds.
@@ -12,10 +12,10 @@ pub const TIMESTAMP_USECS: &str = "TIMESTAMP_USECS";
 const STACKTRACE: &str = "STACKTRACE";
 
 /// The expression of a time.
-pub(super) fn time(field: &str) -> Option<Expr> {
+pub(super) fn time(field: &str) -> Option<HistExpr> {
     match field {
-        TIMESTAMP => Some(Expr::field("common_timestamp")),
-        TIMESTAMP_USECS => Some(Expr::with("common_timestamp", Modifier::Usecs)),
+        TIMESTAMP => Some(HistExpr::field("common_timestamp")),
+        TIMESTAMP_USECS => Some(HistExpr::with("common_timestamp", KeyModifier::Usecs)),
         _ => None,
     }
 }
@@ -42,10 +42,10 @@ pub(super) fn matching(
     start_field: &str,
     end: &EventFormat,
     end_field: &str,
-) -> Result<(Expr, Expr), SynthError> {
+) -> Result<(HistExpr, HistExpr), SynthError> {
     let key = |event: &EventFormat, field: &str| match is_cpu(event, field) {
-        true => Ok((Expr::field("common_cpu"), None)),
-        false => find(event, field).map(|found| (Expr::field(field), Some(found.clone()))),
+        true => Ok((HistExpr::field("common_cpu"), None)),
+        false => find(event, field).map(|found| (HistExpr::field(field), Some(found.clone()))),
     };
     let (start_key, start_found) = key(start, start_field)?;
     let (end_key, end_found) = key(end, end_field)?;
@@ -95,21 +95,21 @@ pub(super) fn type_of(field: &Field) -> Result<FieldType, SynthError> {
 
 /// The expression and type of a field of `event`, or of a special name; `old_stack` says that this kernel calls a stack
 /// `stacktrace` (before Linux 6.3).
-pub(super) fn taken(event: &EventFormat, field: &str, old_stack: bool) -> Result<(Expr, FieldType), SynthError> {
+pub(super) fn taken(event: &EventFormat, field: &str, old_stack: bool) -> Result<(HistExpr, FieldType), SynthError> {
     if let Some(expr) = time(field) {
         return Ok((expr, FieldType::Number("u64".to_owned())));
     }
     if is_cpu(event, field) {
-        return Ok((Expr::field("common_cpu"), FieldType::Number("u32".to_owned())));
+        return Ok((HistExpr::field("common_cpu"), FieldType::Number("u32".to_owned())));
     }
     if event.field(field).is_none() {
         match field {
             STACKTRACE | "stacktrace" | "common_stacktrace" => {
                 let name = if old_stack { "stacktrace" } else { "common_stacktrace" };
-                return Ok((Expr::field(name), FieldType::Stack { signed: false }));
+                return Ok((HistExpr::field(name), FieldType::Stack { signed: false }));
             }
             "COMM" | "comm" => {
-                let comm = Expr::with("common_pid", Modifier::Execname);
+                let comm = HistExpr::with("common_pid", KeyModifier::Execname);
                 return Ok((comm, FieldType::Text(None)));
             }
             _ => {}
@@ -117,8 +117,8 @@ pub(super) fn taken(event: &EventFormat, field: &str, old_stack: bool) -> Result
     }
     let found = find(event, field)?;
     let expr = match FieldType::of(found) {
-        Some(FieldType::Stack { .. }) => Expr::with(field, Modifier::Stacktrace),
-        _ => Expr::field(field),
+        Some(FieldType::Stack { .. }) => HistExpr::with(field, KeyModifier::Stacktrace),
+        _ => HistExpr::field(field),
     };
     Ok((expr, type_of(found)?))
 }

@@ -1,10 +1,10 @@
 //! Synthetic events: events made of two others, and of what lies between them.
 //!
 //! - [`SynthDef`]: a line of `synthetic_events`, which says what the event holds;
-//! - [`Chain`]: the time through two or more events that follow each other, leg by leg;
+//! - [`EventChain`]: the time through two or more events that follow each other, leg by leg;
 //! - [`Builder`]: from a start event, an end event and the fields that match, with libtracefs' rules;
 //! - [`sql`]: the same, or a histogram, from a statement of sqlhist's SQL;
-//! - [`Plan`]: what has to be written, in order, and how to take it back.
+//! - [`SyntheticPlan`]: what has to be written, in order, and how to take it back.
 //!
 //! Kernel: `kernel/trace/trace_events_synth.c` (`CONFIG_SYNTH_EVENTS`, since Linux 4.17).
 
@@ -17,11 +17,11 @@ mod plan;
 pub mod sql;
 
 pub use builder::{Arithmetic, Builder, TrackAction, Tracking};
-pub use chain::{Chain, ChainPlan, Leg, Stage, Unit};
+pub use chain::{ChainPlan, EventChain, Leg, Stage, Unit};
 pub use def::{DefError, FieldType, SynthDef, SynthField};
 pub use error::SynthError;
 pub use fields::{TIMESTAMP, TIMESTAMP_USECS};
-pub use plan::{Plan, Step, Write, shell_line};
+pub use plan::{PlanStep, SyntheticPlan, Write, shell_line};
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,7 @@ use crate::hist::spec::HistSpec;
 
 /// A synthetic event: three writes, in this order, and their opposites backwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct SyntheticPlan {
     /// The fields of the event.
     pub definition: SynthDef,
     /// Start event (system, name) and the trigger that keeps its values.
@@ -16,7 +16,7 @@ pub struct Plan {
 
 /// The file of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PlanStep {
     /// To `synthetic_events`, which is the same for all instances.
     Definition,
     /// To the `trigger` file of an event (system, name) of the instance.
@@ -27,24 +27,24 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
     /// The file.
-    pub step: Step,
+    pub step: PlanStep,
     /// The text, without newline.
     pub text: String,
     /// The text that undoes it, in the same file.
     pub undo: String,
 }
 
-impl Plan {
+impl SyntheticPlan {
     /// The writes in the order of creation. For removal, take the `undo`s backwards: the trigger that refers to
     /// variables goes before the one that defines them, and the event, which the former uses, last.
     pub fn writes(&self) -> Vec<Write> {
         let trigger = |((system, event), spec): &((String, String), HistSpec)| Write {
-            step: Step::Trigger(system.clone(), event.clone()),
+            step: PlanStep::Trigger(system.clone(), event.clone()),
             text: spec.to_string(),
             undo: format!("!{spec}"),
         };
         let definition = Write {
-            step: Step::Definition,
+            step: PlanStep::Definition,
             text: self.definition.to_string(),
             undo: format!("!{}", self.definition.name),
         };
@@ -58,8 +58,10 @@ impl Plan {
             None => root.to_owned(),
         };
         let line = |write: Write| match &write.step {
-            Step::Definition => shell_line(&write.text, &format!("{root}/synthetic_events")),
-            Step::Trigger(system, event) => shell_line(&write.text, &format!("{base}/events/{system}/{event}/trigger")),
+            PlanStep::Definition => shell_line(&write.text, &format!("{root}/synthetic_events")),
+            PlanStep::Trigger(system, event) => {
+                shell_line(&write.text, &format!("{base}/events/{system}/{event}/trigger"))
+            }
         };
         self.writes().into_iter().map(line).collect()
     }

@@ -1,7 +1,7 @@
 use super::sql::{Lowered, Query, lower};
 use super::*;
 use crate::format::EventFormat;
-use crate::hist::spec::{Features, HistSpec, Modifier, SpecErrorKind, Surroundings};
+use crate::hist::spec::{CheckContext, Features, HistSpec, KeyModifier, SpecErrorKind};
 use proptest::prelude::*;
 
 fn format(system: &str, event: &str) -> Option<EventFormat> {
@@ -198,7 +198,7 @@ fn names_of_one_letter() {
     assert!(end.to_string().ends_with(":onmatch(sched.sched_waking).q($__q_d)"), "{end}");
     let text = end.to_string().replace(".q(", ".trace(q,");
     let (format, spec) = (switch(), HistSpec::parse(&text).unwrap());
-    let around = Surroundings { event: &format, features: Features::ALL, neighbours: None, lookup: None };
+    let around = CheckContext { event: &format, features: Features::ALL, neighbours: None, lookup: None };
     assert_eq!(spec.check(&around).unwrap_err()[0].kind, SpecErrorKind::ShortArgument("q".to_owned()));
 }
 
@@ -209,17 +209,17 @@ fn variables_tell_whose_they_are() {
     assert!(!def.has_variable("__wk_prio") && !def.has_variable("__wks_pid") && !def.has_variable("lat"));
 }
 
-fn chain(events: &[EventFormat]) -> Chain {
-    Chain::new("l", Unit::Usecs, events.to_vec(), true).unwrap()
+fn chain(events: &[EventFormat]) -> EventChain {
+    EventChain::new("l", Unit::Usecs, events.to_vec(), true).unwrap()
 }
 
 #[test]
 fn a_chain_of_two_is_start_and_end() {
     let mut two = chain(&[waking(), switch()]);
     two.match_fields(&["pid", "next_pid"]).unwrap();
-    two.split(1, "next_comm", None).unwrap().split(0, "prio", Some(Modifier::Hex)).unwrap();
+    two.split(1, "next_comm", None).unwrap().split(0, "prio", Some(KeyModifier::Hex)).unwrap();
     two.filter(0, "prio < 100").unwrap().size(Some(4096));
-    let plan = two.plan(Modifier::Log2).unwrap();
+    let plan = two.plan(KeyModifier::Log2).unwrap();
     assert_eq!(
         plan.shell("T", Some("i")),
         [
@@ -244,7 +244,7 @@ fn a_chain_of_two_is_start_and_end() {
 fn legs_of_a_chain_are_handed_on() {
     let mut four = chain(&[waking(), switch(), switch(), waking()]);
     four.match_fields(&["pid", "next_pid", "prev_pid", "pid"]).unwrap();
-    let plan = four.plan(Modifier::Buckets(10)).unwrap();
+    let plan = four.plan(KeyModifier::Buckets(10)).unwrap();
     assert_eq!(plan.definition.to_string(), "l u64 usecs; u64 leg1; u64 leg2; u64 leg3");
     let specs: Vec<String> = plan.stages.iter().map(|stage| stage.spec.to_string()).collect();
     assert_eq!(
@@ -280,8 +280,8 @@ fn what_a_chain_cannot_hold() {
     chain.split(2, "STACKTRACE", None).unwrap().split(0, "common_cpu", None).unwrap();
     assert!(matches!(chain.split(2, "stacktrace", None), Err(SynthError::Duplicate(_))));
     chain.split(2, "prio", None).unwrap();
-    assert_eq!(chain.plan(Modifier::Log2), Err(SynthError::TooManySplits("prio".to_owned())));
-    let old = Chain::new("l", Unit::Ns, events.to_vec(), false).unwrap().split(2, "STACKTRACE", None).map(drop);
+    assert_eq!(chain.plan(KeyModifier::Log2), Err(SynthError::TooManySplits("prio".to_owned())));
+    let old = EventChain::new("l", Unit::Ns, events.to_vec(), false).unwrap().split(2, "STACKTRACE", None).map(drop);
     assert_eq!(old, Err(SynthError::StackUnsupported));
     for _ in 0..2 {
         chain.match_fields(&["pid", "next_pid", "pid"]).unwrap();

@@ -1,7 +1,7 @@
 //! Internal, but for [`Trace`] and what it gives. The trace.dat file, versions 6 and 7: header, options, sections, data.
 //!
 //! [`Trace::open`] reads everything but the events; [`Trace::stream`] gives a CPU's events with one chunk in memory.
-//! [`Writer`] writes version 7; [`write`](mod@write) describes how a recording grows on disk and survives a kill.
+//! [`SectionWriter`] writes version 7; [`write`](mod@write) describes how a recording grows on disk and survives a kill.
 //!
 //! A version 7 file is a prefix ([`Prefix`]) and sections, each with a header of 16 bytes: u16 id, u16 flags (1:
 //! compressed), u32 name, u64 size. The prefix leads to a section of options ([`RawOption`]), which leads to the next
@@ -45,6 +45,6 @@ pub use file::{
 pub use ids::{OptionId, SectionId};
 pub use read_at::ReadAt;
 pub use write::{
-    FileLock, FinishedSpool, Recovered, WriteError, Writer, Written, join_segments, recover, segment_path,
+    FileLock, FinishedSpool, Recovered, SectionWriter, WriteError, Written, join_segments, recover, segment_path,
 };
 pub(crate) use xxh64::xxh64;

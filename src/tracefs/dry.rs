@@ -10,22 +10,22 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// for what is different in a new one.
 #[derive(Debug, Default)]
 pub struct DryRun {
-    state: Mutex<State>,
+    state: Mutex<DryState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct DryState {
     written: BTreeMap<PathBuf, String>,
     made: Vec<PathBuf>,
 }
 
 impl DryRun {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, DryState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl DryState {
     /// The file of the top level that stands for one in an instance that was not really made.
     fn stand_in(&self, path: &Path) -> Option<PathBuf> {
         let made = self.made.iter().find(|made| path.starts_with(made))?;

@@ -46,7 +46,8 @@ pub use function_profile::FunctionProfile;
 pub use functions::FunctionList;
 pub use instance::Instance;
 pub use journal::{
-    JOURNAL_DIR, Journal, Orphan, Orphans, RecordedBuffer, Recording, ResetPlan, Sink, UndoError, find_orphans,
+    JOURNAL_DIR, Journal, JournalledRecording, Orphan, Orphans, RecordedBuffer, ResetPlan, UndoError, WriteLog,
+    find_orphans,
 };
 pub use kernel_types::KernelTypes;
 pub use mount::{MountPoint, mount_points};

@@ -8,7 +8,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trigger {
     /// The kernel's action.
-    pub action: Action,
+    pub action: TriggerAction,
     /// Number of times; `None` for always. The kernel counts it down, at 0 nothing happens any more.
     pub count: Option<u64>,
     /// The event must pass this. A hist trigger keeps its filter in its own tree.
@@ -17,7 +17,7 @@ pub struct Trigger {
 
 /// The action of a trigger.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum TriggerAction {
     /// `traceon`: the ring buffer takes events again.
     TraceOn,
     /// `traceoff`: the ring buffer takes no more events.
@@ -53,7 +53,7 @@ impl fmt::Display for EventRef {
     }
 }
 
-impl Action {
+impl TriggerAction {
     /// The words that begin a trigger.
     pub const NAMES: [&'static str; 9] = [
         "traceon",
@@ -70,34 +70,34 @@ impl Action {
     /// The word that begins it.
     pub fn name(&self) -> &'static str {
         match self {
-            Action::TraceOn => "traceon",
-            Action::TraceOff => "traceoff",
-            Action::Snapshot => "snapshot",
-            Action::StackTrace => "stacktrace",
-            Action::EnableEvent(_) => "enable_event",
-            Action::DisableEvent(_) => "disable_event",
-            Action::EnableHist(_) => "enable_hist",
-            Action::DisableHist(_) => "disable_hist",
-            Action::Hist(_) => "hist",
+            TriggerAction::TraceOn => "traceon",
+            TriggerAction::TraceOff => "traceoff",
+            TriggerAction::Snapshot => "snapshot",
+            TriggerAction::StackTrace => "stacktrace",
+            TriggerAction::EnableEvent(_) => "enable_event",
+            TriggerAction::DisableEvent(_) => "disable_event",
+            TriggerAction::EnableHist(_) => "enable_hist",
+            TriggerAction::DisableHist(_) => "disable_hist",
+            TriggerAction::Hist(_) => "hist",
         }
     }
 
     /// The event it is about, if it is about another one.
     pub fn target(&self) -> Option<&EventRef> {
         match self {
-            Action::EnableEvent(target)
-            | Action::DisableEvent(target)
-            | Action::EnableHist(target)
-            | Action::DisableHist(target) => Some(target),
+            TriggerAction::EnableEvent(target)
+            | TriggerAction::DisableEvent(target)
+            | TriggerAction::EnableHist(target)
+            | TriggerAction::DisableHist(target) => Some(target),
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Action {
+impl fmt::Display for TriggerAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self, self.target()) {
-            (Action::Hist(spec), _) => spec.fmt(f),
+            (TriggerAction::Hist(spec), _) => spec.fmt(f),
             (_, Some(target)) => write!(f, "{}:{target}", self.name()),
             (_, None) => f.write_str(self.name()),
         }
@@ -114,16 +114,16 @@ impl Trigger {
     /// True if the kernel takes the two for the same one, of which an event has at most one: traceon and traceoff,
     /// enabling and disabling an event, exclude each other as well.
     pub fn same_slot(&self, other: &Trigger) -> bool {
-        let kind = |action: &Action| match action {
-            Action::TraceOn | Action::TraceOff => 0,
-            Action::EnableEvent(_) | Action::DisableEvent(_) => 1,
-            Action::EnableHist(_) | Action::DisableHist(_) => 2,
-            Action::Snapshot => 3,
-            Action::StackTrace => 4,
-            Action::Hist(_) => 5,
+        let kind = |action: &TriggerAction| match action {
+            TriggerAction::TraceOn | TriggerAction::TraceOff => 0,
+            TriggerAction::EnableEvent(_) | TriggerAction::DisableEvent(_) => 1,
+            TriggerAction::EnableHist(_) | TriggerAction::DisableHist(_) => 2,
+            TriggerAction::Snapshot => 3,
+            TriggerAction::StackTrace => 4,
+            TriggerAction::Hist(_) => 5,
         };
         match (&self.action, &other.action) {
-            (Action::Hist(a), Action::Hist(b)) => a.normal() == b.normal(),
+            (TriggerAction::Hist(a), TriggerAction::Hist(b)) => a.normal() == b.normal(),
             (a, b) => kind(a) == kind(b) && a.target() == b.target(),
         }
     }

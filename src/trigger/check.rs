@@ -1,6 +1,6 @@
 //! A trigger held against its event.
 
-use super::{Action, Trigger};
+use super::{Trigger, TriggerAction};
 use crate::format::EventFormat;
 use crate::syntax::{Diagnostic, Span, did_you_mean};
 
@@ -29,7 +29,7 @@ impl Trigger {
             let within = |e: Diagnostic| e.within("trigger", text, offset);
             warnings.extend(filter.check(format).map_err(within)?.into_iter().map(within));
         }
-        if self.count == Some(0) && !matches!(self.action, Action::Hist(_)) {
+        if self.count == Some(0) && !matches!(self.action, TriggerAction::Hist(_)) {
             let message = "a count of 0 means never";
             warnings.push(Diagnostic::new("trigger", text, Span::new(0, text.len()), message));
         }

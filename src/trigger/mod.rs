@@ -10,5 +10,5 @@ mod check;
 mod function;
 mod parse;
 
-pub use ast::{Action, EventRef, Trigger};
+pub use ast::{EventRef, Trigger, TriggerAction};
 pub use function::{FunctionAction, FunctionTrigger};

@@ -1,6 +1,6 @@
 //! Text of a trigger to its tree.
 
-use super::{Action, EventRef, Trigger};
+use super::{EventRef, Trigger, TriggerAction};
 use crate::filter::Filter;
 use crate::hist::spec::{Echo, HistSpec};
 use crate::syntax::{Diagnostic, Span, did_you_mean, one_line, parse_int};
@@ -51,7 +51,7 @@ fn hist(text: &str) -> Result<Trigger, Diagnostic> {
         let end = text.trim_end().len();
         return Err(error(text, Span::new(end - 1, end), "a filter does not end with `]`"));
     }
-    Ok(Trigger { action: Action::Hist(Box::new(spec)), count: None, filter: None })
+    Ok(Trigger { action: TriggerAction::Hist(Box::new(spec)), count: None, filter: None })
 }
 
 /// The text before the first ` if `, and the filter after it.
@@ -76,7 +76,7 @@ fn split_filter(text: &str) -> Result<(&str, Option<Filter>), Diagnostic> {
     Ok((text, None))
 }
 
-fn action(text: &str, name: &str, span: Span, words: &mut Words<'_>) -> Result<Action, Diagnostic> {
+fn action(text: &str, name: &str, span: Span, words: &mut Words<'_>) -> Result<TriggerAction, Diagnostic> {
     let target = |words: &mut Words<'_>| {
         let missing = |words: &Words<'_>| {
             error(text, Span::at(words.end), format!("`{name}` needs an event: `{name}:SYSTEM:EVENT`"))
@@ -89,17 +89,17 @@ fn action(text: &str, name: &str, span: Span, words: &mut Words<'_>) -> Result<A
         Ok(EventRef { system: system.to_owned(), event: event.to_owned() })
     };
     Ok(match name {
-        "traceon" => Action::TraceOn,
-        "traceoff" => Action::TraceOff,
-        "snapshot" => Action::Snapshot,
-        "stacktrace" => Action::StackTrace,
-        "enable_event" => Action::EnableEvent(target(words)?),
-        "disable_event" => Action::DisableEvent(target(words)?),
-        "enable_hist" => Action::EnableHist(target(words)?),
-        "disable_hist" => Action::DisableHist(target(words)?),
+        "traceon" => TriggerAction::TraceOn,
+        "traceoff" => TriggerAction::TraceOff,
+        "snapshot" => TriggerAction::Snapshot,
+        "stacktrace" => TriggerAction::StackTrace,
+        "enable_event" => TriggerAction::EnableEvent(target(words)?),
+        "disable_event" => TriggerAction::DisableEvent(target(words)?),
+        "enable_hist" => TriggerAction::EnableHist(target(words)?),
+        "disable_hist" => TriggerAction::DisableHist(target(words)?),
         _ => {
-            let near = did_you_mean(name, Action::NAMES);
-            let all = || format!("triggers are {}", Action::NAMES.join(", "));
+            let near = did_you_mean(name, TriggerAction::NAMES);
+            let all = || format!("triggers are {}", TriggerAction::NAMES.join(", "));
             return Err(error(text, span, format!("`{name}` is no trigger")).hint(near.unwrap_or_else(all)));
         }
     })

@@ -2,7 +2,7 @@
 
 use rtrace::filter::Filter;
 use rtrace::probe::{Probe, ProbeKind};
-use rtrace::trigger::{Action, Trigger};
+use rtrace::trigger::{Trigger, TriggerAction};
 
 /// Compares lines `KIND<tab>WRITTEN<tab>SHOWN`; counts filters, triggers and probes.
 pub(crate) fn compare(text: &str) -> [usize; 3] {
@@ -18,7 +18,7 @@ pub(crate) fn compare(text: &str) -> [usize; 3] {
                 seen[1] += 1;
                 let (written, shown): (Trigger, Trigger) = (written.parse().unwrap(), shown.parse().unwrap());
                 match (&written.action, &shown.action) {
-                    (Action::Hist(a), Action::Hist(b)) => assert_eq!(a.normal(), b.normal(), "{line}"),
+                    (TriggerAction::Hist(a), TriggerAction::Hist(b)) => assert_eq!(a.normal(), b.normal(), "{line}"),
                     _ => assert_eq!(written, shown, "{line}"),
                 }
             }

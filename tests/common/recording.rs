@@ -5,7 +5,7 @@ use rtrace::event::Common;
 use rtrace::format::EventFormat;
 use rtrace::merge::Merge;
 use rtrace::trace_dat::{
-    ChunkIndex, Codec, FinishedSpool, OptionId, SpoolEntry, SpoolTable, TimeOptions, Trace, Writer, spool_name,
+    ChunkIndex, Codec, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, TimeOptions, Trace, spool_name,
 };
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -61,7 +61,7 @@ pub(crate) fn events(trace: &Trace) -> Vec<Event> {
 
 /// A recording that has stopped but is not finished.
 pub(crate) struct Stopped {
-    pub(crate) writer: Writer,
+    pub(crate) writer: SectionWriter,
     pub(crate) buffers: Vec<(String, String, u32)>,
     pub(crate) spools: Vec<FinishedSpool>,
 }
@@ -73,7 +73,7 @@ pub(crate) fn record(from: &Trace, path: &Path, codec: Codec, formats: usize) ->
     let name = path.file_name().unwrap().to_str().unwrap();
     let page_size = from.buffers[0].page_size as u32;
     let abi = Abi { endian: from.abi.endian, long_size: 8 };
-    let mut writer = Writer::create(File::create(path).unwrap(), abi, page_size, codec).unwrap();
+    let mut writer = SectionWriter::create(File::create(path).unwrap(), abi, page_size, codec).unwrap();
     writer.header_info(&from.header_texts.0, &from.header_texts.1).unwrap();
     let common = from.formats().next().map(Common::of).unwrap_or_default();
     let used: BTreeSet<u16> = events(from).iter().map(|event| common.event_id(from.abi, &event.3)).collect();

@@ -4,7 +4,7 @@ use regex::Regex;
 use rtrace::abi::{Abi, Endian};
 use rtrace::btf::Enumerators;
 use rtrace::format::{EventFormat, HeaderPage};
-use rtrace::print_fmt::{Context, Program, Semantics, compile};
+use rtrace::print_fmt::{Context, PrintProgram, Semantics, compile};
 use rtrace::ring_buffer::{PageLayout, Walker};
 use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,7 @@ type Line = (u32, String, String);
 struct Event {
     system: String,
     name: String,
-    program: Program,
+    program: PrintProgram,
     /// True if its print format has a plain `%p`.
     has_pointer: bool,
 }

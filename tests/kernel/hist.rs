@@ -2,7 +2,7 @@
 
 use crate::guest_machine::{Guest, Kernel, on_kernels};
 use rtrace::format::EventFormat;
-use rtrace::hist::spec::{Echo, Features, HistSpec, Neighbour, Surroundings};
+use rtrace::hist::spec::{CheckContext, Echo, Features, HistSpec, Neighbour};
 use rtrace::hist::table;
 use std::fmt::Write as _;
 
@@ -100,7 +100,7 @@ on_kernels!(long the_kernel_reads_us_and_we_read_the_kernel: V6_1, V6_12, AllTra
                 let (g, t, _) = at.into_iter().find(|(_, _, p)| *p == path)?;
                 EventFormat::parse(system, &guest.text(&format!("{g}.{t}.format"))).ok()
             };
-            let around = Surroundings { event: &format, features, neighbours: Some(&neighbours), lookup: Some(&lookup) };
+            let around = CheckContext { event: &format, features, neighbours: Some(&neighbours), lookup: Some(&lookup) };
             let verdict = HistSpec::parse(text).map_err(|e| vec![e]).and_then(|spec| spec.check(&around).map(|()| spec));
             if verdict.is_ok() != (rc.trim() == "0") {
                 let _ = writeln!(wrong, "{text}: the kernel says {} ({}), the checker {verdict:?}", rc.trim(), file("err").trim());

@@ -7,8 +7,8 @@
 use crate::guest_machine::{Guest, Kernel, on_kernels};
 use rtrace::analysis::{EventTrigger, HistNames, HistSetup, HistTrigger, Histograms};
 use rtrace::format::EventFormat;
-use rtrace::hist::spec::{Expr, HistSpec};
-use rtrace::hist::table::{self, Entry, HistTable, Key, KeyValue};
+use rtrace::hist::spec::{HistExpr, HistSpec};
+use rtrace::hist::table::{self, HistEntry, HistKey, HistTable, KeyValue};
 use rtrace::recording::Recording;
 use rtrace::synth::SynthDef;
 use rtrace::units::Pid;
@@ -149,9 +149,9 @@ fn recorded(guest: &Guest, g: usize, taken: &[(HistTrigger, usize)], group: &Gro
 }
 
 /// An entry without what a recording knows otherwise: the name that a task had at its first event, the old word for stacks.
-fn comparable(entry: &Entry) -> Entry {
+fn comparable(entry: &HistEntry) -> HistEntry {
     let mut entry = entry.clone();
-    for Key { name, value } in &mut entry.keys {
+    for HistKey { name, value } in &mut entry.keys {
         if name == "stacktrace" {
             name.insert_str(0, "common_");
         }
@@ -165,7 +165,7 @@ fn comparable(entry: &Entry) -> Entry {
 }
 
 /// The values that the table is sorted by: entries with equal ones have no order.
-fn order(spec: &HistSpec, entry: &Entry) -> String {
+fn order(spec: &HistSpec, entry: &HistEntry) -> String {
     let mut text = String::new();
     for key in &spec.sort {
         let name = key.field.as_str();
@@ -272,6 +272,6 @@ fn cases_hold_every_construct() {
         groups().iter().flat_map(|group| &group.triggers).map(|(_, text)| HistSpec::parse(text).unwrap()).collect();
     let has = |test: &dyn Fn(&HistSpec) -> bool| specs.iter().any(test);
     assert!(specs.len() >= 75, "{} triggers", specs.len());
-    assert!(has(&|spec| spec.vals.iter().any(|value| matches!(value.value, Expr::Var(_)))));
+    assert!(has(&|spec| spec.vals.iter().any(|value| matches!(value.value, HistExpr::Var(_)))));
     assert!(has(&|spec| spec.name.is_some()) && has(&|spec| spec.no_hitcount) && has(&|spec| spec.filter.is_some()));
 }

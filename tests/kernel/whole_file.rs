@@ -2,7 +2,7 @@
 
 use rtrace::abi::Abi;
 use rtrace::format::HeaderPage;
-use rtrace::trace_dat::{ChunkIndex, Codec, FinishedSpool, KernelView, OptionId, SpoolEntry, Writer};
+use rtrace::trace_dat::{ChunkIndex, Codec, FinishedSpool, KernelView, OptionId, SectionWriter, SpoolEntry};
 use rtrace::units::CpuId;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -60,7 +60,7 @@ fn write(dir: &Path, to: &Path) {
     let header_page = text(dir, "header_page");
     let page_size = HeaderPage::parse(&header_page).expect("header_page").sub_buffer_size as u32;
     let file = std::fs::File::create(to).expect("the trace file");
-    let mut writer = Writer::create(file, Abi::HOST, page_size, Codec::None).expect("the file's header");
+    let mut writer = SectionWriter::create(file, Abi::HOST, page_size, Codec::None).expect("the file's header");
     writer.header_info(header_page.as_bytes(), b"").expect("header_page");
     let mut systems = formats(dir);
     writer.ftrace_formats(&systems.remove("ftrace").expect("the tracers' formats")).expect("formats");

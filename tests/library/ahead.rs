@@ -3,9 +3,9 @@
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
 use proptest::prelude::*;
-use rtrace::event::{Consumed, DecodeOptions, EventTypes, NameFix, Record, State};
+use rtrace::event::{Consumed, DecodeOptions, EventTypes, NameFix, PrintState, Record};
 use rtrace::export::{Text, TextOptions};
-use rtrace::merge::ahead::{Commit, Effort, Work, run};
+use rtrace::merge::ahead::{Commit, Work, WorkDivision, run};
 use rtrace::merge::{Merge, MergeError};
 use rtrace::symbols::{Comms, Symbols};
 use rtrace::trace_dat::write::Version;
@@ -87,7 +87,7 @@ fn streams(trace: &Trace) -> Vec<(CpuStream, usize)> {
 }
 
 /// The output: the lines, and the damage.
-fn lines(bytes: &[u8], effort: Effort, surprise: u64) -> (String, Vec<String>) {
+fn lines(bytes: &[u8], effort: WorkDivision, surprise: u64) -> (String, Vec<String>) {
     let trace = match Trace::open(bytes.to_vec()) {
         Ok(trace) => trace,
         Err(error) => return (String::new(), vec![error.to_string()]),
@@ -105,8 +105,8 @@ fn lines(bytes: &[u8], effort: Effort, surprise: u64) -> (String, Vec<String>) {
     (String::from_utf8(out).unwrap(), damage)
 }
 
-fn small(threads: usize) -> Effort {
-    Effort { threads, segment: 20_000, ahead: 60_000 }
+fn small(threads: usize) -> WorkDivision {
+    WorkDivision { threads, segment: 20_000, ahead: 60_000 }
 }
 
 #[test]
@@ -114,10 +114,12 @@ fn any_number_of_threads_gives_the_same() {
     let mut most = 0;
     for path in trace_files() {
         let bytes = std::fs::read(&path).unwrap();
-        let expected = lines(&bytes, Effort::new(1), 0);
+        let expected = lines(&bytes, WorkDivision::new(1), 0);
         most = most.max(expected.0.len());
         for threads in [2, 3, 8] {
-            for effort in [Effort { segment: 2_000, ..small(threads) }, small(threads), Effort::new(threads)] {
+            for effort in
+                [WorkDivision { segment: 2_000, ..small(threads) }, small(threads), WorkDivision::new(threads)]
+            {
                 assert!(lines(&bytes, effort, 0) == expected, "{}: {effort:?}", path.display());
             }
         }
@@ -130,7 +132,7 @@ fn segments_that_were_wrong_are_corrected_or_done_in_order() {
     for path in trace_files() {
         let bytes = std::fs::read(&path).unwrap();
         for surprise in [1, 50, 700] {
-            let expected = lines(&bytes, Effort::new(1), surprise);
+            let expected = lines(&bytes, WorkDivision::new(1), surprise);
             assert!(lines(&bytes, small(2), surprise) == expected, "{}: {surprise}", path.display());
         }
     }
@@ -164,7 +166,7 @@ fn series_give_what_single_steps_give() {
             Ok(())
         };
         let note = &mut |e: MergeError| damage.push(e.to_string());
-        run(&work, streams(&trace), Effort::new(1), &mut Seen::default(), &mut sink, note).unwrap();
+        run(&work, streams(&trace), WorkDivision::new(1), &mut Seen::default(), &mut sink, note).unwrap();
         assert!(out == expected && damage == expected_damage, "{}", path.display());
     }
     assert!(told > 100, "no file has many records");
@@ -185,7 +187,7 @@ proptest! {
         if is_cut {
             bytes.truncate(data + cut.index(bytes.len() - data));
         }
-        prop_assert!(lines(&bytes, small(3), 0) == lines(&bytes, Effort::new(1), 0));
+        prop_assert!(lines(&bytes, small(3), 0) == lines(&bytes, WorkDivision::new(1), 0));
     }
 }
 
@@ -235,9 +237,9 @@ fn a_thread_that_panics_is_an_error() {
 struct Texts<'a>(Text<'a>);
 
 impl Work for Texts<'_> {
-    type State = State;
+    type State = PrintState;
 
-    fn fork(&self, known: &State, used: Option<State>) -> State {
+    fn fork(&self, known: &PrintState, used: Option<PrintState>) -> PrintState {
         known.fork(used)
     }
 
@@ -245,13 +247,13 @@ impl Work for Texts<'_> {
         &self,
         record: &Record<'_>,
         next: impl FnOnce() -> Option<Record<'n>>,
-        state: &mut State,
+        state: &mut PrintState,
         out: &mut Vec<u8>,
     ) -> Consumed {
         self.0.event(record, next, state, out)
     }
 
-    fn commit(&self, known: &mut State, done: &mut State, out: &mut Vec<u8>) -> Commit {
+    fn commit(&self, known: &mut PrintState, done: &mut PrintState, out: &mut Vec<u8>) -> Commit {
         if done.needs_order() {
             return Commit::Serialize;
         }
@@ -274,8 +276,8 @@ fn task_names_are_the_same_on_any_number_of_threads() {
         let formats = trace.ftrace_formats.iter().chain(&trace.event_formats);
         let types = EventTypes::new(formats, trace.abi, &symbols, &DecodeOptions::default());
         let work = Texts(Text::new(&types, &symbols, TextOptions { latency, ..TextOptions::default() }));
-        let text = |effort: Effort| {
-            let (mut out, mut state) = (Vec::new(), State::new(symbols.comms.clone()));
+        let text = |effort: WorkDivision| {
+            let (mut out, mut state) = (Vec::new(), PrintState::new(symbols.comms.clone()));
             let sink = &mut |text: &[u8]| {
                 out.extend_from_slice(text);
                 Ok(())
@@ -283,11 +285,11 @@ fn task_names_are_the_same_on_any_number_of_threads() {
             run(&work, streams(&trace), effort, &mut state, sink, &mut |e| panic!("{e}")).unwrap();
             String::from_utf8(out).unwrap()
         };
-        let expected = text(Effort::new(1));
+        let expected = text(WorkDivision::new(1));
         assert!(expected.contains("<...>") && expected.lines().count() > 20_000);
         for round in 0..18 {
             let threads = [2, 3, 8][round % 3];
-            let found = text(Effort { threads, segment: [5_000, 30_000, 90_000][round / 3 % 3], ahead: 400_000 });
+            let found = text(WorkDivision { threads, segment: [5_000, 30_000, 90_000][round / 3 % 3], ahead: 400_000 });
             let differ = expected.lines().zip(found.lines()).find(|(a, b)| a != b);
             assert!(found == expected, "{threads} threads, round {round}: {differ:#?}");
         }
@@ -337,7 +339,7 @@ fn chunks_that_are_overwritten_meanwhile_are_damage() {
             out.extend_from_slice(text);
             Ok(())
         };
-        let effort = Effort { segment: 3_000, ..small(threads) };
+        let effort = WorkDivision { segment: 3_000, ..small(threads) };
         let work = Lines { surprise: 50, tells: false };
         run(&work, streams(&trace), effort, &mut Seen::default(), sink, &mut |_| damage += 1).unwrap();
         (out, damage, opening..reads())

@@ -2,8 +2,8 @@
 //! allocates what its streams begin with, and nothing while events are printed.
 
 use crate::common::counting::allocations;
-use rtrace::event::{Consumed, DecodeOptions, EventTypes, Lost, State};
-use rtrace::export::{Column, Csv, CsvBuffer, Json, JsonBuffer, JsonTypes, Style, Text, TextOptions};
+use rtrace::event::{Consumed, DecodeOptions, EventTypes, Lost, PrintState};
+use rtrace::export::{Csv, CsvBuffer, CsvColumn, Json, JsonBuffer, JsonTypes, Style, Text, TextOptions};
 use rtrace::merge::Merge;
 use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
 use rtrace::trace_dat::{TimeOptions, Trace};
@@ -80,7 +80,7 @@ fn printing_allocates_nothing() {
         let formats = || trace.ftrace_formats.iter().chain(&trace.event_formats);
         let types = EventTypes::new(formats(), trace.abi, &symbols, &DecodeOptions::default());
         let text = Text::new(&types, &symbols, TextOptions::default());
-        let mut state = State::new(symbols.comms.clone());
+        let mut state = PrintState::new(symbols.comms.clone());
         records += none_in_last(&trace, &format!("{name}: text"), |merge, out| {
             let record = merge.record();
             if text.event(&record, || merge.peek(), &mut state, out) == Consumed::Two {
@@ -107,7 +107,7 @@ fn machine_formats_allocate_nothing() {
                 json.event(&merge.record(), out);
             });
         }
-        let columns = Column::FIXED.into_iter().map(|(_, column)| column).collect();
+        let columns = CsvColumn::FIXED.into_iter().map(|(_, column)| column).collect();
         let buffer = |_| CsvBuffer {
             formats: formats().collect(),
             abi: trace.abi,

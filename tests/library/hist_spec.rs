@@ -1,7 +1,7 @@
 //! Hist triggers against what kernels took, echoed and refused.
 
 use rtrace::format::EventFormat;
-use rtrace::hist::spec::{Echo, Features, HistSpec, Neighbour, Surroundings};
+use rtrace::hist::spec::{CheckContext, Echo, Features, HistSpec, Neighbour};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -73,7 +73,7 @@ fn every_command_prints_back_and_is_taken() {
                 assert_eq!(spec.to_string().parse(), Ok(spec.clone()), "{text}");
                 let failed = path.with_extension("failed");
                 let format = format(kernel, &system, &event).unwrap_or_else(|| panic!("{system}/{event}"));
-                let around = Surroundings {
+                let around = CheckContext {
                     event: &format,
                     features: features(kernel),
                     neighbours: Some(&neighbours),
@@ -161,7 +161,7 @@ fn refuses_what_kernels_refused() {
             if !data.starts_with("hist") {
                 continue;
             }
-            let around = Surroundings {
+            let around = CheckContext {
                 event: &event,
                 features: features(kernel),
                 neighbours: Some(&[]),

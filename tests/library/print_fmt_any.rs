@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use rtrace::abi::{Abi, Endian};
-use rtrace::event::{DecodeOptions, EventTypes, Lost, Record, State};
+use rtrace::event::{DecodeOptions, EventTypes, Lost, PrintState, Record};
 use rtrace::export::{Text, TextOptions};
 use rtrace::format::EventFormat;
 use rtrace::symbols::Symbols;
@@ -184,7 +184,7 @@ fn any_record_of_any_event() {
         let types = EventTypes::new(&formats, abi, &symbols, &DecodeOptions::default());
         let layouts =
             [false, true].map(|raw| Text::new(&types, &symbols, TextOptions { raw, ..TextOptions::default() }));
-        let mut state = State::default();
+        let mut state = PrintState::default();
         let mut out = Vec::new();
         for event in &formats {
             for _ in 0..12 {

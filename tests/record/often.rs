@@ -6,7 +6,7 @@ use crate::host::{kernel, summary};
 use crate::state::{Running, start_doing};
 use nix::sys::signal::{Signal, kill};
 use rtrace::record::{
-    self, BufferPlan, Compression, EventPlan, Limits, Live, Machine, Observer, Plan, TargetBuffer, Tasks,
+    self, BufferPlan, Compression, EventPlan, Limits, Live, MachineSettings, Observer, Plan, TargetBuffer, Tasks,
 };
 use rtrace::tracefs::{EventSelection, Journal};
 use std::fs;
@@ -159,7 +159,7 @@ fn two_hundred_recordings_leave_nothing_behind() {
         limits: Limits::default(),
         priority: None,
         ts_offset: None,
-        machine: Machine::default(),
+        machine: MachineSettings::default(),
         user: None,
         environment: Vec::new(),
         keep: false,

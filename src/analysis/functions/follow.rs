@@ -1,10 +1,10 @@
 //! Following calls from entry to return.
 
-use super::open::{Context, Open, Spent};
+use super::open::{Context, OpenFrame, Spent};
 use super::report::{CalledFunction, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, LongestCall};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
-use crate::analysis::stacks::{Change, Frame, StackEvents, Task, Tree, Walk};
+use crate::analysis::stacks::{Change, Frame, StackEvents, StackTree, TaskStack, Walk};
 use crate::analysis::{Durations, InOrder};
 use crate::event::{Lost, Record};
 use crate::format::EventFormat;
@@ -15,23 +15,23 @@ use std::sync::Arc;
 
 /// Functions' times, from function_graph; an [`Analysis`](crate::analysis::Analysis).
 #[derive(Clone, Debug)]
-pub struct Functions {
+pub struct FunctionTimes {
     events: StackEvents,
     has_switches: bool,
     window: Option<(u64, u64)>,
     walk: Walk,
-    calls: Calls,
+    calls: FunctionCalls,
     losses: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Calls {
+struct FunctionCalls {
     /// Tasks whose calls count; without any, all tasks.
     only: Option<Arc<HashSet<Pid>>>,
-    open: Map<Task, Vec<Open>>,
+    open: Map<TaskStack, Vec<OpenFrame>>,
     functions: Map<u64, CalledFunction>,
     /// Own times by stack, below the task.
-    stacks: Tree<Root>,
+    stacks: StackTree<Root>,
     unfinished: u64,
     without_entry: u64,
 }
@@ -43,19 +43,19 @@ struct Root {
     interrupt: bool,
 }
 
-impl Functions {
+impl FunctionTimes {
     /// For records of a file with these formats; calls of `only` these tasks count, if there are any.
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, only: Option<Vec<Pid>>) -> Self {
-        Functions {
+        FunctionTimes {
             events: StackEvents::new(formats, abi),
             has_switches: false,
             window: None,
             walk: Walk::default(),
-            calls: Calls {
+            calls: FunctionCalls {
                 only: only.map(|pids| Arc::new(pids.into_iter().collect())),
                 open: Map::default(),
                 functions: Map::default(),
-                stacks: Tree::new(),
+                stacks: StackTree::new(),
                 unfinished: 0,
                 without_entry: 0,
             },
@@ -69,12 +69,12 @@ impl Functions {
     }
 }
 
-impl Calls {
-    fn counts(&self, task: Task) -> bool {
+impl FunctionCalls {
+    fn counts(&self, task: TaskStack) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(&task.pid))
     }
 
-    fn open(&mut self, task: Task, frame: Frame, context: Context, at: u64) {
+    fn open(&mut self, task: TaskStack, frame: Frame, context: Context, at: u64) {
         let stack = self.open.entry(task).or_default();
         let (below, interrupts) = match stack.last() {
             Some(outer) => (Some(outer.node), outer.context < context),
@@ -88,11 +88,11 @@ impl Calls {
             Frame::Function(_) | Frame::Unknown => self.stacks.child(node, frame),
             Frame::Preempted | Frame::OffCpu => node,
         };
-        stack.push(Open { frame, context, interrupts, at, spent: Spent::default(), callees: 0, node });
+        stack.push(OpenFrame { frame, context, interrupts, at, spent: Spent::default(), callees: 0, node });
     }
 
     /// The innermost call ends at `end`; `whole` if it returned then.
-    fn close(&mut self, task: Task, end: u64, cpu: CpuId, whole: bool) {
+    fn close(&mut self, task: TaskStack, end: u64, cpu: CpuId, whole: bool) {
         let counts = self.counts(task);
         let Some(stack) = self.open.get_mut(&task) else { return };
         let Some(call) = stack.pop() else { return };
@@ -126,7 +126,7 @@ impl Calls {
         }
     }
 
-    fn change(&mut self, task: Task, change: Change, context: Context, (at, cpu): (u64, CpuId)) {
+    fn change(&mut self, task: TaskStack, change: Change, context: Context, (at, cpu): (u64, CpuId)) {
         match change {
             Change::Open(frame) | Change::Away(frame) => self.open(task, frame, context, at),
             Change::Close(_) => self.close(task, at, cpu, true),
@@ -158,7 +158,7 @@ impl CalledFunction {
     }
 }
 
-impl InOrder for Functions {
+impl InOrder for FunctionTimes {
     type Finding = FunctionReport;
 
     #[inline]

@@ -11,5 +11,5 @@ mod report;
 #[cfg(test)]
 mod tests;
 
-pub use follow::Functions;
+pub use follow::FunctionTimes;
 pub use report::{CalledFunction, FoldedFrame, FoldedTime, FunctionCounts, FunctionReport, LongestCall};

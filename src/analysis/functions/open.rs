@@ -28,7 +28,7 @@ impl Context {
 
 /// A call that goes on, or time off the CPU.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Open {
+pub(super) struct OpenFrame {
     pub(super) frame: Frame,
     pub(super) context: Context,
     /// True if it interrupted what is below it.
@@ -69,7 +69,7 @@ impl Spent {
     }
 }
 
-impl Open {
+impl OpenFrame {
     /// Duration of the call up to `end`.
     pub(super) fn ended(&self, end: u64) -> Ended {
         let whole = end.saturating_sub(self.at);
@@ -78,7 +78,7 @@ impl Open {
     }
 
     /// Takes what ended within it.
-    pub(super) fn take(&mut self, inner: &Open, ended: Ended) {
+    pub(super) fn take(&mut self, inner: &OpenFrame, ended: Ended) {
         match inner.frame {
             Frame::OffCpu => self.spent.asleep = self.spent.asleep.saturating_add(ended.whole),
             Frame::Preempted => self.spent.preempted = self.spent.preempted.saturating_add(ended.whole),

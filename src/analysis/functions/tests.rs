@@ -1,4 +1,4 @@
-use super::{FoldedFrame, FunctionReport, Functions};
+use super::{FoldedFrame, FunctionReport, FunctionTimes};
 use crate::abi::Abi;
 use crate::analysis::InOrder;
 use crate::analysis::test_formats::{format, number, record};
@@ -25,7 +25,7 @@ fn formats() -> Vec<EventFormat> {
 
 /// Events of (time, current task, flags, id, fields).
 fn follow(only: Option<Vec<Pid>>, events: &[(u64, i32, u8, u16, &[i64])], lost_before: Option<u64>) -> FunctionReport {
-    let mut functions = Functions::new(&formats(), Abi::HOST, only);
+    let mut functions = FunctionTimes::new(&formats(), Abi::HOST, only);
     assert!(functions.has_events());
     for &(at, task, flags, id, fields) in events {
         let fields: Vec<Vec<u8>> = fields.iter().map(|value| number(*value)).collect();

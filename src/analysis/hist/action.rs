@@ -1,18 +1,18 @@
 //! Handlers and their actions.
 
 use super::moment::Moment;
-use super::plan::{Plan, Trigger, What, When};
-use super::state::{Scratch, State};
+use super::plan::{Trigger, TriggerEffect, TriggerPlan, When};
+use super::state::{HistState, Scratch};
 use super::table::{Held, Taken};
 use crate::event::Record;
 use crate::ring_buffer::Lost;
 use crate::units::Timestamp;
 
-impl State {
+impl HistState {
     /// Runs the action `at` of a trigger whose variables all have values, if its handler wants it.
     pub(super) fn act(
         &mut self,
-        plan: &Plan,
+        plan: &TriggerPlan,
         (number, trigger): (usize, &Trigger),
         at: usize,
         moment: &Moment<'_>,
@@ -35,19 +35,19 @@ impl State {
             }
             tracked.value = value;
             match &deed.what {
-                What::Save(values) => {
+                TriggerEffect::Save(values) => {
                     tracked.saved = values.iter().map(|value| value.held(moment, &scratch.values)).collect();
                 }
-                What::Snapshot => {
+                TriggerEffect::Snapshot => {
                     let (key, time, cpu, task) = (row.key.clone(), moment.time, moment.cpu, moment.task);
                     if let Some(taken) = self.taken.get_mut(trigger.table) {
                         *taken = Some(Taken { trigger: number, action: at, key, value, time, cpu, task });
                     }
                 }
-                What::Fire { .. } => {}
+                TriggerEffect::Fire { .. } => {}
             }
         }
-        if let What::Fire { synthetic, values } = &deed.what {
+        if let TriggerEffect::Fire { synthetic, values } = &deed.what {
             scratch.passed.clear();
             scratch.passed.extend(values.iter().map(|value| value.held(moment, &scratch.values)));
             self.fire(plan, *synthetic, moment, scratch, depth);
@@ -55,7 +55,7 @@ impl State {
     }
 
     /// A synthetic event, which goes through its own triggers at once.
-    fn fire(&mut self, plan: &Plan, synthetic: usize, moment: &Moment<'_>, scratch: &mut Scratch, depth: usize) {
+    fn fire(&mut self, plan: &TriggerPlan, synthetic: usize, moment: &Moment<'_>, scratch: &mut Scratch, depth: usize) {
         let (Some(event), Some(on)) = (plan.synthetic.get(synthetic), plan.on_synthetic.get(synthetic)) else {
             return;
         };
@@ -64,7 +64,7 @@ impl State {
             let (timestamp, cpu) = (Timestamp(moment.time), moment.cpu);
             self.fired.push(&Record { timestamp, cpu, buffer: 0, lost: Lost::None, data: &scratch.record });
         }
-        if State::may_fire(depth) {
+        if HistState::may_fire(depth) {
             self.event(plan, on, &Moment { data: &scratch.record, ..*moment }, depth.saturating_add(1));
         }
     }

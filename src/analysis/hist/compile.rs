@@ -3,16 +3,17 @@
 use super::gates::Gates;
 use super::key::KeyColumn;
 use super::operand::Operand;
-use super::plan::{Assigned, Deed, Plan, Reference, Trigger, What, When};
+use super::plan::{Assigned, Deed, Reference, Trigger, TriggerEffect, TriggerPlan, When};
 use super::setup::{HistSetup, HistTrigger, Problem, SetupError};
 use super::synthetic::SyntheticEvent;
 use super::table::Widths;
 use crate::abi::Abi;
 use crate::event::{Common, FieldPlace, TypedField};
-use crate::filter::{Filter, Functions};
+use crate::filter::{Filter, FunctionAddresses};
 use crate::format::{EventFormat, Field, Shape};
 use crate::hist::spec::{
-    Action, Arg, Assign, Do, Expr, Features, HistSpec, Modifier, Neighbour, Op, Reaction, Surroundings, VarRef,
+    ActionArg, Assign, BinaryOp, CheckContext, Do, Features, HandlerAction, HistExpr, HistSpec, KeyModifier, Neighbour,
+    Reaction, VarRef,
 };
 use crate::syntax::{Span, Spanned};
 use crate::units::EventId;
@@ -27,13 +28,13 @@ const LONGEST_TEXT: usize = 256;
 pub(super) struct Around<'a> {
     pub(super) formats: &'a [&'a EventFormat],
     pub(super) abi: Abi,
-    pub(super) functions: &'a dyn Functions,
+    pub(super) functions: &'a dyn FunctionAddresses,
     pub(super) has_stacks: bool,
 }
 
-impl Plan {
+impl TriggerPlan {
     /// The triggers of `setup`, each checked as the kernel would and against what a recording holds.
-    pub(super) fn compile(setup: &HistSetup, around: &Around<'_>) -> Result<Plan, SetupError> {
+    pub(super) fn compile(setup: &HistSetup, around: &Around<'_>) -> Result<TriggerPlan, SetupError> {
         let common = around.formats.first().map(|format| format.common.clone()).unwrap_or_default();
         let used = around.formats.iter().map(|format| format.id.0).max().unwrap_or(0);
         let definitions = setup.definitions.iter().zip(used.saturating_add(1)..);
@@ -41,7 +42,7 @@ impl Plan {
             definitions.map(|(definition, id)| SyntheticEvent::new(definition, EventId(id), &common, around.abi));
         let mut compiler = Compiler {
             around,
-            plan: Plan {
+            plan: TriggerPlan {
                 abi: around.abi,
                 common: around.formats.first().map(|format| Common::of(format)).unwrap_or_default(),
                 triggers: Vec::new(),
@@ -88,7 +89,7 @@ impl Plan {
 
 struct Compiler<'a> {
     around: &'a Around<'a>,
-    plan: Plan,
+    plan: TriggerPlan,
 }
 
 /// One trigger while it is compiled.
@@ -195,7 +196,7 @@ impl Compiler<'_> {
             })
             .collect();
         let lookup = |system: &str, event: &str| self.format(system, event).cloned();
-        let around = Surroundings {
+        let around = CheckContext {
             event: format,
             features: Features::ALL,
             neighbours: Some(&neighbours),
@@ -220,13 +221,13 @@ impl Compiler<'_> {
         self.plan.tables.len().saturating_sub(1)
     }
 
-    fn key(&mut self, draft: &mut Draft<'_>, key: &Spanned<Expr>) -> Result<KeyColumn, Problem> {
-        let Expr::Field { name, modifier } = &key.value else {
+    fn key(&mut self, draft: &mut Draft<'_>, key: &Spanned<HistExpr>) -> Result<KeyColumn, Problem> {
+        let HistExpr::Field { name, modifier } = &key.value else {
             return Ok(KeyColumn::Number(self.operand(draft, key, false)?));
         };
         let field = draft.format.field(name).cloned();
         match (&field, name.as_str()) {
-            (Some(field), _) if *modifier == Some(Modifier::Stacktrace) => {
+            (Some(field), _) if *modifier == Some(KeyModifier::Stacktrace) => {
                 Ok(KeyColumn::StackField(place(&draft.format, field)))
             }
             (Some(field), _) if field.is_string() => {
@@ -241,8 +242,8 @@ impl Compiler<'_> {
             _ => {
                 let number = self.operand(draft, key, false)?;
                 Ok(match modifier {
-                    Some(Modifier::Log2) => KeyColumn::Log2(number),
-                    Some(Modifier::Buckets(size)) => KeyColumn::Bucket(number, *size),
+                    Some(KeyModifier::Log2) => KeyColumn::Log2(number),
+                    Some(KeyModifier::Buckets(size)) => KeyColumn::Bucket(number, *size),
                     _ => KeyColumn::Number(number),
                 })
             }
@@ -256,10 +257,10 @@ impl Compiler<'_> {
     }
 
     /// A number. `once`: in a calculation, where reading a variable unsets it.
-    fn operand(&mut self, draft: &mut Draft<'_>, expr: &Spanned<Expr>, once: bool) -> Result<Operand, Problem> {
+    fn operand(&mut self, draft: &mut Draft<'_>, expr: &Spanned<HistExpr>, once: bool) -> Result<Operand, Problem> {
         Ok(match &expr.value {
-            Expr::Number(number) => Operand::Constant(*number),
-            Expr::Field { name, .. } => match draft.format.field(name) {
+            HistExpr::Number(number) => Operand::Constant(*number),
+            HistExpr::Field { name, .. } => match draft.format.field(name) {
                 Some(field) => number(field, expr.span)?,
                 None => match name.as_str() {
                     "common_timestamp" => Operand::Time { usecs: draft.usecs },
@@ -267,7 +268,7 @@ impl Compiler<'_> {
                     _ => return Err(not_a_number(name, "no number", expr.span)),
                 },
             },
-            Expr::Var(var) => {
+            HistExpr::Var(var) => {
                 // Of the trigger's own variables the value that they are set to at this event.
                 let own = draft.source.spec.vars.iter().find(|own| var.event.is_none() && own.name.value == var.name);
                 match own {
@@ -275,8 +276,8 @@ impl Compiler<'_> {
                     _ => Operand::Variable(self.reference(draft, var, once)?),
                 }
             }
-            Expr::Neg(inner) => Operand::Negative(Box::new(self.operand(draft, inner, once)?)),
-            Expr::Binary { op, left, right } => {
+            HistExpr::Neg(inner) => Operand::Negative(Box::new(self.operand(draft, inner, once)?)),
+            HistExpr::Binary { op, left, right } => {
                 let left = self.operand(draft, left, true)?;
                 let right = self.operand(draft, right, true)?;
                 constant(*op, left, right)
@@ -284,10 +285,10 @@ impl Compiler<'_> {
         })
     }
 
-    fn assigned(&mut self, draft: &mut Draft<'_>, value: &Spanned<Expr>) -> Result<Assigned, Problem> {
+    fn assigned(&mut self, draft: &mut Draft<'_>, value: &Spanned<HistExpr>) -> Result<Assigned, Problem> {
         match &value.value {
-            Expr::Field { name, modifier } => self.field(draft, name, *modifier, value.span),
-            Expr::Var(var) => {
+            HistExpr::Field { name, modifier } => self.field(draft, name, *modifier, value.span),
+            HistExpr::Var(var) => {
                 let own = draft.source.spec.vars.iter().find(|own| var.event.is_none() && own.name.value == var.name);
                 match own.map(|own| own.value.clone()) {
                     Some(own) if own.value != value.value => self.assigned(draft, &own),
@@ -303,22 +304,24 @@ impl Compiler<'_> {
         &mut self,
         draft: &mut Draft<'_>,
         name: &str,
-        modifier: Option<Modifier>,
+        modifier: Option<KeyModifier>,
         span: Span,
     ) -> Result<Assigned, Problem> {
         match (draft.format.field(name), name) {
-            (Some(field), _) if modifier == Some(Modifier::Stacktrace) || (field.is_dynamic() && field.is_long()) => {
+            (Some(field), _)
+                if modifier == Some(KeyModifier::Stacktrace) || (field.is_dynamic() && field.is_long()) =>
+            {
                 Ok(Assigned::StackField(place(&draft.format, field)))
             }
             (Some(field), _) if field.is_string() => Ok(Assigned::Text(place(&draft.format, field))),
-            (Some(_), "common_pid") if modifier == Some(Modifier::Execname) => Ok(Assigned::Comm),
+            (Some(_), "common_pid") if modifier == Some(KeyModifier::Execname) => Ok(Assigned::Comm),
             (None, "common_comm" | "COMM") => Ok(Assigned::Comm),
             (None, "common_stacktrace" | "stacktrace" | "STACKTRACE") => {
                 self.stacks()?;
                 Ok(Assigned::Stack)
             }
             _ => {
-                let expr = Spanned::new(Expr::Field { name: name.to_owned(), modifier }, span);
+                let expr = Spanned::new(HistExpr::Field { name: name.to_owned(), modifier }, span);
                 Ok(Assigned::Number(self.operand(draft, &expr, false)?))
             }
         }
@@ -366,7 +369,7 @@ impl Compiler<'_> {
         matched.or_else(|| all().next().map(|(number, _)| number))
     }
 
-    fn deed(&mut self, draft: &mut Draft<'_>, action: &Action, track: usize) -> Result<Deed, Problem> {
+    fn deed(&mut self, draft: &mut Draft<'_>, action: &HandlerAction, track: usize) -> Result<Deed, Problem> {
         let followed = |name: &str| VarRef { event: None, name: name.to_owned() };
         let (when, matched) = match &action.when {
             Reaction::OnMatch { event } => (When::Match, Some(event.value.clone())),
@@ -382,10 +385,10 @@ impl Compiler<'_> {
                 let named = |synthetic: &SyntheticEvent| synthetic.format.name == event.value;
                 let at = self.plan.synthetic.iter().position(named);
                 let synthetic = at.ok_or_else(|| Problem::NoSynthetic(event.value.clone()))?;
-                What::Fire { synthetic, values: self.passed(draft, args, matched.as_ref())? }
+                TriggerEffect::Fire { synthetic, values: self.passed(draft, args, matched.as_ref())? }
             }
-            Do::Save(args) => What::Save(self.passed(draft, args, matched.as_ref())?),
-            Do::Snapshot => What::Snapshot,
+            Do::Save(args) => TriggerEffect::Save(self.passed(draft, args, matched.as_ref())?),
+            Do::Snapshot => TriggerEffect::Snapshot,
         };
         Ok(Deed { when, what })
     }
@@ -393,19 +396,19 @@ impl Compiler<'_> {
     fn passed(
         &mut self,
         draft: &mut Draft<'_>,
-        args: &[Spanned<Arg>],
+        args: &[Spanned<ActionArg>],
         matched: Option<&(String, String)>,
     ) -> Result<Vec<Assigned>, Problem> {
         let mut passed = Vec::with_capacity(args.len());
         for arg in args {
             passed.push(match &arg.value {
-                Arg::Var(var) => Assigned::Copy(self.reference(draft, var, false)?),
-                Arg::Field(name) if self.is_own(draft, name) => self.field(draft, name, None, arg.span)?,
-                Arg::Field(name) => match matched {
+                ActionArg::Var(var) => Assigned::Copy(self.reference(draft, var, false)?),
+                ActionArg::Field(name) if self.is_own(draft, name) => self.field(draft, name, None, arg.span)?,
+                ActionArg::Field(name) => match matched {
                     Some(event) => self.kept(draft, event, name)?,
                     None => self.field(draft, name, None, arg.span)?,
                 },
-                Arg::Other { event, field } => {
+                ActionArg::Other { event, field } => {
                     let own = (event.0.as_str(), event.1.as_str()) == (&draft.source.system, &draft.source.event);
                     if own { self.field(draft, field, None, arg.span)? } else { self.kept(draft, event, field)? }
                 }
@@ -441,7 +444,7 @@ impl Compiler<'_> {
         let source = source.ok_or_else(|| Problem::NoVariable(format!("{}.{}.{field}", event.0, event.1)))?;
         let hidden = HistSpec {
             keys: source.spec.keys,
-            vars: vec![Assign { name: variable.clone().into(), value: Expr::field(field).into() }],
+            vars: vec![Assign { name: variable.clone().into(), value: HistExpr::field(field).into() }],
             filter: source.spec.filter,
             size: source.spec.size,
             ..HistSpec::default()
@@ -467,20 +470,20 @@ impl Compiler<'_> {
     }
 }
 
-fn is_hitcount(expr: &Expr) -> bool {
-    matches!(expr, Expr::Field { name, .. } if name == "hitcount")
+fn is_hitcount(expr: &HistExpr) -> bool {
+    matches!(expr, HistExpr::Field { name, .. } if name == "hitcount")
 }
 
-fn has_usecs(expr: &Expr) -> bool {
+fn has_usecs(expr: &HistExpr) -> bool {
     match expr {
-        Expr::Field { name, modifier } => name == "common_timestamp" && *modifier == Some(Modifier::Usecs),
-        Expr::Neg(inner) => has_usecs(&inner.value),
-        Expr::Binary { left, right, .. } => has_usecs(&left.value) || has_usecs(&right.value),
-        Expr::Number(_) | Expr::Var(_) => false,
+        HistExpr::Field { name, modifier } => name == "common_timestamp" && *modifier == Some(KeyModifier::Usecs),
+        HistExpr::Neg(inner) => has_usecs(&inner.value),
+        HistExpr::Binary { left, right, .. } => has_usecs(&left.value) || has_usecs(&right.value),
+        HistExpr::Number(_) | HistExpr::Var(_) => false,
     }
 }
 
-fn constant(op: Op, left: Operand, right: Operand) -> Operand {
+fn constant(op: BinaryOp, left: Operand, right: Operand) -> Operand {
     Operand::Binary(op, Box::new((left, right)))
 }
 

@@ -4,9 +4,9 @@ use super::counts::HistCounts;
 use super::gates::Firings;
 use super::held::Held;
 use super::names::HistNames;
-use super::plan::Plan;
+use super::plan::TriggerPlan;
 use super::shown;
-use super::state::State;
+use super::state::HistState;
 use super::synthetic::SyntheticEvent;
 use crate::abi::Abi;
 use crate::event::Record;
@@ -29,12 +29,12 @@ pub struct SnapshotMoment {
 
 /// The tables of all triggers.
 pub struct HistFindings {
-    plan: Arc<Plan>,
-    state: State,
+    plan: Arc<TriggerPlan>,
+    state: HistState,
 }
 
 impl HistFindings {
-    pub(super) fn new(plan: Arc<Plan>, mut state: State) -> Self {
+    pub(super) fn new(plan: Arc<TriggerPlan>, mut state: HistState) -> Self {
         for (trigger, counts) in plan.triggers.iter().zip(&mut state.counts).filter(|(trigger, _)| trigger.is_read) {
             if let Some(table) = state.tables.get(trigger.table) {
                 counts.waiting = table.waiting(trigger.variables.iter().map(|(slot, _)| *slot));

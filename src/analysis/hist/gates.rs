@@ -8,9 +8,9 @@
 use super::moment::Moment;
 use super::setup::{EventTrigger, HistSetup, Problem};
 use crate::abi::Abi;
-use crate::filter::{Functions, Program, Subject};
+use crate::filter::{FilterProgram, FunctionAddresses, Subject};
 use crate::format::EventFormat;
-use crate::trigger::Action;
+use crate::trigger::TriggerAction;
 use crate::units::{CpuId, Pid, Timestamp};
 use std::sync::Arc;
 
@@ -22,12 +22,12 @@ const MOMENTS: usize = 10_000;
 pub(super) struct Gates {
     all: Vec<Gate>,
     /// Events that triggers turn on and off, or whose histograms they pause.
-    targets: Vec<Target>,
+    targets: Vec<GateTarget>,
     tracing_off: bool,
 }
 
 #[derive(Debug)]
-struct Target {
+struct GateTarget {
     system: String,
     event: String,
     /// True if its events are kept out at first.
@@ -37,7 +37,7 @@ struct Target {
 #[derive(Debug)]
 struct Gate {
     source: EventTrigger,
-    filter: Option<Arc<Program>>,
+    filter: Option<Arc<FilterProgram>>,
     act: Act,
 }
 
@@ -77,7 +77,7 @@ impl Gates {
         setup: &HistSetup,
         find: &dyn Fn(&str, &str) -> Option<EventFormat>,
         abi: Abi,
-        functions: &dyn Functions,
+        functions: &dyn FunctionAddresses,
     ) -> Result<Gates, (usize, Problem)> {
         let mut gates = Gates { tracing_off: setup.tracing_off, ..Gates::default() };
         for (number, source) in setup.gates.iter().enumerate() {
@@ -93,7 +93,7 @@ impl Gates {
         source: &EventTrigger,
         find: &dyn Fn(&str, &str) -> Option<EventFormat>,
         abi: Abi,
-        functions: &dyn Functions,
+        functions: &dyn FunctionAddresses,
     ) -> Result<Gate, Problem> {
         let format = |system: &str, event: &str| {
             find(system, event).ok_or_else(|| Problem::NoEvent(format!("{system}:{event}")))
@@ -102,34 +102,37 @@ impl Gates {
         let filter = source.trigger.filter.as_ref().map(|filter| filter.compile(&own, abi, functions)).transpose();
         let filter = filter.map_err(|error| Problem::Filter(Box::new(error)))?.map(Arc::new);
         let act = match &source.trigger.action {
-            Action::TraceOn => Act::Tracing(true),
-            Action::TraceOff => Act::Tracing(false),
-            Action::Snapshot | Action::StackTrace => Act::Note,
-            Action::EnableEvent(of) | Action::DisableEvent(of) | Action::EnableHist(of) | Action::DisableHist(of) => {
+            TriggerAction::TraceOn => Act::Tracing(true),
+            TriggerAction::TraceOff => Act::Tracing(false),
+            TriggerAction::Snapshot | TriggerAction::StackTrace => Act::Note,
+            TriggerAction::EnableEvent(of)
+            | TriggerAction::DisableEvent(of)
+            | TriggerAction::EnableHist(of)
+            | TriggerAction::DisableHist(of) => {
                 format(&of.system, &of.event)?;
                 let target = self.target(&of.system, &of.event);
                 match &source.trigger.action {
-                    Action::EnableEvent(_) => {
+                    TriggerAction::EnableEvent(_) => {
                         // An event that is to be turned on was not enabled before.
                         if let Some(target) = self.targets.get_mut(target) {
                             target.is_off = true;
                         }
                         Act::Event { target, on: true }
                     }
-                    Action::DisableEvent(_) => Act::Event { target, on: false },
-                    Action::EnableHist(_) => Act::Hists { target, on: true },
+                    TriggerAction::DisableEvent(_) => Act::Event { target, on: false },
+                    TriggerAction::EnableHist(_) => Act::Hists { target, on: true },
                     _ => Act::Hists { target, on: false },
                 }
             }
-            Action::Hist(_) => return Err(Problem::HistGate),
+            TriggerAction::Hist(_) => return Err(Problem::HistGate),
         };
         Ok(Gate { source: source.clone(), filter, act })
     }
 
     fn target(&mut self, system: &str, event: &str) -> usize {
-        let is = |target: &Target| target.system == system && target.event == event;
+        let is = |target: &GateTarget| target.system == system && target.event == event;
         self.targets.iter().position(is).unwrap_or_else(|| {
-            self.targets.push(Target { system: system.to_owned(), event: event.to_owned(), is_off: false });
+            self.targets.push(GateTarget { system: system.to_owned(), event: event.to_owned(), is_off: false });
             self.targets.len().saturating_sub(1)
         })
     }
@@ -154,7 +157,7 @@ impl Gates {
         let is = |gate: &Gate| gate.source.system == system && gate.source.event == event;
         let own = self.all.iter().enumerate().filter(|(_, gate)| is(gate));
         let gates: Vec<usize> = own.map(|(number, _)| number).rev().collect(); // a new one is put before the others
-        let is_post = |gate: &Gate| gate.source.trigger.action == Action::StackTrace;
+        let is_post = |gate: &Gate| gate.source.trigger.action == TriggerAction::StackTrace;
         let needs_record = gates.iter().filter_map(|number| self.all.get(*number));
         let needs_record =
             needs_record.fold(!hists.is_empty(), |any, gate| any || gate.filter.is_some() || is_post(gate));

@@ -6,10 +6,10 @@ use super::compile::Around;
 use super::findings::HistFindings;
 use super::gates::OnEvent;
 use super::moment::Moment;
-use super::plan::{Plan, Trigger};
+use super::plan::{Trigger, TriggerPlan};
 use super::setup::{HistSetup, SetupError};
-use super::stacked::{StackedLog, Waiting};
-use super::state::State;
+use super::stacked::{StackedLog, WaitingEvent};
+use super::state::HistState;
 use crate::abi::Abi;
 use crate::analysis::Analysis;
 use crate::event::Record;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 /// Hist triggers, of a buffer of a recording; an [`Analysis`].
 pub struct Histograms<'a> {
-    plan: Arc<Plan>,
+    plan: Arc<TriggerPlan>,
     /// The triggers set on an event.
     events: ByEvent<Arc<OnEvent>>,
     abi: Abi,
@@ -54,8 +54,8 @@ pub enum HistPart {
 
 /// The tables of some events.
 pub struct Counted {
-    state: State,
-    waiting: Waiting,
+    state: HistState,
+    waiting: WaitingEvent,
 }
 
 impl<'a> Histograms<'a> {
@@ -75,7 +75,7 @@ impl<'a> Histograms<'a> {
             .find(is_stack)
             .and_then(|format| Some(StackEvent { id: format.id, caller: format.field("caller")?.offset }));
         let around = Around { formats, abi, functions: &symbols.kallsyms, has_stacks: stacks.is_some() };
-        let plan = Plan::compile(setup, &around)?;
+        let plan = TriggerPlan::compile(setup, &around)?;
         // A synthetic event of the setup is the one that the setup's triggers fire, whatever was recorded of that name.
         let is_made = |format: &EventFormat| {
             format.system == "synthetic" && plan.synthetic.iter().any(|event| event.format.name == format.name)
@@ -118,7 +118,7 @@ impl<'a> Histograms<'a> {
     }
 
     #[inline]
-    fn count(&self, state: &mut State, record: &Record<'_>, stack: &[u8]) {
+    fn count(&self, state: &mut HistState, record: &Record<'_>, stack: &[u8]) {
         if self.plan.is_ordered && record.lost != Lost::None {
             state.lose(&self.plan);
         }
@@ -159,11 +159,11 @@ impl<'a> Histograms<'a> {
     }
 
     fn begin_with(&self, limits: bool) -> HistPart {
-        HistPart::Counted(Counted { state: State::new(&self.plan, limits), waiting: Waiting::default() })
+        HistPart::Counted(Counted { state: HistState::new(&self.plan, limits), waiting: WaitingEvent::default() })
     }
 
     /// Takes an event and the record that may be its stack.
-    fn count_followed(&self, state: &mut State, record: &Record<'_>, next: Option<&Record<'_>>) {
+    fn count_followed(&self, state: &mut HistState, record: &Record<'_>, next: Option<&Record<'_>>) {
         let stack = next.and_then(|next| self.stack_of(record, next)).unwrap_or_default();
         self.count(state, record, stack);
     }
@@ -237,7 +237,7 @@ impl Analysis for Histograms<'_> {
     }
 
     fn finish(self, mut known: HistPart) -> HistFindings {
-        let mut all = Counted { state: State::new(&self.plan, self.limits), waiting: Waiting::default() };
+        let mut all = Counted { state: HistState::new(&self.plan, self.limits), waiting: WaitingEvent::default() };
         if let HistPart::Counted(counted) = &mut known {
             std::mem::swap(&mut all, counted);
         }

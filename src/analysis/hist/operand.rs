@@ -2,7 +2,7 @@
 
 use super::moment::Moment;
 use super::table::Held;
-use crate::hist::spec::Op;
+use crate::hist::spec::BinaryOp;
 
 /// A number, as the kernel calculates it: unsigned, of 64 bits, wrapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) enum Operand {
     /// The value that a variable had: index into the trigger's references.
     Variable(usize),
     Negative(Box<Operand>),
-    Binary(Op, Box<(Operand, Operand)>),
+    Binary(BinaryOp, Box<(Operand, Operand)>),
 }
 
 impl Operand {
@@ -43,10 +43,10 @@ impl Operand {
             Operand::Binary(op, both) => {
                 let (left, right) = (both.0.value(moment, variables), both.1.value(moment, variables));
                 match op {
-                    Op::Add => left.wrapping_add(right),
-                    Op::Sub => left.wrapping_sub(right),
-                    Op::Mul => left.wrapping_mul(right),
-                    Op::Div => left.checked_div(right).unwrap_or(u64::MAX),
+                    BinaryOp::Add => left.wrapping_add(right),
+                    BinaryOp::Sub => left.wrapping_sub(right),
+                    BinaryOp::Mul => left.wrapping_mul(right),
+                    BinaryOp::Div => left.checked_div(right).unwrap_or(u64::MAX),
                 }
             }
         }

@@ -9,7 +9,7 @@ use super::synthetic::SyntheticEvent;
 use super::table::{Held, Widths};
 use crate::abi::Abi;
 use crate::event::{Common, FieldPlace};
-use crate::filter::{Program, Subject};
+use crate::filter::{FilterProgram, Subject};
 use crate::format::EventFormat;
 use crate::hist::spec::Control;
 use crate::text::nul::until_nul;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// All triggers of a setup.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct TriggerPlan {
     pub(super) abi: Abi,
     pub(super) common: Common,
     /// Those of the setup, and hidden ones that keep fields of matched events.
@@ -38,7 +38,7 @@ pub(super) struct Plan {
     pub(super) keep_fired: bool,
 }
 
-impl Plan {
+impl TriggerPlan {
     /// The hist triggers set on an event, in their order.
     pub(super) fn hists_on(&self, system: &str, event: &str) -> Vec<usize> {
         let on = |trigger: &Trigger| trigger.source.system == system && trigger.source.event == event;
@@ -51,7 +51,7 @@ impl Plan {
 pub(super) struct Trigger {
     pub(super) source: HistTrigger,
     pub(super) format: EventFormat,
-    pub(super) filter: Option<Arc<Program>>,
+    pub(super) filter: Option<Arc<FilterProgram>>,
     pub(super) keys: Vec<KeyColumn>,
     /// The values that are summed up, in the order of [`HistSpec::vals`](crate::hist::spec::HistSpec) without hitcount.
     pub(super) sums: Vec<Operand>,
@@ -76,8 +76,8 @@ impl Trigger {
     pub(super) fn needs_comms(&self) -> bool {
         let takes = |assigned: &Assigned| *assigned == Assigned::Comm;
         let acts = |deed: &Deed| match &deed.what {
-            What::Fire { values, .. } | What::Save(values) => values.iter().any(takes),
-            What::Snapshot => false,
+            TriggerEffect::Fire { values, .. } | TriggerEffect::Save(values) => values.iter().any(takes),
+            TriggerEffect::Snapshot => false,
         };
         self.filter.as_ref().is_some_and(|program| program.needs_comm())
             || self.keys.contains(&KeyColumn::Comm)
@@ -145,7 +145,7 @@ impl Assigned {
 #[derive(Clone, Debug)]
 pub(super) struct Deed {
     pub(super) when: When,
-    pub(super) what: What,
+    pub(super) what: TriggerEffect,
 }
 
 /// The condition of an action, beyond that all variables have values.
@@ -166,7 +166,7 @@ pub(super) enum When {
 
 /// An action.
 #[derive(Clone, Debug)]
-pub(super) enum What {
+pub(super) enum TriggerEffect {
     /// Fires the synthetic event with this index.
     Fire {
         synthetic: usize,

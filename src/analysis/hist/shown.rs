@@ -2,10 +2,10 @@
 
 use super::key::{KeyColumn, KeyPartValue};
 use super::names::HistNames;
-use super::plan::{Assigned, Plan, Trigger, What, When};
+use super::plan::{Assigned, Trigger, TriggerEffect, TriggerPlan, When};
 use super::table::{Held, Row, Table, Taken};
-use crate::hist::spec::{Arg, Do, Expr, HistSpec, Modifier, State};
-use crate::hist::table::{Column, ColumnValue, Entry, HistTable, Key, KeyValue, Saved, Snapshot, Tracked};
+use crate::hist::spec::{ActionArg, Do, HistExpr, HistSpec, KeyModifier, TriggerState};
+use crate::hist::table::{ColumnValue, HistEntry, HistKey, HistTable, KeyValue, Saved, Snapshot, Tracked, ValueColumn};
 use crate::units::Pid;
 use std::cmp::Ordering;
 
@@ -16,7 +16,7 @@ pub(super) fn table(
     (trigger, is_paused): (&Trigger, bool),
     table: &Table,
     taken: Option<&Taken>,
-    plan: &Plan,
+    plan: &TriggerPlan,
     names: &dyn HistNames,
 ) -> HistTable {
     let spec = trigger.source.spec.shown_on(&trigger.format);
@@ -24,7 +24,7 @@ pub(super) fn table(
     let mut rows: Vec<&Row> = table.rows.iter().collect();
     let order = Order::of(&spec, trigger);
     rows.sort_by(|a, b| order.compare(a, b).then_with(|| a.key.cmp(&b.key)));
-    let (state, word) = if is_paused { (State::Paused, "paused") } else { (State::Active, "active") };
+    let (state, word) = if is_paused { (TriggerState::Paused, "paused") } else { (TriggerState::Active, "active") };
     HistTable {
         trigger: format!("{} [{word}]", spec.echo()),
         state,
@@ -81,12 +81,12 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    fn entry(&self, row: &Row) -> Entry {
+    fn entry(&self, row: &Row) -> HistEntry {
         let own = self.spec.vals.iter().map(|value| &value.value);
         let mut sums = row.sums.iter().zip(&self.totals.sums);
         let mut values = Vec::new();
-        for value in own.filter(|value| **value != Expr::field("hitcount")) {
-            let Expr::Field { name, modifier } = value else {
+        for value in own.filter(|value| **value != HistExpr::field("hitcount")) {
+            let HistExpr::Field { name, modifier } = value else {
                 sums.next(); // counted, but not shown
                 continue;
             };
@@ -96,14 +96,14 @@ impl Columns<'_> {
                 sums.next().map_or((0, (0, 0)), |(sum, total)| (*sum, *total))
             };
             let value = match modifier {
-                Some(Modifier::Hex) => ColumnValue::Hex(number),
-                Some(Modifier::Percent) => ColumnValue::Percent(percent(number, total.0)),
-                Some(Modifier::Graph) => ColumnValue::Bar(bar(number, total.1)),
+                Some(KeyModifier::Hex) => ColumnValue::Hex(number),
+                Some(KeyModifier::Percent) => ColumnValue::Percent(percent(number, total.0)),
+                Some(KeyModifier::Graph) => ColumnValue::Bar(bar(number, total.1)),
                 _ => ColumnValue::Number(number),
             };
-            values.push(Column { name: name.clone(), value });
+            values.push(ValueColumn { name: name.clone(), value });
         }
-        Entry {
+        HistEntry {
             keys: self.keys(&row.key),
             hitcount: (!self.spec.no_hitcount).then_some(row.hits),
             values,
@@ -111,24 +111,26 @@ impl Columns<'_> {
         }
     }
 
-    fn keys(&self, mut key: &[u8]) -> Vec<Key> {
+    fn keys(&self, mut key: &[u8]) -> Vec<HistKey> {
         let names = self.spec.keys.iter().zip(&self.trigger.source.spec.keys).zip(&self.trigger.keys);
         names
             .map(|((expr, given), column)| {
                 let (name, modifier) = match (&expr.value, &given.value) {
                     // Shown as it was given, in the entries only.
-                    (Expr::Field { .. }, Expr::Field { name, modifier }) if matches!(name.as_str(), "cpu" | "CPU") => {
+                    (HistExpr::Field { .. }, HistExpr::Field { name, modifier })
+                        if matches!(name.as_str(), "cpu" | "CPU") =>
+                    {
                         (name.clone(), *modifier)
                     }
-                    (Expr::Field { name, modifier }, _) => (name.clone(), *modifier),
+                    (HistExpr::Field { name, modifier }, _) => (name.clone(), *modifier),
                     (other, _) => (other.to_string(), None),
                 };
-                Key { value: self.key(column, modifier, column.take(&mut key)), name }
+                HistKey { value: self.key(column, modifier, column.take(&mut key)), name }
             })
             .collect()
     }
 
-    fn key(&self, column: &KeyColumn, modifier: Option<Modifier>, value: KeyPartValue<'_>) -> KeyValue {
+    fn key(&self, column: &KeyColumn, modifier: Option<KeyModifier>, value: KeyPartValue<'_>) -> KeyValue {
         let number = match value {
             KeyPartValue::Text(text) => return KeyValue::Text(String::from_utf8_lossy(text).into_owned()),
             KeyPartValue::Stack(addresses) => {
@@ -138,20 +140,22 @@ impl Columns<'_> {
             KeyPartValue::Number(number) => number,
         };
         match modifier {
-            Some(Modifier::Hex) => KeyValue::Hex(number),
-            Some(Modifier::Sym) => {
+            Some(KeyModifier::Hex) => KeyValue::Hex(number),
+            Some(KeyModifier::Sym) => {
                 KeyValue::Symbol { address: number, name: self.names.symbol(number, false), offset: false }
             }
-            Some(Modifier::SymOffset) => {
+            Some(KeyModifier::SymOffset) => {
                 KeyValue::Symbol { address: number, name: self.names.symbol(number, true), offset: true }
             }
-            Some(Modifier::Execname) => KeyValue::Execname { comm: self.names.comm(Pid(number as i32)), pid: number },
-            Some(Modifier::Syscall) => {
+            Some(KeyModifier::Execname) => {
+                KeyValue::Execname { comm: self.names.comm(Pid(number as i32)), pid: number }
+            }
+            Some(KeyModifier::Syscall) => {
                 let name = self.names.syscall(number).unwrap_or_else(|| "unknown_syscall".to_owned());
                 KeyValue::Syscall { name, id: number }
             }
-            Some(Modifier::Log2) => KeyValue::Log2(number as u32),
-            Some(Modifier::Buckets(size)) => {
+            Some(KeyModifier::Log2) => KeyValue::Log2(number as u32),
+            Some(KeyModifier::Buckets(size)) => {
                 KeyValue::Bucket { low: number, high: number.wrapping_add(size).wrapping_sub(1) }
             }
             _ => KeyValue::Number(number),
@@ -162,7 +166,7 @@ impl Columns<'_> {
         let actions = self.trigger.actions.iter().zip(&self.trigger.source.spec.actions);
         let shown = actions.filter_map(|(deed, action)| {
             let (track, change) = match (deed.when, &deed.what) {
-                (_, What::Snapshot) | (When::Match, _) => return None,
+                (_, TriggerEffect::Snapshot) | (When::Match, _) => return None,
                 (When::Max { track, .. }, _) => (track, false),
                 (When::Change { track, .. }, _) => (track, true),
             };
@@ -172,7 +176,7 @@ impl Columns<'_> {
                 _ => Vec::new(),
             };
             let kept = match &deed.what {
-                What::Save(values) => values.as_slice(),
+                TriggerEffect::Save(values) => values.as_slice(),
                 _ => &[],
             };
             let saved = fields.into_iter().zip(kept).enumerate().map(|(at, (name, kept))| {
@@ -191,10 +195,10 @@ impl Columns<'_> {
     }
 }
 
-fn arg_name(arg: &Arg) -> String {
+fn arg_name(arg: &ActionArg) -> String {
     match arg {
-        Arg::Var(var) => var.name.clone(),
-        Arg::Field(name) | Arg::Other { field: name, .. } => name.clone(),
+        ActionArg::Var(var) => var.name.clone(),
+        ActionArg::Field(name) | ActionArg::Other { field: name, .. } => name.clone(),
     }
 }
 
@@ -230,7 +234,7 @@ enum By {
 impl<'a> Order<'a> {
     /// As `create_sort_keys()`: a name means a value before a key.
     fn of(spec: &HistSpec, trigger: &'a Trigger) -> Self {
-        let named = |expr: &Expr, name: &str| matches!(expr, Expr::Field { name: own, .. } if own == name);
+        let named = |expr: &HistExpr, name: &str| matches!(expr, HistExpr::Field { name: own, .. } if own == name);
         let values = || spec.vals.iter().filter(|value| !named(&value.value, "hitcount"));
         let by = spec.sort.iter().filter_map(|key| {
             let name = key.field.as_str();

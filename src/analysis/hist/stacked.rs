@@ -72,7 +72,7 @@ impl StackedLog {
 
 /// Events that wait for what follows the first of them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Waiting {
+pub(super) struct WaitingEvent {
     events: VecDeque<Kept>,
     /// Events of which none is of the first one's CPU.
     searched: usize,
@@ -102,7 +102,7 @@ impl Kept {
     }
 }
 
-impl Waiting {
+impl WaitingEvent {
     /// Hands `see` the events that wait no more, and those of `log`, in their order, each with the record that may be its
     /// stack.
     pub(super) fn replay(&mut self, log: &StackedLog, mut see: impl FnMut(&Record<'_>, Option<&Record<'_>>)) {

@@ -5,7 +5,7 @@ use super::counts::HistCounts;
 use super::gates::{GateState, OnEvent};
 use super::held::Held;
 use super::moment::Moment;
-use super::plan::{Plan, Trigger};
+use super::plan::{Trigger, TriggerPlan};
 use super::table::{Held as HeldValue, Table, Taken, Widths};
 
 /// Synthetic events that fire each other: deeper than this none does. The kernel has no such limit, and no sensible setup
@@ -14,7 +14,7 @@ const DEPTH: usize = 8;
 
 /// The tables, and counts of what did not become an entry.
 #[derive(Clone, Debug)]
-pub(super) struct State {
+pub(super) struct HistState {
     pub(super) tables: Vec<Table>,
     /// By trigger.
     pub(super) counts: Vec<HistCounts>,
@@ -36,11 +36,11 @@ pub(super) struct Scratch {
     pub(super) record: Vec<u8>,
 }
 
-impl State {
+impl HistState {
     /// Before the first event. Without `limits` tables have room for all keys.
-    pub(super) fn new(plan: &Plan, limits: bool) -> Self {
+    pub(super) fn new(plan: &TriggerPlan, limits: bool) -> Self {
         let table = |widths: &Widths| Table::new(if limits { *widths } else { Widths { room: usize::MAX, ..*widths } });
-        State {
+        HistState {
             tables: plan.tables.iter().map(table).collect(),
             counts: vec![HistCounts::default(); plan.triggers.len()],
             taken: vec![None; plan.tables.len()],
@@ -52,7 +52,7 @@ impl State {
     }
 
     /// Adds what later events left, where nothing depends on the order.
-    pub(super) fn merge(&mut self, later: &mut State) {
+    pub(super) fn merge(&mut self, later: &mut HistState) {
         self.tables.iter_mut().zip(&mut later.tables).for_each(|(known, later)| known.merge(later));
         for (known, later) in self.counts.iter_mut().zip(&mut later.counts) {
             known.add(std::mem::take(later));
@@ -60,7 +60,7 @@ impl State {
     }
 
     /// The kernel dropped events: variables that wait for a later event are forgotten, as it may be among them.
-    pub(super) fn lose(&mut self, plan: &Plan) {
+    pub(super) fn lose(&mut self, plan: &TriggerPlan) {
         for (trigger, counts) in plan.triggers.iter().zip(&mut self.counts).filter(|(trigger, _)| trigger.is_read) {
             let Some(table) = self.tables.get_mut(trigger.table) else { continue };
             counts.censored =
@@ -70,7 +70,7 @@ impl State {
 
     /// Takes an event through the triggers set on it, in their order. True if the ring buffer would hold it.
     #[inline]
-    pub(super) fn event(&mut self, plan: &Plan, on: &OnEvent, moment: &Moment<'_>, depth: usize) -> bool {
+    pub(super) fn event(&mut self, plan: &TriggerPlan, on: &OnEvent, moment: &Moment<'_>, depth: usize) -> bool {
         let is_held = plan.gates.is_empty() && !plan.note_held || self.gates.event(&plan.gates, on, moment);
         if plan.only_held && !is_held {
             return false;
@@ -92,7 +92,7 @@ impl State {
     #[inline]
     fn count(
         &mut self,
-        plan: &Plan,
+        plan: &TriggerPlan,
         (number, trigger): (usize, &Trigger),
         moment: &Moment<'_>,
         scratch: &mut Scratch,

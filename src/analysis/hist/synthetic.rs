@@ -25,17 +25,17 @@ pub struct SyntheticEvent {
     /// Bytes that the common fields take.
     head: usize,
     common_type: Option<(usize, usize)>,
-    slots: Vec<Slot>,
+    slots: Vec<SyntheticSlot>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct SyntheticSlot {
     offset: usize,
-    kind: Kind,
+    kind: SyntheticKind,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum SyntheticKind {
     /// Of that many bytes.
     Number(usize),
     /// Of at most that many bytes, NUL included.
@@ -52,12 +52,12 @@ impl SyntheticEvent {
         let (mut fields, mut slots, mut offset) = (Vec::new(), Vec::new(), head);
         for field in &definition.fields {
             let (kind, room) = match &field.ty {
-                FieldType::Number(name) => (Kind::Number(number_size(name, abi)), SLOT),
-                FieldType::Text(Some(length)) => (Kind::Text(*length as usize), TEXT_ROOM),
-                FieldType::Text(None) | FieldType::Stack { .. } => (Kind::Dynamic, SLOT),
+                FieldType::Number(name) => (SyntheticKind::Number(number_size(name, abi)), SLOT),
+                FieldType::Text(Some(length)) => (SyntheticKind::Text(*length as usize), TEXT_ROOM),
+                FieldType::Text(None) | FieldType::Stack { .. } => (SyntheticKind::Dynamic, SLOT),
             };
             fields.push(declared(&field.ty, &field.name, offset, kind, abi));
-            slots.push(Slot { offset, kind });
+            slots.push(SyntheticSlot { offset, kind });
             offset = offset.saturating_add(room);
         }
         let kind = common.iter().find(|field| field.name == "common_type");
@@ -98,27 +98,27 @@ impl SyntheticEvent {
             put(moment.abi, u64::from(self.format.id.0), offset, size, record);
         }
         let end = self.slots.last().map_or(self.head, |slot| {
-            slot.offset.saturating_add(if matches!(slot.kind, Kind::Text(_)) { TEXT_ROOM } else { SLOT })
+            slot.offset.saturating_add(if matches!(slot.kind, SyntheticKind::Text(_)) { TEXT_ROOM } else { SLOT })
         });
         record.resize(end, 0);
         for (slot, value) in self.slots.iter().zip(values) {
             match (slot.kind, value) {
-                (Kind::Number(size), value) => put(moment.abi, value.number(), slot.offset, size, record),
-                (Kind::Text(room), Held::Bytes(text)) => {
+                (SyntheticKind::Number(size), value) => put(moment.abi, value.number(), slot.offset, size, record),
+                (SyntheticKind::Text(room), Held::Bytes(text)) => {
                     let text = text.get(..room.saturating_sub(1)).unwrap_or(text);
                     if let Some(place) = record.get_mut(slot.offset..).and_then(|rest| rest.get_mut(..text.len())) {
                         place.copy_from_slice(text);
                     }
                 }
-                (Kind::Dynamic, Held::Bytes(bytes)) => {
+                (SyntheticKind::Dynamic, Held::Bytes(bytes)) => {
                     dynamic(moment.abi, slot.offset, self.is_stack(slot), bytes, record)
                 }
-                (Kind::Text(_) | Kind::Dynamic, Held::Number(_)) => {}
+                (SyntheticKind::Text(_) | SyntheticKind::Dynamic, Held::Number(_)) => {}
             }
         }
     }
 
-    fn is_stack(&self, slot: &Slot) -> bool {
+    fn is_stack(&self, slot: &SyntheticSlot) -> bool {
         self.format.fields.iter().any(|field| field.offset == slot.offset && field.is_long())
     }
 }
@@ -171,7 +171,7 @@ fn is_signed(name: &str) -> bool {
     !name.starts_with('u') && name != "gfp_t"
 }
 
-fn declared(ty: &FieldType, name: &str, offset: usize, kind: Kind, abi: Abi) -> Field {
+fn declared(ty: &FieldType, name: &str, offset: usize, kind: SyntheticKind, abi: Abi) -> Field {
     let long = usize::from(abi.long_size);
     let (decl, type_name, shape, signed) = match ty {
         FieldType::Number(of) => (format!("{of} {name}"), of.clone(), Shape::Scalar, is_signed(of)),
@@ -188,8 +188,8 @@ fn declared(ty: &FieldType, name: &str, offset: usize, kind: Kind, abi: Abi) -> 
         }
     };
     let size = match kind {
-        Kind::Number(size) | Kind::Text(size) => size,
-        Kind::Dynamic => 4,
+        SyntheticKind::Number(size) | SyntheticKind::Text(size) => size,
+        SyntheticKind::Dynamic => 4,
     };
     Field { decl, name: name.to_owned(), type_name, offset, size, signed: Some(signed), shape }
 }

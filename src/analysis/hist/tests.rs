@@ -170,7 +170,7 @@ fn the_kernels_limits_drop_what_the_kernel_drops() {
 #[test]
 fn a_paused_trigger_counts_nothing() {
     let table = table(&run(&setup(&[], &[("begin", "hist:keys=key:pause")]), &[made(7, 1, 5, 3)], None), 0);
-    assert_eq!((table.hits, table.state), (0, crate::hist::spec::State::Paused));
+    assert_eq!((table.hits, table.state), (0, crate::hist::spec::TriggerState::Paused));
     assert!(table.trigger.ends_with(" [paused]"), "{}", table.trigger);
 }
 

@@ -58,7 +58,7 @@ impl IoOperation {
 
 /// A step of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum RequestStep {
     Insert,
     Issue,
     Requeue,
@@ -67,8 +67,8 @@ pub(super) enum Step {
 
 /// The event of a record.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Event {
-    pub(super) step: Step,
+pub(super) struct RequestEvent {
+    pub(super) step: RequestStep,
     pub(super) device: BlockDevice,
     pub(super) sector: u64,
     /// Sectors of 512 bytes; 0 of a flush.
@@ -79,8 +79,8 @@ pub(super) struct Event {
 }
 
 #[derive(Clone, Debug)]
-struct Kind {
-    step: Step,
+struct RequestKind {
+    step: RequestStep,
     device: Number,
     sector: Number,
     sectors: Number,
@@ -88,17 +88,17 @@ struct Kind {
     error: Option<Number>,
 }
 
-impl Kind {
-    fn of(format: &EventFormat) -> Option<Kind> {
+impl RequestKind {
+    fn of(format: &EventFormat) -> Option<RequestKind> {
         let step = match (format.system.as_str(), format.name.as_str()) {
-            ("block", "block_rq_insert") => Step::Insert,
-            ("block", "block_rq_issue") => Step::Issue,
-            ("block", "block_rq_requeue") => Step::Requeue,
-            ("block", "block_rq_complete") => Step::Complete,
+            ("block", "block_rq_insert") => RequestStep::Insert,
+            ("block", "block_rq_issue") => RequestStep::Issue,
+            ("block", "block_rq_requeue") => RequestStep::Requeue,
+            ("block", "block_rq_complete") => RequestStep::Complete,
             _ => return None,
         };
         let number = |field| Number::of(format, field);
-        Some(Kind {
+        Some(RequestKind {
             step,
             device: number("dev")?,
             sector: number("sector")?,
@@ -112,16 +112,16 @@ impl Kind {
 
 /// The events of one recording.
 #[derive(Clone, Debug)]
-pub(super) struct Events(ByEvent<Kind>);
+pub(super) struct RequestEvents(ByEvent<RequestKind>);
 
-impl Events {
+impl RequestEvents {
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
-        Events(ByEvent::new(formats, abi, Kind::of))
+        RequestEvents(ByEvent::new(formats, abi, RequestKind::of))
     }
 
     /// True if there are completions, without which no request has a duration.
     pub(super) fn have_completions(&self) -> bool {
-        self.0.all().any(|kind| kind.step == Step::Complete)
+        self.0.all().any(|kind| kind.step == RequestStep::Complete)
     }
 
     #[inline]
@@ -129,10 +129,10 @@ impl Events {
         self.0.of(record).is_some()
     }
 
-    pub(super) fn event(&self, record: &Record<'_>) -> Option<Event> {
+    pub(super) fn event(&self, record: &Record<'_>) -> Option<RequestEvent> {
         let (abi, data) = (self.0.abi, record.data);
         let kind = self.0.of(record)?;
-        Some(Event {
+        Some(RequestEvent {
             step: kind.step,
             device: BlockDevice(kind.device.read(abi, data) as u32),
             sector: kind.sector.read(abi, data),

@@ -1,6 +1,6 @@
 //! Following requests from insertion to completion.
 
-use super::events::{BlockDevice, Event, Events, IoOperation, Step};
+use super::events::{BlockDevice, IoOperation, RequestEvent, RequestEvents, RequestStep};
 use super::report::{DeviceIo, IoCounts, IoReport, IoRequests, LongestRequest};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
@@ -15,10 +15,10 @@ use std::collections::BTreeMap;
 pub struct Io {
     /// Durations before the first one.
     none: Durations,
-    events: Events,
+    events: RequestEvents,
     window: Option<(u64, u64)>,
     /// Requests on their way, by device and the sector that completes next.
-    open: Map<(BlockDevice, u64), Open>,
+    open: Map<(BlockDevice, u64), OpenRequest>,
     devices: BTreeMap<BlockDevice, Depth>,
     requests: BTreeMap<(BlockDevice, IoOperation), IoRequests>,
     counts: IoCounts,
@@ -26,7 +26,7 @@ pub struct Io {
 
 /// A request on its way.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenRequest {
     operation: IoOperation,
     inserted: Option<u64>,
     issued: Option<u64>,
@@ -65,7 +65,7 @@ impl Io {
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
         Io {
             none: Durations::default(),
-            events: Events::new(formats, abi),
+            events: RequestEvents::new(formats, abi),
             window: None,
             open: Map::default(),
             devices: BTreeMap::new(),
@@ -101,13 +101,13 @@ impl Io {
     }
 
     /// Takes a request away, from the device too if it is there.
-    fn take(&mut self, key: (BlockDevice, u64), at: u64) -> Option<Open> {
+    fn take(&mut self, key: (BlockDevice, u64), at: u64) -> Option<OpenRequest> {
         let open = self.open.remove(&key)?;
         self.deeper(key.0, if open.issued.is_some() { -1 } else { 0 }, at);
         Some(open)
     }
 
-    fn insert(&mut self, event: &Event, at: u64) {
+    fn insert(&mut self, event: &RequestEvent, at: u64) {
         let key = (event.device, event.sector);
         // One that was given back is inserted again.
         if let Some(open) = self.open.get(&key)
@@ -119,35 +119,35 @@ impl Io {
         }
         self.counts.unfinished += u64::from(self.take(key, at).is_some());
         self.deeper(event.device, 0, at);
-        self.open.insert(key, Open::of(event, Some(at)));
+        self.open.insert(key, OpenRequest::of(event, Some(at)));
     }
 
-    fn issue(&mut self, event: &Event, at: u64) {
+    fn issue(&mut self, event: &RequestEvent, at: u64) {
         let key = (event.device, event.sector);
         let open = match self.take(key, at) {
             // Merging makes a request that waits longer.
             Some(open) if open.issued.is_none() && open.operation == event.operation => {
-                Open { sectors: event.sectors, left: event.sectors, ..open }
+                OpenRequest { sectors: event.sectors, left: event.sectors, ..open }
             }
             open => {
                 self.counts.unfinished += u64::from(open.is_some());
-                Open::of(event, None)
+                OpenRequest::of(event, None)
             }
         };
-        self.open.insert(key, Open { issued: Some(at), ..open });
+        self.open.insert(key, OpenRequest { issued: Some(at), ..open });
         self.deeper(event.device, 1, at);
     }
 
-    fn requeue(&mut self, event: &Event, at: u64) {
+    fn requeue(&mut self, event: &RequestEvent, at: u64) {
         let key = (event.device, event.sector);
         if let Some(open) = self.take(key, at) {
             self.counts.requeued += 1;
             let inserted = open.inserted.or(open.issued);
-            self.open.insert(key, Open { inserted, issued: None, ..open });
+            self.open.insert(key, OpenRequest { inserted, issued: None, ..open });
         }
     }
 
-    fn complete(&mut self, event: &Event, at: u64, cpu: CpuId) {
+    fn complete(&mut self, event: &RequestEvent, at: u64, cpu: CpuId) {
         let key = (event.device, event.sector);
         if let Some(open) = self.open.get(&key)
             && (1..open.left).contains(&event.sectors)
@@ -196,10 +196,10 @@ impl Io {
     }
 }
 
-impl Open {
-    fn of(event: &Event, inserted: Option<u64>) -> Self {
+impl OpenRequest {
+    fn of(event: &RequestEvent, inserted: Option<u64>) -> Self {
         let (sector, sectors) = (event.sector, event.sectors);
-        Open { operation: event.operation, inserted, issued: None, sector, sectors, left: sectors }
+        OpenRequest { operation: event.operation, inserted, issued: None, sector, sectors, left: sectors }
     }
 }
 
@@ -220,10 +220,10 @@ impl InOrder for Io {
         let begin = self.window.map_or(at, |window| window.0);
         self.window = Some((begin, at));
         match event.step {
-            Step::Insert => self.insert(&event, at),
-            Step::Issue => self.issue(&event, at),
-            Step::Requeue => self.requeue(&event, at),
-            Step::Complete => self.complete(&event, at, cpu),
+            RequestStep::Insert => self.insert(&event, at),
+            RequestStep::Issue => self.issue(&event, at),
+            RequestStep::Requeue => self.requeue(&event, at),
+            RequestStep::Complete => self.complete(&event, at, cpu),
         }
     }
 

@@ -54,7 +54,7 @@ impl HandlerKind {
 
 /// The event of a record. `key` tells entries of a kind apart, `id` is what they are counted under.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Event<'a> {
+pub(super) enum IrqEvent<'a> {
     /// A soft interrupt or a work item is asked for.
     Request {
         kind: HandlerKind,
@@ -74,19 +74,19 @@ pub(super) enum Event<'a> {
 
 /// The events of one recording.
 #[derive(Clone, Debug)]
-pub(super) struct Events(ByEvent<Kind>);
+pub(super) struct IrqEvents(ByEvent<IrqKind>);
 
 #[derive(Clone, Debug)]
-struct Kind {
+struct IrqKind {
     kind: HandlerKind,
-    step: Step,
+    step: IrqStep,
     key: Number,
     id: Number,
     name: Name,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum IrqStep {
     Request,
     Entry,
     Exit,
@@ -99,50 +99,50 @@ enum Name {
     Fixed(Box<[u8]>),
 }
 
-impl Kind {
-    fn of(format: &EventFormat) -> Option<Kind> {
+impl IrqKind {
+    fn of(format: &EventFormat) -> Option<IrqKind> {
         use HandlerKind::{HrTimer, Irq, SoftIrq, Tasklet, Timer, Vector, Work};
         let (kind, step, key, id) = match (format.system.as_str(), format.name.as_str()) {
-            ("irq", "irq_handler_entry") => (Irq, Step::Entry, "irq", "irq"),
-            ("irq", "irq_handler_exit") => (Irq, Step::Exit, "irq", "irq"),
-            ("irq", "softirq_raise") => (SoftIrq, Step::Request, "vec", "vec"),
-            ("irq", "softirq_entry") => (SoftIrq, Step::Entry, "vec", "vec"),
-            ("irq", "softirq_exit") => (SoftIrq, Step::Exit, "vec", "vec"),
-            ("irq", "tasklet_entry") => (Tasklet, Step::Entry, "tasklet", "func"),
-            ("irq", "tasklet_exit") => (Tasklet, Step::Exit, "tasklet", "func"),
-            ("timer", "timer_expire_entry") => (Timer, Step::Entry, "timer", "function"),
-            ("timer", "timer_expire_exit") => (Timer, Step::Exit, "timer", "timer"),
-            ("timer", "hrtimer_expire_entry") => (HrTimer, Step::Entry, "hrtimer", "function"),
-            ("timer", "hrtimer_expire_exit") => (HrTimer, Step::Exit, "hrtimer", "hrtimer"),
-            ("workqueue", "workqueue_queue_work") => (Work, Step::Request, "work", "work"),
-            ("workqueue", "workqueue_execute_start") => (Work, Step::Entry, "work", "function"),
-            ("workqueue", "workqueue_execute_end") => (Work, Step::Exit, "work", "work"),
-            ("irq_vectors", name) if name.ends_with("_entry") => (Vector, Step::Entry, "vector", "vector"),
-            ("irq_vectors", name) if name.ends_with("_exit") => (Vector, Step::Exit, "vector", "vector"),
+            ("irq", "irq_handler_entry") => (Irq, IrqStep::Entry, "irq", "irq"),
+            ("irq", "irq_handler_exit") => (Irq, IrqStep::Exit, "irq", "irq"),
+            ("irq", "softirq_raise") => (SoftIrq, IrqStep::Request, "vec", "vec"),
+            ("irq", "softirq_entry") => (SoftIrq, IrqStep::Entry, "vec", "vec"),
+            ("irq", "softirq_exit") => (SoftIrq, IrqStep::Exit, "vec", "vec"),
+            ("irq", "tasklet_entry") => (Tasklet, IrqStep::Entry, "tasklet", "func"),
+            ("irq", "tasklet_exit") => (Tasklet, IrqStep::Exit, "tasklet", "func"),
+            ("timer", "timer_expire_entry") => (Timer, IrqStep::Entry, "timer", "function"),
+            ("timer", "timer_expire_exit") => (Timer, IrqStep::Exit, "timer", "timer"),
+            ("timer", "hrtimer_expire_entry") => (HrTimer, IrqStep::Entry, "hrtimer", "function"),
+            ("timer", "hrtimer_expire_exit") => (HrTimer, IrqStep::Exit, "hrtimer", "hrtimer"),
+            ("workqueue", "workqueue_queue_work") => (Work, IrqStep::Request, "work", "work"),
+            ("workqueue", "workqueue_execute_start") => (Work, IrqStep::Entry, "work", "function"),
+            ("workqueue", "workqueue_execute_end") => (Work, IrqStep::Exit, "work", "work"),
+            ("irq_vectors", name) if name.ends_with("_entry") => (Vector, IrqStep::Entry, "vector", "vector"),
+            ("irq_vectors", name) if name.ends_with("_exit") => (Vector, IrqStep::Exit, "vector", "vector"),
             _ => return None,
         };
         let name = match kind {
-            Irq if step == Step::Entry => Name::Field(Text::of(format, "name")?),
+            Irq if step == IrqStep::Entry => Name::Field(Text::of(format, "name")?),
             Vector => Name::Fixed(format.name.trim_end_matches("_entry").as_bytes().into()),
             _ => Name::None,
         };
-        Some(Kind { kind, step, key: Number::of(format, key)?, id: Number::of(format, id)?, name })
+        Some(IrqKind { kind, step, key: Number::of(format, key)?, id: Number::of(format, id)?, name })
     }
 }
 
-impl Events {
+impl IrqEvents {
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
-        Events(ByEvent::new(formats, abi, Kind::of))
+        IrqEvents(ByEvent::new(formats, abi, IrqKind::of))
     }
 
     /// True if there are exits, without which nothing has a duration.
     pub(super) fn have_handlers(&self) -> bool {
-        self.0.all().any(|kind| kind.step == Step::Exit)
+        self.0.all().any(|kind| kind.step == IrqStep::Exit)
     }
 
     /// True if soft interrupts or work items are asked for.
     pub(super) fn have_requests(&self) -> bool {
-        self.0.all().any(|kind| kind.step == Step::Request)
+        self.0.all().any(|kind| kind.step == IrqStep::Request)
     }
 
     #[inline]
@@ -156,20 +156,20 @@ impl Events {
         self.0.task(record)
     }
 
-    pub(super) fn event<'a>(&'a self, record: &Record<'a>) -> Option<Event<'a>> {
+    pub(super) fn event<'a>(&'a self, record: &Record<'a>) -> Option<IrqEvent<'a>> {
         let (abi, data) = (self.0.abi, record.data);
         let found = self.0.of(record)?;
         let (kind, key) = (found.kind, found.key.read(abi, data));
         Some(match found.step {
-            Step::Request => Event::Request { kind, key },
-            Step::Exit => Event::Exit { kind, key },
-            Step::Entry => {
+            IrqStep::Request => IrqEvent::Request { kind, key },
+            IrqStep::Exit => IrqEvent::Exit { kind, key },
+            IrqStep::Entry => {
                 let name = match &found.name {
                     Name::None => b"".as_slice(),
                     Name::Field(text) => text.read(abi, data),
                     Name::Fixed(name) => name,
                 };
-                Event::Entry { kind, key, id: found.id.read(abi, data), name }
+                IrqEvent::Entry { kind, key, id: found.id.read(abi, data), name }
             }
         })
     }

@@ -1,6 +1,6 @@
 //! Following handlers from entry to exit.
 
-use super::events::{Event, Events, HandlerKind};
+use super::events::{HandlerKind, IrqEvent, IrqEvents};
 use super::report::{CpuIrqs, HandlerSpan, IrqCounts, IrqReport, IrqSource, LongestIrq};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 /// Interrupts, soft interrupts, timers and work items; an [`Analysis`](crate::analysis::Analysis).
 #[derive(Clone, Debug)]
 pub struct Irqs {
-    events: Events,
+    events: IrqEvents,
     window: Option<(u64, u64)>,
     sources: Sources,
-    cpus: BTreeMap<CpuId, Cpu>,
+    cpus: BTreeMap<CpuId, CpuHandlers>,
     /// The work item that each worker task runs.
-    works: Map<Pid, Open>,
+    works: Map<Pid, OpenHandler>,
     /// Requests of work items that have not started.
     queued: Map<u64, u64>,
     counts: IrqCounts,
@@ -40,7 +40,7 @@ struct Sources {
 
 /// A handler that runs.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenHandler {
     kind: HandlerKind,
     key: u64,
     source: usize,
@@ -50,9 +50,9 @@ struct Open {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Cpu {
+struct CpuHandlers {
     /// The handlers that run, each within the one before.
-    stack: Vec<Open>,
+    stack: Vec<OpenHandler>,
     /// Requests of soft interrupts that have not started.
     raised: Map<u64, u64>,
     own: [u64; 7],
@@ -63,7 +63,7 @@ impl Irqs {
     /// For records of a file with these formats.
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
         Irqs {
-            events: Events::new(formats, abi),
+            events: IrqEvents::new(formats, abi),
             window: None,
             sources: Sources::default(),
             cpus: BTreeMap::new(),
@@ -113,7 +113,7 @@ impl Irqs {
     }
 
     fn entry(&mut self, source: usize, (kind, key): (HandlerKind, u64), at: u64, place: (CpuId, Pid)) {
-        let open = Open { kind, key, source, at, inside: 0 };
+        let open = OpenHandler { kind, key, source, at, inside: 0 };
         let cpu = self.cpus.entry(place.0).or_default();
         let requested = match kind {
             HandlerKind::Work => self.queued.remove(&key),
@@ -131,7 +131,7 @@ impl Irqs {
 
     fn exit(&mut self, (kind, key): (HandlerKind, u64), at: u64, (number, task): (CpuId, Pid)) {
         let cpu = self.cpus.entry(number).or_default();
-        let is_it = |open: &Open| (open.kind, open.key) == (kind, key);
+        let is_it = |open: &OpenHandler| (open.kind, open.key) == (kind, key);
         let open = if kind == HandlerKind::Work {
             self.works.remove(&task).filter(is_it)
         } else if let Some(depth) = cpu.stack.iter().rposition(is_it) {
@@ -204,12 +204,12 @@ impl InOrder for Irqs {
         let begin = self.window.map_or(at, |window| window.0);
         self.window = Some((begin, at));
         match event {
-            Event::Request { kind, key } => self.request(kind, key, at, cpu),
-            Event::Entry { kind, key, id, name } => {
+            IrqEvent::Request { kind, key } => self.request(kind, key, at, cpu),
+            IrqEvent::Entry { kind, key, id, name } => {
                 let source = self.sources.number((kind, id), name);
                 self.entry(source, (kind, key), at, (cpu, task));
             }
-            Event::Exit { kind, key } => self.exit((kind, key), at, (cpu, task)),
+            IrqEvent::Exit { kind, key } => self.exit((kind, key), at, (cpu, task)),
         }
     }
 

@@ -44,7 +44,7 @@ impl LockKind {
 
 /// The event of a record.
 #[derive(Clone, Debug)]
-pub(super) enum Event {
+pub(super) enum LockEvent {
     Begin {
         lock: u64,
         kind: LockKind,
@@ -59,35 +59,37 @@ pub(super) enum Event {
 
 /// The events of one recording.
 #[derive(Clone, Debug)]
-pub(super) struct Events(ByEvent<Kind>);
+pub(super) struct LockEvents(ByEvent<LockEventKind>);
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum LockEventKind {
     Begin { lock: Number, flags: Number },
     End { lock: Number, result: Number },
     Stack { offset: usize },
 }
 
-impl Kind {
-    fn of(format: &EventFormat) -> Option<Kind> {
+impl LockEventKind {
+    fn of(format: &EventFormat) -> Option<LockEventKind> {
         let number = |field| Number::of(format, field);
         Some(match (format.system.as_str(), format.name.as_str()) {
-            ("lock", "contention_begin") => Kind::Begin { lock: number("lock_addr")?, flags: number("flags")? },
-            ("lock", "contention_end") => Kind::End { lock: number("lock_addr")?, result: number("ret")? },
-            ("ftrace", "kernel_stack") => Kind::Stack { offset: format.field("caller")?.offset },
+            ("lock", "contention_begin") => {
+                LockEventKind::Begin { lock: number("lock_addr")?, flags: number("flags")? }
+            }
+            ("lock", "contention_end") => LockEventKind::End { lock: number("lock_addr")?, result: number("ret")? },
+            ("ftrace", "kernel_stack") => LockEventKind::Stack { offset: format.field("caller")?.offset },
             _ => return None,
         })
     }
 }
 
-impl Events {
+impl LockEvents {
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
-        Events(ByEvent::new(formats, abi, Kind::of))
+        LockEvents(ByEvent::new(formats, abi, LockEventKind::of))
     }
 
     /// True if waits end, without which nothing has a duration.
     pub(super) fn have_ends(&self) -> bool {
-        self.0.all().any(|kind| matches!(kind, Kind::End { .. }))
+        self.0.all().any(|kind| matches!(kind, LockEventKind::End { .. }))
     }
 
     #[inline]
@@ -101,16 +103,16 @@ impl Events {
         self.0.task(record)
     }
 
-    pub(super) fn event(&self, record: &Record<'_>) -> Option<Event> {
+    pub(super) fn event(&self, record: &Record<'_>) -> Option<LockEvent> {
         let (abi, data) = (self.0.abi, record.data);
         Some(match *self.0.of(record)? {
-            Kind::Begin { lock, flags } => {
-                Event::Begin { lock: lock.read(abi, data), kind: LockKind(flags.read(abi, data) as u32) }
+            LockEventKind::Begin { lock, flags } => {
+                LockEvent::Begin { lock: lock.read(abi, data), kind: LockKind(flags.read(abi, data) as u32) }
             }
-            Kind::End { lock, result } => {
-                Event::End { lock: lock.read(abi, data), result: result.read_signed(abi, data) }
+            LockEventKind::End { lock, result } => {
+                LockEvent::End { lock: lock.read(abi, data), result: result.read_signed(abi, data) }
             }
-            Kind::Stack { offset } => Event::Stack(addresses(abi, data, offset).collect()),
+            LockEventKind::Stack { offset } => LockEvent::Stack(addresses(abi, data, offset).collect()),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Following waits from begin to end.
 
-use super::events::{Event, Events, LockKind};
+use super::events::{LockEvent, LockEvents, LockKind};
 use super::report::{LockCounts, LockReport, LockWaits, LongestLockWait};
 use crate::abi::Abi;
 use crate::analysis::InOrder;
@@ -16,12 +16,12 @@ use std::sync::Arc;
 /// Waits for contended locks; an [`Analysis`](crate::analysis::Analysis).
 #[derive(Clone, Debug)]
 pub struct Locks {
-    events: Events,
+    events: LockEvents,
     /// Tasks whose waits count; without any, all tasks.
     only: Option<Arc<HashSet<Pid>>>,
     window: Option<(u64, u64)>,
     /// The waits that each task, or CPU's idle task, is in: an interrupt may wait while its task does.
-    open: Map<(Pid, Option<CpuId>), Vec<Open>>,
+    open: Map<(Pid, Option<CpuId>), Vec<OpenWait>>,
     locks: Map<(u64, LockKind), LockWaits>,
     kinds: Map<LockKind, LockWaits>,
     tasks: Map<Pid, LockWaits>,
@@ -31,7 +31,7 @@ pub struct Locks {
 
 /// A wait that goes on.
 #[derive(Clone, Debug)]
-struct Open {
+struct OpenWait {
     lock: u64,
     kind: LockKind,
     at: u64,
@@ -42,7 +42,7 @@ impl Locks {
     /// For records of a file with these formats; waits of `only` these tasks count, if there are any.
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi, only: Option<Vec<Pid>>) -> Self {
         Locks {
-            events: Events::new(formats, abi),
+            events: LockEvents::new(formats, abi),
             only: only.map(|pids| Arc::new(pids.into_iter().collect())),
             window: None,
             open: Map::default(),
@@ -70,7 +70,7 @@ impl Locks {
         let open = self.open.entry(task).or_default();
         // Spinning for a mutex and then sleeping for it are one wait.
         if !open.iter().any(|wait| wait.lock == lock) {
-            open.push(Open { lock, kind, at, stack: None });
+            open.push(OpenWait { lock, kind, at, stack: None });
         }
     }
 
@@ -119,15 +119,15 @@ impl InOrder for Locks {
         let pid = self.events.task(record);
         let task = (pid, (pid.0 == 0).then_some(cpu));
         let counts = self.only.as_ref().is_none_or(|only| only.contains(&pid));
-        if !matches!(event, Event::Stack(_)) {
+        if !matches!(event, LockEvent::Stack(_)) {
             let begin = self.window.map_or(at, |window| window.0);
             self.window = Some((begin, at));
         }
         match event {
             _ if !counts => {}
-            Event::Begin { lock, kind } => self.begin(task, lock, kind, at),
-            Event::End { lock, result } => self.end(task, lock, result < 0, (at, cpu)),
-            Event::Stack(addresses) => {
+            LockEvent::Begin { lock, kind } => self.begin(task, lock, kind, at),
+            LockEvent::End { lock, result } => self.end(task, lock, result < 0, (at, cpu)),
+            LockEvent::Stack(addresses) => {
                 let innermost = self.open.get_mut(&task).and_then(|open| open.last_mut());
                 if let Some(wait) = innermost {
                     wait.stack.get_or_insert(addresses);

@@ -41,32 +41,32 @@ pub(in crate::analysis) enum Event {
 
 /// The events of one recording.
 #[derive(Clone, Debug)]
-pub(in crate::analysis) struct Events(ByEvent<Kind>);
+pub(in crate::analysis) struct Events(ByEvent<MemoryKind>);
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum MemoryKind {
     Allocate { site: Number, asked: Number, taken: Number, address: Number },
     Free { address: Number },
     AllocatePages { frame: Number, order: Number },
     FreePages { frame: Number, order: Number },
 }
 
-impl Kind {
-    fn of(format: &EventFormat) -> Option<Kind> {
+impl MemoryKind {
+    fn of(format: &EventFormat) -> Option<MemoryKind> {
         let number = |field| Number::of(format, field);
         if format.system != "kmem" {
             return None;
         }
         Some(match format.name.as_str() {
-            "kmalloc" | "kmalloc_node" | "kmem_cache_alloc" | "kmem_cache_alloc_node" => Kind::Allocate {
+            "kmalloc" | "kmalloc_node" | "kmem_cache_alloc" | "kmem_cache_alloc_node" => MemoryKind::Allocate {
                 site: number("call_site")?,
                 asked: number("bytes_req")?,
                 taken: number("bytes_alloc")?,
                 address: number("ptr")?,
             },
-            "kfree" | "kmem_cache_free" => Kind::Free { address: number("ptr")? },
-            "mm_page_alloc" => Kind::AllocatePages { frame: number("pfn")?, order: number("order")? },
-            "mm_page_free" => Kind::FreePages { frame: number("pfn")?, order: number("order")? },
+            "kfree" | "kmem_cache_free" => MemoryKind::Free { address: number("ptr")? },
+            "mm_page_alloc" => MemoryKind::AllocatePages { frame: number("pfn")?, order: number("order")? },
+            "mm_page_free" => MemoryKind::FreePages { frame: number("pfn")?, order: number("order")? },
             _ => return None,
         })
     }
@@ -74,17 +74,17 @@ impl Kind {
 
 impl Events {
     pub(in crate::analysis) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
-        Events(ByEvent::new(formats, abi, Kind::of))
+        Events(ByEvent::new(formats, abi, MemoryKind::of))
     }
 
     /// True if objects are allocated.
     pub(in crate::analysis) fn have_objects(&self) -> bool {
-        self.0.all().any(|kind| matches!(kind, Kind::Allocate { .. }))
+        self.0.all().any(|kind| matches!(kind, MemoryKind::Allocate { .. }))
     }
 
     /// True if pages are allocated.
     pub(in crate::analysis) fn have_pages(&self) -> bool {
-        self.0.all().any(|kind| matches!(kind, Kind::AllocatePages { .. }))
+        self.0.all().any(|kind| matches!(kind, MemoryKind::AllocatePages { .. }))
     }
 
     #[inline]
@@ -101,17 +101,17 @@ impl Events {
     pub(in crate::analysis) fn event(&self, record: &Record<'_>) -> Option<Event> {
         let (abi, data) = (self.0.abi, record.data);
         Some(match *self.0.of(record)? {
-            Kind::Allocate { site, asked, taken, address } => Event::Allocate {
+            MemoryKind::Allocate { site, asked, taken, address } => Event::Allocate {
                 site: site.read(abi, data),
                 asked: asked.read(abi, data),
                 taken: taken.read(abi, data),
                 address: address.read(abi, data),
             },
-            Kind::Free { address } => Event::Free { address: address.read(abi, data) },
-            Kind::AllocatePages { frame, order } => {
+            MemoryKind::Free { address } => Event::Free { address: address.read(abi, data) },
+            MemoryKind::AllocatePages { frame, order } => {
                 Event::AllocatePages { frame: frame.read(abi, data), order: order.read(abi, data) }
             }
-            Kind::FreePages { frame, order } => {
+            MemoryKind::FreePages { frame, order } => {
                 Event::FreePages { frame: frame.read(abi, data), order: order.read(abi, data) }
             }
         })

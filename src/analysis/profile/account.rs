@@ -2,7 +2,7 @@
 
 use super::hook::{Hook, HookProblem};
 use super::kind::{End, Kinds, Role, Start, Switch, Wakeup};
-use super::open::{BeginningRef, Key, Open};
+use super::open::{BeginningRef, IntervalKey, OpenInterval};
 use super::stacks::{StackTimes, Stacks};
 use super::times::Times;
 use super::who::Who;
@@ -28,7 +28,7 @@ struct Books {
     task_of: HashMap<Who, usize>,
     tallies: Vec<Tally>,
     tally_of: HashMap<TallyKey, usize>,
-    open: Open,
+    open: OpenInterval,
     stacks: Stacks,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Tally {
 
 /// Facts of the event that every step needs.
 #[derive(Clone, Copy)]
-struct Event<'r> {
+struct ProfileEvent<'r> {
     record: &'r Record<'r>,
     abi: Abi,
     kind: usize,
@@ -116,7 +116,7 @@ impl InOrder for Profile {
         let Some(number) = self.kinds.number(head.id) else { return };
         let Some(kind) = self.kinds.get(number) else { return };
         let current = books.task(Who::Task(head.pid));
-        let event = Event { record, abi: self.abi, kind: number, current };
+        let event = ProfileEvent { record, abi: self.abi, kind: number, current };
         match &kind.role {
             Role::Stack { callers } => return books.stack(event, *callers),
             Role::Switch(switch) => books.switch(event, switch, self.kinds.wakeup),
@@ -164,7 +164,7 @@ impl Books {
 
     /// Ends what began as `pair` in a task; gives the tally it went to.
     fn end_of(&mut self, task: usize, pair: usize, matching: u64, at: u64) -> Option<usize> {
-        let begun = self.open.end(Key { task, pair, matching })?;
+        let begun = self.open.end(IntervalKey { task, pair, matching })?;
         // The clocks of two CPUs may differ.
         let time = at.saturating_sub(begun.at);
         let number = self.tally(task, pair, begun.value);
@@ -177,7 +177,7 @@ impl Books {
         Some(number)
     }
 
-    fn whose(&mut self, event: Event<'_>, global: bool, pinned: bool, pid: Option<Pid>) -> usize {
+    fn whose(&mut self, event: ProfileEvent<'_>, global: bool, pinned: bool, pid: Option<Pid>) -> usize {
         match (global, pinned, pid) {
             (true, true, _) => self.task(Who::Cpu(event.record.cpu)),
             (true, false, _) => self.task(Who::Global),
@@ -187,12 +187,12 @@ impl Books {
     }
 
     /// Begins a pair; gives the task.
-    fn begin(&mut self, event: Event<'_>, start: &Start) -> usize {
-        let Event { record, abi, .. } = event;
+    fn begin(&mut self, event: ProfileEvent<'_>, start: &Start) -> usize {
+        let ProfileEvent { record, abi, .. } = event;
         let pid = start.pid.map(|pid| Pid(pid.read(abi, record.data) as i32));
         let task = self.whose(event, start.global, start.pinned, pid);
         let matching = start.matching.read(abi, record.data);
-        let key = Key { task, pair: start.pair, matching };
+        let key = IntervalKey { task, pair: start.pair, matching };
         let begun = self.open.begin(key, matching, record.timestamp.0, record.cpu, start.pinned);
         (self.tasks[task].begun, self.tasks[task].counted) = (Some(begun), None);
         if start.stack && task != event.current {
@@ -202,7 +202,7 @@ impl Books {
     }
 
     /// Ends a pair; gives the task and the tally.
-    fn end(&mut self, event: Event<'_>, end: &End) -> (usize, Option<usize>) {
+    fn end(&mut self, event: ProfileEvent<'_>, end: &End) -> (usize, Option<usize>) {
         let task = self.whose(event, end.global, end.pinned, None);
         let matching = end.matching.read(event.abi, event.record.data);
         let counted = self.end_of(task, end.pair, matching, event.record.timestamp.0);
@@ -210,7 +210,7 @@ impl Books {
         (task, counted)
     }
 
-    fn pair(&mut self, event: Event<'_>, ends: &[End], starts: &[Start]) {
+    fn pair(&mut self, event: ProfileEvent<'_>, ends: &[End], starts: &[Start]) {
         let mut any = None;
         for end in ends {
             let (task, counted) = self.end(event, end);
@@ -222,7 +222,7 @@ impl Books {
         }
     }
 
-    fn graph_entry(&mut self, event: Event<'_>, start: &Start) {
+    fn graph_entry(&mut self, event: ProfileEvent<'_>, start: &Start) {
         let task = self.begin(event, start);
         // The stack traces of functions come before the functions.
         if let (Some(at), Some(begun)) = (self.tasks[task].waiting.take(), self.tasks[task].begun) {
@@ -234,15 +234,15 @@ impl Books {
         self.tasks[task].begun = None;
     }
 
-    fn count(&mut self, event: Event<'_>, value: u64) {
+    fn count(&mut self, event: ProfileEvent<'_>, value: u64) {
         let tally = self.tally(event.current, event.kind, value);
         self.tallies[tally].times.count();
         let task = &mut self.tasks[event.current];
         (task.proxy, task.begun, task.counted) = (None, None, Some(tally));
     }
 
-    fn switch(&mut self, event: Event<'_>, switch: &Switch, wakeup: Option<usize>) {
-        let Event { record, abi, kind, .. } = event;
+    fn switch(&mut self, event: ProfileEvent<'_>, switch: &Switch, wakeup: Option<usize>) {
+        let ProfileEvent { record, abi, kind, .. } = event;
         let data = record.data;
         let (prev_pid, next_pid) = (switch.prev_pid.read(abi, data), switch.next_pid.read(abi, data));
         // The idle tasks of all CPUs have the same number.
@@ -251,7 +251,7 @@ impl Books {
         let prev = self.task(Who::Task(Pid(prev_pid as i32)));
         self.name(prev, switch.prev_comm.read(abi, data));
         self.tasks[prev].asleep = state & switch.asleep != 0;
-        let key = Key { task: prev, pair: kind, matching: matching(prev_pid) };
+        let key = IntervalKey { task: prev, pair: kind, matching: matching(prev_pid) };
         let begun = self.open.begin(key, state, record.timestamp.0, record.cpu, false);
         (self.tasks[prev].begun, self.tasks[prev].counted) = (Some(begun), None);
 
@@ -264,8 +264,8 @@ impl Books {
         self.end_of(next, kind, matching(next_pid), record.timestamp.0);
     }
 
-    fn wakeup(&mut self, event: Event<'_>, wakeup: &Wakeup, switch: Option<usize>) {
-        let Event { record, abi, kind, current } = event;
+    fn wakeup(&mut self, event: ProfileEvent<'_>, wakeup: &Wakeup, switch: Option<usize>) {
+        let ProfileEvent { record, abi, kind, current } = event;
         if wakeup.success.is_some_and(|success| success.read(abi, record.data) == 0) {
             return;
         }
@@ -282,13 +282,13 @@ impl Books {
         if let Some(switch) = switch {
             self.end_of(woken, switch, pid, record.timestamp.0);
         }
-        let key = Key { task: woken, pair: kind, matching: pid };
+        let key = IntervalKey { task: woken, pair: kind, matching: pid };
         let begun = self.open.begin(key, pid, record.timestamp.0, record.cpu, false);
         (self.tasks[woken].begun, self.tasks[woken].counted) = (Some(begun), None);
     }
 
-    fn stack(&mut self, event: Event<'_>, callers: usize) {
-        let Event { record, abi, current, .. } = event;
+    fn stack(&mut self, event: ProfileEvent<'_>, callers: usize) {
+        let ProfileEvent { record, abi, current, .. } = event;
         let bytes = record.data.get(callers..).unwrap_or_default();
         self.tasks[current].waiting = None;
         let task = self.tasks[current].proxy.take().unwrap_or(current);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 /// Whose, of what pair, with which value to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Key {
+pub(super) struct IntervalKey {
     /// The task's number.
     pub(super) task: usize,
     /// The pair's number.
@@ -33,14 +33,14 @@ pub(super) struct Beginning {
 /// A reference to a beginning, which may have ended since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BeginningRef {
-    key: Key,
+    key: IntervalKey,
     number: u64,
 }
 
 /// All of them. What begins last ends first.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Open {
-    open: HashMap<Key, Beginning>,
+pub(super) struct OpenInterval {
+    open: HashMap<IntervalKey, Beginning>,
     /// Counts beginnings and losses.
     now: u64,
     /// Time of the latest loss: on any CPU, and by CPU.
@@ -51,8 +51,8 @@ pub(super) struct Open {
 /// No more of one key than this; functions nest 50 deep. Of what begins again and again without an end, most is forgotten.
 const DEPTH: u32 = 1024;
 
-impl Open {
-    pub(super) fn begin(&mut self, key: Key, value: u64, at: u64, cpu: CpuId, pinned: bool) -> BeginningRef {
+impl OpenInterval {
+    pub(super) fn begin(&mut self, key: IntervalKey, value: u64, at: u64, cpu: CpuId, pinned: bool) -> BeginningRef {
         self.now += 1;
         let number = self.now;
         let older = self.open.remove(&key).filter(|older| older.depth < DEPTH);
@@ -63,7 +63,7 @@ impl Open {
     }
 
     /// Takes the latest of that key.
-    pub(super) fn end(&mut self, key: Key) -> Option<Beginning> {
+    pub(super) fn end(&mut self, key: IntervalKey) -> Option<Beginning> {
         let mut found = self.open.remove(&key)?;
         while !self.counts(&found) {
             found = *found.older?;

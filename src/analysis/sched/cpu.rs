@@ -6,7 +6,7 @@ use crate::units::Pid;
 
 /// A CPU while it is followed.
 #[derive(Clone, Debug)]
-pub(super) struct Cpu {
+pub(super) struct CpuTimes {
     /// The task on it; 0 is its idle task; `None` if that is not known.
     pub(super) current: Option<Pid>,
     since: u64,
@@ -29,9 +29,9 @@ pub(super) struct Cpu {
     pub(super) log: Option<Box<CpuLog>>,
 }
 
-impl Cpu {
+impl CpuTimes {
     pub(super) fn new(at: u64, plan: Option<CellPlan>) -> Self {
-        Cpu {
+        CpuTimes {
             current: None,
             since: at,
             seen: at,
@@ -52,7 +52,7 @@ impl Cpu {
 
     /// Keeps what it runs as intervals, if there is something to keep them.
     pub(super) fn logging(self, log: Option<Box<CpuLog>>) -> Self {
-        Cpu { log, ..self }
+        CpuTimes { log, ..self }
     }
 
     /// From `at` on `task` runs; `waited` is the time so far in which any task waited. (Where events were lost, `at` may lie

@@ -1,10 +1,10 @@
 //! Following tasks and CPUs from event to event.
 
-use super::cpu::Cpu;
+use super::cpu::CpuTimes;
 use super::report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 use super::spans::{CpuLog, SpanPlan, TaskLog, Wake};
-use super::steps::{Left, Step, Steps};
-use super::task::{LongestWait, Task};
+use super::steps::{Left, SchedStep, Steps};
+use super::task::{LongestWait, TaskTimes};
 use super::time_in::{TimeIn, Waker};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
@@ -25,10 +25,10 @@ pub struct Sched {
     steps: Steps,
     has_io_wait: bool,
     window: Option<(u64, u64)>,
-    tasks: Vec<Task>,
+    tasks: Vec<TaskTimes>,
     /// The living task of each pid.
     living: Map<Pid, usize>,
-    cpus: BTreeMap<CpuId, Cpu>,
+    cpus: BTreeMap<CpuId, CpuTimes>,
     /// Tasks that wait for any CPU.
     waiting: usize,
     /// Time so far with such tasks.
@@ -83,7 +83,7 @@ impl Sched {
         let (tasks, plan, spans) = (&mut self.tasks, self.plan, &self.spans);
         *self.living.entry(pid).or_insert_with(|| {
             let log = spans.as_ref().and_then(|spans| TaskLog::new(spans, pid));
-            tasks.push(Task::new(pid, comm, TimeIn::Unknown, begin, plan).logging(log));
+            tasks.push(TaskTimes::new(pid, comm, TimeIn::Unknown, begin, plan).logging(log));
             tasks.len() - 1
         })
     }
@@ -101,12 +101,12 @@ impl Sched {
         self.window = Some((begin, now.max(at)));
     }
 
-    fn cpu(&mut self, cpu: CpuId) -> &mut Cpu {
+    fn cpu(&mut self, cpu: CpuId) -> &mut CpuTimes {
         let begin = self.window.map_or(0, |window| window.0);
         let (plan, spans) = (self.plan, &self.spans);
         self.cpus.entry(cpu).or_insert_with(|| {
             let log = spans.as_ref().and_then(CpuLog::new);
-            Cpu::new(begin, plan).logging(log)
+            CpuTimes::new(begin, plan).logging(log)
         })
     }
 
@@ -326,7 +326,7 @@ impl Sched {
         }
         self.living.insert(child, self.tasks.len());
         let log = self.spans.as_ref().and_then(|spans| TaskLog::new(spans, child));
-        self.tasks.push(Task::new(child, comm, TimeIn::Sleep, at, self.plan).logging(log));
+        self.tasks.push(TaskTimes::new(child, comm, TimeIn::Sleep, at, self.plan).logging(log));
     }
 
     fn migrate(&mut self, pid: Pid, to: CpuId, at: u64) {
@@ -370,13 +370,13 @@ impl InOrder for Sched {
         }
         self.cpu(cpu).seen = at;
         match self.steps.step(record) {
-            Some(Step::Switch { prev, prev_comm, left, next, next_comm }) => {
+            Some(SchedStep::Switch { prev, prev_comm, left, next, next_comm }) => {
                 self.switch(cpu, at, (prev, prev_comm), left, (next, next_comm));
             }
-            Some(Step::Wake { task, comm, target }) => self.wake(record, task, comm, target),
-            Some(Step::Fork { child, comm }) => self.fork(child, comm, at),
-            Some(Step::Migrate { task, to }) => self.migrate(task, to, at),
-            Some(Step::IoWait { task, time }) => {
+            Some(SchedStep::Wake { task, comm, target }) => self.wake(record, task, comm, target),
+            Some(SchedStep::Fork { child, comm }) => self.fork(child, comm, at),
+            Some(SchedStep::Migrate { task, to }) => self.migrate(task, to, at),
+            Some(SchedStep::IoWait { task, time }) => {
                 if let Some(&task) = self.living.get(&task) {
                     self.tasks[task].io_wait = self.tasks[task].io_wait.saturating_add(time);
                 }
@@ -407,7 +407,7 @@ impl InOrder for Sched {
         }
         let mut tasks: Vec<TaskSched> = self.tasks.into_iter().map(TaskSched::of).collect();
         tasks.sort_by_key(|task| (Reverse(task.time(TimeIn::Run)), task.pid.0, task.life));
-        let cpu = |(cpu, found): (CpuId, Cpu)| CpuSched {
+        let cpu = |(cpu, found): (CpuId, CpuTimes)| CpuSched {
             cpu,
             busy: found.busy,
             busy_cells: found.busy_cells,

@@ -1,7 +1,7 @@
 //! The answer about tasks and CPUs.
 
 use super::spans::{CpuSpan, TaskSpan};
-use super::task::{LongestWait, Missing, Task};
+use super::task::{LongestWait, Missing, TaskTimes};
 use super::time_in::TimeIn;
 use crate::analysis::{Cells, Durations};
 use crate::units::{CpuId, Pid};
@@ -116,7 +116,7 @@ impl TaskSched {
         self.times[state as usize]
     }
 
-    pub(super) fn of(task: Task) -> Self {
+    pub(super) fn of(task: TaskTimes) -> Self {
         TaskSched {
             pid: task.pid,
             life: (task.begin, task.end),

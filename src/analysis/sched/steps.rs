@@ -16,7 +16,7 @@ const NMI: u8 = 0x40;
 
 /// The step of one event.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Step<'a> {
+pub(super) enum SchedStep<'a> {
     Switch { prev: Pid, prev_comm: &'a [u8], left: Left, next: Pid, next_comm: &'a [u8] },
     Wake { task: Pid, comm: &'a [u8], target: Option<CpuId> },
     Fork { child: Pid, comm: &'a [u8] },
@@ -39,10 +39,10 @@ pub(super) enum Left {
 
 /// The events of one recording.
 #[derive(Clone, Debug)]
-pub(super) struct Steps(ByEvent<Kind>);
+pub(super) struct Steps(ByEvent<SchedKind>);
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum SchedKind {
     Switch { prev: Number, prev_comm: Text, state: Number, letters: Letters, next: Number, next_comm: Text },
     Wake { task: Number, comm: Text, target: Option<Number>, success: Option<Number> },
     Fork { child: Number, comm: Text },
@@ -85,17 +85,17 @@ impl Letters {
 
 impl Steps {
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
-        Steps(ByEvent::new(formats, abi, |format| Kind::of(format, abi)))
+        Steps(ByEvent::new(formats, abi, |format| SchedKind::of(format, abi)))
     }
 
     /// True if there are switches, without which nothing can be said.
     pub(super) fn have_switches(&self) -> bool {
-        self.0.all().any(|kind| matches!(kind, Kind::Switch { .. }))
+        self.0.all().any(|kind| matches!(kind, SchedKind::Switch { .. }))
     }
 
     /// True if there are events that begin a wait.
     pub(super) fn have_wakeups(&self) -> bool {
-        self.0.all().any(|kind| matches!(kind, Kind::Wake { .. }))
+        self.0.all().any(|kind| matches!(kind, SchedKind::Wake { .. }))
     }
 
     #[inline]
@@ -118,37 +118,37 @@ impl Steps {
         }
     }
 
-    pub(super) fn step<'a>(&self, record: &Record<'a>) -> Option<Step<'a>> {
+    pub(super) fn step<'a>(&self, record: &Record<'a>) -> Option<SchedStep<'a>> {
         let (abi, data) = (self.0.abi, record.data);
         let pid = |number: Number| Pid(number.read(abi, data) as i32);
         let cpu = |number: Number| CpuId(number.read(abi, data) as u32);
         Some(match self.0.of(record)? {
-            Kind::Switch { prev, prev_comm, state, letters, next, next_comm } => Step::Switch {
+            SchedKind::Switch { prev, prev_comm, state, letters, next, next_comm } => SchedStep::Switch {
                 prev: pid(*prev),
                 prev_comm: prev_comm.read(abi, data),
                 left: letters.left(state.read(abi, data)),
                 next: pid(*next),
                 next_comm: next_comm.read(abi, data),
             },
-            Kind::Wake { success: Some(success), .. } if success.read(abi, data) == 0 => return None,
-            Kind::Wake { task, comm, target, .. } => {
-                Step::Wake { task: pid(*task), comm: comm.read(abi, data), target: target.map(cpu) }
+            SchedKind::Wake { success: Some(success), .. } if success.read(abi, data) == 0 => return None,
+            SchedKind::Wake { task, comm, target, .. } => {
+                SchedStep::Wake { task: pid(*task), comm: comm.read(abi, data), target: target.map(cpu) }
             }
-            Kind::Fork { child, comm } => Step::Fork { child: pid(*child), comm: comm.read(abi, data) },
-            Kind::Migrate { task, to } => Step::Migrate { task: pid(*task), to: cpu(*to) },
-            Kind::IoWait { task, time } => Step::IoWait { task: pid(*task), time: time.read(abi, data) },
+            SchedKind::Fork { child, comm } => SchedStep::Fork { child: pid(*child), comm: comm.read(abi, data) },
+            SchedKind::Migrate { task, to } => SchedStep::Migrate { task: pid(*task), to: cpu(*to) },
+            SchedKind::IoWait { task, time } => SchedStep::IoWait { task: pid(*task), time: time.read(abi, data) },
         })
     }
 }
 
-impl Kind {
-    fn of(format: &EventFormat, abi: Abi) -> Option<Kind> {
+impl SchedKind {
+    fn of(format: &EventFormat, abi: Abi) -> Option<SchedKind> {
         if format.system != "sched" {
             return None;
         }
         let (number, text) = (|field| Number::of(format, field), |field| Text::of(format, field));
         Some(match format.name.as_str() {
-            "sched_switch" => Kind::Switch {
+            "sched_switch" => SchedKind::Switch {
                 prev: number("prev_pid")?,
                 prev_comm: text("prev_comm")?,
                 state: number("prev_state")?,
@@ -156,15 +156,15 @@ impl Kind {
                 next: number("next_pid")?,
                 next_comm: text("next_comm")?,
             },
-            "sched_waking" | "sched_wakeup" | "sched_wakeup_new" => Kind::Wake {
+            "sched_waking" | "sched_wakeup" | "sched_wakeup_new" => SchedKind::Wake {
                 task: number("pid")?,
                 comm: text("comm")?,
                 target: number("target_cpu"),
                 success: number("success"),
             },
-            "sched_process_fork" => Kind::Fork { child: number("child_pid")?, comm: text("child_comm")? },
-            "sched_migrate_task" => Kind::Migrate { task: number("pid")?, to: number("dest_cpu")? },
-            "sched_stat_iowait" => Kind::IoWait { task: number("pid")?, time: number("delay")? },
+            "sched_process_fork" => SchedKind::Fork { child: number("child_pid")?, comm: text("child_comm")? },
+            "sched_migrate_task" => SchedKind::Migrate { task: number("pid")?, to: number("dest_cpu")? },
+            "sched_stat_iowait" => SchedKind::IoWait { task: number("pid")?, time: number("delay")? },
             _ => return None,
         })
     }

@@ -44,7 +44,7 @@ impl Missing {
 
 /// A task while it is followed.
 #[derive(Clone, Debug)]
-pub(super) struct Task {
+pub(super) struct TaskTimes {
     pub(super) pid: Pid,
     pub(super) comm: Vec<u8>,
     /// `None` when it has ended.
@@ -78,10 +78,10 @@ pub(super) struct Task {
     pub(super) log: Option<Box<TaskLog>>,
 }
 
-impl Task {
+impl TaskTimes {
     pub(super) fn new(pid: Pid, comm: &[u8], state: TimeIn, begin: u64, plan: Option<CellPlan>) -> Self {
         let none = || plan.map_or_else(Durations::default, Durations::in_cells);
-        Task {
+        TaskTimes {
             pid,
             comm: comm.to_vec(),
             state: Some(state),
@@ -110,7 +110,7 @@ impl Task {
 
     /// Keeps its states as intervals, if there is something to keep them.
     pub(super) fn logging(self, log: Option<Box<TaskLog>>) -> Self {
-        Task { log, ..self }
+        TaskTimes { log, ..self }
     }
 
     pub(super) fn name(&mut self, comm: &[u8]) {

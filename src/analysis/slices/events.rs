@@ -10,7 +10,7 @@ use crate::units::{CpuId, Pid};
 
 /// The event of a record.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Event<'a> {
+pub(super) enum SliceEvent<'a> {
     /// `state`: the bits of the task's state that have a letter; 0: it could have gone on.
     Switch {
         prev: Pid,
@@ -49,11 +49,11 @@ pub(super) enum Event<'a> {
 
 /// The events of one recording.
 #[derive(Clone, Debug)]
-pub(super) struct Events(ByEvent<Kind>);
+pub(super) struct SliceEvents(ByEvent<SliceKind>);
 
 #[derive(Clone, Debug)]
-enum Kind {
-    Switch { prev: Task, state: Number, known: u64, dead: u64, next: Task },
+enum SliceKind {
+    Switch { prev: SlicedTask, state: Number, known: u64, dead: u64, next: SlicedTask },
     Wake { task: Number, comm: Text, target: Option<Number>, success: Option<Number> },
     IrqEntry { irq: Number, name: Text },
     IrqExit { irq: Number, ret: Number },
@@ -64,22 +64,26 @@ enum Kind {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Task {
+struct SlicedTask {
     pid: Number,
     comm: Text,
     prio: Number,
 }
 
-impl Task {
-    fn of(format: &EventFormat, prefix: &str) -> Option<Task> {
+impl SlicedTask {
+    fn of(format: &EventFormat, prefix: &str) -> Option<SlicedTask> {
         let number = |field: &str| Number::of(format, &format!("{prefix}_{field}"));
-        Some(Task { pid: number("pid")?, comm: Text::of(format, &format!("{prefix}_comm"))?, prio: number("prio")? })
+        Some(SlicedTask {
+            pid: number("pid")?,
+            comm: Text::of(format, &format!("{prefix}_comm"))?,
+            prio: number("prio")?,
+        })
     }
 }
 
-impl Events {
+impl SliceEvents {
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat> + Clone, abi: Abi) -> Self {
-        Events(ByEvent::new(formats, abi, |format| Kind::of(format, abi)))
+        SliceEvents(ByEvent::new(formats, abi, |format| SliceKind::of(format, abi)))
     }
 
     #[inline]
@@ -93,13 +97,13 @@ impl Events {
         self.0.task(record)
     }
 
-    pub(super) fn event<'a>(&'a self, record: &Record<'a>) -> Option<Event<'a>> {
+    pub(super) fn event<'a>(&'a self, record: &Record<'a>) -> Option<SliceEvent<'a>> {
         let (abi, data) = (self.0.abi, record.data);
         let int = |number: Number| number.read_signed(abi, data) as i32;
         Some(match self.0.of(record)? {
-            Kind::Switch { prev, state, known, dead, next } => {
+            SliceKind::Switch { prev, state, known, dead, next } => {
                 let state = state.read(abi, data) & known;
-                Event::Switch {
+                SliceEvent::Switch {
                     prev: Pid(int(prev.pid)),
                     prev_comm: prev.comm.read(abi, data),
                     prev_prio: int(prev.prio),
@@ -110,28 +114,28 @@ impl Events {
                     next_prio: int(next.prio),
                 }
             }
-            Kind::Wake { success: Some(success), .. } if success.read(abi, data) == 0 => return None,
-            Kind::Wake { task, comm, target, .. } => Event::Wake {
+            SliceKind::Wake { success: Some(success), .. } if success.read(abi, data) == 0 => return None,
+            SliceKind::Wake { task, comm, target, .. } => SliceEvent::Wake {
                 task: Pid(int(*task)),
                 comm: comm.read(abi, data),
                 target: target.map(|target| CpuId(int(target) as u32)),
             },
-            Kind::IrqEntry { irq, name } => Event::IrqEntry { irq: int(*irq), name: name.read(abi, data) },
-            Kind::IrqExit { irq, ret } => Event::IrqExit { irq: int(*irq), ret: int(*ret) },
-            Kind::SoftIrqEntry(vector) => Event::SoftIrqEntry(int(*vector)),
-            Kind::SoftIrqExit(vector) => Event::SoftIrqExit(int(*vector)),
-            Kind::CallEntry { number, name } => {
-                Event::CallEntry { number: number.read_signed(abi, data), name: name.as_deref() }
+            SliceKind::IrqEntry { irq, name } => SliceEvent::IrqEntry { irq: int(*irq), name: name.read(abi, data) },
+            SliceKind::IrqExit { irq, ret } => SliceEvent::IrqExit { irq: int(*irq), ret: int(*ret) },
+            SliceKind::SoftIrqEntry(vector) => SliceEvent::SoftIrqEntry(int(*vector)),
+            SliceKind::SoftIrqExit(vector) => SliceEvent::SoftIrqExit(int(*vector)),
+            SliceKind::CallEntry { number, name } => {
+                SliceEvent::CallEntry { number: number.read_signed(abi, data), name: name.as_deref() }
             }
-            Kind::CallExit { number, result } => {
-                Event::CallExit { number: number.read_signed(abi, data), result: result.read_signed(abi, data) }
+            SliceKind::CallExit { number, result } => {
+                SliceEvent::CallExit { number: number.read_signed(abi, data), result: result.read_signed(abi, data) }
             }
         })
     }
 }
 
-impl Kind {
-    fn of(format: &EventFormat, abi: Abi) -> Option<Kind> {
+impl SliceKind {
+    fn of(format: &EventFormat, abi: Abi) -> Option<SliceKind> {
         let (number, text) = (|field| Number::of(format, field), |field| Text::of(format, field));
         // Older kernels say `nr`.
         let call = || number("__syscall_nr").or_else(|| number("nr"));
@@ -143,29 +147,31 @@ impl Kind {
                     let found = letters.iter().enumerate().filter(|(_, letter)| wanted(**letter));
                     found.fold(0, |bits, (at, _)| bits | bit(at))
                 };
-                Kind::Switch {
-                    prev: Task::of(format, "prev")?,
+                SliceKind::Switch {
+                    prev: SlicedTask::of(format, "prev")?,
                     state: number("prev_state")?,
                     known: bits(&|_| true),
                     dead: bits(&|letter| matches!(letter, b'X' | b'Z' | b'x')),
-                    next: Task::of(format, "next")?,
+                    next: SlicedTask::of(format, "next")?,
                 }
             }
-            ("sched", "sched_waking" | "sched_wakeup" | "sched_wakeup_new") => Kind::Wake {
+            ("sched", "sched_waking" | "sched_wakeup" | "sched_wakeup_new") => SliceKind::Wake {
                 task: number("pid")?,
                 comm: text("comm")?,
                 target: number("target_cpu"),
                 success: number("success"),
             },
-            ("irq", "irq_handler_entry") => Kind::IrqEntry { irq: number("irq")?, name: text("name")? },
-            ("irq", "irq_handler_exit") => Kind::IrqExit { irq: number("irq")?, ret: number("ret")? },
-            ("irq", "softirq_entry") => Kind::SoftIrqEntry(number("vec")?),
-            ("irq", "softirq_exit") => Kind::SoftIrqExit(number("vec")?),
-            ("raw_syscalls", "sys_enter") => Kind::CallEntry { number: number("id")?, name: None },
-            ("raw_syscalls", "sys_exit") => Kind::CallExit { number: number("id")?, result: number("ret")? },
+            ("irq", "irq_handler_entry") => SliceKind::IrqEntry { irq: number("irq")?, name: text("name")? },
+            ("irq", "irq_handler_exit") => SliceKind::IrqExit { irq: number("irq")?, ret: number("ret")? },
+            ("irq", "softirq_entry") => SliceKind::SoftIrqEntry(number("vec")?),
+            ("irq", "softirq_exit") => SliceKind::SoftIrqExit(number("vec")?),
+            ("raw_syscalls", "sys_enter") => SliceKind::CallEntry { number: number("id")?, name: None },
+            ("raw_syscalls", "sys_exit") => SliceKind::CallExit { number: number("id")?, result: number("ret")? },
             ("syscalls", event) => match event.strip_prefix("sys_enter_") {
-                Some(name) => Kind::CallEntry { number: call()?, name: Some(name.to_owned()) },
-                None if event.starts_with("sys_exit_") => Kind::CallExit { number: call()?, result: number("ret")? },
+                Some(name) => SliceKind::CallEntry { number: call()?, name: Some(name.to_owned()) },
+                None if event.starts_with("sys_exit_") => {
+                    SliceKind::CallExit { number: call()?, result: number("ret")? }
+                }
                 None => return None,
             },
             _ => return None,

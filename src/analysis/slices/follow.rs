@@ -1,6 +1,6 @@
 //! Following CPUs and tasks from event to event.
 
-use super::events::{Event, Events};
+use super::events::{SliceEvent, SliceEvents};
 use crate::abi::Abi;
 use crate::analysis::InOrder;
 use crate::analysis::map::Map;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// had not ended with the last event. `utid` is the task's number in [`Slices::threads`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields that all slices have are described above, the others with their variant")]
-pub enum Slice {
+pub enum TimeSlice {
     /// A task ran on a CPU. `end_state`: the bits of its state when it left; `None` if it could have gone on, or runs still.
     Sched { ts: u64, dur: u64, cpu: CpuId, utid: i64, end_state: Option<i32>, priority: i32 },
     /// A task did not run. `state`: its bits; 0 while it waits for a CPU: `cpu`, if that is known.
@@ -43,8 +43,8 @@ pub struct Thread {
 /// After lost events nothing is open any more: no slice covers a gap.
 #[derive(Clone, Debug)]
 pub struct Slices {
-    events: Arc<Events>,
-    found: Vec<Slice>,
+    events: Arc<SliceEvents>,
+    found: Vec<TimeSlice>,
     threads: Vec<Thread>,
     /// Added to the numbers of tasks.
     base: i64,
@@ -91,7 +91,7 @@ impl Slices {
     /// For records of a file with these formats; tasks are numbered from `base` on.
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat> + Clone, abi: Abi, base: i64) -> Self {
         Slices {
-            events: Arc::new(Events::new(formats, abi)),
+            events: Arc::new(SliceEvents::new(formats, abi)),
             found: Vec::new(),
             threads: Vec::new(),
             base,
@@ -104,7 +104,7 @@ impl Slices {
     }
 
     /// Hands out the slices that have ended since it was called last.
-    pub fn take(&mut self) -> std::vec::Drain<'_, Slice> {
+    pub fn take(&mut self) -> std::vec::Drain<'_, TimeSlice> {
         self.found.drain(..)
     }
 
@@ -117,11 +117,11 @@ impl Slices {
     pub fn close(&mut self) {
         for (cpu, Running { task, since, priority }) in std::mem::take(&mut self.running) {
             let utid = self.utid(task);
-            self.found.push(Slice::Sched { ts: since, dur: 0, cpu, utid, end_state: None, priority });
+            self.found.push(TimeSlice::Sched { ts: since, dur: 0, cpu, utid, end_state: None, priority });
         }
         for (task, Waiting { since, state, cpu }) in std::mem::take(&mut self.states) {
             let utid = self.utid(task);
-            self.found.push(Slice::State { ts: since, dur: 0, utid, state, cpu });
+            self.found.push(TimeSlice::State { ts: since, dur: 0, utid, state, cpu });
         }
     }
 
@@ -156,7 +156,7 @@ impl Slices {
     fn end_wait(&mut self, task: usize, at: u64) {
         if let Some(Waiting { since, state, cpu }) = self.states.remove(&task) {
             let utid = self.utid(task);
-            self.found.push(Slice::State { ts: since, dur: at.saturating_sub(since), utid, state, cpu });
+            self.found.push(TimeSlice::State { ts: since, dur: at.saturating_sub(since), utid, state, cpu });
         }
     }
 
@@ -166,7 +166,7 @@ impl Slices {
             && running.task == prev
         {
             let (ts, dur, utid) = (running.since, at.saturating_sub(running.since), self.utid(prev));
-            self.found.push(Slice::Sched { ts, dur, cpu, utid, end_state, priority: prio });
+            self.found.push(TimeSlice::Sched { ts, dur, cpu, utid, end_state, priority: prio });
         }
         let is_idle = |task: usize| self.threads.get(task).is_none_or(|thread| thread.tid.0 == 0);
         let (prev_is_idle, next_is_idle) = (is_idle(prev), is_idle(next.0));
@@ -206,8 +206,8 @@ impl Slices {
         let Some(Handler { since, name, .. }) = open.pop() else { return };
         let (ts, dur) = (since, at.saturating_sub(since));
         self.found.push(match is_soft {
-            true => Slice::SoftIrq { ts, dur, cpu, vec: number },
-            false => Slice::Irq { ts, dur, cpu, irq: number, name, ret },
+            true => TimeSlice::SoftIrq { ts, dur, cpu, vec: number },
+            false => TimeSlice::Irq { ts, dur, cpu, irq: number, name, ret },
         });
     }
 }
@@ -232,22 +232,22 @@ impl InOrder for Slices {
         let events = Arc::clone(&self.events);
         match events.event(record) {
             None => {}
-            Some(Event::Switch { prev, prev_comm, prev_prio, state, dead, next, next_comm, next_prio }) => {
+            Some(SliceEvent::Switch { prev, prev_comm, prev_prio, state, dead, next, next_comm, next_prio }) => {
                 let (prev, next) = (self.task(prev, prev_comm), self.task(next, next_comm));
                 self.switch(cpu, at, (prev, prev_prio, state, dead), (next, next_prio));
             }
-            Some(Event::Wake { task, comm, target }) => self.wake(task, comm, target, at),
-            Some(Event::IrqEntry { irq, name }) => {
+            Some(SliceEvent::Wake { task, comm, target }) => self.wake(task, comm, target, at),
+            Some(SliceEvent::IrqEntry { irq, name }) => {
                 let handler = Handler { number: irq, is_soft: false, since: at, name: name.to_vec() };
                 self.handlers.entry(cpu).or_default().push(handler);
             }
-            Some(Event::IrqExit { irq, ret }) => self.exit(cpu, false, irq, at, ret),
-            Some(Event::SoftIrqEntry(vector)) => {
+            Some(SliceEvent::IrqExit { irq, ret }) => self.exit(cpu, false, irq, at, ret),
+            Some(SliceEvent::SoftIrqEntry(vector)) => {
                 let handler = Handler { number: vector, is_soft: true, since: at, name: Vec::new() };
                 self.handlers.entry(cpu).or_default().push(handler);
             }
-            Some(Event::SoftIrqExit(vector)) => self.exit(cpu, true, vector, at, 0),
-            Some(Event::CallEntry { number, name }) => {
+            Some(SliceEvent::SoftIrqExit(vector)) => self.exit(cpu, true, vector, at, 0),
+            Some(SliceEvent::CallEntry { number, name }) => {
                 // Both kinds of events: the name of the one, the time of the first.
                 let name = name.map(str::to_owned);
                 match self.calls.get_mut(&current) {
@@ -257,12 +257,12 @@ impl InOrder for Slices {
                     _ => drop(self.calls.insert(current, Call { number, name, since: at })),
                 }
             }
-            Some(Event::CallExit { number, result }) => {
+            Some(SliceEvent::CallExit { number, result }) => {
                 if let Some(call) = self.calls.remove(&current)
                     && call.number == number
                 {
                     let task = self.task(current, b"");
-                    self.found.push(Slice::Syscall {
+                    self.found.push(TimeSlice::Syscall {
                         ts: call.since,
                         dur: at.saturating_sub(call.since),
                         cpu,

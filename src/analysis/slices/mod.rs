@@ -4,4 +4,4 @@
 mod events;
 mod follow;
 
-pub use follow::{Slice, Slices, Thread};
+pub use follow::{Slices, Thread, TimeSlice};

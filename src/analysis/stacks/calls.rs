@@ -1,6 +1,6 @@
 //! The call stacks of all tasks, step by step.
 
-use super::events::Step;
+use super::events::StackStep;
 use crate::units::{CpuId, Pid};
 use std::collections::HashMap;
 
@@ -19,15 +19,15 @@ pub(crate) enum Frame {
 
 /// A task: the buffer that tells of it, and its PID. Each CPU has an idle task of its own, all with the PID 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Task {
+pub(crate) struct TaskStack {
     pub(crate) buffer: usize,
     pub(crate) pid: Pid,
     idle_on: Option<CpuId>,
 }
 
-impl Task {
+impl TaskStack {
     pub(crate) fn new(buffer: usize, pid: Pid, cpu: CpuId) -> Self {
-        Task { buffer, pid, idle_on: (pid.0 == 0).then_some(cpu) }
+        TaskStack { buffer, pid, idle_on: (pid.0 == 0).then_some(cpu) }
     }
 
     /// The CPU whose idle task it is.
@@ -37,7 +37,7 @@ impl Task {
 
     /// The first task of its process, whose number is `process`.
     pub(crate) fn first_of(self, process: Pid) -> Self {
-        Task { pid: process, ..self }
+        TaskStack { pid: process, ..self }
     }
 }
 
@@ -65,17 +65,23 @@ struct Stack {
 
 /// The stacks of all tasks.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Calls {
-    stacks: HashMap<Task, Stack>,
+pub(crate) struct StackCalls {
+    stacks: HashMap<TaskStack, Stack>,
     /// By buffer and CPU: the task that leaves it.
-    leaving: HashMap<(usize, CpuId), Task>,
+    leaving: HashMap<(usize, CpuId), TaskStack>,
     /// Functions that returned without having been entered.
     pub(crate) unmatched: u64,
 }
 
-impl Calls {
+impl StackCalls {
     /// Takes a step at a time that `task` is running on `cpu`; `each` gets the changes of stacks.
-    pub(crate) fn step(&mut self, task: Task, cpu: CpuId, step: &Step, mut each: impl FnMut(Task, Change)) {
+    pub(crate) fn step(
+        &mut self,
+        task: TaskStack,
+        cpu: CpuId,
+        step: &StackStep,
+        mut each: impl FnMut(TaskStack, Change),
+    ) {
         let place = (task.buffer, cpu);
         if let Some(&left) = self.leaving.get(&place)
             && left != task
@@ -86,7 +92,7 @@ impl Calls {
             }
         }
         match *step {
-            Step::Enter { function, depth } => {
+            StackStep::Enter { function, depth } => {
                 let stack = self.stacks.entry(task).or_default();
                 stack.run(cpu, |change| each(task, change));
                 let frames = &mut stack.frames;
@@ -96,7 +102,7 @@ impl Calls {
                 }
                 open(frames, Frame::Function(function), |change| each(task, change));
             }
-            Step::Leave { depth } => {
+            StackStep::Leave { depth } => {
                 let stack = self.stacks.entry(task).or_default();
                 stack.run(cpu, |change| each(task, change));
                 let frames = &mut stack.frames;
@@ -106,8 +112,9 @@ impl Calls {
                 end(frames, depth + 1, |change| each(task, change));
                 close(frames, depth, |change| each(task, change));
             }
-            Step::Switch { previous, next, preempted } => {
-                let (previous, next) = (Task::new(task.buffer, previous, cpu), Task::new(task.buffer, next, cpu));
+            StackStep::Switch { previous, next, preempted } => {
+                let (previous, next) =
+                    (TaskStack::new(task.buffer, previous, cpu), TaskStack::new(task.buffer, next, cpu));
                 // A task without an open call is of no interest here.
                 if let Some(stack) = self.stacks.get_mut(&previous).filter(|stack| !stack.frames.is_empty()) {
                     stack.run(cpu, |change| each(previous, change));
@@ -120,23 +127,23 @@ impl Calls {
                     back_on_cpu(&mut stack.frames, |change| each(next, change));
                 }
             }
-            Step::Stack(_) | Step::Other => {}
+            StackStep::Stack(_) | StackStep::Other => {}
         }
     }
 
     /// Ends all frames of the tasks of a buffer: events are missing.
-    pub(crate) fn lose(&mut self, buffer: usize, each: impl FnMut(Task, Change)) {
+    pub(crate) fn lose(&mut self, buffer: usize, each: impl FnMut(TaskStack, Change)) {
         self.end_of(|task| task.buffer == buffer, each);
     }
 
     /// Ends all frames.
-    pub(crate) fn end(&mut self, each: impl FnMut(Task, Change)) {
+    pub(crate) fn end(&mut self, each: impl FnMut(TaskStack, Change)) {
         self.end_of(|_| true, each);
     }
 
-    fn end_of(&mut self, of: impl Fn(&Task) -> bool, mut each: impl FnMut(Task, Change)) {
+    fn end_of(&mut self, of: impl Fn(&TaskStack) -> bool, mut each: impl FnMut(TaskStack, Change)) {
         self.leaving.retain(|_, task| !of(task));
-        let mut tasks: Vec<Task> = self.stacks.keys().filter(|task| of(task)).copied().collect();
+        let mut tasks: Vec<TaskStack> = self.stacks.keys().filter(|task| of(task)).copied().collect();
         tasks.sort_unstable();
         for task in tasks {
             let mut stack = self.stacks.remove(&task).unwrap_or_default();
@@ -191,9 +198,9 @@ fn back_on_cpu(stack: &mut Vec<Frame>, each: impl FnMut(Change)) {
 mod tests {
     use super::*;
 
-    fn steps(steps: &[(i32, Step)]) -> (String, u64) {
-        let (mut calls, mut text) = (Calls::default(), String::new());
-        let mut tell = |task: Task, change: Change| {
+    fn steps(steps: &[(i32, StackStep)]) -> (String, u64) {
+        let (mut calls, mut text) = (StackCalls::default(), String::new());
+        let mut tell = |task: TaskStack, change: Change| {
             let (sign, frame) = match change {
                 Change::Open(frame) | Change::Away(frame) => ('+', frame),
                 Change::Close(frame) => ('-', frame),
@@ -208,7 +215,7 @@ mod tests {
             text += &format!("{sign}{frame}@{} ", task.pid);
         };
         for (pid, step) in steps {
-            calls.step(Task::new(0, Pid(*pid), CpuId(0)), CpuId(0), step, &mut tell);
+            calls.step(TaskStack::new(0, Pid(*pid), CpuId(0)), CpuId(0), step, &mut tell);
         }
         calls.end(&mut tell);
         (text.trim_end().to_owned(), calls.unmatched)
@@ -216,9 +223,10 @@ mod tests {
 
     #[test]
     fn nested_calls_and_switches() {
-        let enter = |function, depth| Step::Enter { function, depth };
-        let leave = |depth| Step::Leave { depth };
-        let switch = |previous, next, preempted| Step::Switch { previous: Pid(previous), next: Pid(next), preempted };
+        let enter = |function, depth| StackStep::Enter { function, depth };
+        let leave = |depth| StackStep::Leave { depth };
+        let switch =
+            |previous, next, preempted| StackStep::Switch { previous: Pid(previous), next: Pid(next), preempted };
         assert_eq!(steps(&[(1, enter(7, 0)), (1, enter(8, 1)), (1, leave(1)), (1, leave(0))]).0, "+7@1 +8@1 -8@1 -7@1");
         // A cut beginning, a missing return, a missing entry.
         assert_eq!(steps(&[(1, enter(7, 2)), (1, leave(2))]), ("+?@1 +?@1 +7@1 -7@1 ~?@1 ~?@1".to_owned(), 0));

@@ -8,7 +8,7 @@ use crate::units::Pid;
 
 /// The step of one record.
 #[derive(Clone, Debug)]
-pub(crate) enum Step {
+pub(crate) enum StackStep {
     /// A function is entered below `depth` others.
     Enter { function: u64, depth: usize },
     /// The function below `depth` others returns.
@@ -27,11 +27,11 @@ pub(crate) struct StackEvents {
     abi: Abi,
     common: Common,
     /// By event id.
-    kinds: Vec<Option<Kind>>,
+    kinds: Vec<Option<StackKind>>,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum StackKind {
     Enter { function: TypedField, depth: TypedField },
     Leave { depth: TypedField },
     Switch { previous: TypedField, next: TypedField, state: TypedField },
@@ -57,7 +57,7 @@ impl StackEvents {
         events
     }
 
-    fn kind(&self, record: &Record<'_>) -> Option<&Kind> {
+    fn kind(&self, record: &Record<'_>) -> Option<&StackKind> {
         self.kinds.get(usize::from(self.common.event_id(self.abi, record.data)))?.as_ref()
     }
 
@@ -69,26 +69,26 @@ impl StackEvents {
 
     /// True if functions are entered and return.
     pub(crate) fn have_calls(&self) -> bool {
-        self.kinds.iter().flatten().any(|kind| matches!(kind, Kind::Leave { .. }))
+        self.kinds.iter().flatten().any(|kind| matches!(kind, StackKind::Leave { .. }))
     }
 
     /// True if it is function_graph's: a function is entered, or returns.
     pub(crate) fn is_call(&self, record: &Record<'_>) -> bool {
-        matches!(self.kind(record), Some(Kind::Enter { .. } | Kind::Leave { .. }))
+        matches!(self.kind(record), Some(StackKind::Enter { .. } | StackKind::Leave { .. }))
     }
 
     /// True if a CPU goes from one task to another.
     pub(crate) fn is_switch(&self, record: &Record<'_>) -> bool {
-        matches!(self.kind(record), Some(Kind::Switch { .. }))
+        matches!(self.kind(record), Some(StackKind::Switch { .. }))
     }
 
-    /// The step of a record; [`Step::Other`] if a field lies beyond its end.
-    pub(crate) fn step(&self, id: u16, record: &Record<'_>) -> Step {
-        let Some(Some(kind)) = self.kinds.get(usize::from(id)) else { return Step::Other };
-        self.read(kind, record.data).unwrap_or(Step::Other)
+    /// The step of a record; [`StackStep::Other`] if a field lies beyond its end.
+    pub(crate) fn step(&self, id: u16, record: &Record<'_>) -> StackStep {
+        let Some(Some(kind)) = self.kinds.get(usize::from(id)) else { return StackStep::Other };
+        self.read(kind, record.data).unwrap_or(StackStep::Other)
     }
 
-    fn read(&self, kind: &Kind, data: &[u8]) -> Option<Step> {
+    fn read(&self, kind: &StackKind, data: &[u8]) -> Option<StackStep> {
         let number = |field: &TypedField| match field.value(self.abi, data)? {
             Value::Unsigned(value) | Value::Pointer(value) => Some(value),
             Value::Signed(value) => Some(value as u64),
@@ -97,29 +97,31 @@ impl StackEvents {
         // No kernel nests deeper than some hundred calls (`FTRACE_RETFUNC_DEPTH` was 50).
         let depth = |field: &TypedField| Some((number(field)? as u32 as usize).min(1000));
         Some(match kind {
-            Kind::Enter { function, depth: below } => Step::Enter { function: number(function)?, depth: depth(below)? },
-            Kind::Leave { depth: below } => Step::Leave { depth: depth(below)? },
-            Kind::Switch { previous, next, state } => Step::Switch {
+            StackKind::Enter { function, depth: below } => {
+                StackStep::Enter { function: number(function)?, depth: depth(below)? }
+            }
+            StackKind::Leave { depth: below } => StackStep::Leave { depth: depth(below)? },
+            StackKind::Switch { previous, next, state } => StackStep::Switch {
                 previous: Pid(number(previous)? as i32),
                 next: Pid(number(next)? as i32),
                 // The bits above are the kernel's note that a task which can run was preempted.
                 preempted: number(state)? & 0xff == 0,
             },
-            Kind::Stack { offset } => Step::Stack(addresses(self.abi, data, *offset).collect()),
+            StackKind::Stack { offset } => StackStep::Stack(addresses(self.abi, data, *offset).collect()),
         })
     }
 }
 
-fn kind(format: &EventFormat) -> Option<Kind> {
+fn kind(format: &EventFormat) -> Option<StackKind> {
     let field = |name: &str| format.field(name).map(|field| TypedField::new(format, field));
     Some(match (format.system.as_str(), format.name.as_str()) {
         ("ftrace", "funcgraph_entry" | "fgraph_retaddr_entry") => {
-            Kind::Enter { function: field("func")?, depth: field("depth")? }
+            StackKind::Enter { function: field("func")?, depth: field("depth")? }
         }
-        ("ftrace", "funcgraph_exit") => Kind::Leave { depth: field("depth")? },
-        ("ftrace", "kernel_stack") => Kind::Stack { offset: format.field("caller")?.offset },
+        ("ftrace", "funcgraph_exit") => StackKind::Leave { depth: field("depth")? },
+        ("ftrace", "kernel_stack") => StackKind::Stack { offset: format.field("caller")?.offset },
         ("sched", "sched_switch") => {
-            Kind::Switch { previous: field("prev_pid")?, next: field("next_pid")?, state: field("prev_state")? }
+            StackKind::Switch { previous: field("prev_pid")?, next: field("next_pid")?, state: field("prev_state")? }
         }
         _ => return None,
     })

@@ -7,7 +7,7 @@ mod tree;
 mod walk;
 
 pub(crate) use addresses::addresses;
-pub(crate) use calls::{Change, Frame, Task};
+pub(crate) use calls::{Change, Frame, TaskStack};
 pub(crate) use events::StackEvents;
-pub(crate) use tree::{Node, Tree};
+pub(crate) use tree::{Node, StackTree};
 pub(crate) use walk::{Rest, Walk};

@@ -9,7 +9,7 @@ pub(crate) struct Node(usize);
 
 /// The stacks below their roots. Memory grows with the number of different stacks.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tree<R> {
+pub(crate) struct StackTree<R> {
     nodes: Vec<(Parent<R>, u64)>,
     known: HashMap<(Node, Frame), Node>,
     roots: HashMap<R, Node>,
@@ -21,9 +21,9 @@ enum Parent<R> {
     Of(Node, Frame),
 }
 
-impl<R: Clone + Eq + std::hash::Hash> Tree<R> {
+impl<R: Clone + Eq + std::hash::Hash> StackTree<R> {
     pub(crate) fn new() -> Self {
-        Tree { nodes: Vec::new(), known: HashMap::new(), roots: HashMap::new() }
+        StackTree { nodes: Vec::new(), known: HashMap::new(), roots: HashMap::new() }
     }
 
     /// The stack of nothing but `root`.

@@ -1,18 +1,18 @@
 //! Records to changes of call stacks.
 
-use super::calls::{Calls, Change, Task};
-use super::events::{StackEvents, Step};
+use super::calls::{Change, StackCalls, TaskStack};
+use super::events::{StackEvents, StackStep};
 use crate::event::{Lost, Record};
 use std::collections::HashMap;
 
 /// The records so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Walk {
-    calls: Calls,
+    calls: StackCalls,
     /// The time of each task's last step.
-    seen: HashMap<Task, u64>,
+    seen: HashMap<TaskStack, u64>,
     /// The tasks of the step that is taken.
-    changed: Vec<Task>,
+    changed: Vec<TaskStack>,
 }
 
 /// The kind of a record that is no change.
@@ -31,18 +31,18 @@ impl Walk {
         &mut self,
         events: &StackEvents,
         record: &Record<'_>,
-        mut each: impl FnMut(Task, Change, u64),
-    ) -> (Task, Rest) {
+        mut each: impl FnMut(TaskStack, Change, u64),
+    ) -> (TaskStack, Rest) {
         let head = events.head(record);
-        let (time, task) = (record.timestamp.0, Task::new(record.buffer, head.pid, record.cpu));
+        let (time, task) = (record.timestamp.0, TaskStack::new(record.buffer, head.pid, record.cpu));
         if record.lost != Lost::None {
             // The time in which events were lost is attributed to no function.
             let seen = &self.seen;
             self.calls.lose(record.buffer, |task, change| each(task, change, last(seen, task, time)));
         }
         match events.step(head.id, record) {
-            Step::Stack(addresses) => (task, Rest::Stack(addresses)),
-            Step::Other => (task, Rest::Other),
+            StackStep::Stack(addresses) => (task, Rest::Stack(addresses)),
+            StackStep::Other => (task, Rest::Other),
             step => {
                 let Walk { calls, seen, changed } = self;
                 calls.step(task, record.cpu, &step, |task, change| {
@@ -52,8 +52,8 @@ impl Walk {
                     }
                     each(task, change, if before { last(seen, task, time) } else { time });
                 });
-                if let Step::Switch { previous, .. } = step {
-                    changed.push(Task::new(record.buffer, previous, record.cpu));
+                if let StackStep::Switch { previous, .. } = step {
+                    changed.push(TaskStack::new(record.buffer, previous, record.cpu));
                 }
                 seen.extend(changed.drain(..).map(|task| (task, time)));
                 (task, Rest::Nothing)
@@ -62,7 +62,7 @@ impl Walk {
     }
 
     /// Ends all frames, each at the time of its task's last step.
-    pub(crate) fn end(&mut self, mut each: impl FnMut(Task, Change, u64)) {
+    pub(crate) fn end(&mut self, mut each: impl FnMut(TaskStack, Change, u64)) {
         let seen = &self.seen;
         self.calls.end(|task, change| each(task, change, last(seen, task, 0)));
     }
@@ -74,6 +74,6 @@ impl Walk {
 }
 
 /// The time of a task's last step; `now` if there was none.
-fn last(seen: &HashMap<Task, u64>, task: Task, now: u64) -> u64 {
+fn last(seen: &HashMap<TaskStack, u64>, task: TaskStack, now: u64) -> u64 {
     seen.get(&task).copied().unwrap_or(now)
 }

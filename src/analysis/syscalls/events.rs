@@ -9,7 +9,7 @@ use crate::units::Pid;
 
 /// The event of a record.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Event {
+pub(super) enum SyscallEvent {
     Entry { family: Family, number: i64 },
     Exit { family: Family, number: i64, result: i64 },
     Switch { prev: Pid, next: Pid },
@@ -26,33 +26,35 @@ pub(super) enum Family {
 
 /// The events of one recording.
 #[derive(Clone, Debug)]
-pub(super) struct Events(ByEvent<Kind>);
+pub(super) struct SyscallEvents(ByEvent<SyscallKind>);
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum SyscallKind {
     Entry { family: Family, number: Number, name: Option<String> },
     Exit { family: Family, number: Number, result: Number, name: Option<String> },
     Switch { prev: Number, next: Number },
 }
 
-impl Kind {
-    fn of(format: &EventFormat) -> Option<Kind> {
+impl SyscallKind {
+    fn of(format: &EventFormat) -> Option<SyscallKind> {
         let number = |field| Number::of(format, field);
         // Older kernels say `nr`.
         let named = || number("__syscall_nr").or_else(|| number("nr"));
         Some(match (format.system.as_str(), format.name.as_str()) {
-            ("raw_syscalls", "sys_enter") => Kind::Entry { family: Family::Raw, number: number("id")?, name: None },
-            ("raw_syscalls", "sys_exit") => {
-                Kind::Exit { family: Family::Raw, number: number("id")?, result: number("ret")?, name: None }
+            ("raw_syscalls", "sys_enter") => {
+                SyscallKind::Entry { family: Family::Raw, number: number("id")?, name: None }
             }
-            ("sched", "sched_switch") => Kind::Switch { prev: number("prev_pid")?, next: number("next_pid")? },
+            ("raw_syscalls", "sys_exit") => {
+                SyscallKind::Exit { family: Family::Raw, number: number("id")?, result: number("ret")?, name: None }
+            }
+            ("sched", "sched_switch") => SyscallKind::Switch { prev: number("prev_pid")?, next: number("next_pid")? },
             ("syscalls", event) => {
                 let family = Family::Named;
                 if let Some(name) = event.strip_prefix("sys_enter_") {
-                    Kind::Entry { family, number: named()?, name: Some(name.to_owned()) }
+                    SyscallKind::Entry { family, number: named()?, name: Some(name.to_owned()) }
                 } else {
                     let name = event.strip_prefix("sys_exit_")?;
-                    Kind::Exit { family, number: named()?, result: number("ret")?, name: Some(name.to_owned()) }
+                    SyscallKind::Exit { family, number: named()?, result: number("ret")?, name: Some(name.to_owned()) }
                 }
             }
             _ => return None,
@@ -60,14 +62,14 @@ impl Kind {
     }
 }
 
-impl Events {
+impl SyscallEvents {
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
-        Events(ByEvent::new(formats, abi, Kind::of))
+        SyscallEvents(ByEvent::new(formats, abi, SyscallKind::of))
     }
 
     /// True if there are exits, without which no call has a duration.
     pub(super) fn have_calls(&self) -> bool {
-        self.0.all().any(|kind| matches!(kind, Kind::Exit { .. }))
+        self.0.all().any(|kind| matches!(kind, SyscallKind::Exit { .. }))
     }
 
     #[inline]
@@ -82,16 +84,18 @@ impl Events {
     }
 
     #[inline]
-    pub(super) fn event(&self, record: &Record<'_>) -> Option<Event> {
+    pub(super) fn event(&self, record: &Record<'_>) -> Option<SyscallEvent> {
         let (abi, data) = (self.0.abi, record.data);
         let signed = |number: Number| number.read_signed(abi, data);
         Some(match self.0.of(record)? {
-            Kind::Entry { family, number, .. } => Event::Entry { family: *family, number: signed(*number) },
-            Kind::Exit { family, number, result, .. } => {
-                Event::Exit { family: *family, number: signed(*number), result: signed(*result) }
+            SyscallKind::Entry { family, number, .. } => {
+                SyscallEvent::Entry { family: *family, number: signed(*number) }
             }
-            Kind::Switch { prev, next } => {
-                Event::Switch { prev: Pid(signed(*prev) as i32), next: Pid(signed(*next) as i32) }
+            SyscallKind::Exit { family, number, result, .. } => {
+                SyscallEvent::Exit { family: *family, number: signed(*number), result: signed(*result) }
+            }
+            SyscallKind::Switch { prev, next } => {
+                SyscallEvent::Switch { prev: Pid(signed(*prev) as i32), next: Pid(signed(*next) as i32) }
             }
         })
     }
@@ -99,8 +103,8 @@ impl Events {
     /// The call's name, if the event has it.
     pub(super) fn name(&self, record: &Record<'_>) -> Option<&str> {
         match self.0.of(record)? {
-            Kind::Entry { name, .. } | Kind::Exit { name, .. } => name.as_deref(),
-            Kind::Switch { .. } => None,
+            SyscallKind::Entry { name, .. } | SyscallKind::Exit { name, .. } => name.as_deref(),
+            SyscallKind::Switch { .. } => None,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Following each task's call from entry to exit.
 
-use super::events::{Event, Events, Family};
+use super::events::{Family, SyscallEvent, SyscallEvents};
 use super::report::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, TaskSyscalls};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
@@ -15,24 +15,24 @@ use std::sync::Arc;
 /// System calls: their durations, errors and time off the CPU; an [`Analysis`](crate::analysis::Analysis).
 #[derive(Clone, Debug)]
 pub struct Syscalls {
-    events: Events,
+    events: SyscallEvents,
     /// Tasks whose calls count; without any, all tasks.
     only: Option<Arc<HashSet<Pid>>>,
     window: Option<(u64, u64)>,
     has_switches: bool,
     losses: u64,
-    raw: Calls,
-    named: Calls,
+    raw: SyscallCalls,
+    named: SyscallCalls,
 }
 
 /// The calls that one family of events tells of.
 #[derive(Clone, Debug, Default)]
-struct Calls {
+struct SyscallCalls {
     any: bool,
     /// Durations before the first one.
     none: Durations,
     /// The call that each task is in.
-    open: Map<Pid, Open>,
+    open: Map<Pid, OpenSyscall>,
     by_number: Map<i64, SyscallTimes>,
     by_task: Map<Pid, TaskSyscalls>,
     counts: SyscallCounts,
@@ -40,7 +40,7 @@ struct Calls {
 
 /// A call that has not ended.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenSyscall {
     number: i64,
     at: u64,
     off_cpu: u64,
@@ -51,10 +51,10 @@ struct Open {
 /// The least result that is an error (`MAX_ERRNO`, include/linux/err.h).
 const LEAST_ERROR: i64 = -4095;
 
-impl Calls {
+impl SyscallCalls {
     fn enter(&mut self, task: Pid, number: i64, at: u64) {
         self.any = true;
-        let open = Open { number, at, off_cpu: 0, left: None };
+        let open = OpenSyscall { number, at, off_cpu: 0, left: None };
         if self.open.insert(task, open).is_some() {
             self.counts.unfinished += 1;
         }
@@ -120,13 +120,13 @@ impl Syscalls {
     /// For records of a file with these formats.
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
         Syscalls {
-            events: Events::new(formats, abi),
+            events: SyscallEvents::new(formats, abi),
             only: None,
             window: None,
             has_switches: false,
             losses: 0,
-            raw: Calls::default(),
-            named: Calls::default(),
+            raw: SyscallCalls::default(),
+            named: SyscallCalls::default(),
         }
     }
 
@@ -147,7 +147,7 @@ impl Syscalls {
         self.events.have_calls()
     }
 
-    fn of(&mut self, family: Family) -> &mut Calls {
+    fn of(&mut self, family: Family) -> &mut SyscallCalls {
         match family {
             Family::Raw => &mut self.raw,
             Family::Named => &mut self.named,
@@ -175,15 +175,15 @@ impl InOrder for Syscalls {
         self.window = Some((begin, at));
         let is_left_out = self.only.as_ref().is_some_and(|only| !only.contains(&task));
         match event {
-            Event::Entry { .. } | Event::Exit { .. } if is_left_out => {}
-            Event::Entry { family, number } => self.of(family).enter(task, number, at),
-            Event::Exit { family: Family::Raw, number, result } => {
+            SyscallEvent::Entry { .. } | SyscallEvent::Exit { .. } if is_left_out => {}
+            SyscallEvent::Entry { family, number } => self.of(family).enter(task, number, at),
+            SyscallEvent::Exit { family: Family::Raw, number, result } => {
                 self.raw.exit(task, (number, result), at, record.cpu, None);
             }
-            Event::Exit { family: Family::Named, number, result } => {
+            SyscallEvent::Exit { family: Family::Named, number, result } => {
                 self.named.exit(task, (number, result), at, record.cpu, self.events.name(record));
             }
-            Event::Switch { prev, next } => {
+            SyscallEvent::Switch { prev, next } => {
                 self.has_switches = true;
                 self.raw.switch(prev, next, at);
                 self.named.switch(prev, next, at);

@@ -20,5 +20,5 @@ mod path;
 mod tests;
 
 pub use history::{Histories, History, LossSpan};
-pub use part::{Handler, Part, PartKind};
+pub use part::{Handler, IntervalPart, PartKind};
 pub use path::critical_path;

@@ -5,7 +5,7 @@ use crate::units::{CpuId, Pid};
 
 /// A part of an interval, and the smaller ones it consists of. Times are in the clock's unit (mostly nanoseconds).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct IntervalPart {
     /// What it is.
     pub kind: PartKind,
     /// Its begin.
@@ -13,7 +13,7 @@ pub struct Part {
     /// Its end.
     pub end: u64,
     /// Smaller parts, each of which begins where the one before ends, from its begin to its end; or none.
-    pub parts: Vec<Part>,
+    pub parts: Vec<IntervalPart>,
 }
 
 /// What a task or a CPU did in a part.
@@ -91,7 +91,7 @@ impl Handler {
     }
 }
 
-impl Part {
+impl IntervalPart {
     /// Its length.
     pub fn time(&self) -> u64 {
         self.end.saturating_sub(self.begin)
@@ -101,7 +101,7 @@ impl Part {
     pub fn unknown(&self) -> u64 {
         match (&self.kind, self.parts.as_slice()) {
             (PartKind::Unknown, _) => self.time(),
-            (_, parts) => parts.iter().map(Part::unknown).sum(),
+            (_, parts) => parts.iter().map(IntervalPart::unknown).sum(),
         }
     }
 }

@@ -1,13 +1,13 @@
 //! From histories to the tree.
 
 use super::history::History;
-use super::part::{Handler, Part, PartKind};
+use super::part::{Handler, IntervalPart, PartKind};
 use crate::analysis::{HandlerKind, HandlerSpan, TaskSpan, TimeIn, Wake, WakeContext};
 use crate::units::{CpuId, Pid};
 
 /// The parts of what `task` did from `from` to `to`, without a gap. A sleep that a task ended has as parts what that task did
 /// meanwhile, up to `depth` wakers deep.
-pub fn critical_path(history: &History, task: Pid, (from, to): (u64, u64), depth: usize) -> Vec<Part> {
+pub fn critical_path(history: &History, task: Pid, (from, to): (u64, u64), depth: usize) -> Vec<IntervalPart> {
     let none = Vec::new();
     let known = history.tasks.get(&task);
     let spans = known.unwrap_or(&none);
@@ -30,7 +30,7 @@ pub fn critical_path(history: &History, task: Pid, (from, to): (u64, u64), depth
 }
 
 /// A task's states leave no gap within its life.
-fn gap(history: &History, task: Pid, is_known: bool, (from, to): (u64, u64), parts: &mut Vec<Part>) {
+fn gap(history: &History, task: Pid, is_known: bool, (from, to): (u64, u64), parts: &mut Vec<IntervalPart>) {
     let (begin, end) = history.window.filter(|_| is_known).unwrap_or((u64::MAX, 0));
     // Of the time outside of the window nothing is known.
     let (absent_from, absent_to) = (from.max(begin).min(to), to.min(end).max(from));
@@ -39,12 +39,12 @@ fn gap(history: &History, task: Pid, is_known: bool, (from, to): (u64, u64), par
     let after = (PartKind::Unknown, absent_from.max(absent_to), to);
     for (kind, begin, end) in cuts.into_iter().chain([after]) {
         if begin < end {
-            parts.push(Part { kind, begin, end, parts: Vec::new() });
+            parts.push(IntervalPart { kind, begin, end, parts: Vec::new() });
         }
     }
 }
 
-fn of_span(history: &History, task: Pid, span: &TaskSpan, (begin, end): (u64, u64), depth: usize) -> Part {
+fn of_span(history: &History, task: Pid, span: &TaskSpan, (begin, end): (u64, u64), depth: usize) -> IntervalPart {
     let (kind, parts) = match (span.state, span.cpu) {
         (TimeIn::Run, Some(cpu)) => {
             let kind = PartKind::Run { task, cpu };
@@ -56,7 +56,7 @@ fn of_span(history: &History, task: Pid, span: &TaskSpan, (begin, end): (u64, u6
                 TimeIn::Preempted => PartKind::Preempted { task, cpu },
                 _ => PartKind::Wait { task, cpu, waking: span.waking },
             };
-            let unknown = || vec![Part { kind: PartKind::Unknown, begin, end, parts: Vec::new() }];
+            let unknown = || vec![IntervalPart { kind: PartKind::Unknown, begin, end, parts: Vec::new() }];
             (kind, cpu.map_or_else(unknown, |cpu| of_cpu(history, cpu, (begin, end))))
         }
         (TimeIn::Sleep | TimeIn::Blocked, _) => {
@@ -70,14 +70,14 @@ fn of_span(history: &History, task: Pid, span: &TaskSpan, (begin, end): (u64, u6
         }
         (TimeIn::Run | TimeIn::Unknown, _) => (PartKind::Unknown, Vec::new()),
     };
-    Part { kind, begin, end, parts }
+    IntervalPart { kind, begin, end, parts }
 }
 
 /// What a CPU ran.
-fn of_cpu(history: &History, cpu: CpuId, (from, to): (u64, u64)) -> Vec<Part> {
+fn of_cpu(history: &History, cpu: CpuId, (from, to): (u64, u64)) -> Vec<IntervalPart> {
     let spans = history.cpus.get(&cpu).map_or(&[][..], Vec::as_slice);
     let first = spans.partition_point(|span| span.end <= from);
-    let unknown = |begin, end| Part { kind: PartKind::Unknown, begin, end, parts: Vec::new() };
+    let unknown = |begin, end| IntervalPart { kind: PartKind::Unknown, begin, end, parts: Vec::new() };
     let mut parts = Vec::new();
     let mut at = from;
     for span in spans.iter().skip(first).take_while(|span| span.begin < to) {
@@ -94,7 +94,7 @@ fn of_cpu(history: &History, cpu: CpuId, (from, to): (u64, u64)) -> Vec<Part> {
             Some(task) => Some(PartKind::Run { task, cpu }),
         };
         parts.push(match kind {
-            Some(kind) => Part { parts: with_handlers(history, cpu, (begin, end), &kind), kind, begin, end },
+            Some(kind) => IntervalPart { parts: with_handlers(history, cpu, (begin, end), &kind), kind, begin, end },
             None => unknown(begin, end),
         });
         at = end;
@@ -106,7 +106,7 @@ fn of_cpu(history: &History, cpu: CpuId, (from, to): (u64, u64)) -> Vec<Part> {
 }
 
 /// The handlers that ran on a CPU, and between them what it did otherwise; nothing if there were none.
-fn with_handlers(history: &History, cpu: CpuId, (from, to): (u64, u64), own: &PartKind) -> Vec<Part> {
+fn with_handlers(history: &History, cpu: CpuId, (from, to): (u64, u64), own: &PartKind) -> Vec<IntervalPart> {
     let spans = history.handlers.get(&cpu).map_or(&[][..], Vec::as_slice);
     let last = spans.partition_point(|span| span.begin < to);
     let spans = spans.get(..last).unwrap_or_default();
@@ -117,8 +117,8 @@ fn with_handlers(history: &History, cpu: CpuId, (from, to): (u64, u64), own: &Pa
 }
 
 /// `spans` are in order of their begins, each followed by those within.
-fn nested(spans: &[HandlerSpan], cpu: CpuId, (from, to): (u64, u64), own: &PartKind) -> Vec<Part> {
-    let leaf = |begin, end| Part { kind: own.clone(), begin, end, parts: Vec::new() };
+fn nested(spans: &[HandlerSpan], cpu: CpuId, (from, to): (u64, u64), own: &PartKind) -> Vec<IntervalPart> {
+    let leaf = |begin, end| IntervalPart { kind: own.clone(), begin, end, parts: Vec::new() };
     let mut parts = Vec::new();
     let (mut at, mut rest) = (from, spans);
     while let Some((span, after)) = rest.split_first() {
@@ -132,7 +132,7 @@ fn nested(spans: &[HandlerSpan], cpu: CpuId, (from, to): (u64, u64), own: &PartK
             parts.push(leaf(at, begin));
         }
         let kind = PartKind::Interrupt { handler: Handler::of(span), cpu };
-        parts.push(Part { parts: nested(within, cpu, (begin, end), &kind), kind, begin, end });
+        parts.push(IntervalPart { parts: nested(within, cpu, (begin, end), &kind), kind, begin, end });
         at = end;
     }
     if !parts.is_empty() && at < to {

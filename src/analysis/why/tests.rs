@@ -1,4 +1,4 @@
-use super::part::{Part, PartKind};
+use super::part::{IntervalPart, PartKind};
 use super::{Histories, History, critical_path};
 use crate::abi::Abi;
 use crate::analysis::test_formats::{comm, format, number, record};
@@ -57,7 +57,7 @@ fn history(events: &[Event<'_>], lost: &[usize], ends: (u64, u64)) -> History {
     histories.finish()
 }
 
-fn add_up(parts: &[Part], (begin, end): (u64, u64)) {
+fn add_up(parts: &[IntervalPart], (begin, end): (u64, u64)) {
     let mut at = begin;
     for part in parts {
         assert_eq!(part.begin, at, "{parts:#?}");
@@ -71,7 +71,7 @@ fn add_up(parts: &[Part], (begin, end): (u64, u64)) {
 }
 
 /// Kind, begin and end of each part, those within indented.
-fn lines(parts: &[Part], indent: usize) -> Vec<String> {
+fn lines(parts: &[IntervalPart], indent: usize) -> Vec<String> {
     let mut all = Vec::new();
     for part in parts {
         let kind = match &part.kind {

@@ -3,7 +3,7 @@
 use super::FileArgs;
 use super::place::Place;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::{Events, Input};
+use crate::cli::query::{Input, QueryEvents};
 use anyhow::anyhow;
 use rtrace::analysis::{Analysis, Grouped};
 use serde_json::Value;
@@ -57,7 +57,7 @@ pub(super) fn run<Q: Question>(question: &Q, file: &FileArgs, json: bool, csv: b
 
 /// Findings of `analysis`, buffer by buffer.
 pub(super) fn answers<'e, A: Analysis + Clone>(
-    events: &Events<'e>,
+    events: &QueryEvents<'e>,
     analysis: A,
 ) -> Result<Vec<(Place<'e>, A::Finding)>, Failure> {
     let sources = events.query.sources();

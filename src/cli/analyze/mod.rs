@@ -20,7 +20,7 @@ pub(super) mod unit;
 pub(super) mod words;
 
 use super::exit::{Exit, Failure};
-use super::query::{self, Events, WindowArgs};
+use super::query::{self, QueryEvents, WindowArgs};
 use std::io::Write;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -86,14 +86,17 @@ impl FileArgs {
     }
 
     /// Opens the recording and has `print` write what it makes of the events.
-    fn print(&self, print: impl FnOnce(&Events<'_>, &mut dyn Write) -> Result<(), Failure>) -> Result<Exit, Failure> {
+    fn print(
+        &self,
+        print: impl FnOnce(&QueryEvents<'_>, &mut dyn Write) -> Result<(), Failure>,
+    ) -> Result<Exit, Failure> {
         self.answer(|events, out| print(events, out).map(|()| Exit::Success))
     }
 
     /// The same of an answer with an exit code of its own, which counts more than that of damage.
     pub(super) fn answer(
         &self,
-        answer: impl FnOnce(&Events<'_>, &mut dyn Write) -> Result<Exit, Failure>,
+        answer: impl FnOnce(&QueryEvents<'_>, &mut dyn Write) -> Result<Exit, Failure>,
     ) -> Result<Exit, Failure> {
         let default = PathBuf::from("trace.dat");
         let path = self.input.as_ref().or(self.file.as_ref()).unwrap_or(&default);

@@ -2,7 +2,7 @@
 
 use super::unit::Unit;
 use crate::cli::query::Input;
-use rtrace::recording::Source;
+use rtrace::recording::BufferSource;
 use rtrace::symbols::Comms;
 use rtrace::units::Pid;
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ pub(super) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    pub(super) fn of(input: &'a Input, source: &Source) -> Self {
+    pub(super) fn of(input: &'a Input, source: &BufferSource) -> Self {
         let buffer = &input.trace.buffers[source.buffer];
         let unit = Unit::of(source.in_ticks);
         Place { buffer: &buffer.name, clock: &buffer.clock, unit, comms: &input.symbols.comms }

@@ -4,7 +4,7 @@ use super::save::write;
 use crate::cli::diff::{CompareArgs, FailOn, print, saved, summaries};
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
-use rtrace::comparison::Summary;
+use rtrace::comparison::SavedRuns;
 use std::path::PathBuf;
 
 /// Compare recordings with a saved summary
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             let error = anyhow!("{} lacks events: {} stays as it is", run.file, args.base.display());
             return Err(Failure::new(Exit::Incomplete, error));
         }
-        write(&args.base, Summary::new(new.runs))?;
+        write(&args.base, SavedRuns::new(new.runs))?;
     }
     Ok(exit)
 }

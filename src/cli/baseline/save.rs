@@ -4,7 +4,7 @@ use crate::cli::check::write_file;
 use crate::cli::diff::{PartArgs, metric, runs_of};
 use crate::cli::exit::{Exit, Failure};
 use rtrace::assertion::Metric;
-use rtrace::comparison::Summary;
+use rtrace::comparison::SavedRuns;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -36,12 +36,12 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         runs.extend(runs_of(file, &args.metric, &args.part)?);
     }
     let exit = if runs.iter().any(|run| run.has_losses()) { Exit::Incomplete } else { Exit::Success };
-    write(&args.output, Summary::new(runs))?;
+    write(&args.output, SavedRuns::new(runs))?;
     Ok(exit)
 }
 
 /// Writes a summary, each fact and each series on a line of its own, so that a change is a small one.
-pub(super) fn write(path: &Path, summary: Summary) -> Result<(), Failure> {
+pub(super) fn write(path: &Path, summary: SavedRuns) -> Result<(), Failure> {
     let summary = summary.compact();
     let runs = summary.runs.iter().map(|run| {
         object(&serde_json::to_value(run)?, |name, fact| match name {

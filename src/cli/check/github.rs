@@ -4,7 +4,7 @@ use super::text::found;
 use super::{Verdicts, word};
 use crate::cli::exit::Failure;
 use anyhow::Context;
-use rtrace::assertion::Verdict;
+use rtrace::assertion::AssertionVerdict;
 use std::env;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -16,16 +16,17 @@ pub(super) fn write(verdicts: &Verdicts<'_>, out: &mut dyn Write) -> Result<(), 
     for result in &verdicts.results {
         let checked = &result.checked;
         let command = match checked.verdict {
-            Verdict::Pass => continue,
-            Verdict::Fail => "error",
-            Verdict::Indeterminate => "warning",
+            AssertionVerdict::Pass => continue,
+            AssertionVerdict::Fail => "error",
+            AssertionVerdict::Indeterminate => "warning",
         };
         let title = property(&format!("{}: {}", word(checked.verdict), result.name));
         let mut lines = vec![format!("{}: {}", checked.text, found(checked))];
         lines.extend(checked.reasons.iter().chain(&result.context).cloned());
         writeln!(out, "::{command} title={title}::{}", data(&lines.join("\n")))?;
     }
-    let [pass, fail, unknown] = [Verdict::Pass, Verdict::Fail, Verdict::Indeterminate].map(|one| verdicts.count(one));
+    let [pass, fail, unknown] = [AssertionVerdict::Pass, AssertionVerdict::Fail, AssertionVerdict::Indeterminate]
+        .map(|one| verdicts.count(one));
     writeln!(out, "{pass} pass, {fail} fail, {unknown} indeterminate")?;
     let Some(path) = env::var_os(SUMMARY) else { return Ok(()) };
     let mut summary =

@@ -3,7 +3,7 @@
 use super::text::found;
 use super::{Verdicts, word, write_file};
 use crate::cli::exit::Failure;
-use rtrace::assertion::Verdict;
+use rtrace::assertion::AssertionVerdict;
 use std::path::Path;
 
 pub(super) fn write(verdicts: &Verdicts<'_>, path: &Path) -> Result<(), Failure> {
@@ -13,8 +13,8 @@ pub(super) fn write(verdicts: &Verdicts<'_>, path: &Path) -> Result<(), Failure>
 /// A test case for each assertion: one that fails has a `failure`, one that is indeterminate an `error`.
 fn document(verdicts: &Verdicts<'_>) -> String {
     let suite = escaped(&format!("rtrace check {}", verdicts.path.display()));
-    let (tests, failures) = (verdicts.results.len(), verdicts.count(Verdict::Fail));
-    let errors = verdicts.count(Verdict::Indeterminate);
+    let (tests, failures) = (verdicts.results.len(), verdicts.count(AssertionVerdict::Fail));
+    let errors = verdicts.count(AssertionVerdict::Indeterminate);
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n\
          <testsuite name=\"{suite}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"0\">\n"
@@ -23,12 +23,12 @@ fn document(verdicts: &Verdicts<'_>) -> String {
         let checked = &result.checked;
         text += &format!("<testcase classname=\"{suite}\" name=\"{}\"", escaped(&result.name));
         let element = match checked.verdict {
-            Verdict::Pass => {
+            AssertionVerdict::Pass => {
                 text += "/>\n";
                 continue;
             }
-            Verdict::Fail => "failure",
-            Verdict::Indeterminate => "error",
+            AssertionVerdict::Fail => "failure",
+            AssertionVerdict::Indeterminate => "error",
         };
         let (message, kind) = (escaped(&found(checked)), word(checked.verdict));
         let mut lines = vec![checked.text.clone()];

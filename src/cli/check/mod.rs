@@ -12,11 +12,11 @@ mod text;
 use super::analyze::FileArgs;
 use super::analyze::unit::Unit;
 use super::exit::{Exit, Failure};
-use super::query::{Events, one_buffer};
+use super::query::{QueryEvents, one_buffer};
 use anyhow::anyhow;
 use names::RecordingNames;
 use rtrace::analysis::{Both, Extent, Extents};
-use rtrace::assertion::{Assertion, Check, Checked, Conditions, Verdict};
+use rtrace::assertion::{Assertion, AssertionVerdict, Check, Checked, Conditions};
 use rtrace::recording::Query;
 use rtrace::trace_dat::Buffer;
 use std::fs;
@@ -87,34 +87,34 @@ pub(super) struct Verdicts<'a> {
 
 impl Verdicts<'_> {
     /// The verdict on all together: as bad as the worst.
-    fn all(&self) -> Verdict {
+    fn all(&self) -> AssertionVerdict {
         let has = |verdict| self.results.iter().any(|result| result.checked.verdict == verdict);
-        match (has(Verdict::Fail), has(Verdict::Indeterminate)) {
-            (true, _) => Verdict::Fail,
-            (_, true) => Verdict::Indeterminate,
-            _ => Verdict::Pass,
+        match (has(AssertionVerdict::Fail), has(AssertionVerdict::Indeterminate)) {
+            (true, _) => AssertionVerdict::Fail,
+            (_, true) => AssertionVerdict::Indeterminate,
+            _ => AssertionVerdict::Pass,
         }
     }
 
     fn exit(&self) -> Exit {
         match self.all() {
-            Verdict::Pass => Exit::Success,
-            Verdict::Fail => Exit::Unmet,
-            Verdict::Indeterminate => Exit::Incomplete,
+            AssertionVerdict::Pass => Exit::Success,
+            AssertionVerdict::Fail => Exit::Unmet,
+            AssertionVerdict::Indeterminate => Exit::Incomplete,
         }
     }
 
-    fn count(&self, verdict: Verdict) -> usize {
+    fn count(&self, verdict: AssertionVerdict) -> usize {
         self.results.iter().filter(|result| result.checked.verdict == verdict).count()
     }
 }
 
 /// A verdict as JSON and tables have it.
-fn word(verdict: Verdict) -> &'static str {
+fn word(verdict: AssertionVerdict) -> &'static str {
     match verdict {
-        Verdict::Pass => "pass",
-        Verdict::Fail => "fail",
-        Verdict::Indeterminate => "indeterminate",
+        AssertionVerdict::Pass => "pass",
+        AssertionVerdict::Fail => "fail",
+        AssertionVerdict::Indeterminate => "indeterminate",
     }
 }
 
@@ -166,7 +166,7 @@ pub(super) fn check_recorded(assertions: &[Assertion], path: &Path) -> Result<(E
 fn judge<'e>(
     named: Vec<(String, Assertion)>,
     min_samples: u64,
-    events: &Events<'e>,
+    events: &QueryEvents<'e>,
     query: &Query<'e>,
     buffer: &'e Buffer,
 ) -> Result<Verdicts<'e>, Failure> {
@@ -195,7 +195,7 @@ fn judge<'e>(
     let results: Vec<Judged> = checked
         .zip(names)
         .map(|(checked, name)| {
-            let wanted = checked.spot.filter(|_| checked.verdict != Verdict::Pass);
+            let wanted = checked.spot.filter(|_| checked.verdict != AssertionVerdict::Pass);
             let context = wanted.map(|spot| context::lines(query, &spot, unit)).transpose()?.unwrap_or_default();
             Ok(Judged { name, checked, context })
         })

@@ -5,14 +5,14 @@ use crate::cli::analyze::unit::Unit;
 use crate::cli::exit::Failure;
 use crate::cli::query::Input;
 use rtrace::analysis::Spot;
-use rtrace::assertion::{Checked, Verdict};
+use rtrace::assertion::{AssertionVerdict, Checked};
 use std::io::Write;
 
 pub(super) fn write(verdicts: &Verdicts<'_>, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
     for result in &verdicts.results {
         let checked = &result.checked;
         let verdict = match checked.verdict {
-            Verdict::Fail => "FAIL",
+            AssertionVerdict::Fail => "FAIL",
             other => word(other),
         };
         writeln!(out, "{verdict:<14} {}", result.name)?;
@@ -23,7 +23,7 @@ pub(super) fn write(verdicts: &Verdicts<'_>, input: &Input, out: &mut dyn Write)
         for reason in &checked.reasons {
             writeln!(out, "  {reason}")?;
         }
-        if let Some(spot) = checked.spot.filter(|_| checked.verdict != Verdict::Pass) {
+        if let Some(spot) = checked.spot.filter(|_| checked.verdict != AssertionVerdict::Pass) {
             writeln!(out, "  {}", place(&spot, verdicts.unit, input))?;
             for line in &result.context {
                 writeln!(out, "    {line}")?;
@@ -32,7 +32,8 @@ pub(super) fn write(verdicts: &Verdicts<'_>, input: &Input, out: &mut dyn Write)
             writeln!(out, "  See `rtrace report {} --around {at}`.", verdicts.path.display())?;
         }
     }
-    let [pass, fail, unknown] = [Verdict::Pass, Verdict::Fail, Verdict::Indeterminate].map(|one| verdicts.count(one));
+    let [pass, fail, unknown] = [AssertionVerdict::Pass, AssertionVerdict::Fail, AssertionVerdict::Indeterminate]
+        .map(|one| verdicts.count(one));
     let all = verdicts.results.len();
     let plural = if all == 1 { "" } else { "s" };
     Ok(writeln!(out, "{all} assertion{plural}: {pass} pass, {fail} fail, {unknown} indeterminate")?)

@@ -3,14 +3,14 @@
 use super::origin::{Origin, uname};
 use super::written::Written;
 use crate::cli::exit::Failure;
-use crate::cli::query::{Events, Input};
+use crate::cli::query::{Input, QueryEvents};
 use rtrace::export::{Ctf, CtfBuffer, CtfFile};
-use rtrace::recording::Source;
+use rtrace::recording::BufferSource;
 use rtrace::trace_dat::OptionId;
 use std::io::Write;
 
 /// Writes the events as a trace per recording, whose files are among the frames of `out`.
-pub(super) fn write(events: &Events<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
+pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
     let several = events.inputs.len() > 1;
     let mut in_ticks = false;
     let file = |number: usize| -> Result<CtfFile<'_>, Failure> {
@@ -28,7 +28,7 @@ pub(super) fn write(events: &Events<'_>, out: &mut (impl Write + Send)) -> Resul
         })
     };
     let files = (0..events.inputs.len()).map(file).collect::<Result<_, _>>()?;
-    let buffer = |source: &Source| CtfBuffer {
+    let buffer = |source: &BufferSource| CtfBuffer {
         file: source.recording,
         instance: Some(events.inputs[source.recording].trace.buffers[source.buffer].name.as_str())
             .filter(|name| !name.is_empty()),

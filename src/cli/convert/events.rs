@@ -2,22 +2,22 @@
 
 use super::progress::{Counted, Shown};
 use super::written::Written;
-use super::{Args, Target, ctf, directory, flame, perfetto, tables};
+use super::{Args, ConvertTarget, ctf, directory, flame, perfetto, tables};
 use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure, print};
-use crate::cli::query::{Events, Input, formats};
+use crate::cli::query::{Input, QueryEvents, formats};
 use crate::cli::terminal::{note, stdout, stdout_is_terminal};
 use crate::cli::trace_file::{Made, mode_like};
 use anyhow::anyhow;
 use rtrace::export::Style;
-use rtrace::recording::{Notice, Surroundings};
+use rtrace::recording::{Notice, OutputDependence};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 /// Writes the events of `paths` that are asked for to `output`.
-pub(super) fn convert(args: &Args, target: Target, paths: &[&Path], output: &Path) -> Result<Exit, Failure> {
+pub(super) fn convert(args: &Args, target: ConvertTarget, paths: &[&Path], output: &Path) -> Result<Exit, Failure> {
     check(args, target, output)?;
     let read = Arc::new(AtomicU64::new(0));
     let open = |path: &&Path| Input::open_through(path, |file| Counted::new(file, &read));
@@ -34,13 +34,13 @@ pub(super) fn convert(args: &Args, target: Target, paths: &[&Path], output: &Pat
 }
 
 /// Refuses options of other formats, before a file is opened.
-fn check(args: &Args, target: Target, output: &Path) -> Result<(), Failure> {
+fn check(args: &Args, target: ConvertTarget, output: &Path) -> Result<(), Failure> {
     let usage = |error| Err(Failure::new(Exit::Usage, error));
     let name = target.name();
     if args.file_version.is_some() || args.compression.is_some() {
         return usage(anyhow!("--file-version and --compression are for trace.dat, and this is to be {name}"));
     }
-    if !args.fields.is_empty() && target != Target::Csv {
+    if !args.fields.is_empty() && target != ConvertTarget::Csv {
         return usage(anyhow!("--fields names the columns of csv, and this is to be {name}"));
     }
     if output != Path::new("-") {
@@ -50,7 +50,7 @@ fn check(args: &Args, target: Target, output: &Path) -> Result<(), Failure> {
         let failure =
             Failure::new(Exit::Usage, anyhow!("{name} is a directory of files: it has no place on standard output"));
         return Err(match target {
-            Target::Parquet => failure.hint("`--to arrow` writes one stream of the same columns."),
+            ConvertTarget::Parquet => failure.hint("`--to arrow` writes one stream of the same columns."),
             _ => failure.hint("`-o DIRECTORY` names it."),
         });
     }
@@ -63,15 +63,15 @@ fn check(args: &Args, target: Target, output: &Path) -> Result<(), Failure> {
 
 fn write(
     args: &Args,
-    target: Target,
+    target: ConvertTarget,
     inputs: &[Input],
     output: &Path,
     read: &Arc<AtomicU64>,
     damage: &Damage,
 ) -> Result<(), Failure> {
     let notice = |notice: Notice<'_>| damage.notice(|recording| &inputs[recording].path, &notice);
-    let query = args.events.query(inputs, Surroundings::Needless, &notice)?;
-    let events = Events::new(inputs, query)?;
+    let query = args.events.query(inputs, OutputDependence::Needless, &notice)?;
+    let events = QueryEvents::new(inputs, query)?;
     let stored = |input: &Input| input.trace.buffers.iter().flat_map(|of| &of.cpus).map(|cpu| cpu.size).sum::<u64>();
     let total = inputs.iter().map(stored).sum();
     if output == Path::new("-") {
@@ -106,18 +106,23 @@ fn write(
 }
 
 /// Writes the events in the format.
-fn export(args: &Args, target: Target, events: &Events<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
+fn export(
+    args: &Args,
+    target: ConvertTarget,
+    events: &QueryEvents<'_>,
+    out: &mut (impl Write + Send),
+) -> Result<Written, Failure> {
     let all = |events| Written { events, left_out: Vec::new() };
     match target {
-        Target::TraceDat => Err(anyhow!("a trace.dat file is not made of events").into()),
-        Target::Perfetto => perfetto::write(events, out),
-        Target::Folded => flame::folded(events, out),
-        Target::Speedscope => flame::speedscope(events, out),
-        Target::Chrome => flame::chrome(events, out),
-        Target::Ctf => ctf::write(events, out),
-        Target::Parquet => tables::parquet(events, out),
-        Target::Arrow => tables::arrow(events, out),
-        Target::Json => formats::json(events, Style::Json, out).map(|outcome| all(outcome.events)),
-        Target::Csv => formats::csv(events, &args.fields, out).map(|outcome| all(outcome.events)),
+        ConvertTarget::TraceDat => Err(anyhow!("a trace.dat file is not made of events").into()),
+        ConvertTarget::Perfetto => perfetto::write(events, out),
+        ConvertTarget::Folded => flame::folded(events, out),
+        ConvertTarget::Speedscope => flame::speedscope(events, out),
+        ConvertTarget::Chrome => flame::chrome(events, out),
+        ConvertTarget::Ctf => ctf::write(events, out),
+        ConvertTarget::Parquet => tables::parquet(events, out),
+        ConvertTarget::Arrow => tables::arrow(events, out),
+        ConvertTarget::Json => formats::json(events, Style::Json, out).map(|outcome| all(outcome.events)),
+        ConvertTarget::Csv => formats::csv(events, &args.fields, out).map(|outcome| all(outcome.events)),
     }
 }

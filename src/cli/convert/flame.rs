@@ -2,7 +2,7 @@
 
 use super::written::Written;
 use crate::cli::exit::Failure;
-use crate::cli::query::{Events, Input};
+use crate::cli::query::{Input, QueryEvents};
 use rtrace::export::{Chrome, FlameBuffer, Folded, Speedscope, Unfolded};
 use std::io::Write;
 
@@ -10,20 +10,20 @@ use std::io::Write;
 const OTHERS: &str = "that say nothing of call stacks";
 
 /// Writes the call stacks as folded lines.
-pub(super) fn folded(events: &Events<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
+pub(super) fn folded(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
     let (state, outcome) = events.export(&Folded::new(buffers(events)), out)?;
     Ok(Written { events: outcome.events, left_out: list(&state.unfolded(), OTHERS) })
 }
 
 /// Writes the call stacks as a profile of speedscope.
-pub(super) fn speedscope(events: &Events<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
+pub(super) fn speedscope(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
     let name: Vec<String> = events.inputs.iter().map(Input::label).collect();
     let (state, outcome) = events.export(&Speedscope::new(buffers(events), &name.join(", ")), out)?;
     Ok(Written { events: outcome.events, left_out: list(&state.unfolded(), OTHERS) })
 }
 
 /// Writes the events as Chrome's trace events.
-pub(super) fn chrome(events: &Events<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
+pub(super) fn chrome(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
     let (state, outcome) = events.export(&Chrome::new(buffers(events)), out)?;
     Ok(Written { events: outcome.events, left_out: list(&state.unfolded(), "that no format describes") })
 }
@@ -39,9 +39,9 @@ fn list(unfolded: &Unfolded, others: &str) -> Vec<String> {
 }
 
 /// The buffers, each with a label where there are several files or instances.
-fn buffers<'a>(events: &Events<'a>) -> Vec<FlameBuffer<'a>> {
+fn buffers<'a>(events: &QueryEvents<'a>) -> Vec<FlameBuffer<'a>> {
     let inputs: &'a [Input] = events.inputs;
-    let buffer = |source: &rtrace::recording::Source| {
+    let buffer = |source: &rtrace::recording::BufferSource| {
         let input = &inputs[source.recording];
         let instance = &input.trace.buffers[source.buffer].name;
         let parts = [if inputs.len() > 1 { input.label() } else { String::new() }, instance.clone()];

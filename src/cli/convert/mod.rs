@@ -20,7 +20,7 @@ use anyhow::anyhow;
 use rtrace::trace_dat::Codec;
 use rtrace::trace_dat::write::Version;
 use std::path::{Path, PathBuf};
-use target::Target;
+use target::ConvertTarget;
 pub(crate) use trace_dat::rewrite;
 use trace_dat::rewrite_selected;
 pub(crate) use trace_dat::{ALL, Copy, write_edited};
@@ -56,7 +56,7 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
     /// Format to write [default: that of OUT's ending]
     #[arg(long, value_enum, value_name = "FORMAT")]
-    to: Option<Target>,
+    to: Option<ConvertTarget>,
     #[command(flatten)]
     overwrite: Overwrite,
     /// Version of a trace.dat file: 6 or 7 [default: 7]
@@ -153,8 +153,8 @@ pub(crate) fn codec(text: &str) -> Result<Codec, String> {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let (inputs, output) = args.files()?;
-    match args.to.or_else(|| Target::of_ending(output)).unwrap_or(Target::TraceDat) {
-        Target::TraceDat => args.to_trace_dat(&inputs, output),
+    match args.to.or_else(|| ConvertTarget::of_ending(output)).unwrap_or(ConvertTarget::TraceDat) {
+        ConvertTarget::TraceDat => args.to_trace_dat(&inputs, output),
         target => events::convert(args, target, &inputs, output),
     }
 }

@@ -1,7 +1,7 @@
 //! Where and when a recording was made.
 
 use crate::cli::exit::Failure;
-use crate::cli::query::{Events, Input};
+use crate::cli::query::{Input, QueryEvents};
 use rtrace::trace_dat::OptionId;
 use rtrace::units::Timestamp;
 use std::ops::ControlFlow;
@@ -26,7 +26,7 @@ pub(super) struct Origin {
 
 impl Origin {
     /// That of the input with this number.
-    pub(super) fn of(events: &Events<'_>, number: usize) -> Result<Self, Failure> {
+    pub(super) fn of(events: &QueryEvents<'_>, number: usize) -> Result<Self, Failure> {
         let input = &events.inputs[number];
         let source = events.query.sources().iter().find(|source| source.recording == number);
         // Events of the recording may have been chosen from other times.

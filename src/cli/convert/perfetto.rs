@@ -3,17 +3,17 @@
 use super::occurring::occurring;
 use super::written::Written;
 use crate::cli::exit::Failure;
-use crate::cli::query::{Events, Input};
+use crate::cli::query::{Input, QueryEvents};
 use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::export::{LeftOut, Perfetto, PerfettoBuffer, PerfettoFile};
-use rtrace::recording::Source;
+use rtrace::recording::BufferSource;
 use rtrace::units::Timestamp;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::ops::ControlFlow;
 
 /// Writes the events as a trace of Perfetto.
-pub(super) fn write(events: &Events<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
+pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
     let sources = events.query.sources();
     let types: Vec<EventTypes<'_>> = events.inputs.iter().map(|input| input.types(&DecodeOptions::default())).collect();
     let start = start(events)?;
@@ -37,7 +37,7 @@ pub(super) fn write(events: &Events<'_>, out: &mut (impl Write + Send)) -> Resul
     let files: Vec<PerfettoFile<'_>> = events.inputs.iter().enumerate().map(file).collect();
     let in_ticks = files.iter().any(|file| file.in_ticks);
     let doubles = doubles(events)?;
-    let buffer = |(source, doubles): (&Source, BTreeSet<u16>)| {
+    let buffer = |(source, doubles): (&BufferSource, BTreeSet<u16>)| {
         let name = events.inputs[source.recording].trace.buffers[source.buffer].name.as_str();
         PerfettoBuffer { file: source.recording, instance: (!name.is_empty()).then_some(name), doubles }
     };
@@ -51,7 +51,7 @@ pub(super) fn write(events: &Events<'_>, out: &mut (impl Write + Send)) -> Resul
 }
 
 /// The time of the first event.
-fn start(events: &Events<'_>) -> Result<Timestamp, Failure> {
+fn start(events: &QueryEvents<'_>) -> Result<Timestamp, Failure> {
     let (first, mut start) = (events.query.clone().first(1), Timestamp(0));
     first.resolve()?.walk(|current| {
         start = current.record().timestamp;
@@ -61,10 +61,10 @@ fn start(events: &Events<'_>) -> Result<Timestamp, Failure> {
 }
 
 /// By source, the events that an earlier source of the same file has too.
-fn doubles(events: &Events<'_>) -> Result<Vec<BTreeSet<u16>>, Failure> {
+fn doubles(events: &QueryEvents<'_>) -> Result<Vec<BTreeSet<u16>>, Failure> {
     let sources = events.query.sources();
     let mut doubles = vec![BTreeSet::new(); sources.len()];
-    let with_data = |source: &&Source| !source.cpus.is_empty();
+    let with_data = |source: &&BufferSource| !source.cpus.is_empty();
     let several = |file| sources.iter().filter(with_data).filter(|source| source.recording == file).count() > 1;
     if !(0..events.inputs.len()).any(several) {
         return Ok(doubles);

@@ -20,15 +20,18 @@ pub(super) use absent::{arrow, parquet};
 mod absent {
     use crate::cli::convert::written::Written;
     use crate::cli::exit::{Exit, Failure};
-    use crate::cli::query::Events;
+    use crate::cli::query::QueryEvents;
     use anyhow::anyhow;
     use std::io::Write;
 
-    pub(in crate::cli::convert) fn arrow(_: &Events<'_>, _: &mut (impl Write + Send)) -> Result<Written, Failure> {
+    pub(in crate::cli::convert) fn arrow(_: &QueryEvents<'_>, _: &mut (impl Write + Send)) -> Result<Written, Failure> {
         Err(lacking())
     }
 
-    pub(in crate::cli::convert) fn parquet(_: &Events<'_>, _: &mut (impl Write + Send)) -> Result<Written, Failure> {
+    pub(in crate::cli::convert) fn parquet(
+        _: &QueryEvents<'_>,
+        _: &mut (impl Write + Send),
+    ) -> Result<Written, Failure> {
         Err(lacking())
     }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// A format to write.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum ConvertTarget {
     /// A recording, as `record` and trace-cmd write it
     #[value(name = "trace.dat")]
     TraceDat,
@@ -29,26 +29,26 @@ pub(crate) enum Target {
 }
 
 /// Endings of file names, the longest first.
-const ENDINGS: &[(&str, Target)] = &[
-    (".perfetto-trace", Target::Perfetto),
-    (".perfetto", Target::Perfetto),
-    (".pftrace", Target::Perfetto),
-    (".speedscope.json", Target::Speedscope),
-    (".chrome.json", Target::Chrome),
-    (".ctf", Target::Ctf),
-    (".parquet", Target::Parquet),
-    (".arrows", Target::Arrow),
-    (".folded", Target::Folded),
-    (".jsonl", Target::Json),
-    (".ndjson", Target::Json),
-    (".json", Target::Json),
-    (".csv", Target::Csv),
-    (".dat", Target::TraceDat),
+const ENDINGS: &[(&str, ConvertTarget)] = &[
+    (".perfetto-trace", ConvertTarget::Perfetto),
+    (".perfetto", ConvertTarget::Perfetto),
+    (".pftrace", ConvertTarget::Perfetto),
+    (".speedscope.json", ConvertTarget::Speedscope),
+    (".chrome.json", ConvertTarget::Chrome),
+    (".ctf", ConvertTarget::Ctf),
+    (".parquet", ConvertTarget::Parquet),
+    (".arrows", ConvertTarget::Arrow),
+    (".folded", ConvertTarget::Folded),
+    (".jsonl", ConvertTarget::Json),
+    (".ndjson", ConvertTarget::Json),
+    (".json", ConvertTarget::Json),
+    (".csv", ConvertTarget::Csv),
+    (".dat", ConvertTarget::TraceDat),
 ];
 
-impl Target {
+impl ConvertTarget {
     /// The format that the file's name ends in.
-    pub(super) fn of_ending(path: &Path) -> Option<Target> {
+    pub(super) fn of_ending(path: &Path) -> Option<ConvertTarget> {
         let name = path.file_name()?.to_string_lossy();
         ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, target)| *target)
     }
@@ -56,27 +56,34 @@ impl Target {
     /// Its name on the command line.
     pub(super) fn name(self) -> &'static str {
         match self {
-            Target::TraceDat => "trace.dat",
-            Target::Perfetto => "perfetto",
-            Target::Folded => "folded",
-            Target::Speedscope => "speedscope",
-            Target::Chrome => "chrome",
-            Target::Ctf => "ctf",
-            Target::Parquet => "parquet",
-            Target::Arrow => "arrow",
-            Target::Json => "json",
-            Target::Csv => "csv",
+            ConvertTarget::TraceDat => "trace.dat",
+            ConvertTarget::Perfetto => "perfetto",
+            ConvertTarget::Folded => "folded",
+            ConvertTarget::Speedscope => "speedscope",
+            ConvertTarget::Chrome => "chrome",
+            ConvertTarget::Ctf => "ctf",
+            ConvertTarget::Parquet => "parquet",
+            ConvertTarget::Arrow => "arrow",
+            ConvertTarget::Json => "json",
+            ConvertTarget::Csv => "csv",
         }
     }
 
     /// True if it is a directory of files.
     pub(super) fn is_directory(self) -> bool {
-        matches!(self, Target::Ctf | Target::Parquet)
+        matches!(self, ConvertTarget::Ctf | ConvertTarget::Parquet)
     }
 
     /// True if it is text, which a terminal can show.
     pub(super) fn is_text(self) -> bool {
-        !matches!(self, Target::TraceDat | Target::Perfetto | Target::Ctf | Target::Parquet | Target::Arrow)
+        !matches!(
+            self,
+            ConvertTarget::TraceDat
+                | ConvertTarget::Perfetto
+                | ConvertTarget::Ctf
+                | ConvertTarget::Parquet
+                | ConvertTarget::Arrow
+        )
     }
 }
 
@@ -86,12 +93,12 @@ mod tests {
 
     #[test]
     fn endings() {
-        let of = |name: &str| Target::of_ending(Path::new(name));
-        assert_eq!(of("a.perfetto-trace"), Some(Target::Perfetto));
-        assert_eq!(of("a.speedscope.json"), Some(Target::Speedscope));
-        assert_eq!(of("a/b.json"), Some(Target::Json));
-        assert_eq!(of("a.csv"), Some(Target::Csv));
-        assert_eq!(of("trace.dat"), Some(Target::TraceDat));
-        assert_eq!([of("a"), of("a.csv/"), of("-"), of("/")], [None, Some(Target::Csv), None, None]);
+        let of = |name: &str| ConvertTarget::of_ending(Path::new(name));
+        assert_eq!(of("a.perfetto-trace"), Some(ConvertTarget::Perfetto));
+        assert_eq!(of("a.speedscope.json"), Some(ConvertTarget::Speedscope));
+        assert_eq!(of("a/b.json"), Some(ConvertTarget::Json));
+        assert_eq!(of("a.csv"), Some(ConvertTarget::Csv));
+        assert_eq!(of("trace.dat"), Some(ConvertTarget::TraceDat));
+        assert_eq!([of("a"), of("a.csv/"), of("-"), of("/")], [None, Some(ConvertTarget::Csv), None, None]);
     }
 }

@@ -7,7 +7,7 @@ use crate::cli::query::{Input, Selected};
 use crate::cli::terminal::note;
 use crate::cli::trace_file::{Made, Overwrite, mode_like, open, threads};
 use rtrace::recording::{Query, Selection};
-use rtrace::trace_dat::write::{Edit, NewFile, Part, Slice, Version, convert, split_edited};
+use rtrace::trace_dat::write::{CopiedPart, Edit, NewFile, PartWriter, Version, convert, split_edited};
 use rtrace::trace_dat::{Trace, WriteError};
 use std::path::Path;
 
@@ -31,13 +31,13 @@ pub(super) fn rewrite_selected(
 }
 
 /// All of a recording's time.
-pub(crate) const ALL: Slice = Slice::Time(0..u64::MAX);
+pub(crate) const ALL: CopiedPart = CopiedPart::Time(0..u64::MAX);
 
 /// A copy of a recording, or of a part of it.
 pub(crate) struct Copy<'e> {
     pub(crate) version: Version,
     pub(crate) overwrite: Overwrite,
-    pub(crate) slice: Slice,
+    pub(crate) slice: CopiedPart,
     pub(crate) edit: Option<&'e mut dyn Edit>,
 }
 
@@ -64,11 +64,11 @@ pub(crate) fn write_edited(
     let names: Vec<&str> = buffers.iter().map(|(_, name)| name.as_str()).collect();
     let cpus = trace.buffers.iter().enumerate();
     let streams: Vec<_> = cpus.flat_map(|(at, buffer)| (0..buffer.cpus.len()).map(move |cpu| (at, cpu))).collect();
-    let part = NewFile::create(file, trace, version, &names).map(|file| Part::new(slice, file));
+    let part = NewFile::create(file, trace, version, &names).map(|file| PartWriter::new(slice, file));
     let mut parts = [part.map_err(|error| failed(error, output))?];
     let reading: (_, &mut dyn FnMut(_)) = (threads(), &mut |found| damage.note(input, &found));
     split_edited(trace, &buffers, &streams, &mut parts, edit, reading).map_err(|error| failed(error, output))?;
-    let [Part { file, records, .. }] = parts;
+    let [PartWriter { file, records, .. }] = parts;
     file.finish().map_err(|error| failed(error, output))?;
     made.keep()?;
     Ok(records)

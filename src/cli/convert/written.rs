@@ -1,6 +1,6 @@
 //! The line about what was written.
 
-use super::target::Target;
+use super::target::ConvertTarget;
 use rtrace::units::ByteSize;
 
 /// The outcome: the number of events, and what could not be, each with its reason.
@@ -11,7 +11,7 @@ pub(super) struct Written {
 
 impl Written {
     /// `run.csv: 12 events as csv, 1.2 KiB; left out: nothing`.
-    pub(super) fn summary(&self, name: &str, target: Target, size: u64) -> String {
+    pub(super) fn summary(&self, name: &str, target: ConvertTarget, size: u64) -> String {
         let events = if self.events == 1 { "event" } else { "events" };
         let left_out = if self.left_out.is_empty() { "nothing".to_owned() } else { self.left_out.join(", ") };
         format!("{name}: {} {events} as {}, {}; left out: {left_out}", self.events, target.name(), ByteSize(size))

@@ -2,7 +2,7 @@
 
 use crate::cli::query::WindowArgs;
 use rtrace::assertion::Metric;
-use rtrace::comparison::Options;
+use rtrace::comparison::CompareOptions;
 use std::num::NonZero;
 
 /// The part of each recording that counts.
@@ -85,9 +85,9 @@ impl CompareArgs {
         less.chain(more).map(|(metric, more)| (metric.clone(), more)).collect()
     }
 
-    pub(super) fn options(&self) -> Options {
+    pub(super) fn options(&self) -> CompareOptions {
         let CompareArgs { min_effect, confidence, run_spread, paired, seed, resamples, .. } = *self;
-        Options { min_effect, confidence, run_spread, paired, seed, resamples }
+        CompareOptions { min_effect, confidence, run_spread, paired, seed, resamples }
     }
 }
 

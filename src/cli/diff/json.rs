@@ -2,7 +2,7 @@
 
 use super::Report;
 use super::numbers::word;
-use rtrace::comparison::{Run, Summary};
+use rtrace::comparison::{SavedRun, SavedRuns};
 use serde_json::{Value, json};
 
 pub(super) fn document(report: &Report<'_>) -> Value {
@@ -21,12 +21,12 @@ pub(super) fn document(report: &Report<'_>) -> Value {
     })
 }
 
-fn side(summary: &Summary) -> Vec<Value> {
+fn side(summary: &SavedRuns) -> Vec<Value> {
     summary.runs.iter().map(run).collect()
 }
 
 /// Facts of a run without its series.
-fn run(run: &Run) -> Value {
+fn run(run: &SavedRun) -> Value {
     json!({
         "file": run.file,
         "sha256": run.sha256,

@@ -2,17 +2,17 @@
 
 use super::Report;
 use super::numbers::{interval, percent, probability, value, word};
-use rtrace::comparison::Verdict;
+use rtrace::comparison::ChangeVerdict;
 use std::io::{self, Write};
 
 pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let counts = [Verdict::Worse, Verdict::Better, Verdict::Same, Verdict::Inconclusive]
+    let counts = [ChangeVerdict::Worse, ChangeVerdict::Better, ChangeVerdict::Same, ChangeVerdict::Inconclusive]
         .map(|verdict| format!("{} {}", report.count(verdict), word(verdict)));
     writeln!(out, "### rtrace diff: {}\n", counts.join(", "))?;
     writeln!(out, "| metric | base | new | change | interval | p | verdict |\n|---|--:|--:|--:|--:|--:|---|")?;
     for ((metric, _), one) in report.metrics.iter().zip(&report.comparison.metrics) {
         let verdict = match one.verdict {
-            Verdict::Worse => "**worse**",
+            ChangeVerdict::Worse => "**worse**",
             other => word(other),
         };
         writeln!(

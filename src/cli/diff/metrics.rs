@@ -3,7 +3,7 @@
 use crate::cli::exit::Failure;
 use anyhow::anyhow;
 use rtrace::assertion::Metric;
-use rtrace::comparison::{Run, Summary};
+use rtrace::comparison::{SavedRun, SavedRuns};
 use std::collections::BTreeSet;
 
 /// Least number of samples on one side for a duration to be chosen: ten of them lie above its p99.
@@ -13,7 +13,7 @@ const LEAST: u64 = 1000;
 type Chosen = (Vec<(Metric, bool)>, Vec<String>);
 
 /// The metrics asked for, or those of all series that both sides have; and those of the latter that are too rare on both.
-pub(super) fn chosen(asked: &[(Metric, bool)], base: &Summary, new: &Summary) -> Result<Chosen, Failure> {
+pub(super) fn chosen(asked: &[(Metric, bool)], base: &SavedRuns, new: &SavedRuns) -> Result<Chosen, Failure> {
     if !asked.is_empty() {
         return Ok((asked.to_vec(), Vec::new()));
     }
@@ -22,7 +22,7 @@ pub(super) fn chosen(asked: &[(Metric, bool)], base: &Summary, new: &Summary) ->
     let (mut metrics, mut left_out) = (Vec::new(), Vec::new());
     for name in names {
         // The most of each side: a series that one side has in plenty, and the other has not, is to be seen.
-        let most = |runs: &[Run]| {
+        let most = |runs: &[SavedRun]| {
             runs.iter().filter_map(|run| run.series.get(name)).map(|series| series.total()).max().unwrap_or(0)
         };
         let is_enough = name == "busy" || most(&base.runs).max(most(&new.runs)) >= LEAST;

@@ -17,7 +17,7 @@ use super::exit::{Exit, Failure};
 use crate::cli::terminal::stdout;
 use anyhow::anyhow;
 use rtrace::assertion::Metric;
-use rtrace::comparison::{Comparison, Options, Summary, Verdict, compare};
+use rtrace::comparison::{ChangeVerdict, CompareOptions, Comparison, SavedRuns, compare};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -61,10 +61,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// All that is printed about a comparison.
 struct Report<'a> {
-    base: &'a Summary,
-    new: &'a Summary,
+    base: &'a SavedRuns,
+    new: &'a SavedRuns,
     metrics: Vec<(Metric, bool)>,
-    options: Options,
+    options: CompareOptions,
     comparison: Comparison,
     fail_on: FailOn,
     /// Metrics of the default choice that have too few samples on both sides.
@@ -72,7 +72,7 @@ struct Report<'a> {
 }
 
 /// Compares, prints, and gives the exit code.
-pub(super) fn print(base: &Summary, new: &Summary, args: &CompareArgs, fail_on: FailOn) -> Result<Exit, Failure> {
+pub(super) fn print(base: &SavedRuns, new: &SavedRuns, args: &CompareArgs, fail_on: FailOn) -> Result<Exit, Failure> {
     let (metrics, left_out) = metrics::chosen(&args.metrics(), base, new)?;
     if metrics.is_empty() {
         let error = anyhow!("there is nothing to compare: neither side has enough of any event");
@@ -92,25 +92,28 @@ pub(super) fn print(base: &Summary, new: &Summary, args: &CompareArgs, fail_on: 
 }
 
 impl Report<'_> {
-    fn count(&self, verdict: Verdict) -> usize {
+    fn count(&self, verdict: ChangeVerdict) -> usize {
         self.comparison.metrics.iter().filter(|one| one.verdict == verdict).count()
     }
 
     /// The verdict on all together.
-    fn verdict(&self) -> Verdict {
+    fn verdict(&self) -> ChangeVerdict {
         let has = |verdict| self.count(verdict) > 0;
-        match (has(Verdict::Worse), has(Verdict::Inconclusive), has(Verdict::Better)) {
-            (true, ..) => Verdict::Worse,
-            (_, true, _) => Verdict::Inconclusive,
-            (_, _, true) => Verdict::Better,
-            _ => Verdict::Same,
+        match (has(ChangeVerdict::Worse), has(ChangeVerdict::Inconclusive), has(ChangeVerdict::Better)) {
+            (true, ..) => ChangeVerdict::Worse,
+            (_, true, _) => ChangeVerdict::Inconclusive,
+            (_, _, true) => ChangeVerdict::Better,
+            _ => ChangeVerdict::Same,
         }
     }
 
     fn exit(&self) -> Exit {
         let all = self.comparison.metrics.len();
-        let (worse, better, unknown) =
-            (self.count(Verdict::Worse), self.count(Verdict::Better), self.count(Verdict::Inconclusive));
+        let (worse, better, unknown) = (
+            self.count(ChangeVerdict::Worse),
+            self.count(ChangeVerdict::Better),
+            self.count(ChangeVerdict::Inconclusive),
+        );
         match self.fail_on {
             FailOn::Worse if worse > 0 => Exit::Unmet,
             FailOn::Change if worse + better > 0 => Exit::Unmet,

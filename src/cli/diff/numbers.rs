@@ -1,7 +1,7 @@
 //! Numbers of comparisons as text.
 
 use rtrace::assertion::Metric;
-use rtrace::comparison::{Compared, Verdict};
+use rtrace::comparison::{ChangeVerdict, Compared};
 
 /// `+3.2 %`.
 pub(super) fn percent(share: f64) -> String {
@@ -19,12 +19,12 @@ pub(super) fn value(metric: &Metric, value: Option<f64>) -> String {
     value.map_or("-".to_owned(), |value| metric.shown(value))
 }
 
-pub(super) fn word(verdict: Verdict) -> &'static str {
+pub(super) fn word(verdict: ChangeVerdict) -> &'static str {
     match verdict {
-        Verdict::Better => "better",
-        Verdict::Worse => "worse",
-        Verdict::Same => "same",
-        Verdict::Inconclusive => "inconclusive",
+        ChangeVerdict::Better => "better",
+        ChangeVerdict::Worse => "worse",
+        ChangeVerdict::Same => "same",
+        ChangeVerdict::Inconclusive => "inconclusive",
     }
 }
 

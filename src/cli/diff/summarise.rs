@@ -6,12 +6,12 @@ use crate::cli::analyze::FileArgs;
 use crate::cli::check::dropped::dropped;
 use crate::cli::check::names::RecordingNames;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::Events;
+use crate::cli::query::QueryEvents;
 use crate::cli::query::one_buffer;
 use anyhow::anyhow;
 use rtrace::analysis::{Both, CellPlan, Cells, EventCells, Extents};
-use rtrace::assertion::{Conditions, Finding, Measurements, Metric, Names, Source};
-use rtrace::comparison::{Run, Series, Summary};
+use rtrace::assertion::{Conditions, DurationSource, Finding, Measurements, Metric, Names};
+use rtrace::comparison::{CellSeries, SavedRun, SavedRuns};
 use rtrace::events::EventName;
 use rtrace::trace_dat::OptionId;
 use rtrace::units::EventId;
@@ -26,7 +26,7 @@ const LEAST_COUNT: u64 = 256;
 const MOST_SERIES: usize = 12;
 
 /// The summary of the recording at `path`, with the series that `metrics` need beside those that all have.
-pub(super) fn summarise(path: &Path, metrics: &[Metric], part: &PartArgs) -> Result<Run, Failure> {
+pub(super) fn summarise(path: &Path, metrics: &[Metric], part: &PartArgs) -> Result<SavedRun, Failure> {
     let mut run = None;
     FileArgs::of_part(path, &part.window, part.threads).answer(|events, _| {
         run = Some(of_events(path, metrics, part, events)?);
@@ -37,12 +37,12 @@ pub(super) fn summarise(path: &Path, metrics: &[Metric], part: &PartArgs) -> Res
     Ok(run)
 }
 
-fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &Events<'_>) -> Result<Run, Failure> {
+fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEvents<'_>) -> Result<SavedRun, Failure> {
     let (query, buffer) = one_buffer(part.buffer.as_deref(), events)?;
     let input = &events.inputs[0];
     let trace = &input.trace;
     let (begin, end) = query.span()?.unwrap_or_default();
-    let plan = CellPlan::new(begin.0, end.0, Summary::CELLS);
+    let plan = CellPlan::new(begin.0, end.0, SavedRuns::CELLS);
     let formats: Vec<_> = input.formats().collect();
     let always = ALWAYS.iter().filter_map(|text| Metric::parse(text).ok());
     let all: Vec<Metric> = metrics.iter().cloned().chain(always).collect();
@@ -62,7 +62,7 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &Events<'
         min_samples: 1,
         names: &names,
     };
-    let mut run = Run {
+    let mut run = SavedRun {
         file: path.to_string_lossy().into_owned(),
         sha256: String::new(),
         system: trace.option(OptionId::UNAME).map(|uname| system(&uname.text())),
@@ -93,7 +93,7 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &Events<'
     for (name, found) in measurements.series(&findings, &extent, &conditions) {
         match found {
             Ok(found) => {
-                let series = Series::new(&found.cells, found.missing);
+                let series = CellSeries::new(&found.cells, found.missing);
                 // A wait() without waits is no news, but a metric that was asked for is.
                 run.series.insert(name, series);
             }
@@ -104,7 +104,7 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &Events<'
     }
     for source in parts(&findings, &names) {
         if let Some((name, found)) = measurements.another(source, &findings, &names) {
-            run.series.entry(name).or_insert_with(|| Series::new(&found.cells, found.missing));
+            run.series.entry(name).or_insert_with(|| CellSeries::new(&found.cells, found.missing));
         }
     }
     run.series.extend(rates(&counts, &formats.iter().map(|f| (f.id, EventName::new(&f.system, &f.name))).collect()));
@@ -119,22 +119,22 @@ fn system(uname: &str) -> String {
 }
 
 /// The calls that took longest together, kinds of interrupts, and operations of requests.
-fn parts(findings: &[Finding], names: &dyn Names) -> Vec<Source> {
+fn parts(findings: &[Finding], names: &dyn Names) -> Vec<DurationSource> {
     let mut sources = Vec::new();
     for finding in findings {
         match finding {
             Finding::Syscalls(report) => {
                 let often = report.calls.iter().filter(|call| call.times.count() >= LEAST_COUNT);
                 let named = often.filter_map(|call| call.name.clone().or_else(|| names.syscall(call.number)));
-                sources.extend(named.take(MOST_SERIES).map(Source::Syscall));
+                sources.extend(named.take(MOST_SERIES).map(DurationSource::Syscall));
             }
             Finding::Irqs(report) => {
                 let kinds: BTreeSet<&str> = report.sources.iter().map(|source| source.kind.name()).collect();
-                sources.extend(kinds.into_iter().map(|kind| Source::Irq(kind.to_owned())));
+                sources.extend(kinds.into_iter().map(|kind| DurationSource::Irq(kind.to_owned())));
             }
             Finding::Io(report) => {
                 let operations: BTreeSet<&str> = report.requests.iter().map(|one| one.operation.name()).collect();
-                sources.extend(operations.into_iter().map(|operation| Source::Io(operation.to_owned())));
+                sources.extend(operations.into_iter().map(|operation| DurationSource::Io(operation.to_owned())));
             }
             _ => {}
         }
@@ -143,9 +143,9 @@ fn parts(findings: &[Finding], names: &dyn Names) -> Vec<Source> {
 }
 
 /// Numbers of the most frequent events.
-fn rates(counts: &BTreeMap<EventId, Cells>, names: &BTreeMap<EventId, EventName>) -> Vec<(String, Series)> {
-    let series = counts.iter().filter_map(|(id, cells)| Some((names.get(id)?, Series::new(cells, 0))));
-    let mut all: Vec<(&EventName, Series)> = series.filter(|(_, series)| series.total() >= LEAST_COUNT).collect();
+fn rates(counts: &BTreeMap<EventId, Cells>, names: &BTreeMap<EventId, EventName>) -> Vec<(String, CellSeries)> {
+    let series = counts.iter().filter_map(|(id, cells)| Some((names.get(id)?, CellSeries::new(cells, 0))));
+    let mut all: Vec<(&EventName, CellSeries)> = series.filter(|(_, series)| series.total() >= LEAST_COUNT).collect();
     all.sort_by_key(|(_, series)| std::cmp::Reverse(series.total()));
     all.truncate(MOST_SERIES);
     all.into_iter().map(|(name, series)| (format!("count({name})"), series)).collect()

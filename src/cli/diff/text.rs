@@ -3,7 +3,7 @@
 use super::Report;
 use super::numbers::{interval, percent, probability, value, word};
 use crate::cli::analyze::table::Table;
-use rtrace::comparison::{Summary, Verdict};
+use rtrace::comparison::{ChangeVerdict, SavedRuns};
 use std::io::{self, Write};
 
 pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -44,7 +44,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
             report.left_out[0]
         )?;
     }
-    let counts = [Verdict::Worse, Verdict::Better, Verdict::Same, Verdict::Inconclusive]
+    let counts = [ChangeVerdict::Worse, ChangeVerdict::Better, ChangeVerdict::Same, ChangeVerdict::Inconclusive]
         .map(|verdict| format!("{} {}", report.count(verdict), word(verdict)));
     let (all, plural) = match report.comparison.metrics.len() {
         1 => (1, ""),
@@ -54,7 +54,7 @@ pub(super) fn write(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> 
 }
 
 /// The files of a side.
-fn side(summary: &Summary) -> String {
+fn side(summary: &SavedRuns) -> String {
     let files: Vec<&str> = summary.runs.iter().map(|run| run.file.as_str()).collect();
     match files[..] {
         [one] => one.to_owned(),

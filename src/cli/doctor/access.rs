@@ -1,13 +1,13 @@
 //! Access: where tracefs is mounted, whether this user may record, lockdown.
 
 use super::finding::{Area, Findings, Severity};
-use super::machine::Machine;
+use super::machine::ExaminedMachine;
 use crate::cli::args::TracefsArgs;
 use rtrace::tracefs::{Tracefs, mount_points};
 use serde_json::json;
 
 /// The mount points of tracefs and debugfs.
-pub(super) fn mounts(machine: &Machine, findings: &mut Findings) {
+pub(super) fn mounts(machine: &ExaminedMachine, findings: &mut Findings) {
     let mounts = mount_points(&machine.text("proc/mounts").unwrap_or_default());
     for mount in &mounts {
         let text = format!("{} is mounted at {} ({})", mount.kind, mount.path.display(), mount.options);
@@ -67,7 +67,7 @@ pub(super) fn rights(tracefs: &Tracefs, findings: &mut Findings) {
 }
 
 /// Kernel lockdown, which closes tracefs at the level `confidentiality`.
-pub(super) fn lockdown(machine: &Machine, findings: &mut Findings) {
+pub(super) fn lockdown(machine: &ExaminedMachine, findings: &mut Findings) {
     let file = machine.text("sys/kernel/security/lockdown");
     let level = file.as_deref().and_then(|text| {
         text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']').map(str::to_owned))

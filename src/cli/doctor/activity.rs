@@ -1,13 +1,13 @@
 //! Activity: what traces in each buffer.
 
 use super::finding::{Area, Findings, Severity};
-use super::machine::Machine;
+use super::machine::ExaminedMachine;
 use crate::cli::args::called;
 use rtrace::tracefs::{Instance, Status, Tracefs};
 use serde_json::json;
 
 /// The top level and each instance: tracer, events, filters, triggers.
-pub(super) fn instances(tracefs: &Tracefs, machine: &Machine, findings: &mut Findings) {
+pub(super) fn instances(tracefs: &Tracefs, machine: &ExaminedMachine, findings: &mut Findings) {
     let names = tracefs.instances().unwrap_or_default();
     let named = names.iter().filter_map(|name| tracefs.instance(name).ok());
     for instance in std::iter::once(tracefs.top()).chain(named) {
@@ -33,7 +33,7 @@ pub(super) fn instances(tracefs: &Tracefs, machine: &Machine, findings: &mut Fin
     }
 }
 
-fn buffer(instance: &Instance, status: &Status, machine: &Machine, findings: &mut Findings) {
+fn buffer(instance: &Instance, status: &Status, machine: &ExaminedMachine, findings: &mut Findings) {
     let events = instance.enabled_events().map_or(0, |events| events.len());
     let owner = instance.name().and_then(owner).and_then(|pid| machine.process(pid));
     let mut parts = Vec::new();

@@ -1,7 +1,7 @@
 //! Clocks: whether readings of several CPUs can be compared.
 
 use super::finding::{Area, Findings, Severity};
-use super::machine::Machine;
+use super::machine::ExaminedMachine;
 use rtrace::tracefs::{Tracefs, boot_clock};
 use serde_json::json;
 
@@ -30,7 +30,7 @@ pub(super) fn trace_clock(tracefs: &Tracefs, findings: &mut Findings) {
 }
 
 /// The machine's clock source, and on x86 its time stamp counter.
-pub(super) fn source(machine: &Machine, findings: &mut Findings) {
+pub(super) fn source(machine: &ExaminedMachine, findings: &mut Findings) {
     let of = |file: &str| machine.text(&format!("sys/devices/system/clocksource/clocksource0/{file}"));
     let current = of("current_clocksource");
     let available = of("available_clocksource").unwrap_or_default();

@@ -1,6 +1,6 @@
 //! The kernel's configuration, where it can be read.
 
-use super::machine::Machine;
+use super::machine::ExaminedMachine;
 use flate2::read::GzDecoder;
 use std::collections::HashMap;
 use std::io::Read;
@@ -18,7 +18,7 @@ pub(super) struct Config {
 
 impl Config {
     /// Reads it; empty where no file can be read.
-    pub(super) fn read(machine: &Machine) -> Self {
+    pub(super) fn read(machine: &ExaminedMachine) -> Self {
         let gzip = machine.bytes("proc/config.gz").and_then(|packed| {
             let mut text = String::new();
             GzDecoder::new(&packed[..]).take(LIMIT).read_to_string(&mut text).ok()?;

@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::finding::{Area, Findings, Severity};
-use super::machine::Machine;
+use super::machine::ExaminedMachine;
 use rtrace::tracefs::{Feature, Tracefs};
 use serde_json::json;
 
@@ -37,7 +37,7 @@ fn needs() -> Vec<(&'static str, Feature)> {
 }
 
 /// Events, and the features that commands need.
-pub(super) fn features(tracefs: &Tracefs, machine: &Machine, findings: &mut Findings) {
+pub(super) fn features(tracefs: &Tracefs, machine: &ExaminedMachine, findings: &mut Findings) {
     let config = Config::read(machine);
     let release = machine.text("proc/sys/kernel/osrelease").unwrap_or_default();
     let told = config.file.as_deref().unwrap_or("neither /proc/config.gz nor /boot has it");
@@ -87,7 +87,7 @@ pub(super) fn features(tracefs: &Tracefs, machine: &Machine, findings: &mut Find
 }
 
 /// Names of functions, and the switch of the function tracer.
-pub(super) fn symbols(machine: &Machine, findings: &mut Findings) {
+pub(super) fn symbols(machine: &ExaminedMachine, findings: &mut Findings) {
     let head = machine.head("proc/kallsyms", 4096).unwrap_or_default();
     let mut lines: Vec<&str> = head.lines().collect();
     lines.pop(); // cut off

@@ -4,13 +4,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A root directory whose `proc`, `sys` and `boot` are read. What cannot be read is as if it were not there.
-pub(super) struct Machine {
+pub(super) struct ExaminedMachine {
     root: PathBuf,
 }
 
-impl Machine {
+impl ExaminedMachine {
     pub(super) fn new(root: &Path) -> Self {
-        Machine { root: root.to_owned() }
+        ExaminedMachine { root: root.to_owned() }
     }
 
     /// True if it is the machine that this process runs on, not files that describe another.

@@ -1,7 +1,7 @@
 //! Memory of ring buffers, and room on the disk.
 
 use super::finding::{Area, Findings, Severity};
-use super::machine::Machine;
+use super::machine::ExaminedMachine;
 use nix::sys::statvfs::statvfs;
 use rtrace::tracefs::{BufferSize, Instance, Tracefs};
 use serde_json::json;
@@ -60,7 +60,7 @@ fn judge(now: u64, usual: Option<u64>, available: Option<u64>, findings: &mut Fi
 }
 
 /// The same of this machine.
-pub(super) fn rings(tracefs: &Tracefs, machine: &Machine, findings: &mut Findings) {
+pub(super) fn rings(tracefs: &Tracefs, machine: &ExaminedMachine, findings: &mut Findings) {
     let available = machine.value("proc/meminfo", "MemAvailable");
     let available = available.and_then(|text| text.split(' ').next()?.parse().ok());
     let (usual, now) = sizes(tracefs);
@@ -68,7 +68,7 @@ pub(super) fn rings(tracefs: &Tracefs, machine: &Machine, findings: &mut Finding
 }
 
 /// Room for a recording in the working directory.
-pub(super) fn disk(machine: &Machine, findings: &mut Findings) {
+pub(super) fn disk(machine: &ExaminedMachine, findings: &mut Findings) {
     let Some(of) = machine.is_this().then(|| statvfs(".").ok()).flatten() else { return };
     let free = of.blocks_available().saturating_mul(of.fragment_size());
     let text = format!("the working directory has {} free for recordings", mib(free / 1024));

@@ -2,7 +2,7 @@
 
 use super::activity::owner;
 use super::finding::{Area, Findings, Severity};
-use super::machine::Machine;
+use super::machine::ExaminedMachine;
 use rtrace::record::left_unfinished;
 use rtrace::tracefs::{Tracefs, find_orphans};
 use serde_json::json;
@@ -39,7 +39,7 @@ pub(super) fn journals(dir: &Path, findings: &mut Findings) {
 }
 
 /// Instances that recordings made which are no more, and of which no journal tells.
-pub(super) fn instances(tracefs: &Tracefs, machine: &Machine, findings: &mut Findings) {
+pub(super) fn instances(tracefs: &Tracefs, machine: &ExaminedMachine, findings: &mut Findings) {
     let names = tracefs.instances().unwrap_or_default();
     for name in names {
         let Some(pid) = owner(&name).filter(|pid| *pid != std::process::id() && machine.process(*pid).is_none()) else {

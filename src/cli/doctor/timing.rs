@@ -1,7 +1,7 @@
 //! Influences on durations: frequency scaling, hypervisors.
 
 use super::finding::{Area, Findings, Severity};
-use super::machine::Machine;
+use super::machine::ExaminedMachine;
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 const MUCH_STOLEN: f64 = 1.0;
 
 /// Governors of the CPUs' frequencies.
-pub(super) fn frequency(machine: &Machine, findings: &mut Findings) {
+pub(super) fn frequency(machine: &ExaminedMachine, findings: &mut Findings) {
     let cpus = machine.names("sys/devices/system/cpu").into_iter();
     let cpus = cpus.filter(|name| name.strip_prefix("cpu").is_some_and(|n| n.parse::<u32>().is_ok()));
     let governors: BTreeSet<String> = cpus
@@ -33,7 +33,7 @@ pub(super) fn frequency(machine: &Machine, findings: &mut Findings) {
 }
 
 /// Hypervisor or emulator, and the time that it took from this machine.
-pub(super) fn virtualisation(machine: &Machine, findings: &mut Findings) {
+pub(super) fn virtualisation(machine: &ExaminedMachine, findings: &mut Findings) {
     let flags = machine.value("proc/cpuinfo", "flags").unwrap_or_default();
     let model = machine.value("proc/cpuinfo", "model name").unwrap_or_default();
     let is_virtual = flags.split(' ').any(|word| word == "hypervisor");

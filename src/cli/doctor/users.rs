@@ -1,7 +1,7 @@
 //! Users of the kernel's tracing, as far as their open files show them.
 
 use super::finding::{Area, Findings, Severity};
-use super::machine::Machine;
+use super::machine::ExaminedMachine;
 use rtrace::tracefs::{Tracefs, consumes, mount_points};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ struct Held {
 }
 
 /// Processes that read ring buffers, use perf or BPF, or hold files of tracefs.
-pub(super) fn processes(tracefs: &Tracefs, machine: &Machine, findings: &mut Findings) {
+pub(super) fn processes(tracefs: &Tracefs, machine: &ExaminedMachine, findings: &mut Findings) {
     let mounts = mount_points(&machine.text("proc/mounts").unwrap_or_default());
     let mut roots: Vec<PathBuf> = mounts.into_iter().map(|mount| mount.path).collect();
     roots.push(tracefs.root().to_owned());
@@ -41,7 +41,7 @@ pub(super) fn processes(tracefs: &Tracefs, machine: &Machine, findings: &mut Fin
     }
 }
 
-fn held_by(pid: u32, roots: &[PathBuf], machine: &Machine) -> Held {
+fn held_by(pid: u32, roots: &[PathBuf], machine: &ExaminedMachine) -> Held {
     let mut held = Held::default();
     for fd in machine.names(&format!("proc/{pid}/fd")) {
         let Some(file) = machine.link(&format!("proc/{pid}/fd/{fd}")) else { continue };

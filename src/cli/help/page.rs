@@ -11,7 +11,7 @@ pub(super) const WIDTH: usize = 100;
 
 /// Lays out the page. With `style`, markers become colours; without it headings are capitals and code keeps its marks.
 pub(super) fn render(text: &str, width: usize, style: bool) -> Styled {
-    let mut writer = Writer { out: Styled::default(), width: width.max(24), style, in_code: false };
+    let mut writer = PageWriter { out: Styled::default(), width: width.max(24), style, in_code: false };
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         if line.trim().is_empty() {
@@ -47,7 +47,7 @@ pub(crate) fn gap(line: &str) -> Option<usize> {
     Some(line[..indent + at + 2].chars().count())
 }
 
-struct Writer {
+struct PageWriter {
     out: Styled,
     width: usize,
     style: bool,
@@ -55,7 +55,7 @@ struct Writer {
     in_code: bool,
 }
 
-impl Writer {
+impl PageWriter {
     fn line(&mut self, text: &str) {
         self.out.text(text.trim_end().as_bytes()).text(b"\n");
     }

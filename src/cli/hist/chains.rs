@@ -5,8 +5,8 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::stdout;
 use crate::cli::trace_file::{open_recording, threads};
 use anyhow::anyhow;
-use rtrace::analysis::{Analysis, CallChains, Chain};
-use rtrace::recording::{Notice, Recording, Source};
+use rtrace::analysis::{Analysis, CallChain, CallChains};
+use rtrace::recording::{BufferSource, Notice, Recording};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::Path;
@@ -38,10 +38,10 @@ fn print_all(
         let empty = CallChains::new(trace.formats(), trace.abi, symbols, one_task);
         let (query, mut part) = (recording.query().threads(threads()).on_notice(&notice), empty.begin());
         // One CPU after the other.
-        let of_buffer = |source: &&Source| source.buffer == number;
+        let of_buffer = |source: &&BufferSource| source.buffer == number;
         let source = query.sources().iter().find(of_buffer).cloned();
         for (source, cpu) in source.iter().flat_map(|source| source.cpus.iter().map(move |cpu| (source, *cpu))) {
-            let one = query.clone().of_sources(vec![Source { cpus: vec![cpu], ..source.clone() }]);
+            let one = query.clone().of_sources(vec![BufferSource { cpus: vec![cpu], ..source.clone() }]);
             part = one.analyse_on(&empty, part)?.0;
         }
         let chains = Analysis::finish(empty, part);
@@ -61,11 +61,11 @@ fn print_all(
 }
 
 fn to_json(chains: &CallChains<'_>) -> Vec<Value> {
-    fn one(chains: &CallChains<'_>, chain: &Chain) -> Value {
+    fn one(chains: &CallChains<'_>, chain: &CallChain) -> Value {
         let callers: Vec<Value> = chain.callers.iter().map(|c| one(chains, &chains.nodes()[*c])).collect();
         json!({"name": chains.name(chain.name), "event": chain.event, "count": chain.count, "callers": callers})
     }
-    let top = |(chain, pid): (&Chain, Option<rtrace::units::Pid>)| {
+    let top = |(chain, pid): (&CallChain, Option<rtrace::units::Pid>)| {
         let mut value = one(chains, chain);
         if let (Some(pid), Some(map)) = (pid, value.as_object_mut()) {
             map.insert("pid".into(), json!(pid.0));
@@ -117,17 +117,17 @@ impl Tree<'_> {
         })
     }
 
-    fn name(&self, chain: &Chain, columns: u32, out: &mut impl Write) -> io::Result<()> {
+    fn name(&self, chain: &CallChain, columns: u32, out: &mut impl Write) -> io::Result<()> {
         self.indent(columns, out)?;
         writeln!(out, "          {}", self.chains.name(chain.name))
     }
 
-    fn node(&self, number: usize) -> &Chain {
+    fn node(&self, number: usize) -> &CallChain {
         &self.chains.nodes()[number]
     }
 
     /// True if no call in it has two callers.
-    fn is_line<'c>(&'c self, mut chain: &'c Chain) -> bool {
+    fn is_line<'c>(&'c self, mut chain: &'c CallChain) -> bool {
         while let Some(caller) = chain.callers.first() {
             if chain.callers.len() > 1 {
                 return false;
@@ -137,7 +137,7 @@ impl Tree<'_> {
         true
     }
 
-    fn line<'c>(&'c self, mut chain: &'c Chain, columns: u32, out: &mut impl Write) -> io::Result<()> {
+    fn line<'c>(&'c self, mut chain: &'c CallChain, columns: u32, out: &mut impl Write) -> io::Result<()> {
         while let Some(caller) = chain.callers.first() {
             chain = &self.chains.nodes()[*caller];
             self.name(chain, columns, out)?;
@@ -145,7 +145,7 @@ impl Tree<'_> {
         Ok(())
     }
 
-    fn callers(&mut self, chain: &Chain, columns: u32, out: &mut impl Write) -> io::Result<()> {
+    fn callers(&mut self, chain: &CallChain, columns: u32, out: &mut impl Write) -> io::Result<()> {
         if self.is_line(chain) {
             return self.line(chain, columns, out);
         }

@@ -8,7 +8,7 @@ use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
 use anyhow::{Context, anyhow};
 use rtrace::format::{EventFormat, Field};
-use rtrace::hist::render::{Options, Stamp, Weight, csv, diff, folded, json, since, sort_classes, text};
+use rtrace::hist::render::{Stamp, TableLayout, Weight, csv, diff, folded, json, since, sort_classes, text};
 use rtrace::hist::spec::HistSpec;
 use rtrace::hist::table::{self, HistTable};
 use rtrace::symbols::Kallsyms;
@@ -122,7 +122,7 @@ impl OutputArgs {
             None => Weight::Any,
         };
         let signed = signed.map(|f| f.name.clone()).collect();
-        let options = Options { top: self.limit, signed, bar_width: 30, weight, stamp: None };
+        let options = TableLayout { top: self.limit, signed, bar_width: 30, weight, stamp: None };
         Printer { args: self, event, format, options }
     }
 
@@ -202,7 +202,7 @@ pub(crate) struct Printer<'a> {
     args: &'a OutputArgs,
     event: &'a EventName,
     format: EventFormat,
-    options: Options,
+    options: TableLayout,
 }
 
 impl LiveTables<'_> {
@@ -242,7 +242,7 @@ impl LiveTables<'_> {
         if let Some(stamp) = stamp.filter(|_| self.args.is_text() && !live.is_screen()) {
             writeln!(text, "interval {} at {}", live.next(), stamp.seconds())?;
         }
-        text.extend(self.written(&shown, &Options { top, stamp, ..self.options.clone() }, Value::Null)?);
+        text.extend(self.written(&shown, &TableLayout { top, stamp, ..self.options.clone() }, Value::Null)?);
         Ok(text)
     }
 }
@@ -259,7 +259,7 @@ impl Printer<'_> {
     }
 
     /// The layout of the tables.
-    pub(crate) fn options(&self) -> &Options {
+    pub(crate) fn options(&self) -> &TableLayout {
         &self.options
     }
 
@@ -270,7 +270,7 @@ impl Printer<'_> {
 
     /// The same; JSON with the fields of the object `more`.
     pub(crate) fn print_with(&self, tables: &[HistTable], live: &Live, more: Value) -> Result<(), Failure> {
-        let options = Options { stamp: self.stamp(None), ..self.options.clone() };
+        let options = TableLayout { stamp: self.stamp(None), ..self.options.clone() };
         let mut out = stdout().lock();
         if live.next() > 1 && !live.is_screen() && self.args.is_text() {
             out.write_all(b"\n")?;
@@ -286,7 +286,7 @@ impl Printer<'_> {
         Some(Stamp { time_ms: u64::try_from(since.as_millis()).unwrap_or(u64::MAX), interval })
     }
 
-    fn written(&self, tables: &[HistTable], options: &Options, more: Value) -> Result<Vec<u8>, Failure> {
+    fn written(&self, tables: &[HistTable], options: &TableLayout, more: Value) -> Result<Vec<u8>, Failure> {
         let mut out = Vec::new();
         if self.args.raw {
             let texts: Vec<_> = tables.iter().map(ToString::to_string).collect();

@@ -1,7 +1,7 @@
 //! The time while a histogram counts.
 
 use crate::cli::exit::{Exit, Failure};
-use rtrace::record::{Child, Command, CommandError, Signals, wait};
+use rtrace::record::{Child, CommandError, RecordedCommand, Signals, wait};
 use rtrace::units::parse_duration;
 use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
@@ -58,7 +58,7 @@ impl Session {
             [] => None,
             words => {
                 let path = std::env::var_os("PATH");
-                let command = Command::find(words, path.as_deref()).map_err(command_failure)?;
+                let command = RecordedCommand::find(words, path.as_deref()).map_err(command_failure)?;
                 Some(command.fork().map_err(command_failure)?)
             }
         };

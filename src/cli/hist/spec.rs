@@ -8,7 +8,7 @@ use crate::cli::language::warn;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
 use rtrace::hist::spec::{
-    Echo, Expr, Features, HistSpec, Modifier, Neighbour, SortKey, SpecError, SpecErrorKind, Surroundings,
+    CheckContext, Echo, Features, HistExpr, HistSpec, KeyModifier, Neighbour, SortKey, SpecError, SpecErrorKind,
 };
 use rtrace::syntax::{Diagnostic, did_you_mean};
 use rtrace::tracefs::{EventName, Instance, Tracefs};
@@ -98,7 +98,7 @@ impl SpecArgs {
                 }
             }
         }
-        let around = Surroundings { event: &format, features, neighbours: Some(&neighbours), lookup: Some(&lookup) };
+        let around = CheckContext { event: &format, features, neighbours: Some(&neighbours), lookup: Some(&lookup) };
         let checked = spec.check(&around).and_then(|()| named_and_clock(&spec, tracefs, &format).map_err(|e| vec![e]));
         match checked {
             Ok(()) => {
@@ -210,8 +210,8 @@ fn named_and_clock(spec: &HistSpec, tracefs: &Tracefs, format: &EventFormat) -> 
 
 /// The kernel takes a text for a value, and sums up its bytes as if they were a number.
 fn summed_texts(spec: &HistSpec, format: &EventFormat, text: &str) -> Vec<Diagnostic> {
-    let name = |value: &Expr| match value {
-        Expr::Field { name, .. } => format.field(name).filter(|field| field.is_string()).map(|_| name.clone()),
+    let name = |value: &HistExpr| match value {
+        HistExpr::Field { name, .. } => format.field(name).filter(|field| field.is_string()).map(|_| name.clone()),
         _ => None,
     };
     let told = |name: String, span| {
@@ -224,7 +224,7 @@ fn summed_texts(spec: &HistSpec, format: &EventFormat, text: &str) -> Vec<Diagno
 /// Classes in their order, everything else by what is most frequent.
 fn default_sort(spec: &HistSpec) -> SortKey {
     match spec.keys.first().map(|k| &k.value) {
-        Some(Expr::Field { name, modifier: Some(Modifier::Log2 | Modifier::Buckets(_)) }) => {
+        Some(HistExpr::Field { name, modifier: Some(KeyModifier::Log2 | KeyModifier::Buckets(_)) }) => {
             SortKey { field: name.clone(), descending: false }
         }
         _ => SortKey { field: "hitcount".to_owned(), descending: true },

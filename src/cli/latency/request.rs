@@ -7,10 +7,10 @@ use crate::cli::synth::{Argument, builder_failure};
 use crate::cli::terminal::note;
 use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
-use rtrace::hist::spec::{Expr, Modifier};
+use rtrace::hist::spec::{HistExpr, KeyModifier};
 use rtrace::record::{filter_of_other_tasks, filter_of_others};
 use rtrace::syntax::Span;
-use rtrace::synth::{Chain, ChainPlan, SynthError, Unit};
+use rtrace::synth::{ChainPlan, EventChain, SynthError, Unit};
 use rtrace::tracefs::EventName;
 
 /// The chain, each part checked against the events' formats, which `format` finds by name; `stacks` says whether this kernel
@@ -20,11 +20,11 @@ fn chain(
     format: impl Fn(&str) -> Result<EventFormat, Failure>,
     name: &str,
     stacks: bool,
-) -> Result<Chain, Failure> {
+) -> Result<EventChain, Failure> {
     let events: Vec<EventFormat> = args.events.iter().map(|event| format(event)).collect::<Result<_, _>>()?;
     let unit = if args.ns { Unit::Ns } else { Unit::Usecs };
     let whole = |error| Argument::new("EVENT", &args.events[0], []).failure(error);
-    let mut chain = Chain::new(name, unit, events.clone(), stacks).map_err(whole)?;
+    let mut chain = EventChain::new(name, unit, events.clone(), stacks).map_err(whole)?;
     for by in &args.by {
         let fields = fields(by, events.len())?;
         let argument = Argument::new("--by", by, fields.iter().copied().zip(events.iter().map(Some)));
@@ -76,14 +76,14 @@ pub(super) fn plan_of_others(
     planned(args, chain)
 }
 
-fn planned(args: &Args, chain: Chain) -> Result<ChainPlan, Failure> {
-    let class = args.buckets.map_or(Modifier::Log2, Modifier::Buckets);
+fn planned(args: &Args, chain: EventChain) -> Result<ChainPlan, Failure> {
+    let class = args.buckets.map_or(KeyModifier::Log2, KeyModifier::Buckets);
     chain.plan(class).map_err(|error| of_splits(args, error))
 }
 
 /// False if no filter can do it. Where the events are matched by a task, its times are left out; else the START events
 /// that happen while this process runs.
-fn leave_own_out(args: &Args, chain: &mut Chain) -> Result<bool, Failure> {
+fn leave_own_out(args: &Args, chain: &mut EventChain) -> Result<bool, Failure> {
     let count = chain.events().len();
     for by in &args.by {
         let names = fields(by, count)?;
@@ -129,22 +129,22 @@ fn fields(by: &str, count: usize) -> Result<Vec<&str>, Failure> {
 }
 
 /// `id.syscall`: a field and how its values are shown; `text` is a part of `split`.
-fn field<'a>(split: &'a str, text: &'a str) -> Result<(&'a str, Option<Modifier>), Failure> {
+fn field<'a>(split: &'a str, text: &'a str) -> Result<(&'a str, Option<KeyModifier>), Failure> {
     let argument = Argument::new("--split", split, []);
     let offset = split.len() - text.len();
-    let expr = Expr::parse(text).map_err(|error| {
+    let expr = HistExpr::parse(text).map_err(|error| {
         let span = Span::new(offset + error.span.start, offset + error.span.end);
         argument.at(span, error.to_string(), error.hint)
     })?;
-    let Expr::Field { name, modifier } = expr else {
+    let HistExpr::Field { name, modifier } = expr else {
         return Err(
             argument.wrong("expected a field", Some("for example next_comm, id.syscall, start.prev_state".into()))
         );
     };
     let misplaced = match modifier {
-        Some(Modifier::Execname) => Some("COMM is the name of the task that runs at the event"),
-        Some(Modifier::Percent | Modifier::Graph) => Some("shares are always shown"),
-        Some(Modifier::Usecs) => Some("the time is measured, and not a value to split by"),
+        Some(KeyModifier::Execname) => Some("COMM is the name of the task that runs at the event"),
+        Some(KeyModifier::Percent | KeyModifier::Graph) => Some("shares are always shown"),
+        Some(KeyModifier::Usecs) => Some("the time is measured, and not a value to split by"),
         _ => None,
     };
     if let (Some(hint), Some(modifier)) = (misplaced, modifier) {

@@ -4,7 +4,7 @@ use super::losses::Losses;
 use crate::cli::exit::Failure;
 use crate::cli::hist::{Live, OutputArgs, Printer};
 use crate::cli::terminal::stdout;
-use rtrace::hist::render::{Summary, summary};
+use rtrace::hist::render::{ValueSummary, summary};
 use rtrace::hist::spec::HistSpec;
 use rtrace::hist::table::HistTable;
 use rtrace::synth::ChainPlan;
@@ -15,7 +15,7 @@ use std::io::Write;
 struct LegTimes {
     from: String,
     to: String,
-    times: Summary,
+    times: ValueSummary,
     /// Its part of the whole time, between 0 and 1; `None` where no time passed.
     share: Option<f64>,
 }

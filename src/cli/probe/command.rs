@@ -37,11 +37,11 @@ EXAMPLES:
   rtrace probe remove --all")]
 pub(crate) struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: ProbeCommand,
 }
 
 #[derive(clap::Subcommand)]
-enum Command {
+enum ProbeCommand {
     Add(AddArgs),
     /// List the dynamic events
     List(ListArgs),
@@ -82,9 +82,9 @@ struct RemoveArgs {
 /// Runs the subcommand.
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.command {
-        Command::Add(args) => add(args),
-        Command::List(args) => list(args),
-        Command::Remove(args) => remove(args),
+        ProbeCommand::Add(args) => add(args),
+        ProbeCommand::List(args) => list(args),
+        ProbeCommand::Remove(args) => remove(args),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
-use rtrace::probe::{Arg, Fetch, Probe, ProbeKind};
+use rtrace::probe::{Fetch, Probe, ProbeArg, ProbeKind};
 use rtrace::tracefs::{EventName, Tracefs};
 
 /// Fails if the event of `probe` exists and cannot have it as well: the kernel adds kprobes, uprobes and fprobes at other
@@ -31,7 +31,7 @@ fn objection(probe: &Probe, others: &[&Probe]) -> Option<&'static str> {
         return Some(", with this very probe");
     }
     let first = first.normal();
-    let differ = |(a, b): (&Arg, &Arg)| {
+    let differ = |(a, b): (&ProbeArg, &ProbeArg)| {
         let types = [a, b].map(recorded_as);
         a.name != b.name || (types.iter().all(Option::is_some) && types[0] != types[1])
     };
@@ -40,7 +40,7 @@ fn objection(probe: &Probe, others: &[&Probe]) -> Option<&'static str> {
 }
 
 /// The type that an argument is recorded as; `None` where the function's own types decide.
-fn recorded_as(arg: &Arg) -> Option<&str> {
+fn recorded_as(arg: &ProbeArg) -> Option<&str> {
     fn by_default(fetch: &Fetch) -> Option<&'static str> {
         match fetch {
             Fetch::Comm | Fetch::Text(_) => Some("string"),

@@ -6,7 +6,7 @@ use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::trace_file::{open_recording, threads};
 use rtrace::analysis::Grouped;
-use rtrace::recording::{Notice, Recording, Source};
+use rtrace::recording::{BufferSource, Notice, Recording};
 use rtrace::trace_dat::OptionId;
 use std::path::Path;
 
@@ -24,10 +24,10 @@ fn write(path: &Path, args: &TraceArgs, recording: &Recording, damage: &Damage) 
     let hooks = args.what.hooks();
     let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
     let query = recording.query().threads(threads()).on_notice(&notice);
-    let empty = |_: &Source| args.account.profile(trace.formats(), trace.abi, &hooks, &stored);
+    let empty = |_: &BufferSource| args.account.profile(trace.formats(), trace.abi, &hooks, &stored);
     let empty = query.sources().iter().map(empty).collect::<Result<Vec<_>, _>>()?;
     let (found, _) = query.analyse(Grouped::by_buffer(empty))?;
-    let name = |source: &Source| trace.buffers[source.buffer].name.clone();
+    let name = |source: &BufferSource| trace.buffers[source.buffer].name.clone();
     let profiles: Vec<_> = query.sources().iter().map(name).zip(found).collect();
     let unit = Unit::of(query.sources().iter().any(|source| source.in_ticks));
     Ok(args.output.open()?.write(Some(&path.to_string_lossy()), &profiles, symbols, args.account.by_comm, unit)?)

@@ -12,7 +12,7 @@ use anyhow::anyhow;
 use clap::error::ErrorKind;
 use rtrace::analysis::{InOrder, Profile};
 use rtrace::merge::live::LiveMerge;
-use rtrace::record::{Audience, Plan, RecordError, Stream};
+use rtrace::record::{Audience, LiveStream, Plan, RecordError};
 use rtrace::symbols::{Comms, Kallsyms, PrintkFormats, Symbols};
 use rtrace::units::clock_counts_nanoseconds;
 use std::io;
@@ -77,7 +77,7 @@ pub(super) fn run(args: &TraceArgs) -> Result<Exit, Failure> {
         Some(known) => known.with_exit(own),
         None => failure(error, own),
     };
-    let set_up = Stream::set_up(&plan, args.traced.journal(&tracefs), warn);
+    let set_up = LiveStream::set_up(&plan, args.traced.journal(&tracefs), warn);
     let (stream, facts) = set_up.map_err(refused)?;
     facts.not_understood.iter().for_each(|error| warn(&error.to_string()));
     let hooks = args.what.hooks();

@@ -1,6 +1,6 @@
 //! A command's answer about the events of one recording.
 
-use super::{Events, Input, WindowArgs};
+use super::{Input, QueryEvents, WindowArgs};
 use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::stdout;
@@ -18,7 +18,7 @@ pub(crate) fn answer(
     path: &Path,
     window: &WindowArgs,
     threads_wanted: Option<NonZero<usize>>,
-    answer: impl FnOnce(&Events<'_>, &mut dyn Write) -> Result<Exit, Failure>,
+    answer: impl FnOnce(&QueryEvents<'_>, &mut dyn Write) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
     let inputs = [Input::open(path, None, false)?];
     let damage = Damage::of(path, &inputs[0].trace);
@@ -28,7 +28,7 @@ pub(crate) fn answer(
     let window = window.resolve(&query)?;
     let mut out = BufWriter::new(stdout());
     let mut exit = Exit::Success;
-    let done = Events::new(&inputs, query.window(window)).and_then(|events| answer(&events, &mut out));
+    let done = QueryEvents::new(&inputs, query.window(window)).and_then(|events| answer(&events, &mut out));
     let done = done.and_then(|own| {
         exit = own;
         Ok(out.flush()?)
@@ -38,7 +38,10 @@ pub(crate) fn answer(
 }
 
 /// The events of the one buffer to look at: the one called `wanted`, or the only one that holds events.
-pub(crate) fn one_buffer<'e>(wanted: Option<&str>, events: &Events<'e>) -> Result<(Query<'e>, &'e Buffer), Failure> {
+pub(crate) fn one_buffer<'e>(
+    wanted: Option<&str>,
+    events: &QueryEvents<'e>,
+) -> Result<(Query<'e>, &'e Buffer), Failure> {
     let trace = &events.inputs[0].trace;
     let all = || trace.buffers.iter();
     let found = match wanted {

@@ -12,18 +12,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The events that are asked for.
 #[derive(Clone)]
-pub(crate) struct Events<'a> {
+pub(crate) struct QueryEvents<'a> {
     pub(crate) inputs: &'a [Input],
     pub(crate) query: Query<'a>,
     /// Number of events handed out so far, to any exporter or analysis.
     pub(crate) shown: Arc<AtomicU64>,
 }
 
-impl<'a> Events<'a> {
+impl<'a> QueryEvents<'a> {
     /// Those of `query` on `inputs`. A mistake in a filter is an error here, before anything is written.
     pub(crate) fn new(inputs: &'a [Input], query: Query<'a>) -> Result<Self, Failure> {
         query.resolve().map_err(|error| failure(error, inputs))?;
-        Ok(Events { inputs, query, shown: Arc::default() })
+        Ok(QueryEvents { inputs, query, shown: Arc::default() })
     }
 
     /// Feeds the events to `analysis`; gives what it found.

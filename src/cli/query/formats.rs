@@ -1,18 +1,18 @@
 //! Events for programs: JSON lines, `name=value` lines, CSV.
 
 use super::select::export_failure;
-use super::{Events, Input};
+use super::{Input, QueryEvents};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::syscalls::decoders;
 use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::event::TypedEvent;
 use rtrace::export::{
-    Column, Count, Csv, CsvBuffer, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonSyscalls, JsonTypes,
-    Style, SummaryBuffer, schema,
+    Count, Csv, CsvBuffer, CsvColumn, Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonSyscalls,
+    JsonTypes, Style, SummaryBuffer, schema,
 };
 use rtrace::format::EventFormat;
-use rtrace::recording::{Outcome, Source};
+use rtrace::recording::{BufferSource, Outcome};
 use rtrace::syntax::did_you_mean;
 use rtrace::trace_dat::OptionId;
 use std::io::Write;
@@ -22,12 +22,12 @@ fn all_formats(input: &Input) -> impl Iterator<Item = &EventFormat> {
 }
 
 /// The events as JSON lines or, with [`Style::Raw`], as `name=value` lines.
-pub(crate) fn json(events: &Events<'_>, style: Style, out: &mut (impl Write + Send)) -> Result<Outcome, Failure> {
+pub(crate) fn json(events: &QueryEvents<'_>, style: Style, out: &mut (impl Write + Send)) -> Result<Outcome, Failure> {
     with_json(events, style, |exporter| events.export(&exporter, out).map(|done| done.1))
 }
 
 /// The events as JSON lines, system calls as one line each.
-pub(crate) fn json_syscalls(events: &Events<'_>, out: &mut (impl Write + Send)) -> Result<Outcome, Failure> {
+pub(crate) fn json_syscalls(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<Outcome, Failure> {
     let recordings = events.query.sources().iter().map(|source| source.recording).collect();
     let decoders = decoders(events.inputs.iter().map(|input| &input.trace))?;
     with_json(events, Style::Json, |json| {
@@ -35,7 +35,7 @@ pub(crate) fn json_syscalls(events: &Events<'_>, out: &mut (impl Write + Send)) 
     })
 }
 
-fn with_json<T>(events: &Events<'_>, style: Style, then: impl FnOnce(Json<'_>) -> T) -> T {
+fn with_json<T>(events: &QueryEvents<'_>, style: Style, then: impl FnOnce(Json<'_>) -> T) -> T {
     let (inputs, sources) = (events.inputs, events.query.sources());
     let types: Vec<JsonTypes> = inputs
         .iter()
@@ -58,7 +58,7 @@ fn instance(name: &str) -> Option<&str> {
     (!name.is_empty()).then_some(name)
 }
 
-fn header(events: &Events<'_>) -> JsonHeader {
+fn header(events: &QueryEvents<'_>) -> JsonHeader {
     let source = |(file, input): (usize, &Input)| JsonSource {
         file: input.path.to_string_lossy().into_owned(),
         label: (events.inputs.len() > 1).then(|| input.label()),
@@ -94,7 +94,11 @@ pub(crate) fn print_schema(inputs: &[Input], out: &mut impl Write) -> Result<(),
 }
 
 /// The events as comma-separated values: the columns `fields`, or those that say everything.
-pub(crate) fn csv(events: &Events<'_>, fields: &[String], out: &mut (impl Write + Send)) -> Result<Outcome, Failure> {
+pub(crate) fn csv(
+    events: &QueryEvents<'_>,
+    fields: &[String],
+    out: &mut (impl Write + Send),
+) -> Result<Outcome, Failure> {
     let (inputs, sources) = (events.inputs, events.query.sources());
     let columns = columns(fields, events)?;
     let labels: Vec<String> = inputs.iter().map(Input::label).collect();
@@ -109,7 +113,7 @@ pub(crate) fn csv(events: &Events<'_>, fields: &[String], out: &mut (impl Write 
         }),
     );
     for column in &columns {
-        if let Column::Field(name) = column
+        if let CsvColumn::Field(name) = column
             && !exporter.has_field(name)
         {
             return Err(unknown_field(name, inputs));
@@ -120,11 +124,11 @@ pub(crate) fn csv(events: &Events<'_>, fields: &[String], out: &mut (impl Write 
 
 /// The columns wanted, or those that say everything: the fields of all events that come, each a column; of too many, one
 /// column with all fields as JSON.
-fn columns(fields: &[String], events: &Events<'_>) -> Result<Vec<Column>, Failure> {
+fn columns(fields: &[String], events: &QueryEvents<'_>) -> Result<Vec<CsvColumn>, Failure> {
     const MOST: usize = 80;
     let inputs = events.inputs;
     if !fields.is_empty() {
-        return Ok(fields.iter().map(|name| Column::named(name)).collect());
+        return Ok(fields.iter().map(|name| CsvColumn::named(name)).collect());
     }
     let own = own_fields(events)?;
     let as_json = own.len() > MOST;
@@ -137,20 +141,20 @@ fn columns(fields: &[String], events: &Events<'_>) -> Result<Vec<Column>, Failur
     }
     let several = inputs.len() > 1;
     let instances = inputs.iter().flat_map(|i| &i.trace.buffers).any(|b| !b.name.is_empty());
-    let wanted = |column: &Column| match column {
-        Column::Source => several,
-        Column::Buffer => instances,
-        Column::System | Column::Name => false,
-        Column::Fields => as_json,
+    let wanted = |column: &CsvColumn| match column {
+        CsvColumn::Source => several,
+        CsvColumn::Buffer => instances,
+        CsvColumn::System | CsvColumn::Name => false,
+        CsvColumn::Fields => as_json,
         _ => true,
     };
-    let fixed = Column::FIXED.into_iter().map(|(_, column)| column).filter(wanted);
-    Ok(fixed.chain(own.into_iter().filter(|_| !as_json).map(Column::Field)).collect())
+    let fixed = CsvColumn::FIXED.into_iter().map(|(_, column)| column).filter(wanted);
+    Ok(fixed.chain(own.into_iter().filter(|_| !as_json).map(CsvColumn::Field)).collect())
 }
 
 /// The names of the own fields of the events that come, each once: of the first kind in the order of its format, then
 /// those that the others have besides.
-fn own_fields(events: &Events<'_>) -> Result<Vec<String>, Failure> {
+fn own_fields(events: &QueryEvents<'_>) -> Result<Vec<String>, Failure> {
     let mut counted = Vec::new();
     let count = Count::new(events.query.sources().iter().map(|source| summarised(events, source)).collect(), true);
     events.query.export(&count, &mut counted).map_err(|error| export_failure(error, events.inputs))?;
@@ -168,7 +172,7 @@ fn own_fields(events: &Events<'_>) -> Result<Vec<String>, Failure> {
 }
 
 /// A buffer as summaries take it.
-fn summarised<'e>(events: &Events<'e>, source: &Source) -> SummaryBuffer<'e> {
+fn summarised<'e>(events: &QueryEvents<'e>, source: &BufferSource) -> SummaryBuffer<'e> {
     let input = &events.inputs[source.recording];
     SummaryBuffer {
         recording: source.recording,
@@ -185,7 +189,7 @@ fn unknown_field(name: &str, inputs: &[Input]) -> Failure {
     let failure = Failure::new(Exit::Usage, anyhow!("no event has a field `{name}`"));
     let fields = inputs.iter().flat_map(all_formats).flat_map(|f| f.fields.iter().chain(f.common.iter()));
     let mut names: Vec<&str> = fields.map(|f| f.name.as_str()).collect();
-    names.extend(Column::FIXED.iter().map(|(name, _)| *name));
+    names.extend(CsvColumn::FIXED.iter().map(|(name, _)| *name));
     names.sort_unstable();
     names.dedup();
     match did_you_mean(name, names) {

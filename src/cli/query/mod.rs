@@ -13,7 +13,7 @@ mod selected;
 mod window;
 
 pub(crate) use answer::{answer, one_buffer};
-pub(crate) use events::Events;
+pub(crate) use events::QueryEvents;
 pub(crate) use input::Input;
 pub(crate) use select::SelectArgs;
 pub(crate) use selected::Selected;
@@ -22,7 +22,7 @@ pub(crate) use window::{Moment, WindowArgs};
 use super::exit::Failure;
 use filters::Filters;
 use rtrace::filter::{CpuList, ReportFilter, Sign};
-use rtrace::recording::{Notice, Query, Selection, Source, Surroundings};
+use rtrace::recording::{BufferSource, Notice, OutputDependence, Query, Selection};
 use rtrace::trace_dat::TimeOptions;
 use std::num::NonZero;
 use std::thread;
@@ -122,7 +122,7 @@ impl QueryArgs {
     pub(crate) fn query<'a>(
         &self,
         inputs: &'a [Input],
-        surroundings: Surroundings,
+        surroundings: OutputDependence,
         notice: &'a (dyn Fn(Notice<'_>) + Sync),
     ) -> Result<Query<'a>, Failure> {
         let mut query = self.all(inputs).on_notice(notice);
@@ -150,7 +150,7 @@ impl QueryArgs {
 }
 
 /// The source with its time stamps moved.
-fn shifted(source: &Source, by: i64) -> Source {
+fn shifted(source: &BufferSource, by: i64) -> BufferSource {
     let offset = source.time.offset.wrapping_add(by);
-    Source { time: TimeOptions { offset, ..source.time }, ..source.clone() }
+    BufferSource { time: TimeOptions { offset, ..source.time }, ..source.clone() }
 }

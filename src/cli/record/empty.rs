@@ -1,9 +1,9 @@
 //! The likely reason of a recording without events.
 
-use rtrace::record::{Plan, Summary};
+use rtrace::record::{Plan, RecordSummary};
 
 /// A line for a recording that holds no event and lost none; `None` for any other.
-pub(super) fn why(plan: &Plan, summary: &Summary) -> Option<String> {
+pub(super) fn why(plan: &Plan, summary: &RecordSummary) -> Option<String> {
     let totals = summary.totals();
     if totals.events + totals.events_discarded + totals.lost > 0 || summary.error.is_some() {
         return None;

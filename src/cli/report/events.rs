@@ -1,23 +1,23 @@
 //! The events of all files, merged: arguments to a query.
 
-use super::{Args, Format, Layout, Run, kernel, profile, tally, text};
+use super::{Args, Format, Layout, ReportRun, kernel, profile, tally, text};
 use crate::cli::damage::Damage;
 use crate::cli::exit::Failure;
-use crate::cli::query::{Events, Input, formats};
+use crate::cli::query::{Input, QueryEvents, formats};
 use crate::cli::terminal::Output;
 use rtrace::export::Style;
-use rtrace::recording::{Notice, Surroundings};
+use rtrace::recording::{Notice, OutputDependence};
 use std::io::Stdout;
 use std::sync::atomic::Ordering;
 
 impl Args {
     /// The dependence of lines on events that are not shown.
-    fn surroundings(&self) -> Surroundings {
+    fn surroundings(&self) -> OutputDependence {
         let Layout { ts_diff, wakeups, boundary, .. } = self.layout;
         match () {
-            () if self.format() == Format::Kernel => Surroundings::Records,
-            () if self.ts_check || ts_diff || wakeups || boundary => Surroundings::Chunks,
-            () => Surroundings::Needless,
+            () if self.format() == Format::Kernel => OutputDependence::Records,
+            () if self.ts_check || ts_diff || wakeups || boundary => OutputDependence::Chunks,
+            () => OutputDependence::Needless,
         }
     }
 }
@@ -27,7 +27,7 @@ pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut Ou
     let notice = |notice: Notice<'_>| damage.notice(|recording| &inputs[recording].path, &notice);
     let query = args.events.query(inputs, args.surroundings(), &notice)?;
     let query = query.check_order(args.ts_check).note_pages(args.layout.boundary);
-    let run = Run { args, events: Events::new(inputs, query)? };
+    let run = ReportRun { args, events: QueryEvents::new(inputs, query)? };
     write(&run, out)?;
     if run.shown.load(Ordering::Relaxed) == 0 && !args.wording.show_filters {
         args.events.tell_of_nothing(inputs)?;
@@ -35,7 +35,7 @@ pub(super) fn print(args: &Args, inputs: &[Input], damage: &Damage, out: &mut Ou
     Ok(())
 }
 
-fn write(run: &Run<'_>, out: &mut Output<Stdout>) -> Result<(), Failure> {
+fn write(run: &ReportRun<'_>, out: &mut Output<Stdout>) -> Result<(), Failure> {
     let args = run.args;
     if args.tally.any() {
         return tally::print(run, out);

@@ -1,9 +1,9 @@
 //! The heading of text on a terminal: what each column is, and what the letters of the flags mean.
 
-use rtrace::recording::Source;
+use rtrace::recording::BufferSource;
 
 /// Lines for the columns of events with labels of `label` columns before them.
-pub(super) fn header(label: usize, latency: bool, sources: &[Source]) -> String {
+pub(super) fn header(label: usize, latency: bool, sources: &[BufferSource]) -> String {
     let ticks = sources.iter().any(|source| source.in_ticks);
     let time = if ticks { "TICKS" } else { "SECONDS" };
     let columns = match latency {

@@ -1,17 +1,17 @@
 //! Events as the kernel's own `trace` file shows them.
 
-use super::{Events, Input, Run, undecoded};
+use super::{Input, QueryEvents, ReportRun, undecoded};
 use crate::cli::exit::Failure;
 use rtrace::event::{DecodeOptions, EventTypes, Lost};
 use rtrace::export::Kernel;
 use rtrace::print_fmt::Semantics;
-use rtrace::recording::{Query, Source};
+use rtrace::recording::{BufferSource, Query};
 use rtrace::trace_dat::{KernelView, OptionId};
 use std::io::Write;
 use std::ops::ControlFlow;
 
 /// Prints one buffer after the other, as each has a `trace` file of its own.
-pub(super) fn print(run: &Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
+pub(super) fn print(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
     let (inputs, all) = (run.inputs, run.query.sources());
     let decode = DecodeOptions { semantics: Semantics::Kernel, plugins: false, ..DecodeOptions::default() };
     let types: Vec<EventTypes<'_>> = inputs.iter().map(|input| input.types(&decode)).collect();
@@ -28,7 +28,7 @@ pub(super) fn print(run: &Run<'_>, out: &mut (impl Write + Send)) -> Result<(), 
             continue;
         }
         let one =
-            Events { query: run.query.clone().of_sources(vec![source.clone()]), inputs, shown: run.shown.clone() };
+            QueryEvents { query: run.query.clone().of_sources(vec![source.clone()]), inputs, shown: run.shown.clone() };
         let types = &types[source.recording];
         let view = match input.trace.kernel_view(buffer) {
             Some(view) => KernelView { in_ns: in_ns(input, source), ..view },
@@ -42,7 +42,12 @@ pub(super) fn print(run: &Run<'_>, out: &mut (impl Write + Send)) -> Result<(), 
 
 /// Defaults for a file of another program: its events are counted, the tracer is the one whose entries there are, and
 /// all settings are those a kernel boots with.
-fn guessed(run: &Run<'_>, input: &Input, source: &Source, types: &EventTypes<'_>) -> Result<KernelView, Failure> {
+fn guessed(
+    run: &ReportRun<'_>,
+    input: &Input,
+    source: &BufferSource,
+    types: &EventTypes<'_>,
+) -> Result<KernelView, Failure> {
     let uname = input.trace.option(OptionId::UNAME).map(|o| o.text()).unwrap_or_default();
     let cpus = input.trace.cpu_count;
     let mut view = KernelView {
@@ -86,6 +91,6 @@ fn guessed(run: &Run<'_>, input: &Input, source: &Source, types: &EventTypes<'_>
 
 /// True if the kernel takes the clock for one of nanoseconds. `uptime`, which counts jiffies in nanoseconds, is not
 /// one.
-fn in_ns(input: &Input, source: &Source) -> bool {
+fn in_ns(input: &Input, source: &BufferSource) -> bool {
     !source.in_ticks && input.trace.buffers[source.buffer].clock != "uptime"
 }

@@ -15,7 +15,7 @@ mod wording;
 
 use super::damage::Damage;
 use super::exit::{Exit, Failure};
-use super::query::{Events, Input, QueryArgs, formats};
+use super::query::{Input, QueryArgs, QueryEvents, formats};
 use crate::cli::terminal::{Pager, stdout};
 use anyhow::anyhow;
 use std::io::Write;
@@ -157,15 +157,15 @@ pub(crate) struct Layout {
 }
 
 /// The output for the files.
-struct Run<'a> {
+struct ReportRun<'a> {
     args: &'a Args,
-    events: Events<'a>,
+    events: QueryEvents<'a>,
 }
 
-impl<'a> Deref for Run<'a> {
-    type Target = Events<'a>;
+impl<'a> Deref for ReportRun<'a> {
+    type Target = QueryEvents<'a>;
 
-    fn deref(&self) -> &Events<'a> {
+    fn deref(&self) -> &QueryEvents<'a> {
         &self.events
     }
 }

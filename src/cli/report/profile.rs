@@ -1,12 +1,12 @@
 //! `--profile`.
 
-use super::{Format, Run, text};
+use super::{Format, ReportRun, text};
 use crate::cli::analyze::unit::Unit;
 use crate::cli::exit::Failure;
 use crate::cli::profile::layout::{Layout, LayoutArgs};
 use crate::cli::profile::{AccountArgs, json, parse_hook};
 use rtrace::analysis::{Grouped, Hook, Profile};
-use rtrace::recording::Source;
+use rtrace::recording::BufferSource;
 use rtrace::trace_dat::OptionId;
 use std::io::Write;
 
@@ -38,7 +38,7 @@ impl ProfileArgs {
     }
 }
 
-pub(super) fn print(run: &Run<'_>, out: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn print(run: &ReportRun<'_>, out: &mut impl Write) -> Result<(), Failure> {
     let (args, inputs, sources) = (run.args, run.inputs, run.query.sources());
     let wanted = &args.profile;
     let mut profiles: Vec<Profile> = Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn print(run: &Run<'_>, out: &mut impl Write) -> Result<(), Failure> 
     let profiles = run.analyse(Grouped::by_buffer(profiles))?;
     let by_comm = wanted.account.by_comm;
     if args.tally.json || args.format == Format::Json {
-        let one = |(source, profile): (&Source, &Profile)| {
+        let one = |(source, profile): (&BufferSource, &Profile)| {
             let input = &inputs[source.recording];
             let name = &input.trace.buffers[source.buffer].name;
             json::buffer(Some(&input.path.to_string_lossy()), name, profile, &input.symbols, by_comm)

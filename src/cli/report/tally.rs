@@ -1,9 +1,9 @@
 //! `--count` and `--summary`.
 
-use super::{Format, Input, Run};
+use super::{Format, Input, ReportRun};
 use crate::cli::exit::Failure;
-use rtrace::export::{Count, Summary, SummaryBuffer};
-use rtrace::recording::Source;
+use rtrace::export::{Count, EventSummary, SummaryBuffer};
+use rtrace::recording::BufferSource;
 use rtrace::trace_dat::OptionId;
 use rtrace::units::{counted, grouped};
 use std::collections::BTreeMap;
@@ -33,11 +33,11 @@ impl TallyArgs {
 }
 
 /// Counts the events and prints the numbers.
-pub(super) fn print(run: &Run<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
+pub(super) fn print(run: &ReportRun<'_>, out: &mut (impl Write + Send)) -> Result<(), Failure> {
     let (args, inputs) = (run.args.tally, run.inputs);
     let as_json = args.json || run.args.format == Format::Json;
     let labels: Vec<String> = inputs.iter().map(Input::label).collect();
-    let buffer = |source: &Source| {
+    let buffer = |source: &BufferSource| {
         let input = &inputs[source.recording];
         let name = input.trace.buffers[source.buffer].name.as_str();
         SummaryBuffer {
@@ -54,10 +54,10 @@ pub(super) fn print(run: &Run<'_>, out: &mut (impl Write + Send)) -> Result<(), 
     match args.count {
         true => run.export(&Count::new(buffers, as_json), out).map(drop),
         false if !as_json => {
-            run.export(&Summary::new(buffers, args.top_tasks.unwrap_or(20), false), out)?;
+            run.export(&EventSummary::new(buffers, args.top_tasks.unwrap_or(20), false), out)?;
             run.inputs.iter().try_for_each(|input| counted_by_recorder(input, out))
         }
-        false => run.export(&Summary::new(buffers, args.top_tasks.unwrap_or(20), as_json), out).map(drop),
+        false => run.export(&EventSummary::new(buffers, args.top_tasks.unwrap_or(20), as_json), out).map(drop),
     }
 }
 

@@ -1,21 +1,21 @@
 //! Events as text, in trace-cmd's layout.
 
 use super::wakeups::Extras;
-use super::{Args, Input, Run, color, header, undecoded};
+use super::{Args, Input, ReportRun, color, header, undecoded};
 use crate::cli::exit::Failure;
 use crate::cli::syscalls::decoders;
 use crate::cli::terminal::{self, Output, Styled};
 use rtrace::event::EventTypes;
 use rtrace::export::{Exporter, SyscallLines, Text, TextLines, TextOptions, TimeColumn};
 use rtrace::filter::Sign;
-use rtrace::recording::Source;
+use rtrace::recording::BufferSource;
 use std::io::{Stdout, Write};
 use std::ops::ControlFlow;
 
 /// Output gathered before it is written, in bytes.
 const GATHER: usize = 256 << 10;
 
-pub(super) fn print(run: &Run<'_>, out: &mut Output<Stdout>) -> Result<(), Failure> {
+pub(super) fn print(run: &ReportRun<'_>, out: &mut Output<Stdout>) -> Result<(), Failure> {
     let (args, inputs, sources) = (run.args, run.inputs, run.query.sources());
     if args.wording.show_filters {
         return filters(args, out);
@@ -24,7 +24,7 @@ pub(super) fn print(run: &Run<'_>, out: &mut Output<Stdout>) -> Result<(), Failu
     let types: Vec<EventTypes<'_>> =
         inputs.iter().map(|input| args.wording.except(input.types(&decode), input, &decode)).collect();
     let labels = labels(inputs, sources);
-    let text = |source: &Source| {
+    let text = |source: &BufferSource| {
         let options = TextOptions {
             time: match () {
                 () if source.in_ticks => TimeColumn::Ticks,
@@ -68,7 +68,7 @@ pub(super) fn print(run: &Run<'_>, out: &mut Output<Stdout>) -> Result<(), Failu
 
 /// Prints events with what is added to their lines.
 fn one_by_one<E: Exporter>(
-    run: &Run<'_>,
+    run: &ReportRun<'_>,
     lines: &E,
     types: &[EventTypes<'_>],
     mut extras: Extras<'_>,
@@ -125,11 +125,11 @@ fn filters(args: &Args, out: &mut impl Write) -> Result<(), Failure> {
 }
 
 /// The labels of the buffers' lines; none if there is only one buffer.
-fn labels(inputs: &[Input], sources: &[Source]) -> Vec<Vec<u8>> {
+fn labels(inputs: &[Input], sources: &[BufferSource]) -> Vec<Vec<u8>> {
     if inputs.len() == 1 && inputs[0].trace.buffers.iter().all(|b| b.name.is_empty()) {
         return Vec::new();
     }
-    let name = |source: &Source| match &inputs[source.recording].trace.buffers[source.buffer].name {
+    let name = |source: &BufferSource| match &inputs[source.recording].trace.buffers[source.buffer].name {
         top if top.is_empty() && inputs.len() > 1 => inputs[source.recording].label(),
         name => name.clone(),
     };

@@ -2,13 +2,13 @@
 
 use super::Input;
 use crate::cli::terminal::note;
-use rtrace::event::{EventTypes, State};
+use rtrace::event::{EventTypes, PrintState};
 
 /// Limit of the event types in the message.
 const MOST_LINES: usize = 20;
 
 /// Says on stderr what became of a file's events that have no text.
-pub(super) fn tell(input: &Input, types: &EventTypes, state: &State) {
+pub(super) fn tell(input: &Input, types: &EventTypes, state: &PrintState) {
     let path = input.path.display();
     for (id, count) in state.undecoded().take(MOST_LINES) {
         let events = if count == 1 { "event" } else { "events" };

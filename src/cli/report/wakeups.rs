@@ -1,6 +1,6 @@
 //! Additions of `-w` and `--boundary` to the lines.
 
-use super::Run;
+use super::ReportRun;
 use rtrace::analysis::{Analysis, WakeupLatencies, Wakeups};
 use rtrace::event::Lost;
 use rtrace::recording::Current;
@@ -24,7 +24,7 @@ struct Boundary {
 }
 
 impl<'a> Extras<'a> {
-    pub(super) fn new(run: &Run<'a>, labels: &[Vec<u8>]) -> Self {
+    pub(super) fn new(run: &ReportRun<'a>, labels: &[Vec<u8>]) -> Self {
         let layout = run.args.layout;
         let wakeups = |_| {
             let one = |input: &'a super::Input| {

@@ -1,6 +1,6 @@
 //! Positions of the cuts.
 
-use rtrace::trace_dat::write::{Slice, Stream};
+use rtrace::trace_dat::write::{CopiedPart, StreamIndex};
 use rtrace::trace_dat::{FileError, Head, TimeOptions, Trace};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// The length of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum SplitStep {
     /// Everything.
     All,
     /// A duration, in nanoseconds.
@@ -22,14 +22,14 @@ pub(super) enum Step {
 /// The slices of `window` that are `step` long each. Times without any event in them make no part.
 pub(super) fn plan(
     trace: &Trace,
-    streams: &[Stream],
-    step: &Step,
+    streams: &[StreamIndex],
+    step: &SplitStep,
     window: Range<u64>,
     damaged: &mut dyn FnMut(FileError),
-) -> Result<Vec<Slice>, FileError> {
+) -> Result<Vec<CopiedPart>, FileError> {
     match step {
-        Step::All => Ok(vec![Slice::Time(window)]),
-        Step::Pages(count) => {
+        SplitStep::All => Ok(vec![CopiedPart::Time(window)]),
+        SplitStep::Pages(count) => {
             let mut most = 0;
             for &(buffer, cpu) in streams {
                 let buffer = &trace.buffers[buffer];
@@ -37,20 +37,20 @@ pub(super) fn plan(
                 let size: u64 = trace.chunks(buffer, cpu, &mut |_| {}).iter().map(|chunk| u64::from(chunk.size)).sum();
                 most = most.max(size / buffer.page_size as u64);
             }
-            Ok((0..most.div_ceil(*count)).map(|part| Slice::Pages(part * count..(part + 1) * count)).collect())
+            Ok((0..most.div_ceil(*count)).map(|part| CopiedPart::Pages(part * count..(part + 1) * count)).collect())
         }
-        Step::Time(length) => times(trace, streams, *length, window, damaged),
-        Step::Events { count, per_cpu } => events(trace, streams, *count, *per_cpu, &window, damaged),
+        SplitStep::Time(length) => times(trace, streams, *length, window, damaged),
+        SplitStep::Events { count, per_cpu } => events(trace, streams, *count, *per_cpu, &window, damaged),
     }
 }
 
 fn times(
     trace: &Trace,
-    streams: &[Stream],
+    streams: &[StreamIndex],
     length: u64,
     window: Range<u64>,
     damaged: &mut dyn FnMut(FileError),
-) -> Result<Vec<Slice>, FileError> {
+) -> Result<Vec<CopiedPart>, FileError> {
     // A first look at all events: some parts may be empty, and are left out.
     let mut parts: std::collections::BTreeSet<u64> = std::collections::BTreeSet::new();
     let mut first = u64::MAX;
@@ -70,7 +70,7 @@ fn times(
         all.push(times);
     }
     if first == u64::MAX {
-        return Ok(vec![Slice::Time(window)]);
+        return Ok(vec![CopiedPart::Time(window)]);
     }
     let start = if window.start == 0 { first } else { window.start };
     for time in all.into_iter().flatten() {
@@ -79,17 +79,17 @@ fn times(
         parts.insert(time.saturating_add(length / 10).saturating_sub(start) / length);
     }
     let end = |part: u64| start.saturating_add(length.saturating_mul(part + 1)).min(window.end);
-    Ok(parts.into_iter().map(|part| Slice::Time(start + length * part..end(part))).collect())
+    Ok(parts.into_iter().map(|part| CopiedPart::Time(start + length * part..end(part))).collect())
 }
 
 fn events(
     trace: &Trace,
-    streams: &[Stream],
+    streams: &[StreamIndex],
     count: u64,
     per_cpu: bool,
     window: &Range<u64>,
     damaged: &mut dyn FnMut(FileError),
-) -> Result<Vec<Slice>, FileError> {
+) -> Result<Vec<CopiedPart>, FileError> {
     let mut open = streams.iter().map(|&stream| Records::open(trace, stream)).collect::<Result<Vec<_>, _>>()?;
     // Number of each stream's records before the window, and before each cut.
     let mut heads = BinaryHeap::new();
@@ -128,7 +128,7 @@ fn events(
                 let from = (start + part * count).min(*end);
                 from..(from + count).min(*end)
             };
-            Slice::Records(start.iter().zip(&seen).map(of_stream).collect())
+            CopiedPart::Records(start.iter().zip(&seen).map(of_stream).collect())
         };
         return Ok((0..most.div_ceil(count)).map(part).collect());
     }
@@ -139,7 +139,7 @@ fn events(
     let mut slices = Vec::new();
     for cut in cuts {
         let cut: Vec<u64> = cut.iter().zip(&from).map(|(cut, from)| *cut.max(from)).collect();
-        slices.push(Slice::Records(from.iter().zip(&cut).map(|(from, to)| *from..*to).collect()));
+        slices.push(CopiedPart::Records(from.iter().zip(&cut).map(|(from, to)| *from..*to).collect()));
         from = cut;
     }
     Ok(slices)
@@ -152,7 +152,7 @@ struct Records {
 }
 
 impl Records {
-    fn open(trace: &Trace, (buffer, cpu): Stream) -> Result<Self, FileError> {
+    fn open(trace: &Trace, (buffer, cpu): StreamIndex) -> Result<Self, FileError> {
         let stream = trace.stream(&trace.buffers[buffer], cpu, &TimeOptions::default())?;
         Ok(Records { stream, spare: Vec::new() })
     }

@@ -10,8 +10,8 @@ use super::traced::{SessionArgs, Traced};
 use anyhow::anyhow;
 use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::export::{JsonSyscalls, JsonTypes, Style, SyscallLines};
-use rtrace::record::{RecordError, Stream};
-use rtrace::symbols::{Comms, Functions, Kallsyms, PrintkFormats, Symbols};
+use rtrace::record::{LiveStream, RecordError};
+use rtrace::symbols::{Comms, Kallsyms, KernelFunctions, PrintkFormats, Symbols};
 use screen::Screen;
 
 /// Trace and print the events as they happen, without a file
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Some(known) => known.with_exit(own),
         None => failure(error, own),
     };
-    let set_up = Stream::set_up(&plan, args.traced.journal(&tracefs), warn);
+    let set_up = LiveStream::set_up(&plan, args.traced.journal(&tracefs), warn);
     let (stream, facts) = set_up.map_err(refused)?;
     facts.not_understood.iter().for_each(|error| warn(&error.to_string()));
     let streamed = if args.json || args.format == Format::Json {
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             printk: PrintkFormats::parse(&facts.printk_formats),
             comms: Comms::default(),
             user: None,
-            functions: Functions::new(facts.btf.clone()),
+            functions: KernelFunctions::new(facts.btf.clone()),
             enumerators: facts.enumerators.clone(),
         };
         let decode = DecodeOptions { plugins: !args.no_plugins, ..DecodeOptions::default() };

@@ -20,7 +20,7 @@ use super::args::{ListArgs, TracefsArgs};
 use super::exit::{Exit, Failure};
 use super::hist::{PlaceArgs, SetArgs, add_triggers, clock_note, definitions, lines_in_own, losses_of, triggers_of};
 use crate::cli::terminal::note;
-use rtrace::synth::Plan;
+use rtrace::synth::SyntheticPlan;
 use rtrace::tracefs::{EventName, Feature, Journal, Tracefs};
 
 /// Create synthetic events that combine two events
@@ -141,7 +141,7 @@ fn show(args: &NameArgs) -> Result<Exit, Failure> {
 const LONG_LIVED: &str = "rtrace-synth";
 
 /// Makes everything a plan needs, or nothing; it stays.
-fn create_plan(mut journal: Journal, place: &PlaceArgs, plan: &Plan) -> Result<(), Failure> {
+fn create_plan(mut journal: Journal, place: &PlaceArgs, plan: &SyntheticPlan) -> Result<(), Failure> {
     let top = journal.tracefs().top();
     let name = &plan.definition.name;
     journal.append(&top, "synthetic_events", &plan.definition.to_string(), &format!("!{name}"))?;
@@ -157,7 +157,7 @@ fn create_plan(mut journal: Journal, place: &PlaceArgs, plan: &Plan) -> Result<(
 }
 
 /// The shell commands of a plan.
-fn print_plan(tracefs: &Tracefs, place: &PlaceArgs, plan: &Plan) -> Result<Exit, Failure> {
+fn print_plan(tracefs: &Tracefs, place: &PlaceArgs, plan: &SyntheticPlan) -> Result<Exit, Failure> {
     let root = tracefs.root().display().to_string();
     let instance = place.shown_name(LONG_LIVED);
     let lines = plan.shell(&root, instance);

@@ -14,7 +14,7 @@ use rtrace::analysis::{HistSetup, HistTrigger};
 use rtrace::event::{Number, Record, TypedEvent, Value};
 use rtrace::format::EventFormat;
 use rtrace::hist::spec::Features;
-use rtrace::synth::Plan;
+use rtrace::synth::SyntheticPlan;
 use rtrace::synth::sql::Lowered;
 use serde_json::{Map, json};
 use std::cell::RefCell;
@@ -82,7 +82,7 @@ fn find<'i>(input: &'i Input, system: Option<&str>, event: &str) -> Option<&'i E
     input.formats().find(|format| format.name == event && system.is_none_or(|system| format.system == system))
 }
 
-fn setup(plan: Plan) -> HistSetup {
+fn setup(plan: SyntheticPlan) -> HistSetup {
     let trigger = |((system, event), spec)| HistTrigger { system, event, spec };
     HistSetup {
         definitions: vec![plan.definition],

@@ -3,7 +3,7 @@
 use super::create::{TrackingArgs, builder_failure};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::syntax_failure;
-use rtrace::hist::spec::{Features, HistSpec, Surroundings};
+use rtrace::hist::spec::{CheckContext, Features, HistSpec};
 use rtrace::synth::sql::{Find, Lowered, lower};
 
 /// The meaning of the statement, of events that `find` finds.
@@ -28,7 +28,7 @@ pub(super) fn meaning(
         Lowered::Hist((system, event), spec) => {
             let Some(format) = find(Some(system), event) else { return Ok(lowered) };
             let text = spec.to_string();
-            let around = Surroundings { event: &format, features, neighbours: None, lookup: None };
+            let around = CheckContext { event: &format, features, neighbours: None, lookup: None };
             let checked = HistSpec::parse(&text).map_err(|wrong| vec![wrong]).and_then(|spec| spec.check(&around));
             if let Some(wrong) = checked.err().and_then(|errors| errors.into_iter().next()) {
                 return Err(syntax_failure("histogram that the statement means", &wrong.diagnostic(&text)));

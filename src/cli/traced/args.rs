@@ -5,7 +5,7 @@ use super::tracers::MachineArgs;
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::Failure;
 use clap::error::ErrorKind;
-use rtrace::record::{BufferPlan, Compression, Machine, Plan, TargetBuffer, Tasks, User, UserError};
+use rtrace::record::{BufferPlan, Compression, MachineSettings, Plan, TargetBuffer, Tasks, User, UserError};
 use rtrace::tracefs::{Journal, Tracefs};
 use rtrace::units::{Pid, parse_duration};
 use std::ffi::OsString;
@@ -123,7 +123,7 @@ impl Traced {
     }
 
     /// Settings of the whole machine.
-    pub(crate) fn machine(&self) -> Machine {
+    pub(crate) fn machine(&self) -> MachineSettings {
         self.machine.machine()
     }
 

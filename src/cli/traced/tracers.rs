@@ -1,7 +1,7 @@
 //! The options about tracers that stand in order with `-e` and `-B`, and those that hold for the whole machine.
 
 use clap::{Arg, ArgAction};
-use rtrace::record::{Functions, Machine};
+use rtrace::record::{FunctionFilters, MachineSettings};
 use rtrace::trigger::FunctionTrigger;
 
 /// Adds the options that belong to an instance.
@@ -60,8 +60,8 @@ pub(crate) struct MachineArgs {
 }
 
 impl MachineArgs {
-    pub(crate) fn machine(&self) -> Machine {
-        Machine {
+    pub(crate) fn machine(&self) -> MachineSettings {
+        MachineSettings {
             graph_depth: self.max_graph_depth,
             saved_cmdlines: self.cmdlines_size,
             threshold: self.threshold,
@@ -72,7 +72,7 @@ impl MachineArgs {
 }
 
 /// Adds one `-l`: a pattern, or a command on functions.
-pub(super) fn trace(functions: &mut Functions, text: &str, module: Option<&str>) -> Result<(), String> {
+pub(super) fn trace(functions: &mut FunctionFilters, text: &str, module: Option<&str>) -> Result<(), String> {
     let is_pattern = !text.contains(':') || text.split(':').nth(1) == Some("mod");
     if is_pattern {
         functions.trace.push(of_module(text, module));
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn patterns_and_commands() {
-        let mut functions = Functions::default();
+        let mut functions = FunctionFilters::default();
         for text in ["sched*", "*:mod:ext4", "schedule:traceoff:3"] {
             trace(&mut functions, text, None).unwrap();
         }

@@ -7,7 +7,7 @@ use rtrace::filter::Filter;
 use rtrace::format::EventFormat;
 use rtrace::hist::spec::{Echo, HistSpec};
 use rtrace::tracefs::{EventName, Instance, Journal, WriteMode};
-use rtrace::trigger::{Action, Trigger};
+use rtrace::trigger::{Trigger, TriggerAction};
 use std::fmt;
 
 /// The triggers to remove.
@@ -23,7 +23,7 @@ impl Wanted {
     pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         let text = text.trim();
         let text = text.strip_prefix('!').unwrap_or(text);
-        match Action::NAMES.into_iter().find(|name| *name == text) {
+        match TriggerAction::NAMES.into_iter().find(|name| *name == text) {
             Some(kind) => Ok(Wanted::Kind(kind)),
             None => Ok(Wanted::Trigger(Box::new(text.parse().map_err(|e| invalid("trigger", e))?))),
         }
@@ -38,7 +38,7 @@ impl Wanted {
         };
         // traceon is no traceoff, though an event cannot have both.
         match (&set.action, &wanted.action) {
-            (Action::Hist(set), Action::Hist(wanted)) => {
+            (TriggerAction::Hist(set), TriggerAction::Hist(wanted)) => {
                 let mut set = with_plain_filter(set.normal());
                 if wanted.filter.is_none() {
                     set.filter = None;
@@ -72,7 +72,7 @@ fn with_plain_filter(mut spec: HistSpec) -> HistSpec {
 /// The texts that remove the trigger that the kernel shows as `line`: it heeds the one that was written.
 fn removals(line: &str) -> Vec<String> {
     match line.parse::<Trigger>() {
-        Ok(trigger) if !matches!(trigger.action, Action::Hist(_)) => vec![trigger.removal()],
+        Ok(trigger) if !matches!(trigger.action, TriggerAction::Hist(_)) => vec![trigger.removal()],
         // A hist trigger is named in full, as it is shown.
         _ => match Echo::written(line).as_slice() {
             [] => vec![format!("!{line}")],

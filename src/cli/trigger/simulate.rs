@@ -11,8 +11,8 @@ use crate::cli::trace_file::{Overwrite, open};
 use anyhow::anyhow;
 use rtrace::analysis::{Firings, Held, HistSetup};
 use rtrace::filter::Filter;
-use rtrace::trace_dat::write::{Edit, StoredRecord, Stream};
-use rtrace::trigger::{Action, Trigger};
+use rtrace::trace_dat::write::{Edit, StoredRecord, StreamIndex};
+use rtrace::trigger::{Trigger, TriggerAction};
 use rtrace::units::Timestamp;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -60,7 +60,7 @@ impl Args {
     fn trigger(&self, text: &str) -> Result<Trigger, Failure> {
         let twice = |what: &str| Failure::new(Exit::Usage, anyhow!("the trigger has a {what} already"));
         let mut trigger: Trigger = text.parse().map_err(|e| invalid("trigger", e))?;
-        if matches!(trigger.action, Action::Hist(_)) {
+        if matches!(trigger.action, TriggerAction::Hist(_)) {
             let failure = Failure::new(Exit::Usage, anyhow!("a hist trigger has a table to show"));
             return Err(failure.hint("`rtrace hist -i FILE EVENT 'hist:...'` shows it."));
         }
@@ -134,7 +134,7 @@ struct HeldOnly {
     held: Held,
     buffer: usize,
     /// By stream: the number of records seen.
-    numbers: HashMap<Stream, u64>,
+    numbers: HashMap<StreamIndex, u64>,
 }
 
 impl HeldOnly {

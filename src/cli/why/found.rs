@@ -3,7 +3,7 @@
 use crate::cli::analyze::unit::Unit;
 use crate::cli::check::names::RecordingNames;
 use crate::cli::query::Input;
-use rtrace::analysis::{Handler, History, Part};
+use rtrace::analysis::{Handler, History, IntervalPart};
 use rtrace::assertion::Names;
 use rtrace::trace_dat::Buffer;
 use rtrace::units::Pid;
@@ -13,14 +13,14 @@ pub(super) struct Interval {
     pub(super) pid: Pid,
     pub(super) begin: u64,
     pub(super) end: u64,
-    pub(super) kind: Kind,
+    pub(super) kind: LateKind,
     /// Others that were not chosen, in words.
     pub(super) note: Option<String>,
 }
 
 /// What it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LateKind {
     /// Around a time.
     Around(u64),
     /// From a wakeup to the switch.
@@ -32,17 +32,17 @@ pub(super) enum Kind {
 }
 
 /// One interval, taken apart.
-pub(super) struct Found<'e> {
+pub(super) struct LateInterval<'e> {
     pub(super) input: &'e Input,
     pub(super) buffer: &'e Buffer,
     pub(super) unit: Unit,
     pub(super) interval: Interval,
     pub(super) history: History,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<IntervalPart>,
     pub(super) depth: usize,
 }
 
-impl Found<'_> {
+impl LateInterval<'_> {
     /// The time of the whole interval.
     pub(super) fn time(&self) -> u64 {
         self.interval.end.saturating_sub(self.interval.begin)
@@ -50,8 +50,8 @@ impl Found<'_> {
 
     /// Time of which not even the task's own state is known.
     pub(super) fn unknown(&self) -> u64 {
-        let is_unknown = |part: &&Part| part.kind == rtrace::analysis::PartKind::Unknown;
-        self.parts.iter().filter(is_unknown).map(Part::time).sum()
+        let is_unknown = |part: &&IntervalPart| part.kind == rtrace::analysis::PartKind::Unknown;
+        self.parts.iter().filter(is_unknown).map(IntervalPart::time).sum()
     }
 
     /// True if something is known, and nothing was lost.

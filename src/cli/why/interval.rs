@@ -1,11 +1,11 @@
 //! The interval to take apart: a first pass over the events, or two.
 
-use super::found::{Interval, Kind};
+use super::found::{Interval, LateKind};
 use super::pids::pids;
 use super::{Args, Worst};
 use crate::cli::check::names::RecordingNames;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::{Events, Input};
+use crate::cli::query::{Input, QueryEvents};
 use anyhow::anyhow;
 use rtrace::analysis::{Sched, SchedReport, SpanPlan, Syscalls, TaskSched, TaskSpan, TimeIn};
 use rtrace::assertion::{Names, Pair};
@@ -17,7 +17,7 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-pub(super) fn find(args: &Args, events: &Events<'_>, query: &Query<'_>) -> Result<Interval, Failure> {
+pub(super) fn find(args: &Args, events: &QueryEvents<'_>, query: &Query<'_>) -> Result<Interval, Failure> {
     let input = &events.inputs[0];
     let formats: Vec<&EventFormat> = input.formats().collect();
     let sched = Sched::new(formats.iter().copied(), input.trace.abi);
@@ -58,7 +58,7 @@ fn wakeup(args: &Args, input: &Input, report: &SchedReport, tasks: &HashSet<Pid>
         return Err(Failure::new(Exit::Failed, error));
     };
     let begin = wait.at.saturating_sub(wait.time);
-    Ok(Interval { pid, begin, end: wait.at, kind: Kind::Wakeup, note: None })
+    Ok(Interval { pid, begin, end: wait.at, kind: LateKind::Wakeup, note: None })
 }
 
 fn around(
@@ -80,7 +80,7 @@ fn around(
     };
     let others = found.len().saturating_sub(1);
     let note = (others > 0).then(|| format!("of {} tasks of that name the one with the longest interval", found.len()));
-    Ok(Interval { pid, begin, end, kind: Kind::Around(at), note })
+    Ok(Interval { pid, begin, end, kind: LateKind::Around(at), note })
 }
 
 /// The time off the CPU around `at`, or the time on it.
@@ -116,7 +116,7 @@ fn syscall(args: &Args, input: &Input, query: &Query<'_>, tasks: HashSet<Pid>) -
         return Err(Failure::new(Exit::Failed, error));
     };
     let end = longest.at.saturating_add(longest.time);
-    Ok(Interval { pid: longest.pid, begin: longest.at, end, kind: Kind::Syscall(name), note: None })
+    Ok(Interval { pid: longest.pid, begin: longest.at, end, kind: LateKind::Syscall(name), note: None })
 }
 
 fn longest_pair(
@@ -137,5 +137,5 @@ fn longest_pair(
         let error = anyhow!("{} holds no such pair of {}", input.path.display(), args.task);
         return Err(Failure::new(Exit::Failed, error));
     };
-    Ok(Interval { pid, begin: spot.begin, end: spot.at, kind: Kind::Pair(pair.text.clone()), note: None })
+    Ok(Interval { pid, begin: spot.begin, end: spot.at, kind: LateKind::Pair(pair.text.clone()), note: None })
 }

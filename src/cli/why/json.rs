@@ -1,18 +1,18 @@
 //! `rtrace why --json`.
 
-use super::found::{Found, Kind};
-use rtrace::analysis::{Part, PartKind, WakeContext};
+use super::found::{LateInterval, LateKind};
+use rtrace::analysis::{IntervalPart, PartKind, WakeContext};
 use rtrace::units::Pid;
 use serde_json::{Map, Value, json};
 
 /// The document: all times in the buffer's unit.
-pub(super) fn document(found: &Found<'_>) -> Value {
+pub(super) fn document(found: &LateInterval<'_>) -> Value {
     let interval = &found.interval;
     let (kind, of) = match &interval.kind {
-        Kind::Around(at) => ("at", json!(at)),
-        Kind::Wakeup => ("wakeup", Value::Null),
-        Kind::Syscall(name) => ("syscall", json!(name)),
-        Kind::Pair(text) => ("pair", json!(text)),
+        LateKind::Around(at) => ("at", json!(at)),
+        LateKind::Wakeup => ("wakeup", Value::Null),
+        LateKind::Syscall(name) => ("syscall", json!(name)),
+        LateKind::Pair(text) => ("pair", json!(text)),
     };
     let losses = found.history.losses.iter();
     json!({
@@ -33,15 +33,15 @@ pub(super) fn document(found: &Found<'_>) -> Value {
     })
 }
 
-fn task(found: &Found<'_>, pid: Pid) -> Value {
+fn task(found: &LateInterval<'_>, pid: Pid) -> Value {
     json!({"pid": pid.0, "comm": found.comm(pid)})
 }
 
-fn parts(found: &Found<'_>, parts: &[Part]) -> Vec<Value> {
+fn parts(found: &LateInterval<'_>, parts: &[IntervalPart]) -> Vec<Value> {
     parts.iter().map(|one| part(found, one)).collect()
 }
 
-fn part(found: &Found<'_>, part: &Part) -> Value {
+fn part(found: &LateInterval<'_>, part: &IntervalPart) -> Value {
     let mut object = Map::new();
     let mut add = |name: &str, value: Value| object.insert(name.to_owned(), value);
     add("kind", kind(&part.kind).into());

@@ -10,8 +10,8 @@ mod text;
 use super::analyze::FileArgs;
 use super::analyze::unit::Unit;
 use super::exit::{Exit, Failure};
-use super::query::{Events, Moment, one_buffer};
-use found::{Found, Interval};
+use super::query::{Moment, QueryEvents, one_buffer};
+use found::{Interval, LateInterval};
 use rtrace::analysis::{Histories, critical_path};
 use rtrace::assertion::Pair;
 use rtrace::recording::Query;
@@ -97,16 +97,16 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 
 fn explain<'e>(
     args: &Args,
-    events: &'e Events<'_>,
+    events: &'e QueryEvents<'_>,
     query: &Query<'_>,
     buffer: &'e Buffer,
     interval: Interval,
-) -> Result<Found<'e>, Failure> {
+) -> Result<LateInterval<'e>, Failure> {
     let input = &events.inputs[0];
     let formats: Vec<_> = input.formats().collect();
     let ends = (interval.begin, interval.end);
     let (history, _) = query.analyse(Histories::new(formats, input.trace.abi, ends))?;
     let parts = critical_path(&history, interval.pid, ends, args.depth.min(DEEPEST));
     let unit = Unit::of(query.sources().iter().any(|source| source.in_ticks));
-    Ok(Found { input, buffer, unit, interval, history, parts, depth: args.depth.min(DEEPEST) })
+    Ok(LateInterval { input, buffer, unit, interval, history, parts, depth: args.depth.min(DEEPEST) })
 }

@@ -1,10 +1,10 @@
 //! Parts in words.
 
-use super::found::{Found, Kind};
-use rtrace::analysis::{Handler, Part, PartKind, Wake, WakeContext};
+use super::found::{LateInterval, LateKind};
+use rtrace::analysis::{Handler, IntervalPart, PartKind, Wake, WakeContext};
 use rtrace::units::Pid;
 
-impl Found<'_> {
+impl LateInterval<'_> {
     /// `comm [pid]`.
     pub(super) fn task(&self, pid: Pid) -> String {
         format!("{} [{}]", self.comm(pid), pid.0)
@@ -20,17 +20,17 @@ impl Found<'_> {
         let unit = self.unit;
         let (begin, end) = (unit.point(self.interval.begin), unit.point(self.interval.end));
         let what = match &self.interval.kind {
-            Kind::Around(at) => format!("around {}", unit.point(*at)),
-            Kind::Wakeup => "waited for a CPU after its wakeup".to_owned(),
-            Kind::Syscall(name) => format!("was in {name}()"),
-            Kind::Pair(text) => text.clone(),
+            LateKind::Around(at) => format!("around {}", unit.point(*at)),
+            LateKind::Wakeup => "waited for a CPU after its wakeup".to_owned(),
+            LateKind::Syscall(name) => format!("was in {name}()"),
+            LateKind::Pair(text) => text.clone(),
         };
         let (time, name) = (unit.short(self.time()), unit.short_name());
         format!("{} {what}: {time} {name}, from {begin} to {end}", self.task(self.interval.pid))
     }
 
     /// What a part is; within a part of the same kind, the time between other parts.
-    pub(super) fn sentence(&self, part: &Part, within: Option<&Part>) -> String {
+    pub(super) fn sentence(&self, part: &IntervalPart, within: Option<&IntervalPart>) -> String {
         if within.is_some_and(|outer| outer.kind == part.kind) {
             return match &part.kind {
                 PartKind::Run { .. } => "the task itself".to_owned(),

@@ -1,9 +1,9 @@
 //! `rtrace why` as text: a tree with a line for each part.
 
-use super::found::Found;
+use super::found::LateInterval;
 use crate::cli::analyze::words::{many, percent};
 use crate::cli::exit::Failure;
-use rtrace::analysis::{Part, PartKind};
+use rtrace::analysis::{IntervalPart, PartKind};
 use std::cmp::Reverse;
 use std::io::Write;
 
@@ -15,7 +15,7 @@ struct Row {
     text: String,
 }
 
-pub(super) fn write(found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn write(found: &LateInterval<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, "{}", found.headline())?;
     for note in found.notes() {
         writeln!(out, "Note: {note}")?;
@@ -45,7 +45,7 @@ pub(super) fn write(found: &Found<'_>, top: usize, out: &mut dyn Write) -> Resul
 }
 
 /// The wakeup that ended the longest sleep.
-fn longest_sleep(parts: &[Part]) -> Option<u64> {
+fn longest_sleep(parts: &[IntervalPart]) -> Option<u64> {
     let woken = parts.iter().filter_map(|part| match &part.kind {
         PartKind::Sleep { wake: Some(wake), .. } => Some((part.time(), wake.at)),
         _ => None,
@@ -56,10 +56,17 @@ fn longest_sleep(parts: &[Part]) -> Option<u64> {
 /// Lines of what is left out show what can be seen at all: a thousandth of the interval.
 const LEAST: u64 = 1000;
 
-fn add(found: &Found<'_>, outer: Option<&Part>, parts: &[Part], top: usize, indent: &str, rows: &mut Vec<Row>) {
-    let is_long = |part: &Part| is_long_time(part.time(), found.time(), top);
+fn add(
+    found: &LateInterval<'_>,
+    outer: Option<&IntervalPart>,
+    parts: &[IntervalPart],
+    top: usize,
+    indent: &str,
+    rows: &mut Vec<Row>,
+) {
+    let is_long = |part: &IntervalPart| is_long_time(part.time(), found.time(), top);
     // Of a part that is nearly all its own time, the interruptions are not worth a line.
-    let is_own = |part: &Part| outer.is_some_and(|outer| outer.kind == part.kind);
+    let is_own = |part: &IntervalPart| outer.is_some_and(|outer| outer.kind == part.kind);
     if parts.iter().all(|part| is_own(part) || !is_long(part)) && outer.is_some_and(is_long) {
         return;
     }
@@ -104,10 +111,10 @@ struct Group {
 
 /// Each part by itself; if there are more than `top`, those of the same kind together, but for sleeps, of which each has
 /// another reason.
-fn groups(parts: &[Part], top: usize) -> Vec<Group> {
+fn groups(parts: &[IntervalPart], top: usize) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     let together = top > 0 && parts.len() > top;
-    let is_alone = |part: &Part| matches!(part.kind, PartKind::Sleep { .. });
+    let is_alone = |part: &IntervalPart| matches!(part.kind, PartKind::Sleep { .. });
     for (number, part) in parts.iter().enumerate() {
         let known = groups.iter_mut().find(|group| together && !is_alone(part) && parts[group.first].kind == part.kind);
         match known {

@@ -1,7 +1,7 @@
 //! ftrace:function and ftrace:func_repeats: the function tracer.
 
 use super::{Num, args, put_arguments};
-use crate::event::{DecodeOptions, FunctionOptions, Record, State};
+use crate::event::{DecodeOptions, FunctionOptions, PrintState, Record};
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::text::num;
@@ -21,7 +21,7 @@ impl Function {
         Some(Function { ip: Num::field(event, "ip")?, parent, args: args(event), options: options.function })
     }
 
-    pub(super) fn write(&self, cx: &Context<'_>, record: &Record<'_>, state: &mut State, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, cx: &Context<'_>, record: &Record<'_>, state: &mut PrintState, out: &mut Vec<u8>) {
         let (ip, parent) = (self.ip.get(cx), self.parent.get(cx));
         let kallsyms = &cx.symbols.kallsyms;
         let child = kallsyms.lookup(ip);
@@ -80,7 +80,7 @@ impl Repeats {
         })
     }
 
-    pub(super) fn write(&self, cx: &Context<'_>, record: &Record<'_>, state: &mut State, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, cx: &Context<'_>, record: &Record<'_>, state: &mut PrintState, out: &mut Vec<u8>) {
         self.function.write(cx, record, state, out);
         out.extend_from_slice(b" (count: ");
         num::dec(out, self.count.get(cx));

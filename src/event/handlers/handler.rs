@@ -2,7 +2,7 @@
 
 use super::{Done, Num, UserStack, bprint, function, futex, graph, hrtimer, kmem, kvm, mac80211, sched, stack, tlb};
 use crate::abi::Abi;
-use crate::event::{Common, DecodeOptions, Record, State};
+use crate::event::{Common, DecodeOptions, PrintState, Record};
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
 use crate::symbols::Symbols;
@@ -111,7 +111,7 @@ impl Handler {
         cx: &Context<'_>,
         record: &Record<'_>,
         next: Option<&Record<'_>>,
-        state: &mut State,
+        state: &mut PrintState,
         out: &mut Vec<u8>,
     ) -> Done {
         match self {

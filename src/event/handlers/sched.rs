@@ -2,7 +2,7 @@
 
 use super::{Num, TextField};
 use crate::abi::Abi;
-use crate::event::State;
+use crate::event::PrintState;
 use crate::format::EventFormat;
 use crate::print_fmt::{Context, state_letters};
 use crate::text::{num, put};
@@ -25,7 +25,7 @@ impl TaskFields {
 
     /// `comm:pid [prio]`, and remembers the name.
     #[inline]
-    fn write(&self, cx: &Context<'_>, state: &mut State, out: &mut Vec<u8>) {
+    fn write(&self, cx: &Context<'_>, state: &mut PrintState, out: &mut Vec<u8>) {
         let pid = self.pid.signed(cx);
         if let Some(comm) = self.comm {
             let start = out.len();
@@ -57,7 +57,7 @@ impl Switch {
         Some(Switch { prev: TaskFields::new(event, "prev_")?, next: TaskFields::new(event, "next_")?, state, letters })
     }
 
-    pub(super) fn write(&self, cx: &Context<'_>, state: &mut State, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, cx: &Context<'_>, state: &mut PrintState, out: &mut Vec<u8>) {
         self.prev.write(cx, state, out);
         if let Some(prev_state) = self.state {
             out.push(b' ');
@@ -96,7 +96,7 @@ impl Wakeup {
         })
     }
 
-    pub(super) fn write(&self, cx: &Context<'_>, state: &mut State, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, cx: &Context<'_>, state: &mut PrintState, out: &mut Vec<u8>) {
         self.task.write(cx, state, out);
         if let Some(success) = self.success {
             put::all(out, b" success=");

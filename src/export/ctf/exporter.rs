@@ -3,7 +3,7 @@
 use super::file::CtfFile;
 use super::metadata;
 use super::packet::Packets;
-use super::program::Program;
+use super::program::CtfProgram;
 use crate::event::{Common, Consumed, Lost, Record};
 use crate::export::Exporter;
 use crate::export::frames::frame;
@@ -31,7 +31,7 @@ struct File<'t> {
     what: CtfFile<'t>,
     common: Common,
     /// By event id; compiled when its first record comes.
-    types: BTreeMap<u16, (&'t EventFormat, OnceLock<Box<Program>>)>,
+    types: BTreeMap<u16, (&'t EventFormat, OnceLock<Box<CtfProgram>>)>,
 }
 
 /// A stream's place: buffer and CPU.
@@ -43,7 +43,7 @@ pub struct CtfState {
     streams: BTreeMap<Place, Packets>,
     /// Events ahead of their turn: their bytes, and where each ends.
     bytes: Vec<u8>,
-    events: Vec<Event>,
+    events: Vec<CtfEvent>,
     is_known: bool,
     /// The event types that came, by file.
     seen: BTreeSet<(usize, u16)>,
@@ -51,7 +51,7 @@ pub struct CtfState {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Event {
+struct CtfEvent {
     place: Place,
     time: u64,
     lost: u64,
@@ -123,9 +123,9 @@ impl<'t> Ctf<'t> {
 }
 
 impl File<'_> {
-    fn program(&self, id: u16) -> Option<&Program> {
+    fn program(&self, id: u16) -> Option<&CtfProgram> {
         let (format, program) = self.types.get(&id)?;
-        Some(program.get_or_init(|| Box::new(Program::new(format, self.what.abi))))
+        Some(program.get_or_init(|| Box::new(CtfProgram::new(format, self.what.abi))))
     }
 }
 
@@ -168,7 +168,7 @@ impl Exporter for Ctf<'_> {
             }
         };
         let place = (record.buffer, record.cpu.0);
-        state.events.push(Event { place, time: record.timestamp.0, lost, end: state.bytes.len() });
+        state.events.push(CtfEvent { place, time: record.timestamp.0, lost, end: state.bytes.len() });
         if state.is_known {
             let mut streams = std::mem::take(&mut state.streams);
             self.settle(&mut streams, state, out);

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// An event type.
 #[derive(Clone, Debug)]
-pub(super) struct Program {
+pub(super) struct CtfProgram {
     pub(super) name: String,
     fields: Vec<Field>,
 }
@@ -17,29 +17,29 @@ pub(super) struct Program {
 struct Field {
     field: TypedField,
     name: String,
-    kind: Kind,
+    kind: CtfKind,
     less: i64,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum CtfKind {
     Integer { size: u8, signed: bool, hexadecimal: bool },
     Text,
     Sequence { size: u8, signed: bool },
 }
 
-impl Program {
+impl CtfProgram {
     pub(super) fn new(format: &EventFormat, abi: Abi) -> Self {
         let event = TypedEvent::new(format);
         let field = |field: &TypedField| Field {
             name: names::field(&event.system, &field.name),
-            kind: Kind::of(field, abi),
+            kind: CtfKind::of(field, abi),
             less: names::less(&event.system, &field.name),
             field: field.clone(),
         };
         let common = event.common.iter().filter(|field| field.name != "common_pid");
         let fields = common.chain(&event.fields).map(field).collect();
-        Program { name: names::event(&event.system, &event.name), fields }
+        CtfProgram { name: names::event(&event.system, &event.name), fields }
     }
 
     /// The event's declaration.
@@ -48,11 +48,11 @@ impl Program {
         let _ = writeln!(out, "event {{\n\tname = \"{name}\";\n\tid = {id};\n\tstream_id = 0;\n\tfields := struct {{");
         for Field { name, kind, .. } in &self.fields {
             let _ = match kind {
-                Kind::Integer { size, signed, hexadecimal } => {
+                CtfKind::Integer { size, signed, hexadecimal } => {
                     writeln!(out, "\t\t{} _{name};", integer(*size, *signed, *hexadecimal))
                 }
-                Kind::Text => writeln!(out, "\t\tstring {{ encoding = UTF8; }} _{name};"),
-                Kind::Sequence { size, signed } => {
+                CtfKind::Text => writeln!(out, "\t\tstring {{ encoding = UTF8; }} _{name};"),
+                CtfKind::Sequence { size, signed } => {
                     let (length, item) = (integer(4, false, false), integer(*size, *signed, false));
                     writeln!(out, "\t\t{length} __{name}_length;\n\t\t{item} _{name}[ __{name}_length ];")
                 }
@@ -68,7 +68,7 @@ impl Program {
             let value = field.value(abi, data);
             absent += u64::from(value.is_none());
             match kind {
-                Kind::Integer { size, .. } => {
+                CtfKind::Integer { size, .. } => {
                     let number = match value {
                         Some(Value::Unsigned(number) | Value::Pointer(number)) => number,
                         Some(Value::Signed(number)) => number as u64,
@@ -77,13 +77,13 @@ impl Program {
                     };
                     put(number.wrapping_sub(*less as u64), *size, out);
                 }
-                Kind::Text => {
+                CtfKind::Text => {
                     if let Some(Value::Text(text)) = value {
                         out.extend_from_slice(text);
                     }
                     out.push(0);
                 }
-                Kind::Sequence { size, .. } => {
+                CtfKind::Sequence { size, .. } => {
                     let at = out.len();
                     out.extend_from_slice(&[0; 4]);
                     match value {
@@ -106,21 +106,21 @@ impl Program {
     }
 }
 
-impl Kind {
-    fn of(field: &TypedField, abi: Abi) -> Kind {
+impl CtfKind {
+    fn of(field: &TypedField, abi: Abi) -> CtfKind {
         let size = match field.place {
             FieldPlace::Fixed { len, .. } if matches!(len, 1 | 2 | 4) => len as u8,
             _ => 8,
         };
         match field.kind {
-            FieldKind::Unsigned | FieldKind::Bool => Kind::Integer { size, signed: false, hexadecimal: false },
-            FieldKind::Signed => Kind::Integer { size, signed: true, hexadecimal: false },
-            FieldKind::Pointer => Kind::Integer { size: 8, signed: false, hexadecimal: true },
-            FieldKind::Text => Kind::Text,
-            FieldKind::Numbers { size: 0, signed } => Kind::Sequence { size: abi.long_size, signed },
-            FieldKind::Numbers { size, signed } => Kind::Sequence { size, signed },
-            FieldKind::Bits => Kind::Sequence { size: 4, signed: false },
-            FieldKind::Bytes => Kind::Sequence { size: 1, signed: false },
+            FieldKind::Unsigned | FieldKind::Bool => CtfKind::Integer { size, signed: false, hexadecimal: false },
+            FieldKind::Signed => CtfKind::Integer { size, signed: true, hexadecimal: false },
+            FieldKind::Pointer => CtfKind::Integer { size: 8, signed: false, hexadecimal: true },
+            FieldKind::Text => CtfKind::Text,
+            FieldKind::Numbers { size: 0, signed } => CtfKind::Sequence { size: abi.long_size, signed },
+            FieldKind::Numbers { size, signed } => CtfKind::Sequence { size, signed },
+            FieldKind::Bits => CtfKind::Sequence { size: 4, signed: false },
+            FieldKind::Bytes => CtfKind::Sequence { size: 1, signed: false },
         }
     }
 }

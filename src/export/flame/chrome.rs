@@ -4,7 +4,7 @@
 use super::Unfolded;
 use super::names;
 use super::reader::{FlameBuffer, Reader};
-use crate::analysis::stacks::{Change, Frame, Rest, Task, Walk};
+use crate::analysis::stacks::{Change, Frame, Rest, TaskStack, Walk};
 use crate::event::{Consumed, Record, TypedEvent};
 use crate::export::Exporter;
 use crate::export::json::json_value;
@@ -16,11 +16,11 @@ use std::collections::BTreeSet;
 pub struct Chrome<'t> {
     buffers: Vec<Reader<'t>>,
     /// By buffer and event id: the events as instants.
-    types: Vec<Vec<Option<Type>>>,
+    types: Vec<Vec<Option<ChromeType>>>,
 }
 
 /// An event type: its name, category and fields.
-struct Type {
+struct ChromeType {
     name: Vec<u8>,
     category: Vec<u8>,
     event: TypedEvent,
@@ -31,7 +31,7 @@ struct Type {
 pub struct ChromeState {
     walk: Walk,
     /// The tasks that have a line.
-    tasks: BTreeSet<Task>,
+    tasks: BTreeSet<TaskStack>,
     begun: bool,
     unknown: u64,
 }
@@ -45,7 +45,7 @@ impl<'t> Chrome<'t> {
     }
 
     /// Appends `{"ph":...,"pid":...,"tid":...,"ts":...` of an event.
-    fn open(&self, state: &mut Lines<'_>, phase: &str, task: Task, time: u64, out: &mut Vec<u8>) {
+    fn open(&self, state: &mut Lines<'_>, phase: &str, task: TaskStack, time: u64, out: &mut Vec<u8>) {
         out.extend_from_slice(if std::mem::replace(state.begun, true) { b",\n" } else { b"\n" });
         state.tasks.insert(task);
         let (process, thread) = self.ids(task);
@@ -66,7 +66,7 @@ impl<'t> Chrome<'t> {
 
     /// The numbers of a task's process and its own: those of the kernel, of each file in a range of their own. The CPUs'
     /// idle tasks, whose number is 0, are a process above all others.
-    fn ids(&self, task: Task) -> (u64, u64) {
+    fn ids(&self, task: TaskStack) -> (u64, u64) {
         /// No kernel has higher numbers of tasks (`PID_MAX_LIMIT`).
         const TASKS: u64 = 4 << 20;
         let buffer = &self.buffers[task.buffer].what;
@@ -77,7 +77,7 @@ impl<'t> Chrome<'t> {
         }
     }
 
-    fn change(&self, state: &mut Lines<'_>, task: Task, change: Change, time: u64, out: &mut Vec<u8>) {
+    fn change(&self, state: &mut Lines<'_>, task: TaskStack, change: Change, time: u64, out: &mut Vec<u8>) {
         match change {
             Change::Open(frame) | Change::Away(frame) => {
                 self.open(state, "B", task, time, out);
@@ -94,7 +94,7 @@ impl<'t> Chrome<'t> {
     fn instant(
         &self,
         state: &mut Lines<'_>,
-        task: Task,
+        task: TaskStack,
         record: &Record<'_>,
         stack: Option<&[u64]>,
         out: &mut Vec<u8>,
@@ -140,7 +140,7 @@ impl<'t> Chrome<'t> {
 
 /// The part of a state that an event's line changes.
 struct Lines<'s> {
-    tasks: &'s mut BTreeSet<Task>,
+    tasks: &'s mut BTreeSet<TaskStack>,
     begun: &'s mut bool,
 }
 
@@ -213,7 +213,7 @@ impl Exporter for Chrome<'_> {
     }
 }
 
-fn types(buffer: &FlameBuffer<'_>) -> Vec<Option<Type>> {
+fn types(buffer: &FlameBuffer<'_>) -> Vec<Option<ChromeType>> {
     let quoted = |text: &str| {
         let mut out = Vec::new();
         json::string(&mut out, text.as_bytes());
@@ -226,7 +226,7 @@ fn types(buffer: &FlameBuffer<'_>) -> Vec<Option<Type>> {
             types.resize_with(id + 1, || None);
         }
         let event = TypedEvent::new(format);
-        types[id] = Some(Type { name: quoted(&format.name), category: quoted(&format.system), event });
+        types[id] = Some(ChromeType { name: quoted(&format.name), category: quoted(&format.system), event });
     }
     types
 }

@@ -3,7 +3,7 @@
 use super::Unfolded;
 use super::names;
 use super::reader::{FlameBuffer, Reader};
-use crate::analysis::stacks::{Change, Frame, Node, Rest, Task, Tree, Walk};
+use crate::analysis::stacks::{Change, Frame, Node, Rest, StackTree, TaskStack, Walk};
 use crate::event::{Consumed, Record};
 use crate::export::Exporter;
 use crate::merge::ahead::Commit;
@@ -19,9 +19,9 @@ pub struct Folded<'t> {
 #[derive(Debug)]
 pub struct FoldedState {
     walk: Walk,
-    tasks: HashMap<Task, Current>,
-    time: Tree<Root>,
-    counts: Tree<Root>,
+    tasks: HashMap<TaskStack, Current>,
+    time: StackTree<Root>,
+    counts: StackTree<Root>,
     unfolded: Unfolded,
 }
 
@@ -45,7 +45,7 @@ impl<'t> Folded<'t> {
         Folded { buffers: buffers.into_iter().map(Reader::new).collect() }
     }
 
-    fn root(&self, task: Task) -> Root {
+    fn root(&self, task: TaskStack) -> Root {
         let comm = self.buffers[task.buffer].what.symbols.comms.name(task.pid).to_vec();
         Root { buffer: task.buffer, comm }
     }
@@ -60,13 +60,13 @@ impl FoldedState {
 
 /// The part of a state that changes of stacks change.
 struct Times<'s> {
-    tasks: &'s mut HashMap<Task, Current>,
-    time: &'s mut Tree<Root>,
+    tasks: &'s mut HashMap<TaskStack, Current>,
+    time: &'s mut StackTree<Root>,
 }
 
 impl Times<'_> {
     /// The task's stack changes at `time`.
-    fn change(&mut self, task: Task, change: Change, time: u64, root: impl FnOnce() -> Root) {
+    fn change(&mut self, task: TaskStack, change: Change, time: u64, root: impl FnOnce() -> Root) {
         let current = match self.tasks.get(&task) {
             Some(current) => *current,
             None => Current { stack: self.time.root(&root()), since: time },
@@ -90,8 +90,8 @@ impl Exporter for Folded<'_> {
         FoldedState {
             walk: Walk::default(),
             tasks: HashMap::new(),
-            time: Tree::new(),
-            counts: Tree::new(),
+            time: StackTree::new(),
+            counts: StackTree::new(),
             unfolded: Unfolded::default(),
         }
     }

@@ -1,7 +1,7 @@
 //! Names of frames and tasks.
 
 use super::reader::FlameBuffer;
-use crate::analysis::stacks::{Frame, Task};
+use crate::analysis::stacks::{Frame, TaskStack};
 use crate::text::num;
 
 /// Appends the name of a frame.
@@ -21,7 +21,7 @@ pub(super) fn frame(buffer: &FlameBuffer<'_>, frame: Frame, out: &mut Vec<u8>) {
 }
 
 /// The name of a task, after the label of its buffer.
-pub(super) fn task(buffer: &FlameBuffer<'_>, task: Task) -> Vec<u8> {
+pub(super) fn task(buffer: &FlameBuffer<'_>, task: TaskStack) -> Vec<u8> {
     let comm = buffer.symbols.comms.name(task.pid);
     match &buffer.label {
         Some(label) => [label.as_bytes(), b" ", comm].concat(),

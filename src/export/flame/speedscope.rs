@@ -4,7 +4,7 @@
 use super::Unfolded;
 use super::names;
 use super::reader::{FlameBuffer, Reader};
-use crate::analysis::stacks::{Change, Frame, Rest, Task, Walk};
+use crate::analysis::stacks::{Change, Frame, Rest, TaskStack, Walk};
 use crate::event::{Consumed, Record};
 use crate::export::Exporter;
 use crate::merge::ahead::Commit;
@@ -25,7 +25,7 @@ pub struct SpeedscopeState {
     /// Frames by number, and their numbers.
     frames: Vec<(usize, Frame)>,
     numbers: HashMap<(usize, Frame), u32>,
-    tasks: BTreeMap<Task, Profile>,
+    tasks: BTreeMap<TaskStack, Profile>,
     unfolded: Unfolded,
 }
 
@@ -59,7 +59,7 @@ impl SpeedscopeState {
 struct Gathered<'s> {
     frames: &'s mut Vec<(usize, Frame)>,
     numbers: &'s mut HashMap<(usize, Frame), u32>,
-    tasks: &'s mut BTreeMap<Task, Profile>,
+    tasks: &'s mut BTreeMap<TaskStack, Profile>,
 }
 
 impl Gathered<'_> {
@@ -70,7 +70,7 @@ impl Gathered<'_> {
         })
     }
 
-    fn change(&mut self, task: Task, change: Change, time: u64) {
+    fn change(&mut self, task: TaskStack, change: Change, time: u64) {
         let (open, frame) = match change {
             Change::Open(frame) | Change::Away(frame) => (true, frame),
             Change::Close(frame) | Change::Ended(frame) => (false, frame),
@@ -162,7 +162,7 @@ impl Exporter for Speedscope<'_> {
             out.push(b'}');
         });
         out.extend_from_slice(b"]},\"profiles\":[\n");
-        let wanted = |(_, profile): &(&Task, &Profile)| !timed || !profile.changes.is_empty();
+        let wanted = |(_, profile): &(&TaskStack, &Profile)| !timed || !profile.changes.is_empty();
         list(out, tasks.iter().filter(wanted), |out, (task, profile)| {
             let mut name = names::task(&self.buffers[task.buffer].what, *task);
             name.push(b' ');

@@ -14,14 +14,14 @@ use std::sync::Arc;
 
 /// An event type's line, as pieces to be written one after the other.
 #[derive(Clone, Debug)]
-pub(super) struct Program {
+pub(super) struct JsonProgram {
     /// The field `common_pid`, if the event has one.
     pub(super) pid: Option<Read>,
     /// Common fields that follow the task.
-    pub(super) common: Vec<Step>,
+    pub(super) common: Vec<JsonStep>,
     /// `,"event":"sys:name","fields":{`
     open: LiteralId,
-    fields: Vec<Step>,
+    fields: Vec<JsonStep>,
     /// Functions at addresses among them.
     names: Vec<KernelName>,
     /// `}}` and the newline.
@@ -30,7 +30,7 @@ pub(super) struct Program {
 
 /// A field: the literal before its value, and how the value is read.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
+pub(super) struct JsonStep {
     literal: LiteralId,
     read: Read,
 }
@@ -55,20 +55,20 @@ pub(super) enum Read {
     UserNames(Box<UserNames>),
 }
 
-impl Program {
-    pub(super) fn compile(event: &TypedEvent, style: Style, pool: &mut Literals) -> Program {
+impl JsonProgram {
+    pub(super) fn compile(event: &TypedEvent, style: Style, pool: &mut Literals) -> JsonProgram {
         let pid = event.common.iter().find(|f| f.name == "common_pid").map(Read::new);
         let mut common = Vec::new();
         for field in event.common.iter().filter(|f| f.name != "common_pid") {
             let name = field.name.strip_prefix("common_").unwrap_or(&field.name);
-            common.push(Step { literal: pool.add(&style.key(name, false)), read: Read::new(field) });
+            common.push(JsonStep { literal: pool.add(&style.key(name, false)), read: Read::new(field) });
         }
         let open = pool.add(&style.event(&event.system, &event.name));
         let mut fields = Vec::new();
         for (index, field) in event.fields.iter().enumerate() {
-            fields.push(Step { literal: pool.add(&style.key(&field.name, index == 0)), read: Read::new(field) });
+            fields.push(JsonStep { literal: pool.add(&style.key(&field.name, index == 0)), read: Read::new(field) });
         }
-        Program { pid, common, open, fields, names: Vec::new(), close: pool.add(style.close()) }
+        JsonProgram { pid, common, open, fields, names: Vec::new(), close: pool.add(style.close()) }
     }
 
     /// Adds the functions at the event's addresses.
@@ -86,7 +86,7 @@ impl Program {
     ) {
         if let Some(names) = UserNames::new(format, user) {
             let literal = pool.add(&style.key(UserNames::FIELD, self.fields.is_empty()));
-            self.fields.push(Step { literal, read: Read::UserNames(Box::new(names)) });
+            self.fields.push(JsonStep { literal, read: Read::UserNames(Box::new(names)) });
         }
     }
 
@@ -104,7 +104,7 @@ impl Program {
     }
 }
 
-impl Step {
+impl JsonStep {
     /// Writes `,"NAME":VALUE`.
     #[inline(always)]
     pub(super) fn write<'a>(&self, abi: Abi, pool: &Literals, data: &[u8], tail: Tail<'a>) -> Tail<'a> {

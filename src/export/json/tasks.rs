@@ -14,13 +14,13 @@ const WIDTH: usize = 60;
 pub(super) struct Tasks {
     /// The text before a pid, and before a name.
     keys: [Vec<u8>; 2],
-    slots: Vec<Slot>,
+    slots: Vec<TaskSlot>,
     /// Names learnt from a live trace, used instead of the recording's.
     live: Option<Comms>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct TaskSlot {
     pid: Pid,
     len: u8,
     text: [u8; WIDTH],
@@ -29,7 +29,7 @@ struct Slot {
 impl Tasks {
     pub(super) fn new(style: Style) -> Self {
         let keys = ["pid", "comm"].map(|name| style.key(name, false));
-        Tasks { keys, slots: vec![Slot { pid: Pid(0), len: 0, text: [0; WIDTH] }; WAYS], live: None }
+        Tasks { keys, slots: vec![TaskSlot { pid: Pid(0), len: 0, text: [0; WIDTH] }; WAYS], live: None }
     }
 
     /// Forgets all, as names are of another file now.
@@ -55,7 +55,13 @@ impl Tasks {
     }
 
     #[cold]
-    fn render(slot: &mut Slot, [before_pid, before_comm]: &[Vec<u8>; 2], pid: Pid, comms: &Comms, out: &mut Vec<u8>) {
+    fn render(
+        slot: &mut TaskSlot,
+        [before_pid, before_comm]: &[Vec<u8>; 2],
+        pid: Pid,
+        comms: &Comms,
+        out: &mut Vec<u8>,
+    ) {
         let start = out.len();
         out.extend_from_slice(before_pid);
         num::signed(out, pid.0.into());

@@ -1,7 +1,7 @@
 //! All event types of a file, compiled.
 
 use super::Style;
-use super::program::Program;
+use super::program::JsonProgram;
 use crate::abi::Abi;
 use crate::event::TypedEvent;
 use crate::format::EventFormat;
@@ -15,7 +15,7 @@ pub struct JsonTypes {
     pub(super) abi: Abi,
     pub(super) style: Style,
     pub(super) pool: Literals,
-    programs: Vec<Program>,
+    programs: Vec<JsonProgram>,
     /// Index into `programs` plus 1, by event id.
     by_id: Vec<u32>,
 }
@@ -43,7 +43,7 @@ impl JsonTypes {
                 types.by_id.resize(id + 1, 0);
             }
             let event = TypedEvent::new(format);
-            let mut program = Program::compile(&event, style, &mut types.pool);
+            let mut program = JsonProgram::compile(&event, style, &mut types.pool);
             if let Some(kallsyms) = &kallsyms {
                 program.name_functions(&event, kallsyms);
             }
@@ -57,14 +57,14 @@ impl JsonTypes {
     }
 
     #[inline]
-    pub(super) fn program(&self, data: &[u8]) -> Option<&Program> {
+    pub(super) fn program(&self, data: &[u8]) -> Option<&JsonProgram> {
         let id = self.abi.u16(*data.first_chunk()?);
         let index = *self.by_id.get(usize::from(id))?;
         self.programs.get((index as usize).checked_sub(1)?)
     }
 
     /// Any type: all share the common fields.
-    pub(super) fn any(&self) -> Option<&Program> {
+    pub(super) fn any(&self) -> Option<&JsonProgram> {
         self.programs.first()
     }
 }

@@ -68,7 +68,7 @@ const ACTIONS: [(&str, &str, Rest); 15] = [
     ("A", "remap", Rest::Remap),
 ];
 
-struct Entry<'c, 'a> {
+struct BlkEntry<'c, 'a> {
     cx: &'c Context<'a>,
     comm: &'c [u8],
     action: u32,
@@ -97,7 +97,7 @@ pub(super) fn write(
     let pid = common.pid(cx.abi, cx.data);
     let comm = comm(&cx.symbols.comms, pid);
     let error = cx.abi.uint(cx.data, at.error, 2).unwrap_or(0);
-    let entry = Entry { cx, comm, action, error, sectors: cx.u32(BYTES) >> 9, pdu };
+    let entry = BlkEntry { cx, comm, action, error, sectors: cx.u32(BYTES) >> 9, pdu };
 
     let number = (action & 0xffff & !CGROUP) as usize;
     let long = view.options.verbose;
@@ -176,7 +176,7 @@ fn classes(action: u32, is_message: bool, bytes: u32, out: &mut Vec<u8>) {
     }
 }
 
-impl Entry<'_, '_> {
+impl BlkEntry<'_, '_> {
     fn rest(&self, rest: &Rest, out: &mut Vec<u8>) {
         let sector = self.cx.u64(SECTOR);
         let packet = self.action & PACKET != 0;

@@ -3,7 +3,7 @@
 use super::graph::{At, Exit, Graph};
 use super::kind::EventPrinter;
 use super::{blk, context, fields, header};
-use crate::event::{Consumed, EventType, EventTypes, Lost, Record, State};
+use crate::event::{Consumed, EventType, EventTypes, Lost, PrintState, Record};
 use crate::export::{Exporter, columns};
 use crate::merge::ahead::{Commit, Following};
 use crate::print_fmt::Context;
@@ -26,12 +26,12 @@ pub struct KernelState {
     graph: Graph,
     parts: Parts,
     /// Counts what could not be decoded; the kernel's layout needs nothing else of it.
-    state: State,
+    state: PrintState,
 }
 
 impl KernelState {
-    /// The state of decoding: [`State::undecoded`] is the part of it that this layout has.
-    pub fn state(&self) -> &State {
+    /// The state of decoding: [`PrintState::undecoded`] is the part of it that this layout has.
+    pub fn state(&self) -> &PrintState {
         &self.state
     }
 }
@@ -66,7 +66,7 @@ impl Exporter for Kernel<'_> {
         KernelState {
             graph: Graph::new(self.view, self.symbols, self.exit),
             parts: Parts { annotate, ..Parts::default() },
-            state: State::default(),
+            state: PrintState::default(),
         }
     }
 
@@ -214,7 +214,7 @@ impl Parts {
     }
 }
 
-fn text(kind: &EventPrinter, event: Option<&EventType>, at: At<'_, '_>, state: &mut State, out: &mut Vec<u8>) {
+fn text(kind: &EventPrinter, event: Option<&EventType>, at: At<'_, '_>, state: &mut PrintState, out: &mut Vec<u8>) {
     let At { cx, view, common, record } = at;
     match kind {
         EventPrinter::Builtin(builtin) => builtin.write(cx, view, record, out),

@@ -19,7 +19,7 @@ use std::ops::Range;
 
 /// A call.
 #[derive(Clone, Copy)]
-pub(super) struct Entry {
+pub(super) struct GraphEntry {
     func: Num,
     depth: Num,
     retaddr: Option<Num>,
@@ -38,11 +38,11 @@ pub(super) struct Exit {
     retval: Option<Num>,
 }
 
-impl Entry {
+impl GraphEntry {
     pub(super) fn new(format: &EventFormat) -> Option<Self> {
         let n = |name: &str| Num::field(format, name);
         let args = format.fields.iter().find(|f| f.name == "args").map(|f| f.offset);
-        Some(Entry { func: n("func")?, depth: n("depth")?, retaddr: n("retaddr"), args })
+        Some(GraphEntry { func: n("func")?, depth: n("depth")?, retaddr: n("retaddr"), args })
     }
 }
 
@@ -69,7 +69,7 @@ const TASK: usize = 14;
 
 /// The state of a CPU while its events are printed.
 #[derive(Clone)]
-struct Cpu {
+struct GraphCpu {
     pid: Option<Pid>,
     depth: i64,
     /// The depth at which interrupt code was entered.
@@ -77,15 +77,15 @@ struct Cpu {
     funcs: [u64; DEPTH],
 }
 
-impl Default for Cpu {
+impl Default for GraphCpu {
     fn default() -> Self {
-        Cpu { pid: None, depth: 0, in_irq: None, funcs: [0; DEPTH] }
+        GraphCpu { pid: None, depth: 0, in_irq: None, funcs: [0; DEPTH] }
     }
 }
 
 /// The tracer's state, from line to line.
 pub(super) struct Graph {
-    cpus: Vec<Cpu>,
+    cpus: Vec<GraphCpu>,
     /// The state that it has only while it is the current tracer.
     is_tracer: bool,
     /// Addresses of interrupt handlers.
@@ -128,13 +128,13 @@ impl Graph {
         }
     }
 
-    fn cpu(&mut self, cpu: CpuId) -> Option<&mut Cpu> {
+    fn cpu(&mut self, cpu: CpuId) -> Option<&mut GraphCpu> {
         let cpu = cpu.0 as usize;
         if !self.is_tracer || cpu >= MAX_CPUS {
             return None;
         }
         if self.cpus.len() <= cpu {
-            self.cpus.resize(cpu + 1, Cpu::default());
+            self.cpus.resize(cpu + 1, GraphCpu::default());
         }
         self.cpus.get_mut(cpu)
     }
@@ -143,7 +143,7 @@ impl Graph {
     pub(super) fn entry(
         &mut self,
         at: At<'_, '_>,
-        entry: &Entry,
+        entry: &GraphEntry,
         next: Option<&Record<'_>>,
         out: &mut Vec<u8>,
     ) -> Consumed {
@@ -352,7 +352,7 @@ impl Graph {
         true
     }
 
-    fn caller(&self, at: At<'_, '_>, entry: &Entry, out: &mut Vec<u8>) {
+    fn caller(&self, at: At<'_, '_>, entry: &GraphEntry, out: &mut Vec<u8>) {
         if entry.retaddr.is_some() && at.view.options.graph_retaddr {
             out.extend_from_slice(b" /* ");
             self.caller_name(at, entry, out);
@@ -360,7 +360,7 @@ impl Graph {
         }
     }
 
-    fn caller_name(&self, at: At<'_, '_>, entry: &Entry, out: &mut Vec<u8>) {
+    fn caller_name(&self, at: At<'_, '_>, entry: &GraphEntry, out: &mut Vec<u8>) {
         let Some(retaddr) = entry.retaddr else { return };
         out.extend_from_slice(b"<-");
         put::ip(out, at.cx, at.view, retaddr.get(at.cx), true);
@@ -381,7 +381,7 @@ fn task(cx: &Context<'_>, pid: Pid, out: &mut Vec<u8>) {
 }
 
 /// `func(arguments)`
-fn call(at: At<'_, '_>, entry: &Entry, func: u64, out: &mut Vec<u8>) {
+fn call(at: At<'_, '_>, entry: &GraphEntry, func: u64, out: &mut Vec<u8>) {
     put::name(out, at.cx, func);
     if !put::arguments(out, at.cx, at.view, func, entry.args) {
         out.extend_from_slice(b"()");

@@ -3,7 +3,7 @@
 use super::builtin;
 use super::builtin::Builtin;
 use super::fields::Fields;
-use super::graph::{Entry, Exit};
+use super::graph::{Exit, GraphEntry};
 use super::mmio::Mmio;
 use super::probe::Probe;
 use super::synth::Synth;
@@ -18,7 +18,7 @@ pub(super) enum EventPrinter {
     /// `name: ` and its print format.
     Event,
     Builtin(Box<builtin::Builtin>),
-    Entry(Entry),
+    Entry(GraphEntry),
     Exit(Exit),
     Syscall(Box<Syscall>),
     Probe(Box<Probe>),
@@ -38,7 +38,7 @@ impl EventPrinter {
     fn find(format: &EventFormat, view: &KernelView, abi: Abi, symbols: &Symbols) -> Option<Self> {
         Some(match (format.system.as_str(), format.name.as_str()) {
             ("ftrace", "blktrace") => EventPrinter::Blk,
-            ("ftrace", "funcgraph_entry" | "fgraph_retaddr_entry") => EventPrinter::Entry(Entry::new(format)?),
+            ("ftrace", "funcgraph_entry" | "fgraph_retaddr_entry") => EventPrinter::Entry(GraphEntry::new(format)?),
             ("ftrace", "funcgraph_exit") => EventPrinter::Exit(Exit::new(format)?),
             ("ftrace", "mmiotrace_rw" | "mmiotrace_map") => EventPrinter::Mmio(Mmio::new(format)?),
             ("ftrace", _) => EventPrinter::Builtin(Builtin::new(format, symbols, abi)?.into()),

@@ -3,15 +3,15 @@
 use crate::abi::Abi;
 use crate::event::Num;
 use crate::format::EventFormat;
-use crate::print_fmt::{Context, Program, Semantics, compile};
+use crate::print_fmt::{Context, PrintProgram, Semantics, compile};
 use crate::symbols::Symbols;
 use crate::text::num;
 
 /// `sys_openat(dfd: 4294967196, filename: 4788430 "name", flags: O_RDWR|O_CREAT, mode: 0600)`
-pub(super) struct Open {
+pub(super) struct OpenFunction {
     flags: Num,
     /// The program that prints them.
-    names: Program,
+    names: PrintProgram,
     /// Flags with which a mode is given.
     makes: [u64; 2],
 }
@@ -22,7 +22,7 @@ const MODE: usize = 3;
 /// The part of `O_TMPFILE` that is not `O_DIRECTORY` (include/uapi/asm-generic/fcntl.h).
 const TMPFILE: u64 = 0x40_0000;
 
-impl Open {
+impl OpenFunction {
     /// `None` for a kernel whose format does not name flags. Their values differ from machine to machine, so they are
     /// taken from there.
     pub(super) fn new(format: &EventFormat, abi: Abi, symbols: &Symbols) -> Option<Self> {
@@ -34,7 +34,7 @@ impl Open {
         let names = compile(&EventFormat { print_fmt, ..format.clone() }, abi, symbols, Semantics::Kernel).ok()?;
         let flags = Num::field(format, "flags")?;
         let makes = [named(text, "O_CREAT")?, TMPFILE | named(text, "O_DIRECTORY")?];
-        Some(Open { flags, names, makes })
+        Some(OpenFunction { flags, names, makes })
     }
 
     /// True if the argument is one that was not given.

@@ -4,7 +4,7 @@ use super::put;
 use crate::abi::Abi;
 use crate::event::Num;
 use crate::format::{EventFormat, Shape};
-use crate::print_fmt::{Context, PrintFmtError, Program, Semantics, compile};
+use crate::print_fmt::{Context, PrintFmtError, PrintProgram, Semantics, compile};
 use crate::symbols::Symbols;
 use crate::text::num;
 use crate::trace_dat::KernelView;
@@ -26,7 +26,7 @@ enum Head {
 
 /// ` name=value`
 struct Arg {
-    program: Result<Program, PrintFmtError>,
+    program: Result<PrintProgram, PrintFmtError>,
     /// The text before the value, and the location of a text which, when it is empty, could not be fetched.
     text: Option<(String, Num)>,
 }

@@ -3,7 +3,7 @@
 use super::put;
 use crate::abi::Abi;
 use crate::format::{EventFormat, Field, Shape};
-use crate::print_fmt::{Context, PrintFmtError, Program, Semantics, compile};
+use crate::print_fmt::{Context, PrintFmtError, PrintProgram, Semantics, compile};
 use crate::symbols::Symbols;
 use crate::text::num;
 
@@ -15,7 +15,7 @@ enum Value {
     Unsigned,
     Long,
     /// Hexadecimal, and after a blank the flags' names, which the print format holds.
-    Gfp(Result<Program, PrintFmtError>),
+    Gfp(Result<PrintProgram, PrintFmtError>),
 }
 
 /// An event with its fields: name, place, size.
@@ -106,7 +106,7 @@ fn stack(data: &[u8], cx: &Context<'_>, out: &mut Vec<u8>) {
 }
 
 /// A program for `__print_flags(REC->field, ...)` alone.
-fn flags(format: &EventFormat, field: &Field, abi: Abi, symbols: &Symbols) -> Result<Program, PrintFmtError> {
+fn flags(format: &EventFormat, field: &Field, abi: Abi, symbols: &Symbols) -> Result<PrintProgram, PrintFmtError> {
     let call = format!("__print_flags(REC->{}", field.name);
     let start = format.print_fmt.find(&call).ok_or(PrintFmtError::MissingArgument(1))?;
     let call = super::probe::arguments(&format.print_fmt[start..]).into_iter().next().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! System calls, which the kernel prints without print formats (kernel/trace/trace_syscalls.c).
 
-use super::open::Open;
+use super::open::OpenFunction;
 use crate::abi::Abi;
 use crate::event::Num;
 use crate::format::{EventFormat, Shape};
@@ -15,7 +15,7 @@ pub(super) struct Syscall {
     args: Vec<Argument>,
     /// Its result, of an exit.
     ret: Option<Num>,
-    open: Option<Open>,
+    open: Option<OpenFunction>,
 }
 
 struct Argument {
@@ -59,7 +59,7 @@ impl Syscall {
             });
             args.push(Argument { type_name: field.type_name.clone(), name: field.name.clone(), value, stored });
         }
-        let open = if name == "openat" { Open::new(format, abi, symbols) } else { None };
+        let open = if name == "openat" { OpenFunction::new(format, abi, symbols) } else { None };
         Some(Syscall { name: format!("sys_{name}"), args, ret: None, open })
     }
 

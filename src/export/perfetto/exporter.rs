@@ -4,10 +4,10 @@ use super::bundle::Bundle;
 use super::file::PerfettoFile;
 use super::header;
 use super::marker::is_atrace;
-use super::program::{Function, Origin, Program};
+use super::program::{Function, Origin, PerfettoProgram};
 use super::proto::{message, uint};
 use super::stacks::{Sample, Stacks};
-use crate::event::{Common, Consumed, Lost, Record, State, TypedField, Value};
+use crate::event::{Common, Consumed, Lost, PrintState, Record, TypedField, Value};
 use crate::export::Exporter;
 use crate::format::EventFormat;
 use crate::merge::ahead::Commit;
@@ -36,23 +36,23 @@ struct Buffer<'t> {
     what: PerfettoBuffer<'t>,
     common: Common,
     /// By event id.
-    types: Vec<Slot<'t>>,
+    types: Vec<PerfettoSlot<'t>>,
     /// Of events that no format describes.
-    unknown: Program,
+    unknown: PerfettoProgram,
 }
 
 /// An event type, compiled when its first record comes.
-struct Slot<'t> {
+struct PerfettoSlot<'t> {
     format: Option<&'t EventFormat>,
     /// Its field number if it describes itself; their number is bounded.
     number: Option<u32>,
-    compiled: OnceLock<Box<Type>>,
+    compiled: OnceLock<Box<PerfettoType>>,
 }
 
-struct Type {
-    program: Program,
+struct PerfettoType {
+    program: PerfettoProgram,
     /// `ftrace:print`: its text, and the program for markers that the engine does not understand.
-    marker: Option<(TypedField, Program)>,
+    marker: Option<(TypedField, PerfettoProgram)>,
     /// `ftrace:kernel_stack`: offset of its return addresses.
     stack: Option<usize>,
 }
@@ -61,7 +61,7 @@ struct Type {
 type Key = (u32, u16, bool);
 
 /// A record that was written ahead of its turn.
-struct Piece {
+struct PacketPiece {
     /// The end of its bytes.
     end: usize,
     file: u32,
@@ -78,11 +78,11 @@ struct Piece {
 pub struct PerfettoState {
     ahead: bool,
     bytes: Vec<u8>,
-    pieces: Vec<Piece>,
+    pieces: Vec<PacketPiece>,
     /// By file and CPU.
     bundles: Vec<Vec<Bundle<Key>>>,
     stacks: Vec<Stacks>,
-    text: Option<State>,
+    text: Option<PrintState>,
     left_out: LeftOut,
 }
 
@@ -114,7 +114,7 @@ impl<'t> Perfetto<'t> {
         (file > 0).then_some(file as u64)
     }
 
-    fn kind(&self, buffer: usize, id: u16) -> Option<&Type> {
+    fn kind(&self, buffer: usize, id: u16) -> Option<&PerfettoType> {
         let of = &self.buffers[buffer];
         let slot = of.types.get(usize::from(id))?;
         let format = slot.format?;
@@ -131,7 +131,7 @@ impl<'t> Perfetto<'t> {
     }
 
     /// Adds a record that is written to its bundle, which goes to `out` when it is full.
-    fn add(&self, state: &mut Pending<'_>, piece: &mut Piece, event: &[u8], out: &mut Vec<u8>) {
+    fn add(&self, state: &mut Pending<'_>, piece: &mut PacketPiece, event: &[u8], out: &mut Vec<u8>) {
         let file = piece.file as usize;
         let symbols = self.files[file].symbols;
         let machine = self.machine(file);
@@ -213,7 +213,7 @@ impl Exporter for Perfetto<'_> {
             }
         }
         let sample = kind.and_then(|kind| kind.stack).and_then(|offset| file.sample(offset, record, head.pid));
-        let mut piece = Piece {
+        let mut piece = PacketPiece {
             end: state.bytes.len(),
             file: buffer.what.file as u32,
             cpu: record.cpu.0,
@@ -279,30 +279,30 @@ impl PerfettoState {
 
 impl<'t> Buffer<'t> {
     fn new(file: &PerfettoFile<'t>, what: PerfettoBuffer<'t>, numbers: &mut std::ops::Range<u32>) -> Self {
-        let mut types: Vec<Slot<'t>> = Vec::new();
+        let mut types: Vec<PerfettoSlot<'t>> = Vec::new();
         let mut common = None;
-        let unknown = Program::unknown(numbers.next());
+        let unknown = PerfettoProgram::unknown(numbers.next());
         for format in file.types.formats() {
             let id = usize::from(format.id.0);
             if types.len() <= id {
-                types.resize_with(id + 1, || Slot { format: None, number: None, compiled: OnceLock::new() });
+                types.resize_with(id + 1, || PerfettoSlot { format: None, number: None, compiled: OnceLock::new() });
             }
             common.get_or_insert_with(|| Common::of(format));
-            types[id] = Slot { format: Some(format), number: numbers.next(), compiled: OnceLock::new() };
+            types[id] = PerfettoSlot { format: Some(format), number: numbers.next(), compiled: OnceLock::new() };
         }
         Buffer { what, common: common.unwrap_or_default(), types, unknown }
     }
 
-    fn compile(&self, format: &EventFormat, number: Option<u32>) -> Type {
+    fn compile(&self, format: &EventFormat, number: Option<u32>) -> PerfettoType {
         let own = !self.what.doubles.contains(&format.id.0);
         let instance = self.what.instance.filter(|_| !own);
-        let known = if own { Program::known(format) } else { None };
+        let known = if own { PerfettoProgram::known(format) } else { None };
         let of_ftrace = |name: &str| format.system == "ftrace" && format.name == name;
         let field = |name: &str| format.field(name).map(|field| TypedField::new(format, field));
         let message = matches!(format.name.as_str(), "bprint" | "bputs") && format.system == "ftrace";
         let marker = if known.is_some() && of_ftrace("print") { field("buf") } else { None };
-        let described = |instant| Program::described(format, number, instance, instant);
-        Type {
+        let described = |instant| PerfettoProgram::described(format, number, instance, instant);
+        PerfettoType {
             marker: marker.map(|text| (text, described(true))),
             program: known.unwrap_or_else(|| described(message || of_ftrace("print"))),
             stack: format.field("caller").filter(|_| own && of_ftrace("kernel_stack")).map(|field| field.offset),
@@ -310,10 +310,10 @@ impl<'t> Buffer<'t> {
     }
 }
 
-impl Type {
+impl PerfettoType {
     /// The program for a record, and whether it is the one for other markers.
     #[inline]
-    fn program_of(&self, file: &PerfettoFile<'_>, data: &[u8]) -> (&Program, bool) {
+    fn program_of(&self, file: &PerfettoFile<'_>, data: &[u8]) -> (&PerfettoProgram, bool) {
         match &self.marker {
             Some((text, other)) => match text.value(file.trace.abi, data) {
                 Some(Value::Text(text)) if is_atrace(text) => (&self.program, false),

@@ -22,14 +22,14 @@ pub(super) struct KnownField {
     /// Its number.
     pub(super) number: u32,
     /// Its type.
-    pub(super) kind: Kind,
+    pub(super) kind: KnownKind,
     /// True if it may stand several times.
     pub(super) repeated: bool,
 }
 
 /// The type of a message's field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum KnownKind {
     /// `int32`, `uint32` or an enumeration.
     Narrow,
     /// `int64` or `uint64`.
@@ -63,10 +63,10 @@ fn field(word: &'static str) -> Option<KnownField> {
     let (rest, repeated) = rest.strip_suffix('*').map_or((rest, false), |rest| (rest, true));
     let (number, kind) = rest.split_at_checked(rest.len().checked_sub(1)?)?;
     let kind = match kind {
-        "i" | "u" | "e" | "b" => Kind::Narrow,
-        "l" | "w" => Kind::Wide,
-        "s" => Kind::Text,
-        "y" => Kind::Bytes,
+        "i" | "u" | "e" | "b" => KnownKind::Narrow,
+        "l" | "w" => KnownKind::Wide,
+        "s" => KnownKind::Text,
+        "y" => KnownKind::Bytes,
         _ => return None,
     };
     Some(KnownField { name, number: number.parse().ok()?, kind, repeated })
@@ -135,7 +135,7 @@ mod tests {
     fn sched_switch() {
         let known = find("sched", "sched_switch").unwrap();
         assert_eq!(known.number, 4);
-        let state = KnownField { name: "prev_state", number: 4, kind: Kind::Wide, repeated: false };
+        let state = KnownField { name: "prev_state", number: 4, kind: KnownKind::Wide, repeated: false };
         assert_eq!(known.fields[3], state);
         assert_eq!(find("kprobes", "sched_switch"), None);
         assert!(find("raw_syscalls", "sys_enter").unwrap().fields[1].repeated);

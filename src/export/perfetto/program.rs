@@ -4,11 +4,11 @@
 //! themselves: the message's field has a number of its own, and a descriptor in each bundle says what it is called and
 //! what its fields are. Those with more fields than a descriptor may have spell their names in each event.
 
-use super::known::{self, Kind, KnownField};
+use super::known::{self, KnownField, KnownKind};
 use super::proto::{bytes, message, text, uint};
 use crate::abi::Abi;
 use crate::analysis::stacks::addresses;
-use crate::event::{EventTypes, FieldKind, FieldPlace, Number, Record, State, TypedEvent, TypedField, Value};
+use crate::event::{EventTypes, FieldKind, FieldPlace, Number, PrintState, Record, TypedEvent, TypedField, Value};
 use crate::export::json::json_value;
 use crate::format::EventFormat;
 use crate::print_fmt::Context;
@@ -22,17 +22,17 @@ const MOST_FIELDS: usize = 31;
 
 /// Types that the engine reads of a self-described event's fields (`FieldDescriptorProto.Type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Type {
+enum FieldEncoding {
     Signed = 3,
     Unsigned = 4,
     Text = 9,
 }
 
 /// An event type's message, as steps to be done one after the other.
-pub(super) struct Program {
+pub(super) struct PerfettoProgram {
     /// Its field in `FtraceEvent`.
     number: u32,
-    steps: Vec<Step>,
+    steps: Vec<PerfettoStep>,
     /// The event's name, if its fields' names stand in each event.
     spelled: Option<String>,
     /// `GenericEventDescriptor`, if it describes itself.
@@ -42,10 +42,10 @@ pub(super) struct Program {
 }
 
 /// A field of the message.
-struct Step {
+struct PerfettoStep {
     number: u32,
     name: String,
-    kind: Type,
+    kind: FieldEncoding,
     value: Source,
 }
 
@@ -96,21 +96,21 @@ pub(super) struct Origin<'t> {
 /// The function in a record, whose name the packet must hold.
 pub(super) type Function = Option<u64>;
 
-impl Program {
+impl PerfettoProgram {
     /// The message that Perfetto has for the event; `None` if there is none, or if it would lose what the kernel says of
     /// an event of which the engine makes no more than of any other.
-    pub(super) fn known(format: &EventFormat) -> Option<Program> {
+    pub(super) fn known(format: &EventFormat) -> Option<PerfettoProgram> {
         let known = known::find(&format.system, &format.name)?;
-        let mut program = Program::new(known.number);
+        let mut program = PerfettoProgram::new(known.number);
         for field in &format.fields {
             let typed = TypedField::new(format, field);
             let place = known.fields.iter().find(|place| place.name == field.name);
             let how = place.and_then(|place| conversion(&typed, &field.type_name, place, &format.name));
             match place.zip(how) {
-                Some((place, how)) => program.steps.push(Step {
+                Some((place, how)) => program.steps.push(PerfettoStep {
                     number: place.number,
                     name: field.name.clone(),
-                    kind: Type::Unsigned,
+                    kind: FieldEncoding::Unsigned,
                     value: Source::Field(typed, how),
                 }),
                 None => program.left_out.push(field.name.clone()),
@@ -126,25 +126,25 @@ impl Program {
         number: Option<u32>,
         instance: Option<&str>,
         instant: bool,
-    ) -> Program {
-        let mut program = Program::new(number.unwrap_or(GENERIC));
+    ) -> PerfettoProgram {
+        let mut program = PerfettoProgram::new(number.unwrap_or(GENERIC));
         for (field, typed) in format.fields.iter().zip(TypedEvent::new(format).fields) {
             program.add_described(format, &field.name, typed);
         }
         if has_text_of_its_own(format) {
-            program.add("text", Type::Text, Source::EventText);
+            program.add("text", FieldEncoding::Text, Source::EventText);
         }
         if instant {
-            program.add("track_event_type", Type::Unsigned, Source::Constant(u64::from(b'I')));
+            program.add("track_event_type", FieldEncoding::Unsigned, Source::Constant(u64::from(b'I')));
             let text = format.fields.iter().find(|field| field.name == "buf" && field.is_string());
             let name = match text {
                 Some(field) => Source::Field(TypedField::new(format, field), How::Line),
                 None => Source::EventText,
             };
-            program.add("slice_name", Type::Text, name);
+            program.add("slice_name", FieldEncoding::Text, name);
         }
         if let Some(instance) = instance {
-            program.add("instance", Type::Text, Source::Label(instance.to_owned()));
+            program.add("instance", FieldEncoding::Text, Source::Label(instance.to_owned()));
         }
         match number.filter(|_| program.steps.len() <= MOST_FIELDS) {
             Some(number) => program.descriptor = Some(descriptor(number, format, &program.steps)),
@@ -154,14 +154,14 @@ impl Program {
     }
 
     /// An event that no format describes: its id and its bytes.
-    pub(super) fn unknown(number: Option<u32>) -> Program {
-        let mut program = Program::new(number.unwrap_or(GENERIC));
+    pub(super) fn unknown(number: Option<u32>) -> PerfettoProgram {
+        let mut program = PerfettoProgram::new(number.unwrap_or(GENERIC));
         let place = FieldPlace::Fixed { offset: 0, len: 2 };
         let id = TypedField { name: "id".to_owned(), place, kind: FieldKind::Unsigned };
-        program.add("id", Type::Unsigned, Source::Field(id, How::Number));
+        program.add("id", FieldEncoding::Unsigned, Source::Field(id, How::Number));
         let place = FieldPlace::Rest { offset: 0 };
         let data = TypedField { name: "data".to_owned(), place, kind: FieldKind::Bytes };
-        program.add("data", Type::Text, Source::Field(data, How::Json));
+        program.add("data", FieldEncoding::Text, Source::Field(data, How::Json));
         match number {
             Some(number) => program.descriptor = Some(describe(number, "unknown", "", &program.steps)),
             None => program.spelled = Some("unknown".to_owned()),
@@ -169,29 +169,29 @@ impl Program {
         program
     }
 
-    fn new(number: u32) -> Program {
-        Program { number, steps: Vec::new(), spelled: None, descriptor: None, left_out: Vec::new() }
+    fn new(number: u32) -> PerfettoProgram {
+        PerfettoProgram { number, steps: Vec::new(), spelled: None, descriptor: None, left_out: Vec::new() }
     }
 
-    fn add(&mut self, name: &str, kind: Type, value: Source) {
+    fn add(&mut self, name: &str, kind: FieldEncoding, value: Source) {
         let number = self.steps.len() as u32 + 1;
-        self.steps.push(Step { number, name: name.to_owned(), kind, value });
+        self.steps.push(PerfettoStep { number, name: name.to_owned(), kind, value });
     }
 
     /// Adds a field of the event's own, and the function at its address if it is one of a function.
     fn add_described(&mut self, format: &EventFormat, name: &str, field: TypedField) {
         let stack = (format.system.as_str(), format.name.as_str(), name) == ("ftrace", "kernel_stack", "caller");
         let (kind, how) = match field.kind {
-            _ if stack => (Type::Text, How::Names),
-            FieldKind::Signed => (Type::Signed, How::Number),
-            FieldKind::Unsigned | FieldKind::Bool | FieldKind::Pointer => (Type::Unsigned, How::Number),
-            FieldKind::Text => (Type::Text, How::Text),
-            FieldKind::Numbers { .. } | FieldKind::Bits | FieldKind::Bytes => (Type::Text, How::Json),
+            _ if stack => (FieldEncoding::Text, How::Names),
+            FieldKind::Signed => (FieldEncoding::Signed, How::Number),
+            FieldKind::Unsigned | FieldKind::Bool | FieldKind::Pointer => (FieldEncoding::Unsigned, How::Number),
+            FieldKind::Text => (FieldEncoding::Text, How::Text),
+            FieldKind::Numbers { .. } | FieldKind::Bits | FieldKind::Bytes => (FieldEncoding::Text, How::Json),
         };
         let function = (how == How::Number && shows_a_function(format, name)).then(|| field.clone());
         self.add(name, kind, Source::Field(field, how));
         if let Some(function) = function {
-            self.add(&format!("{name}_symbol"), Type::Text, Source::Field(function, How::Name));
+            self.add(&format!("{name}_symbol"), FieldEncoding::Text, Source::Field(function, How::Name));
         }
     }
 
@@ -201,7 +201,7 @@ impl Program {
         &self,
         origin: Origin<'_>,
         record: &Record<'_>,
-        state: &mut Option<State>,
+        state: &mut Option<PrintState>,
         out: &mut Vec<u8>,
     ) -> Function {
         let mut function = None;
@@ -217,14 +217,14 @@ impl Program {
     }
 }
 
-impl Step {
+impl PerfettoStep {
     #[inline]
     fn write(
         &self,
         spelled: bool,
         origin: Origin<'_>,
         record: &Record<'_>,
-        state: &mut Option<State>,
+        state: &mut Option<PrintState>,
         out: &mut Vec<u8>,
     ) -> Function {
         let (field, how) = match &self.value {
@@ -279,7 +279,7 @@ impl Step {
             false => uint(out, self.number, value),
             true => message(out, 2, |out| {
                 text(out, 1, self.name.as_bytes());
-                uint(out, if self.kind == Type::Signed { 4 } else { 5 }, value);
+                uint(out, if self.kind == FieldEncoding::Signed { 4 } else { 5 }, value);
             }),
         }
         None
@@ -314,15 +314,15 @@ fn conversion(field: &TypedField, type_name: &str, place: &KnownField, event: &s
         FieldPlace::Fixed { len, .. } => len,
         _ => 0,
     };
-    let fits = place.kind == Kind::Wide || (place.kind == Kind::Narrow && size <= 4);
+    let fits = place.kind == KnownKind::Wide || (place.kind == KnownKind::Narrow && size <= 4);
     match field.kind {
-        FieldKind::Unsigned if type_name == "dev_t" && place.kind == Kind::Wide => Some(How::Device),
+        FieldKind::Unsigned if type_name == "dev_t" && place.kind == KnownKind::Wide => Some(How::Device),
         _ if known::is_function(event, &field.name) => Some(How::Function),
         FieldKind::Unsigned | FieldKind::Signed | FieldKind::Bool | FieldKind::Pointer if fits => Some(How::Number),
-        FieldKind::Pointer if place.kind == Kind::Text => Some(How::Printk),
-        FieldKind::Text if place.kind == Kind::Text => Some(How::Text),
-        FieldKind::Numbers { size: 1, .. } if place.kind == Kind::Bytes => Some(How::Bytes),
-        FieldKind::Numbers { .. } if place.repeated && place.kind == Kind::Wide => Some(How::Numbers),
+        FieldKind::Pointer if place.kind == KnownKind::Text => Some(How::Printk),
+        FieldKind::Text if place.kind == KnownKind::Text => Some(How::Text),
+        FieldKind::Numbers { size: 1, .. } if place.kind == KnownKind::Bytes => Some(How::Bytes),
+        FieldKind::Numbers { .. } if place.repeated && place.kind == KnownKind::Wide => Some(How::Numbers),
         _ => None,
     }
 }
@@ -387,11 +387,11 @@ fn names(origin: Origin<'_>, data: &[u8], field: &TypedField) -> Vec<u8> {
 }
 
 #[cold]
-fn event_text(origin: Origin<'_>, record: &Record<'_>, state: &mut Option<State>) -> Vec<u8> {
+fn event_text(origin: Origin<'_>, record: &Record<'_>, state: &mut Option<PrintState>) -> Vec<u8> {
     let (mut text, abi) = (Vec::new(), origin.abi);
     let id = origin.types.common().event_id(abi, record.data);
     if let Some(event) = origin.types.get(id) {
-        let state = state.get_or_insert_with(|| State::new(origin.symbols.comms.clone()));
+        let state = state.get_or_insert_with(|| PrintState::new(origin.symbols.comms.clone()));
         let cx = Context { data: record.data, abi, symbols: origin.symbols };
         let _ = event.text(&cx, record, None, state, &mut text);
     }
@@ -399,11 +399,11 @@ fn event_text(origin: Origin<'_>, record: &Record<'_>, state: &mut Option<State>
 }
 
 /// `GenericEventDescriptor` of an event.
-fn descriptor(number: u32, format: &EventFormat, steps: &[Step]) -> Vec<u8> {
+fn descriptor(number: u32, format: &EventFormat, steps: &[PerfettoStep]) -> Vec<u8> {
     describe(number, &format.name, &format.system, steps)
 }
 
-fn describe(number: u32, name: &str, system: &str, steps: &[Step]) -> Vec<u8> {
+fn describe(number: u32, name: &str, system: &str, steps: &[PerfettoStep]) -> Vec<u8> {
     const OPTIONAL: u64 = 1;
     let mut out = Vec::new();
     uint(&mut out, 1, number.into());

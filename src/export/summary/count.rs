@@ -5,7 +5,7 @@ use super::numbers::{Numbers, SummaryBuffer, no_counts};
 use crate::event::{Consumed, Record};
 use crate::export::Exporter;
 use crate::merge::ahead::{self, Commit};
-use crate::ring_buffer::Item;
+use crate::ring_buffer::RecordPlace;
 use serde_json::{Value, json};
 
 /// Counts events by type, and writes the numbers at the end.
@@ -68,19 +68,19 @@ impl Exporter for Count<'_> {
         Commit::Accept
     }
 
-    fn unordered(&self) -> Option<&dyn ahead::Tally<State = Vec<BufferCounts>>> {
+    fn unordered(&self) -> Option<&dyn ahead::UnorderedWork<State = Vec<BufferCounts>>> {
         Some(self)
     }
 }
 
-impl ahead::Tally for Count<'_> {
+impl ahead::UnorderedWork for Count<'_> {
     type State = Vec<BufferCounts>;
 
     fn nothing(&self) -> Vec<BufferCounts> {
         self.state()
     }
 
-    fn records(&self, counts: &mut Vec<BufferCounts>, buffer: usize, items: &[Item], data: &[u8]) {
+    fn records(&self, counts: &mut Vec<BufferCounts>, buffer: usize, items: &[RecordPlace], data: &[u8]) {
         let counts = &mut counts[buffer];
         for item in items {
             counts.count(item.bytes(data).unwrap_or_default());

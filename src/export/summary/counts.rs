@@ -10,15 +10,15 @@ use std::collections::HashMap;
 pub struct BufferCounts {
     abi: Abi,
     pid_at: usize,
-    events: Vec<Tally>,
+    events: Vec<EventTally>,
     cpus: Vec<CpuTally>,
-    tasks: Vec<(Pid, Tally)>,
+    tasks: Vec<(Pid, EventTally)>,
     by_pid: HashMap<Pid, u32>,
 }
 
 /// A number of events, and their bytes in the ring buffer without headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct EventTally {
     /// Events.
     pub count: u64,
     /// Bytes.
@@ -31,7 +31,7 @@ pub struct CpuTally {
     /// The CPU.
     pub cpu: CpuId,
     /// Its events.
-    pub events: Tally,
+    pub events: EventTally,
     /// Events that the kernel said it dropped.
     pub lost: u64,
     /// Number of times that the kernel dropped events without a count.
@@ -54,7 +54,7 @@ impl BufferCounts {
     /// Adds what was counted of records that come after all that were counted here.
     pub fn add_later(&mut self, later: &BufferCounts) {
         if self.events.len() < later.events.len() {
-            self.events.resize(later.events.len(), Tally::default());
+            self.events.resize(later.events.len(), EventTally::default());
         }
         self.events.iter_mut().zip(&later.events).for_each(|(all, more)| *all += *more);
         if self.cpus.len() < later.cpus.len() {
@@ -77,7 +77,7 @@ impl BufferCounts {
     pub fn count(&mut self, data: &[u8]) {
         let id = usize::from(data.first_chunk().map_or(0, |id| self.abi.u16(*id)));
         if self.events.len() <= id {
-            self.events.resize(id + 1, Tally::default());
+            self.events.resize(id + 1, EventTally::default());
         }
         self.events[id].add(data);
     }
@@ -115,14 +115,14 @@ impl BufferCounts {
     fn new_cpus(&mut self, index: usize) {
         for cpu in self.cpus.len()..=index {
             let cpu = CpuId(cpu as u32);
-            let events = Tally::default();
+            let events = EventTally::default();
             self.cpus.push(CpuTally { cpu, events, lost: 0, lost_unknown: 0, span: None, task: 0 });
         }
     }
 
     fn task(&mut self, pid: Pid) -> u32 {
         *self.by_pid.entry(pid).or_insert_with(|| {
-            self.tasks.push((pid, Tally::default()));
+            self.tasks.push((pid, EventTally::default()));
             self.tasks.len() as u32 - 1
         })
     }
@@ -134,7 +134,7 @@ impl BufferCounts {
     }
 
     /// Per event id that occurred: how often.
-    pub fn events(&self) -> impl Iterator<Item = (u16, Tally)> + '_ {
+    pub fn events(&self) -> impl Iterator<Item = (u16, EventTally)> + '_ {
         self.events.iter().enumerate().filter(|(_, t)| t.count > 0).map(|(id, t)| (id as u16, *t))
     }
 
@@ -144,13 +144,13 @@ impl BufferCounts {
     }
 
     /// The tasks that were running, in the order they came up.
-    pub fn tasks(&self) -> &[(Pid, Tally)] {
+    pub fn tasks(&self) -> &[(Pid, EventTally)] {
         &self.tasks
     }
 
     /// Everything counted.
-    pub fn total(&self) -> Tally {
-        let mut total = Tally::default();
+    pub fn total(&self) -> EventTally {
+        let mut total = EventTally::default();
         self.events().for_each(|(_, t)| total += t);
         total
     }
@@ -162,7 +162,7 @@ impl BufferCounts {
     }
 }
 
-impl Tally {
+impl EventTally {
     #[inline]
     fn add(&mut self, data: &[u8]) {
         self.count += 1;
@@ -170,8 +170,8 @@ impl Tally {
     }
 }
 
-impl std::ops::AddAssign for Tally {
-    fn add_assign(&mut self, other: Tally) {
+impl std::ops::AddAssign for EventTally {
+    fn add_assign(&mut self, other: EventTally) {
         self.count += other.count;
         self.bytes += other.bytes;
     }
@@ -201,6 +201,6 @@ mod tests {
         let tasks: Vec<_> = summary.tasks().iter().map(|(pid, t)| (pid.0, t.count)).collect();
         assert_eq!(tasks, [(100, 3), (0, 1)]);
         assert_eq!(summary.span(), Some((Timestamp(10), Timestamp(13))));
-        assert_eq!(summary.total(), Tally { count: 4, bytes: 48 });
+        assert_eq!(summary.total(), EventTally { count: 4, bytes: 48 });
     }
 }

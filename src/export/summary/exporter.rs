@@ -9,21 +9,21 @@ use crate::merge::ahead::Commit;
 
 /// Counts events by type, CPU and task, and writes the numbers at the end.
 #[derive(Clone, Debug)]
-pub struct Summary<'a> {
+pub struct EventSummary<'a> {
     buffers: Vec<SummaryBuffer<'a>>,
     top_tasks: usize,
     json: bool,
 }
 
-impl<'a> Summary<'a> {
+impl<'a> EventSummary<'a> {
     /// For records whose [`Record::buffer`] is an index into `buffers`. The numbers are tables of text, or one JSON
     /// object; of the tasks, the `top_tasks` busiest are written.
     pub fn new(buffers: Vec<SummaryBuffer<'a>>, top_tasks: usize, json: bool) -> Self {
-        Summary { buffers, top_tasks, json }
+        EventSummary { buffers, top_tasks, json }
     }
 }
 
-impl Exporter for Summary<'_> {
+impl Exporter for EventSummary<'_> {
     type State = Vec<BufferCounts>;
 
     fn state(&self) -> Vec<BufferCounts> {

@@ -8,6 +8,6 @@ mod numbers;
 mod text;
 
 pub use count::Count;
-pub use counts::{BufferCounts, CpuTally, Tally};
-pub use exporter::Summary;
+pub use counts::{BufferCounts, CpuTally, EventTally};
+pub use exporter::EventSummary;
 pub use numbers::SummaryBuffer;

@@ -1,6 +1,6 @@
 //! Counts of all buffers, added up.
 
-use super::{BufferCounts, Tally};
+use super::{BufferCounts, EventTally};
 use crate::abi::Abi;
 use crate::format::EventFormat;
 use crate::symbols::Comms;
@@ -40,8 +40,8 @@ impl<'n> Numbers<'n> {
     }
 
     /// All events by name, the most frequent first.
-    pub(super) fn events(&self) -> Vec<(String, Tally)> {
-        let mut by_name: HashMap<String, Tally> = HashMap::new();
+    pub(super) fn events(&self) -> Vec<(String, EventTally)> {
+        let mut by_name: HashMap<String, EventTally> = HashMap::new();
         let mut names: HashMap<usize, HashMap<u16, String>> = HashMap::new();
         for (buffer, counts) in self.each() {
             let names = names.entry(buffer.recording).or_insert_with(|| {
@@ -58,11 +58,11 @@ impl<'n> Numbers<'n> {
     }
 
     /// All tasks, the busiest first, at most `top`, each with a buffer of its recording; and how many there are.
-    pub(super) fn tasks(&self, top: usize) -> (Vec<(&'n SummaryBuffer<'n>, Pid, Tally)>, usize) {
-        let mut by_task: HashMap<(usize, Pid), (&SummaryBuffer<'_>, Tally)> = HashMap::new();
+    pub(super) fn tasks(&self, top: usize) -> (Vec<(&'n SummaryBuffer<'n>, Pid, EventTally)>, usize) {
+        let mut by_task: HashMap<(usize, Pid), (&SummaryBuffer<'_>, EventTally)> = HashMap::new();
         for (buffer, counts) in self.each() {
             for &(pid, tally) in counts.tasks() {
-                by_task.entry((buffer.recording, pid)).or_insert((buffer, Tally::default())).1 += tally;
+                by_task.entry((buffer.recording, pid)).or_insert((buffer, EventTally::default())).1 += tally;
             }
         }
         let mut tasks: Vec<_> = by_task.into_iter().map(|((_, pid), (of, tally))| (of, pid, tally)).collect();
@@ -73,8 +73,8 @@ impl<'n> Numbers<'n> {
     }
 
     /// Everything counted.
-    pub(super) fn total(&self) -> Tally {
-        let mut total = Tally::default();
+    pub(super) fn total(&self) -> EventTally {
+        let mut total = EventTally::default();
         self.counts.iter().for_each(|counts| total += counts.total());
         total
     }

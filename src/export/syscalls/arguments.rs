@@ -1,6 +1,6 @@
 //! The arguments in an entry's record.
 
-use super::kind::Kind;
+use super::kind::ValueKind;
 use crate::abi::Abi;
 use crate::analysis::fields::Number;
 use crate::event::{FieldPlace, TypedField};
@@ -24,7 +24,7 @@ pub(super) enum Arguments {
 pub(super) struct Field {
     pub(super) name: String,
     /// By its C type.
-    pub(super) kind: Kind,
+    pub(super) kind: ValueKind,
     value: Number,
     /// The text that it points to, where the kernel stored it (`__NAME_val`, Linux 7.0).
     text: Option<FieldPlace>,
@@ -54,7 +54,7 @@ impl Arguments {
             });
             Some(Field {
                 name: field.name.clone(),
-                kind: Kind::of_type(&field.type_name),
+                kind: ValueKind::of_type(&field.type_name),
                 value: Number::of(format, &field.name)?,
                 text: stored.map(|stored| TypedField::new(format, stored).place),
             })

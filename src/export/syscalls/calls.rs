@@ -19,7 +19,7 @@ pub(super) enum Family {
 
 /// An event of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Event {
+pub(super) enum CallEvent {
     Entry { family: Family, number: i64 },
     Exit { family: Family, number: i64, result: i64 },
 }
@@ -64,11 +64,11 @@ impl Meaning {
 
 /// The events of one recording.
 #[derive(Clone, Debug)]
-pub(super) struct Calls(ByEvent<Meaning>);
+pub(super) struct CallsByEvent(ByEvent<Meaning>);
 
-impl Calls {
+impl CallsByEvent {
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
-        Calls(ByEvent::new(formats, abi, |format| Meaning::of(format, abi)))
+        CallsByEvent(ByEvent::new(formats, abi, |format| Meaning::of(format, abi)))
     }
 
     pub(super) fn abi(&self) -> Abi {
@@ -92,12 +92,12 @@ impl Calls {
     }
 
     #[inline]
-    pub(super) fn event(&self, data: &[u8]) -> Option<Event> {
+    pub(super) fn event(&self, data: &[u8]) -> Option<CallEvent> {
         let Meaning { family, number, result, .. } = self.meaning(data)?;
         let (family, number) = (*family, number.read_signed(self.0.abi, data));
         Some(match result {
-            None => Event::Entry { family, number },
-            Some(result) => Event::Exit { family, number, result: result.read_signed(self.0.abi, data) },
+            None => CallEvent::Entry { family, number },
+            Some(result) => CallEvent::Exit { family, number, result: result.read_signed(self.0.abi, data) },
         })
     }
 }

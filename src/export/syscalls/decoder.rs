@@ -1,8 +1,8 @@
 //! The calls of one recording in words.
 
 use super::arguments::MOST;
-use super::calls::{Calls, Event};
-use super::kind::Kind;
+use super::calls::{CallEvent, CallsByEvent};
+use super::kind::ValueKind;
 use super::machine::Dialect;
 use super::result::{self, ResultKind};
 use super::set::hex;
@@ -21,7 +21,7 @@ pub type SyscallNames = Box<dyn Fn(i64) -> Option<&'static str> + Send + Sync>;
 
 /// Decodes the calls of one recording.
 pub struct SyscallDecoder {
-    calls: Calls,
+    calls: CallsByEvent,
     signatures: Signatures,
     names: SyscallNames,
     dialect: Dialect,
@@ -36,7 +36,7 @@ impl fmt::Debug for SyscallDecoder {
 /// An argument to be shown.
 pub(super) struct Shown<'d> {
     pub(super) name: Cow<'d, str>,
-    kind: Kind,
+    kind: ValueKind,
     text: Option<&'d [u8]>,
     nth: usize,
 }
@@ -49,7 +49,7 @@ impl SyscallDecoder {
         dialect: Dialect,
         names: SyscallNames,
     ) -> Self {
-        SyscallDecoder { calls: Calls::new(formats, abi), signatures: Signatures::new(dialect), names, dialect }
+        SyscallDecoder { calls: CallsByEvent::new(formats, abi), signatures: Signatures::new(dialect), names, dialect }
     }
 
     /// True if the recording has formats of entries or exits.
@@ -58,7 +58,7 @@ impl SyscallDecoder {
     }
 
     #[inline]
-    pub(super) fn event(&self, record: &Record<'_>) -> Option<Event> {
+    pub(super) fn event(&self, record: &Record<'_>) -> Option<CallEvent> {
         self.calls.event(record.data)
     }
 
@@ -69,7 +69,7 @@ impl SyscallDecoder {
     /// The call's name: that of its number, else that of the kernel's function, else the number.
     pub(super) fn name(&self, data: &[u8]) -> Cow<'_, str> {
         let number = match self.calls.event(data) {
-            Some(Event::Entry { number, .. } | Event::Exit { number, .. }) => number,
+            Some(CallEvent::Entry { number, .. } | CallEvent::Exit { number, .. }) => number,
             None => -1,
         };
         if let Some(name) = (self.names)(number) {
@@ -93,7 +93,7 @@ impl SyscallDecoder {
         let mut list = Vec::with_capacity(len);
         let mut split = false;
         for nth in 0..shown(name, &values, len) {
-            let (mut kind, mut argument) = (Kind::Hex, None);
+            let (mut kind, mut argument) = (ValueKind::Hex, None);
             if let Some((name, known)) = known.get(nth) {
                 (kind, argument) = (*known, Some(Cow::from(*name)));
             }
@@ -105,9 +105,9 @@ impl SyscallDecoder {
                 }
             }
             // 64 bits are two registers here, aligned or not: the rest is not where it is elsewhere.
-            split |= in_array && abi.long_size == 4 && matches!(kind, Kind::LongLong);
+            split |= in_array && abi.long_size == 4 && matches!(kind, ValueKind::LongLong);
             if split {
-                (kind, argument) = (Kind::Hex, None);
+                (kind, argument) = (ValueKind::Hex, None);
             }
             // The upper half of an offset, of which 64 bits have one.
             if abi.long_size == 8 && argument.as_deref() == Some("pos_h") {
@@ -118,7 +118,12 @@ impl SyscallDecoder {
         }
         if split {
             let rest = list.len()..MOST;
-            list.extend(rest.map(|nth| Shown { name: format!("arg{nth}").into(), kind: Kind::Hex, text: None, nth }));
+            list.extend(rest.map(|nth| Shown {
+                name: format!("arg{nth}").into(),
+                kind: ValueKind::Hex,
+                text: None,
+                nth,
+            }));
         }
         (list, values)
     }

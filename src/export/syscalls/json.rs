@@ -1,6 +1,6 @@
 //! Calls as JSON lines among those of events.
 
-use super::calls::Event;
+use super::calls::CallEvent;
 use super::decoder::{SyscallDecoder, never_returns};
 use super::pairing::{Entered, Exited, Pairing};
 use super::result;
@@ -53,7 +53,7 @@ impl<'t> JsonSyscalls<'t> {
         json::string(out, name.as_bytes());
         out.extend_from_slice(b",\"number\":");
         match decoder.event(call.entry.unwrap_or(record)) {
-            Some(Event::Entry { number, .. } | Event::Exit { number, .. }) => num::signed(out, number),
+            Some(CallEvent::Entry { number, .. } | CallEvent::Exit { number, .. }) => num::signed(out, number),
             None => out.extend_from_slice(b"null"),
         }
         self.arguments(decoder, &name, call.entry, out);
@@ -183,11 +183,11 @@ impl<'t> Exporter for JsonSyscalls<'t> {
         };
         let task = decoder.task(record);
         match event {
-            Event::Entry { family, number } => {
+            CallEvent::Entry { family, number } => {
                 let entered = state.pairing.enter(task, (family, number), record);
                 self.entry(decoder, entered, record, state, out);
             }
-            Event::Exit { family, number, result } => {
+            CallEvent::Exit { family, number, result } => {
                 let numbers = (family, number, result);
                 let exited = state.pairing.exit(task, numbers, record.buffer, |open| is_sigreturn(decoder, open));
                 self.exit(exited, (record, result), state, out);

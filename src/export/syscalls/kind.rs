@@ -4,7 +4,7 @@ use super::set::Set;
 
 /// The kind of an argument: how its number is written.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     /// A signed number of 32 bits: descriptors, process ids.
     Int,
     /// An unsigned number of 32 bits.

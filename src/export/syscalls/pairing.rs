@@ -13,18 +13,18 @@ type Key = (usize, Pid);
 
 /// The calls that tasks are in.
 #[derive(Debug, Default)]
-pub(super) struct Pairing(Map<Key, Task>);
+pub(super) struct Pairing(Map<Key, TaskCalls>);
 
 #[derive(Debug, Default)]
-struct Task {
-    open: Option<Open>,
+struct TaskCalls {
+    open: Option<OpenCall>,
     /// The last exit, until the next entry: its family, number and result.
     left: Option<(Family, i64, i64)>,
 }
 
 /// A call that has not ended: its entry's record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Open {
+pub(super) struct OpenCall {
     family: Family,
     number: i64,
     buffer: usize,
@@ -35,7 +35,7 @@ pub(super) struct Open {
     pub(super) data: Vec<u8>,
 }
 
-impl Open {
+impl OpenCall {
     /// The entry as it was recorded.
     pub(super) fn record(&self) -> Record<'_> {
         Record { timestamp: self.at, cpu: self.cpu, buffer: self.buffer, lost: Lost::None, data: &self.data }
@@ -46,7 +46,7 @@ impl Open {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Entered {
     /// A call begins; the one before has no exit.
-    Call(Option<Open>),
+    Call(Option<OpenCall>),
     /// The same entry, told by the other family.
     Again,
 }
@@ -55,9 +55,9 @@ pub(super) enum Entered {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Exited {
     /// This call ended.
-    Call(Open),
+    Call(OpenCall),
     /// A call ended whose entry is not known; another one, if there is one, has no exit.
-    Alone(Option<Open>),
+    Alone(Option<OpenCall>),
     /// The same exit, told by the other family.
     Again,
 }
@@ -78,7 +78,7 @@ impl Pairing {
             return Entered::Again;
         }
         let Record { timestamp: at, cpu, buffer, data, .. } = *record;
-        Entered::Call(task.open.replace(Open { family, number, buffer, cpu, at, data: data.to_vec() }))
+        Entered::Call(task.open.replace(OpenCall { family, number, buffer, cpu, at, data: data.to_vec() }))
     }
 
     /// `returns_from` says of a call's number whether the exit without a number (-1) is its.
@@ -87,7 +87,7 @@ impl Pairing {
         task: Pid,
         (family, number, result): (Family, i64, i64),
         buffer: usize,
-        returns_from: impl Fn(&Open) -> bool,
+        returns_from: impl Fn(&OpenCall) -> bool,
     ) -> Exited {
         let task = self.0.entry((buffer, task)).or_default();
         let twin = task.left.is_some_and(|(other, n, r)| other != family && (n, r) == (number, result));
@@ -108,23 +108,23 @@ impl Pairing {
     }
 
     /// Events of a buffer were dropped: the exits of its calls may be among them. In the order of time.
-    pub(super) fn lose(&mut self, buffer: usize) -> Vec<Open> {
-        let of_buffer = |(key, task): (&Key, &mut Task)| (key.0 == buffer).then(|| task.open.take()).flatten();
-        let mut open: Vec<Open> = self.0.iter_mut().filter_map(of_buffer).collect();
+    pub(super) fn lose(&mut self, buffer: usize) -> Vec<OpenCall> {
+        let of_buffer = |(key, task): (&Key, &mut TaskCalls)| (key.0 == buffer).then(|| task.open.take()).flatten();
+        let mut open: Vec<OpenCall> = self.0.iter_mut().filter_map(of_buffer).collect();
         self.0.retain(|key, _| key.0 != buffer);
         sort(&mut open);
         open
     }
 
     /// The calls that go on at the end, in the order of time.
-    pub(super) fn rest(&mut self) -> Vec<Open> {
-        let mut open: Vec<Open> = self.0.drain().filter_map(|(_, task)| task.open).collect();
+    pub(super) fn rest(&mut self) -> Vec<OpenCall> {
+        let mut open: Vec<OpenCall> = self.0.drain().filter_map(|(_, task)| task.open).collect();
         sort(&mut open);
         open
     }
 }
 
 /// Entries of one CPU and one time are told apart by their bytes, which hold the task.
-fn sort(open: &mut [Open]) {
+fn sort(open: &mut [OpenCall]) {
     open.sort_by(|a, b| (a.at, a.buffer, a.cpu.0, &a.data).cmp(&(b.at, b.buffer, b.cpu.0, &b.data)));
 }

@@ -1,6 +1,6 @@
 //! The arguments of each call, by its name.
 
-use super::kind::Kind;
+use super::kind::ValueKind;
 use super::machine::Dialect;
 use super::result::ResultKind;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signature {
     /// Name and kind of each argument.
-    pub(super) arguments: Vec<(&'static str, Kind)>,
+    pub(super) arguments: Vec<(&'static str, ValueKind)>,
     /// How its result is written.
     pub(super) result: ResultKind,
 }
@@ -45,7 +45,7 @@ fn parse(line: &'static str, dialect: Dialect) -> Option<(&'static str, Signatur
     let mut signature = Signature::default();
     for word in words {
         match word.split_once(':') {
-            Some((argument, kind)) => signature.arguments.push((argument, Kind::of(kind, dialect)?)),
+            Some((argument, kind)) => signature.arguments.push((argument, ValueKind::of(kind, dialect)?)),
             None if word == "=ptr" => signature.result = ResultKind::Pointer,
             None if word == "=mode" => signature.result = ResultKind::Mode,
             None => return None,

@@ -1,9 +1,9 @@
 //! Calls as lines among the others of trace-cmd's layout.
 
-use super::calls::Event;
+use super::calls::CallEvent;
 use super::decoder::{SyscallDecoder, never_returns};
-use super::pairing::{Entered, Exited, Open, Pairing};
-use crate::event::{Consumed, Lost, Record, State};
+use super::pairing::{Entered, Exited, OpenCall, Pairing};
+use crate::event::{Consumed, Lost, PrintState, Record};
 use crate::export::{Exporter, TextLines, TimeColumn};
 use crate::merge::ahead::Commit;
 use crate::symbols::Comms;
@@ -21,7 +21,7 @@ pub struct SyscallLines<'a> {
 #[derive(Debug)]
 pub struct SyscallLinesState {
     /// That of the other lines, by recording.
-    pub lines: Vec<State>,
+    pub lines: Vec<PrintState>,
     pairing: Pairing,
 }
 
@@ -38,7 +38,7 @@ impl<'a> SyscallLines<'a> {
         SyscallLines { lines, decoders }
     }
 
-    fn unfinished(&self, open: &Open, why: Unfinished, state: &mut SyscallLinesState, out: &mut Vec<u8>) {
+    fn unfinished(&self, open: &OpenCall, why: Unfinished, state: &mut SyscallLinesState, out: &mut Vec<u8>) {
         let record = open.record();
         let (recording, text) = self.lines.layout(record.buffer);
         let Some(decoder) = self.decoders.get(recording) else { return };
@@ -177,11 +177,11 @@ impl Exporter for SyscallLines<'_> {
         let record = &Record { lost: Lost::None, ..*record };
         let task = decoder.task(record);
         match event {
-            Event::Entry { family, number } => {
+            CallEvent::Entry { family, number } => {
                 let entered = state.pairing.enter(task, (family, number), record);
                 self.entry(decoder, entered, record, state, out);
             }
-            Event::Exit { family, number, result } => {
+            CallEvent::Exit { family, number, result } => {
                 let numbers = (family, number, result);
                 let exited = state.pairing.exit(task, numbers, record.buffer, |open| is_sigreturn(decoder, open));
                 self.exit(decoder, exited, (result, record), state, out);
@@ -224,6 +224,6 @@ impl Exporter for SyscallLines<'_> {
 }
 
 /// A signal handler's end restores the registers that it interrupted: its exit has no number.
-pub(super) fn is_sigreturn(decoder: &SyscallDecoder, open: &Open) -> bool {
+pub(super) fn is_sigreturn(decoder: &SyscallDecoder, open: &OpenCall) -> bool {
     matches!(&*decoder.name(&open.data), "rt_sigreturn" | "sigreturn")
 }

@@ -41,10 +41,10 @@ struct Buffer<'t> {
     what: ArrowBuffer<'t>,
     common: Common,
     /// By event id.
-    types: BTreeMap<u16, Type>,
+    types: BTreeMap<u16, ArrowType>,
 }
 
-struct Type {
+struct ArrowType {
     table: EventTable,
     /// `system:name`.
     name: String,
@@ -119,7 +119,7 @@ impl<'t> Buffer<'t> {
                 }
             }
             let name = format!("{}:{}", format.system, format.name);
-            types.insert(format.id.0, Type { table, name, places, absent: Vec::new() });
+            types.insert(format.id.0, ArrowType { table, name, places, absent: Vec::new() });
         }
         let common = what.formats.first().map(|format| Common::of(format)).unwrap_or_default();
         Buffer { what, common, types }
@@ -150,7 +150,7 @@ impl Exporter for Arrow<'_> {
         let Buffer { what, common, types } = &self.buffers[record.buffer];
         let id = common.event_id(what.abi, record.data);
         // An event that no format describes has no columns, and is told as damage.
-        let Some(Type { table, name, places, absent }) = types.get(&id) else { return Consumed::One };
+        let Some(ArrowType { table, name, places, absent }) = types.get(&id) else { return Consumed::One };
         let ArrowState { rows, scratch, .. } = state;
         let (fixed, others) = rows.columns.split_at_mut(FIXED.len());
         table.fixed(record, what.comms, what.instance, fixed);

@@ -3,7 +3,7 @@
 
 use super::column::Cell;
 use super::rows::Rows;
-use crate::analysis::{Slice, Thread};
+use crate::analysis::{Thread, TimeSlice};
 use crate::event::{Lost, Record};
 use crate::symbols::Comms;
 use crate::units::{CpuId, Pid};
@@ -150,37 +150,37 @@ pub(super) fn unknown(rows: &mut Rows, record: &Record<'_>, id: u16, pid: Pid, i
 }
 
 /// The table of a slice.
-pub(super) fn table_of(slice: &Slice) -> Derived {
+pub(super) fn table_of(slice: &TimeSlice) -> Derived {
     match slice {
-        Slice::Sched { .. } => Derived::SchedSlice,
-        Slice::State { .. } => Derived::ThreadState,
-        Slice::Irq { .. } => Derived::IrqSlice,
-        Slice::SoftIrq { .. } => Derived::SoftIrqSlice,
-        Slice::Syscall { .. } => Derived::Syscall,
+        TimeSlice::Sched { .. } => Derived::SchedSlice,
+        TimeSlice::State { .. } => Derived::ThreadState,
+        TimeSlice::Irq { .. } => Derived::IrqSlice,
+        TimeSlice::SoftIrq { .. } => Derived::SoftIrqSlice,
+        TimeSlice::Syscall { .. } => Derived::Syscall,
     }
 }
 
 /// Adds a slice; `call` names system calls by their number.
-pub(super) fn slice(rows: &mut Rows, slice: &Slice, call: &dyn Fn(i64) -> Option<&'static str>) {
+pub(super) fn slice(rows: &mut Rows, slice: &TimeSlice, call: &dyn Fn(i64) -> Option<&'static str>) {
     let number = |number: i64| Put::Number(number);
     let time = |time: u64| Put::Number(time as i64);
     let on = |cpu: CpuId| Put::Number(cpu.0.into());
     match slice {
-        Slice::Sched { ts, dur, cpu, utid, end_state, priority } => {
+        TimeSlice::Sched { ts, dur, cpu, utid, end_state, priority } => {
             let end_state = end_state.map_or(Put::Null, |state| number(state.into()));
             row(rows, &[time(*ts), time(*dur), on(*cpu), number(*utid), end_state, number((*priority).into())]);
         }
-        Slice::State { ts, dur, utid, state, cpu } => {
+        TimeSlice::State { ts, dur, utid, state, cpu } => {
             let cpu = cpu.map_or(Put::Null, on);
             row(rows, &[time(*ts), time(*dur), number(*utid), number((*state).into()), cpu]);
         }
-        Slice::Irq { ts, dur, cpu, irq, name, ret } => {
+        TimeSlice::Irq { ts, dur, cpu, irq, name, ret } => {
             row(rows, &[time(*ts), time(*dur), on(*cpu), number((*irq).into()), Put::Text(name), number((*ret).into())])
         }
-        Slice::SoftIrq { ts, dur, cpu, vec } => {
+        TimeSlice::SoftIrq { ts, dur, cpu, vec } => {
             row(rows, &[time(*ts), time(*dur), on(*cpu), number((*vec).into())]);
         }
-        Slice::Syscall { ts, dur, cpu, utid, tid, number: nr, name, ret } => {
+        TimeSlice::Syscall { ts, dur, cpu, utid, tid, number: nr, name, ret } => {
             let name = name.as_deref().or_else(|| call(*nr)).map_or(Put::Null, |name| Put::Text(name.as_bytes()));
             let task = [number(*utid), number(tid.0.into())];
             let [utid, tid] = task;

@@ -17,12 +17,12 @@ const BYTES: usize = 8 << 20;
 const PAGE_ROWS: usize = 20_000;
 
 /// A file that is being made.
-pub(super) struct Writer {
+pub(super) struct ParquetWriter {
     inner: ArrowWriter<Vec<u8>>,
     pub(super) name: String,
 }
 
-impl Writer {
+impl ParquetWriter {
     /// An empty table.
     pub(super) fn new(name: String, schema: &Arc<Schema>) -> Result<Self, ParquetError> {
         let mut properties = WriterProperties::builder()
@@ -42,7 +42,7 @@ impl Writer {
             }
         }
         let inner = ArrowWriter::try_new(Vec::new(), Arc::clone(schema), Some(properties.build()))?;
-        Ok(Writer { inner, name })
+        Ok(ParquetWriter { inner, name })
     }
 
     /// Adds rows.

@@ -4,7 +4,7 @@ use super::BATCH;
 use super::derived::{self, Derived, Put};
 use super::event_table::EventTable;
 use super::layout;
-use super::parquet::Writer;
+use super::parquet::ParquetWriter;
 use super::rows::{Columns, Rows, schema};
 use crate::abi::Abi;
 use crate::analysis::{Analysis, Ordered, Slices};
@@ -72,17 +72,17 @@ struct File<'t> {
     what: TableFile<'t>,
     common: Common,
     /// By event id.
-    types: Vec<Slot<'t>>,
+    types: Vec<TableSlot<'t>>,
 }
 
 #[derive(Default)]
-struct Slot<'t> {
+struct TableSlot<'t> {
     format: Option<&'t EventFormat>,
     /// Made when its first record comes.
     table: OnceLock<Box<EventTable>>,
 }
 
-impl Slot<'_> {
+impl TableSlot<'_> {
     fn table(&self, abi: Abi) -> Option<&EventTable> {
         let format = self.format?;
         Some(self.table.get_or_init(|| Box::new(EventTable::new(format, abi))))
@@ -106,12 +106,12 @@ pub struct TablesState {
 #[derive(Default)]
 struct Made {
     /// By recording, and event id or derived table.
-    writers: BTreeMap<(usize, Key), Writer>,
+    writers: BTreeMap<(usize, TableKey), ParquetWriter>,
     failed: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+enum TableKey {
     Event(u16),
     Derived(usize),
 }
@@ -183,7 +183,7 @@ impl<'t> Tables<'t> {
     }
 
     /// Encodes the rows of a table: all that fill a batch, at the `end` the rest too.
-    fn encode(&self, file: usize, key: Key, rows: &mut Rows, made: &mut Made, end: bool, out: &mut Vec<u8>) {
+    fn encode(&self, file: usize, key: TableKey, rows: &mut Rows, made: &mut Made, end: bool, out: &mut Vec<u8>) {
         while made.failed.is_none() && (rows.len() >= BATCH || end && rows.len() > 0) {
             if let Err(error) = self.encode_batch(file, key, rows, made, out) {
                 made.failed = Some(error);
@@ -194,7 +194,7 @@ impl<'t> Tables<'t> {
     fn encode_batch(
         &self,
         file: usize,
-        key: Key,
+        key: TableKey,
         rows: &mut Rows,
         made: &mut Made,
         out: &mut Vec<u8>,
@@ -207,7 +207,7 @@ impl<'t> Tables<'t> {
             Entry::Vacant(place) => {
                 let what = &self.files[file].what;
                 let path = layout::file(&what.host, what.date.as_deref(), &name, &what.stem);
-                place.insert(Writer::new(path, &schema).map_err(|error| failed(&error))?)
+                place.insert(ParquetWriter::new(path, &schema).map_err(|error| failed(&error))?)
             }
         };
         let batch = rows.take(rows.len().min(BATCH), &schema).map_err(|error| failed(&error))?;
@@ -225,11 +225,11 @@ impl<'t> Tables<'t> {
         for (file, pending) in state.files.iter_mut().enumerate() {
             for id in &pending.ids {
                 if let Some(Some(rows)) = pending.events.get_mut(usize::from(*id)) {
-                    self.encode(file, Key::Event(*id), rows, made, end, out);
+                    self.encode(file, TableKey::Event(*id), rows, made, end, out);
                 }
             }
             for (table, rows) in pending.derived.iter_mut().enumerate() {
-                self.encode(file, Key::Derived(table), rows, made, end, out);
+                self.encode(file, TableKey::Derived(table), rows, made, end, out);
             }
         }
     }
@@ -252,7 +252,7 @@ impl<'t> File<'t> {
         for format in &what.formats {
             let id = usize::from(format.id.0);
             if types.len() <= id {
-                types.resize_with(id + 1, Slot::default);
+                types.resize_with(id + 1, TableSlot::default);
             }
             types[id].format = Some(*format);
         }
@@ -265,13 +265,13 @@ impl<'t> File<'t> {
     }
 
     /// A table's name and columns.
-    fn table(&self, key: Key) -> (String, Vec<(String, super::column::Cell)>) {
+    fn table(&self, key: TableKey) -> (String, Vec<(String, super::column::Cell)>) {
         let columns = |columns: &Columns| columns.to_vec();
         match key {
-            Key::Derived(table) => Derived::ALL
+            TableKey::Derived(table) => Derived::ALL
                 .get(table)
                 .map_or_else(|| (String::new(), Vec::new()), |table| (table.name().to_owned(), table.columns())),
-            Key::Event(id) => {
+            TableKey::Event(id) => {
                 let format = self.types.get(usize::from(id)).and_then(|slot| slot.format);
                 let name = format.map(|format| format!("{}.{}", format.system, format.name));
                 (name.unwrap_or_default(), self.event_table(id).map_or_else(Vec::new, |table| columns(&table.columns)))
@@ -337,7 +337,7 @@ impl Exporter for Tables<'_> {
                 let rows = pending.event(id, table);
                 table.row(record, file.what.comms, what.instance, rows, &mut state.scratch);
                 if let Some(made) = &mut state.made {
-                    self.encode(what.file, Key::Event(id), rows, made, false, out);
+                    self.encode(what.file, TableKey::Event(id), rows, made, false, out);
                 }
             }
         }
@@ -348,7 +348,7 @@ impl Exporter for Tables<'_> {
             self.take_slices(record.buffer, state);
             let Some(made) = &mut state.made else { return Consumed::One };
             for (table, rows) in state.files[what.file].derived.iter_mut().enumerate() {
-                self.encode(what.file, Key::Derived(table), rows, made, false, out);
+                self.encode(what.file, TableKey::Derived(table), rows, made, false, out);
             }
         }
         Consumed::One

@@ -1,6 +1,6 @@
 //! The syntax tree of `-F`.
 
-use crate::filter::Op;
+use crate::filter::CompareOp;
 use crate::filter::test::Calc;
 use crate::syntax::{Diagnostic, Spanned};
 
@@ -8,9 +8,9 @@ use crate::syntax::{Diagnostic, Spanned};
 #[derive(Clone, Debug)]
 pub struct ReportFilter {
     pub(super) text: String,
-    pub(super) events: Vec<Spanned<Events>>,
+    pub(super) events: Vec<Spanned<FilteredEvents>>,
     /// `None`: the events are chosen whatever they hold.
-    pub(super) expr: Option<Expr>,
+    pub(super) expr: Option<ReportExpr>,
 }
 
 impl ReportFilter {
@@ -30,13 +30,13 @@ impl ReportFilter {
 
 /// The events that are meant; regular expressions, each for the whole name.
 #[derive(Clone, Debug)]
-pub(super) struct Events {
+pub(super) struct FilteredEvents {
     /// Before the slash; `None`: the one word may be a system or an event.
     pub(super) system: Option<regex::Regex>,
     pub(super) event: regex::Regex,
 }
 
-impl Events {
+impl FilteredEvents {
     pub(super) fn fits(&self, system: &str, event: &str) -> bool {
         match &self.system {
             Some(wanted) => wanted.is_match(system) && self.event.is_match(event),
@@ -46,17 +46,17 @@ impl Events {
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Expr {
-    And(Box<Expr>, Box<Expr>),
-    Or(Box<Expr>, Box<Expr>),
-    Not(Box<Expr>),
+pub(super) enum ReportExpr {
+    And(Box<ReportExpr>, Box<ReportExpr>),
+    Or(Box<ReportExpr>, Box<ReportExpr>),
+    Not(Box<ReportExpr>),
     Compare { left: Num, op: Spanned<Compare>, right: Num },
     NonZero(Num),
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Compare {
-    Number(Op),
+    Number(CompareOp),
     /// `=~`, or `!~` if not `positive`.
     Regex {
         positive: bool,

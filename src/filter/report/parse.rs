@@ -1,15 +1,15 @@
 //! Text of `-F` to a tree.
 
-use super::ast::{Compare, Events, Expr, Num, ReportFilter};
+use super::ast::{Compare, FilteredEvents, Num, ReportExpr, ReportFilter};
 use super::posix;
-use crate::filter::Op;
+use crate::filter::CompareOp;
 use crate::filter::test::Calc;
 use crate::syntax::{Diagnostic, NumberError, Scanner, Span, Spanned, parse_int};
 
 const MAX_DEPTH: usize = 128;
 
 pub(super) fn parse(text: &str) -> Result<ReportFilter, Diagnostic> {
-    let mut p = Parser { s: Scanner::new(text), depth: 0 };
+    let mut p = ReportFilterParser { s: Scanner::new(text), depth: 0 };
     let (events, rest) = text.split_once(':').map_or((text, None), |(events, rest)| (events, Some(rest)));
     let mut names = Vec::new();
     for part in events.split(',') {
@@ -24,12 +24,12 @@ pub(super) fn parse(text: &str) -> Result<ReportFilter, Diagnostic> {
     Ok(ReportFilter { text: text.to_owned(), events: names, expr })
 }
 
-struct Parser<'a> {
+struct ReportFilterParser<'a> {
     s: Scanner<'a>,
     depth: usize,
 }
 
-impl Parser<'_> {
+impl ReportFilterParser<'_> {
     fn error(&self, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new("filter", self.s.text(), span, message)
     }
@@ -39,7 +39,7 @@ impl Parser<'_> {
     }
 
     /// One of the comma-separated event names, which starts at `at`.
-    fn events(&self, part: &str, at: usize) -> Result<Spanned<Events>, Diagnostic> {
+    fn events(&self, part: &str, at: usize) -> Result<Spanned<FilteredEvents>, Diagnostic> {
         let start = at + (part.len() - part.trim_start().len());
         let span = Span::new(start, start + part.trim().len());
         let regex = |word: &str| {
@@ -59,10 +59,10 @@ impl Parser<'_> {
                 .error(span, "expected the name of an event")
                 .hint("as in `sched/sched_switch: prev_pid == 1`"));
         }
-        Ok(Spanned::new(Events { system: system.map(regex).transpose()?, event: regex(event)? }, span))
+        Ok(Spanned::new(FilteredEvents { system: system.map(regex).transpose()?, event: regex(event)? }, span))
     }
 
-    fn whole(&mut self) -> Result<Expr, Diagnostic> {
+    fn whole(&mut self) -> Result<ReportExpr, Diagnostic> {
         let expr = self.logic()?;
         match self.s.peek() {
             None => Ok(expr),
@@ -75,7 +75,7 @@ impl Parser<'_> {
     }
 
     /// `a && b || c`, from the left.
-    fn logic(&mut self) -> Result<Expr, Diagnostic> {
+    fn logic(&mut self) -> Result<ReportExpr, Diagnostic> {
         let mut left = self.unary()?;
         loop {
             self.s.skip_space();
@@ -84,11 +84,11 @@ impl Parser<'_> {
                 return Ok(left);
             }
             let (a, b) = (Box::new(left), Box::new(self.unary()?));
-            left = if and { Expr::And(a, b) } else { Expr::Or(a, b) };
+            left = if and { ReportExpr::And(a, b) } else { ReportExpr::Or(a, b) };
         }
     }
 
-    fn unary(&mut self) -> Result<Expr, Diagnostic> {
+    fn unary(&mut self) -> Result<ReportExpr, Diagnostic> {
         self.s.skip_space();
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -96,7 +96,7 @@ impl Parser<'_> {
         }
         let start = self.s.clone();
         let expr = if self.s.eat("!") {
-            Expr::Not(Box::new(self.unary()?))
+            ReportExpr::Not(Box::new(self.unary()?))
         } else if self.s.eat("(") {
             match self.parenthesis()? {
                 Some(inner) => inner,
@@ -114,7 +114,7 @@ impl Parser<'_> {
     }
 
     /// The rest of `(expr)`; `None` if an operator follows, so that it was a number in parentheses.
-    fn parenthesis(&mut self) -> Result<Option<Expr>, Diagnostic> {
+    fn parenthesis(&mut self) -> Result<Option<ReportExpr>, Diagnostic> {
         let open = Span::new(self.s.pos() - 1, self.s.pos());
         let inner = self.logic()?;
         if !self.s.eat(")") {
@@ -125,34 +125,34 @@ impl Parser<'_> {
         ahead.skip_space();
         let rest = ahead.rest();
         let boolean = rest.is_empty() || rest.starts_with(')') || rest.starts_with("&&") || rest.starts_with("||");
-        Ok((boolean || !matches!(inner, Expr::NonZero(_))).then_some(inner))
+        Ok((boolean || !matches!(inner, ReportExpr::NonZero(_))).then_some(inner))
     }
 
-    fn comparison(&mut self) -> Result<Expr, Diagnostic> {
+    fn comparison(&mut self) -> Result<ReportExpr, Diagnostic> {
         let left = self.calc(0)?;
         self.s.skip_space();
         let start = self.s.pos();
         let Some(op) = self.compare_op() else {
             return match left {
                 Num::Text(text) => Err(self.error(text.span, "text alone is neither true nor false")),
-                _ => Ok(Expr::NonZero(left)),
+                _ => Ok(ReportExpr::NonZero(left)),
             };
         };
         let op = Spanned::new(op, self.s.span_from(start));
         let right = self.calc(0)?;
-        Ok(Expr::Compare { left, op, right })
+        Ok(ReportExpr::Compare { left, op, right })
     }
 
     fn compare_op(&mut self) -> Option<Compare> {
         const OPS: [(&str, Compare); 8] = [
             ("=~", Compare::Regex { positive: true }),
             ("!~", Compare::Regex { positive: false }),
-            ("==", Compare::Number(Op::Equal)),
-            ("!=", Compare::Number(Op::NotEqual)),
-            ("<=", Compare::Number(Op::LessEqual)),
-            (">=", Compare::Number(Op::GreaterEqual)),
-            ("<", Compare::Number(Op::Less)),
-            (">", Compare::Number(Op::Greater)),
+            ("==", Compare::Number(CompareOp::Equal)),
+            ("!=", Compare::Number(CompareOp::NotEqual)),
+            ("<=", Compare::Number(CompareOp::LessEqual)),
+            (">=", Compare::Number(CompareOp::GreaterEqual)),
+            ("<", Compare::Number(CompareOp::Less)),
+            (">", Compare::Number(CompareOp::Greater)),
         ];
         OPS.into_iter().find(|(text, _)| self.s.eat(text)).map(|(_, op)| op)
     }

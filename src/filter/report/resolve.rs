@@ -1,15 +1,19 @@
 //! One filter of `-F` held against one event: fields to places in the record.
 
-use super::ast::{Compare, Expr, Num, ReportFilter};
+use super::ast::{Compare, Num, ReportExpr, ReportFilter};
 use super::posix;
-use crate::filter::Op;
-use crate::filter::program::Tree;
+use crate::filter::CompareOp;
+use crate::filter::program::ProgramTree;
 use crate::filter::source::{NumberAt, TextAt};
 use crate::filter::test::{self, Test, With, WordsAt};
 use crate::format::{EventFormat, Field, Shape};
 use crate::syntax::{Diagnostic, Span};
 
-pub(super) fn resolve(filter: &ReportFilter, expr: &Expr, format: &EventFormat) -> Result<Tree, Diagnostic> {
+pub(super) fn resolve(
+    filter: &ReportFilter,
+    expr: &ReportExpr,
+    format: &EventFormat,
+) -> Result<ProgramTree, Diagnostic> {
     Resolver { filter, format }.tree(expr)
 }
 
@@ -23,13 +27,15 @@ impl Resolver<'_> {
         Diagnostic::new("filter", &self.filter.text, span, message)
     }
 
-    fn tree(&self, expr: &Expr) -> Result<Tree, Diagnostic> {
+    fn tree(&self, expr: &ReportExpr) -> Result<ProgramTree, Diagnostic> {
         Ok(match expr {
-            Expr::And(a, b) => Tree::And(vec![self.tree(a)?, self.tree(b)?]),
-            Expr::Or(a, b) => Tree::Or(vec![self.tree(a)?, self.tree(b)?]),
-            Expr::Not(inner) => Tree::Not(Box::new(self.tree(inner)?)),
-            Expr::NonZero(num) => self.num(num)?.map_or(Tree::Const(false), |num| Tree::Test(Test::NonZero(num))),
-            Expr::Compare { left, op, right } => match (&op.value, right) {
+            ReportExpr::And(a, b) => ProgramTree::And(vec![self.tree(a)?, self.tree(b)?]),
+            ReportExpr::Or(a, b) => ProgramTree::Or(vec![self.tree(a)?, self.tree(b)?]),
+            ReportExpr::Not(inner) => ProgramTree::Not(Box::new(self.tree(inner)?)),
+            ReportExpr::NonZero(num) => {
+                self.num(num)?.map_or(ProgramTree::Const(false), |num| ProgramTree::Test(Test::NonZero(num)))
+            }
+            ReportExpr::Compare { left, op, right } => match (&op.value, right) {
                 (Compare::Regex { positive }, Num::Text(text)) => {
                     self.words(left, &text.value, text.span, *positive, true)?
                 }
@@ -39,18 +45,18 @@ impl Resolver<'_> {
                 (Compare::Regex { .. }, _) => {
                     return Err(self.error(op.span, "a regular expression is text, in quotes"));
                 }
-                (Compare::Number(Op::Equal), Num::Text(text)) => {
+                (Compare::Number(CompareOp::Equal), Num::Text(text)) => {
                     self.words(left, &text.value, text.span, true, false)?
                 }
-                (Compare::Number(Op::NotEqual), Num::Text(text)) => {
+                (Compare::Number(CompareOp::NotEqual), Num::Text(text)) => {
                     self.words(left, &text.value, text.span, false, false)?
                 }
                 (Compare::Number(_), Num::Text(_)) => {
                     return Err(self.error(op.span, "illegal comparison for text").hint("text knows == != =~ and !~"));
                 }
                 (Compare::Number(op), right) => match (self.num(left)?, self.num(right)?) {
-                    (Some(left), Some(right)) => Tree::Test(Test::Compare { left, op: *op, right }),
-                    _ => Tree::Const(false),
+                    (Some(left), Some(right)) => ProgramTree::Test(Test::Compare { left, op: *op, right }),
+                    _ => ProgramTree::Const(false),
                 },
             },
         })
@@ -83,7 +89,14 @@ impl Resolver<'_> {
         })
     }
 
-    fn words(&self, left: &Num, text: &str, span: Span, positive: bool, regex: bool) -> Result<Tree, Diagnostic> {
+    fn words(
+        &self,
+        left: &Num,
+        text: &str,
+        span: Span,
+        positive: bool,
+        regex: bool,
+    ) -> Result<ProgramTree, Diagnostic> {
         let Num::Field(name) = left else {
             return Err(self.error(span, "text can only be compared with a field"));
         };
@@ -101,10 +114,10 @@ impl Resolver<'_> {
             }),
             (None, "COMM") => WordsAt::Comm,
             // The comparison is false as a whole, `!=` and `!~` too.
-            (None, _) => return Ok(Tree::Const(false)),
+            (None, _) => return Ok(ProgramTree::Const(false)),
         };
-        let test = Tree::Test(Test::Words { at, with });
-        Ok(if positive { test } else { Tree::Not(Box::new(test)) })
+        let test = ProgramTree::Test(Test::Words { at, with });
+        Ok(if positive { test } else { ProgramTree::Not(Box::new(test)) })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::ast::ReportFilter;
 use super::resolve::resolve;
 use crate::abi::Abi;
-use crate::filter::program::{Program, Tree};
+use crate::filter::program::{FilterProgram, ProgramTree};
 use crate::filter::source::Subject;
 use crate::format::EventFormat;
 use crate::syntax::{Diagnostic, did_you_mean};
@@ -24,7 +24,7 @@ pub enum Sign {
 #[derive(Debug)]
 pub struct ReportFilters {
     /// By event id; ids beyond the end, and `None`, take `otherwise`.
-    by_id: Vec<Option<Program>>,
+    by_id: Vec<Option<FilterProgram>>,
     otherwise: bool,
     needs_comm: bool,
 }
@@ -52,14 +52,14 @@ impl ReportFilters {
             }
         }
         let otherwise = !filters.iter().any(|(_, sign)| *sign == Sign::Keep);
-        let mut by_id: Vec<Option<Program>> = Vec::new();
+        let mut by_id: Vec<Option<FilterProgram>> = Vec::new();
         for format in formats {
             let (mut keep, mut remove) = (Vec::new(), Vec::new());
             let named = |f: &ReportFilter| f.events.iter().any(|e| e.value.fits(&format.system, &format.name));
             for (filter, sign) in filters.iter().filter(|(filter, _)| named(filter)) {
                 let tree = match &filter.expr {
                     Some(expr) => resolve(filter, expr, format)?,
-                    None => Tree::Const(true),
+                    None => ProgramTree::Const(true),
                 };
                 match sign {
                     Sign::Keep => keep.push(tree),
@@ -69,15 +69,15 @@ impl ReportFilters {
             if keep.is_empty() && remove.is_empty() {
                 continue;
             }
-            let kept = if otherwise { Tree::Const(true) } else { Tree::Or(keep) };
-            let tree = Tree::And(vec![kept, Tree::Not(Box::new(Tree::Or(remove)))]);
+            let kept = if otherwise { ProgramTree::Const(true) } else { ProgramTree::Or(keep) };
+            let tree = ProgramTree::And(vec![kept, ProgramTree::Not(Box::new(ProgramTree::Or(remove)))]);
             let at = usize::from(format.id.0);
             if by_id.len() <= at {
                 by_id.resize_with(at + 1, || None);
             }
-            by_id[at] = Some(Program::new(tree, abi));
+            by_id[at] = Some(FilterProgram::new(tree, abi));
         }
-        let needs_comm = by_id.iter().flatten().any(Program::needs_comm);
+        let needs_comm = by_id.iter().flatten().any(FilterProgram::needs_comm);
         Ok(ReportFilters { by_id, otherwise, needs_comm })
     }
 

@@ -1,13 +1,13 @@
 //! The cells of a table.
 
-use crate::hist::table::{Column, ColumnValue, Entry, HistTable, Key, KeyValue, Saved};
+use crate::hist::table::{ColumnValue, HistEntry, HistKey, HistTable, KeyValue, Saved, ValueColumn};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::{self, Write};
 
 /// The layout of a table.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct TableLayout {
     /// Limit of the entries: the largest by what the table is sorted by, or by hitcount if it is sorted by a key.
     pub top: Option<usize>,
     /// Fields of these names are signed: what the kernel prints as 18446744073709551615 is -1.
@@ -65,12 +65,12 @@ pub(super) fn integer(n: i128) -> Value {
 }
 
 /// The name of a value column; a key of the same name is told from it by `mark`.
-pub(super) fn value_name(entry: &Entry, column: &Column, mark: &str) -> String {
+pub(super) fn value_name(entry: &HistEntry, column: &ValueColumn, mark: &str) -> String {
     let is_key = entry.keys.iter().any(|key| key.name == column.name);
     format!("{}{}", if is_key { mark } else { "" }, column.name)
 }
 
-impl Options {
+impl TableLayout {
     /// A number of the field `name`.
     pub(super) fn number(&self, name: &str, value: u64) -> String {
         if self.signed.contains(name) { (value as i64).to_string() } else { value.to_string() }
@@ -78,7 +78,7 @@ impl Options {
 
     /// A key, on one line; stacks are joined by `;`, outermost first.
     /// A key as text, on one line.
-    pub fn key(&self, key: &Key) -> String {
+    pub fn key(&self, key: &HistKey) -> String {
         match &key.value {
             KeyValue::Number(n) => self.number(&key.name, *n),
             KeyValue::Hex(n) => format!("0x{n:x}"),
@@ -102,7 +102,7 @@ impl Options {
     }
 
     /// The numbers that a key stands for, signed where the field is; both ends belong to them.
-    pub(super) fn range(&self, key: &Key) -> Option<(i128, i128)> {
+    pub(super) fn range(&self, key: &HistKey) -> Option<(i128, i128)> {
         let (low, high) = key.value.range()?;
         if self.signed.contains(&key.name) {
             Some(((low as i64).into(), (high as i64).into()))
@@ -112,8 +112,8 @@ impl Options {
     }
 
     /// The entries to show, in their order.
-    pub(super) fn chosen<'a>(&self, table: &'a HistTable) -> Vec<&'a Entry> {
-        let entries: Vec<&Entry> = table.entries.iter().collect();
+    pub(super) fn chosen<'a>(&self, table: &'a HistTable) -> Vec<&'a HistEntry> {
+        let entries: Vec<&HistEntry> = table.entries.iter().collect();
         let Some(top) = self.top.filter(|top| *top < entries.len()) else { return entries };
         let sort = table.spec.sort.first().map(|key| &key.value);
         let is_key = |field: &str| table.spec.key_names().iter().any(|name| name == field);
@@ -138,7 +138,7 @@ pub(super) fn is_numeric(value: &KeyValue) -> bool {
 }
 
 /// A value column's text.
-pub(super) fn value(options: &Options, name: &str, value: ColumnValue) -> String {
+pub(super) fn value(options: &TableLayout, name: &str, value: ColumnValue) -> String {
     match value {
         ColumnValue::Number(n) => options.number(name, n),
         ColumnValue::Hex(n) => format!("0x{n:x}"),
@@ -154,7 +154,7 @@ pub(super) fn value(options: &Options, name: &str, value: ColumnValue) -> String
 ///
 /// # Errors
 /// Those of `out`.
-pub fn csv(tables: &[HistTable], options: &Options, out: &mut impl Write) -> io::Result<()> {
+pub fn csv(tables: &[HistTable], options: &TableLayout, out: &mut impl Write) -> io::Result<()> {
     for (at, table) in tables.iter().enumerate() {
         if at > 0 {
             out.write_all(b"\n")?;
@@ -174,7 +174,7 @@ pub fn csv(tables: &[HistTable], options: &Options, out: &mut impl Write) -> io:
     Ok(())
 }
 
-fn header(entry: &Entry) -> Vec<String> {
+fn header(entry: &HistEntry) -> Vec<String> {
     let mut names = Vec::new();
     for key in &entry.keys {
         match key.value {
@@ -198,7 +198,7 @@ fn header(entry: &Entry) -> Vec<String> {
     names
 }
 
-fn fields(options: &Options, entry: &Entry) -> Vec<String> {
+fn fields(options: &TableLayout, entry: &HistEntry) -> Vec<String> {
     let mut cells = Vec::new();
     for key in &entry.keys {
         match &key.value {

@@ -1,9 +1,9 @@
 //! Two readings of a table.
 
-use super::cells::{Options, unsigned};
+use super::cells::{TableLayout, unsigned};
 use super::json::keys;
 use super::text::percent;
-use crate::hist::table::{ColumnValue, Entry, HistTable, Key, KeyValue};
+use crate::hist::table::{ColumnValue, HistEntry, HistKey, HistTable, KeyValue};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The key.
-    pub keys: Vec<Key>,
+    pub keys: Vec<HistKey>,
     /// Hits in the first table.
     pub before: u64,
     /// Hits in the second.
@@ -27,9 +27,9 @@ pub struct Diff {
 }
 
 /// An entry's key as something to look up, within one boot; a comm may differ for the same pid.
-fn identity(keys: &[Key]) -> String {
-    let plain = Options::default();
-    let part = |key: &Key| match &key.value {
+fn identity(keys: &[HistKey]) -> String {
+    let plain = TableLayout::default();
+    let part = |key: &HistKey| match &key.value {
         KeyValue::Execname { pid, .. } => pid.to_string(),
         KeyValue::Symbol { address, .. } => address.to_string(),
         _ => plain.key(key),
@@ -75,7 +75,7 @@ pub fn diff(before: &HistTable, after: &HistTable) -> Diff {
 
 impl Diff {
     /// An object per key: `keys`, hits `before` and `after`.
-    pub fn json(&self, options: &Options) -> Value {
+    pub fn json(&self, options: &TableLayout) -> Value {
         let shown = self.changes.iter().take(options.top.unwrap_or(usize::MAX));
         let change = |change: &Change| {
             json!({
@@ -91,7 +91,7 @@ impl Diff {
     ///
     /// # Errors
     /// Those of `out`.
-    pub fn text(&self, options: &Options, out: &mut impl Write) -> io::Result<()> {
+    pub fn text(&self, options: &TableLayout, out: &mut impl Write) -> io::Result<()> {
         let Some(first) = self.changes.first() else { return writeln!(out, "no entries") };
         let names: Vec<_> = first.keys.iter().map(|k| k.name.as_str()).collect();
         writeln!(out, "{:>12} {:>12} {:>13} {:>9}  {}", "before", "after", "change", "%", names.join(", "))?;
@@ -120,7 +120,7 @@ pub fn since(earlier: &HistTable, now: &HistTable) -> HistTable {
     if now.hits < earlier.hits {
         return table;
     }
-    let before: HashMap<String, &Entry> = earlier.entries.iter().map(|e| (identity(&e.keys), e)).collect();
+    let before: HashMap<String, &HistEntry> = earlier.entries.iter().map(|e| (identity(&e.keys), e)).collect();
     for entry in &mut table.entries {
         let Some(old) = before.get(&identity(&entry.keys)) else { continue };
         entry.hitcount = entry.hitcount.map(|n| n.saturating_sub(old.hitcount.unwrap_or(0)));

@@ -1,7 +1,7 @@
 //! Tables with stacks as folded text, which flame graph tools read.
 
-use super::cells::{Options, Weight};
-use crate::hist::table::{ColumnValue, Entry, HistTable, KeyValue};
+use super::cells::{TableLayout, Weight};
+use crate::hist::table::{ColumnValue, HistEntry, HistTable, KeyValue};
 use std::collections::HashMap;
 
 /// A table that cannot be folded.
@@ -20,7 +20,7 @@ pub enum FoldError {
 ///
 /// # Errors
 /// [`FoldError`].
-pub fn folded(table: &HistTable, options: &Options) -> Result<String, FoldError> {
+pub fn folded(table: &HistTable, options: &TableLayout) -> Result<String, FoldError> {
     let mut lines: Vec<(String, u64)> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     for entry in options.chosen(table) {
@@ -46,7 +46,7 @@ pub fn folded(table: &HistTable, options: &Options) -> Result<String, FoldError>
 }
 
 /// A weight is not negative.
-fn weight(entry: &Entry, options: &Options) -> Result<u64, FoldError> {
+fn weight(entry: &HistEntry, options: &TableLayout) -> Result<u64, FoldError> {
     let value = entry.values.iter().find_map(|column| match column.value {
         ColumnValue::Number(n) if options.signed.contains(&column.name) => Some(u64::try_from(n as i64).unwrap_or(0)),
         ColumnValue::Number(n) => Some(n),

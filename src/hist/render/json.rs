@@ -1,10 +1,10 @@
 //! Tables as JSON.
 
-use super::cells::{Options, integer, unsigned};
+use super::cells::{TableLayout, integer, unsigned};
 use super::percentile::of_ranks;
 use super::{groups, percentiles, summary};
-use crate::hist::spec::State;
-use crate::hist::table::{ColumnValue, Entry, HistTable, Key, KeyValue, Saved};
+use crate::hist::spec::TriggerState;
+use crate::hist::table::{ColumnValue, HistEntry, HistKey, HistTable, KeyValue, Saved};
 use serde_json::{Map, Value, json};
 
 /// Name of the layout.
@@ -14,7 +14,7 @@ pub(super) const VERSION: u32 = 2;
 
 /// `{"schema": ..., "version": ..., "event": ..., "tables": [...]}`, with `time_ms` and `interval` of a [`super::Stamp`].
 /// Numbers beyond 2^53 are strings.
-pub fn json(event: &str, tables: &[HistTable], options: &Options) -> Value {
+pub fn json(event: &str, tables: &[HistTable], options: &TableLayout) -> Value {
     let tables: Vec<Value> = tables.iter().map(|t| table(t, options)).collect();
     let mut all = self::json!({ "schema": SCHEMA, "version": VERSION, "event": event, "tables": tables });
     if let (Some(stamp), Some(all)) = (options.stamp, all.as_object_mut()) {
@@ -24,7 +24,7 @@ pub fn json(event: &str, tables: &[HistTable], options: &Options) -> Value {
     all
 }
 
-fn table(table: &HistTable, options: &Options) -> Value {
+fn table(table: &HistTable, options: &TableLayout) -> Value {
     let total: u64 = table.entries.iter().filter_map(|e| e.hitcount).fold(0, u64::saturating_add);
     let entries: Vec<Value> = options.chosen(table).iter().map(|e| entry(e, total, options)).collect();
     let percentiles: Map<String, Value> =
@@ -40,7 +40,7 @@ fn table(table: &HistTable, options: &Options) -> Value {
     let more: Map<String, Value> = table.more.iter().map(|(name, n)| (name.to_lowercase(), unsigned(*n))).collect();
     json!({
         "trigger": table.trigger,
-        "state": match table.state { State::Active => "active", State::Paused => "paused" },
+        "state": match table.state { TriggerState::Active => "active", TriggerState::Paused => "paused" },
         "hits": unsigned(table.hits),
         "dropped": unsigned(table.dropped),
         "more": more,
@@ -52,7 +52,7 @@ fn table(table: &HistTable, options: &Options) -> Value {
     })
 }
 
-fn entry(entry: &Entry, total: u64, options: &Options) -> Value {
+fn entry(entry: &HistEntry, total: u64, options: &TableLayout) -> Value {
     let values: Vec<Value> = entry
         .values
         .iter()
@@ -94,12 +94,12 @@ fn entry(entry: &Entry, total: u64, options: &Options) -> Value {
     })
 }
 
-fn number(options: &Options, name: &str, n: u64) -> Value {
+fn number(options: &TableLayout, name: &str, n: u64) -> Value {
     if options.signed.contains(name) { integer((n as i64).into()) } else { unsigned(n) }
 }
 
 /// Keys as an object.
-pub fn keys(keys: &[Key], options: &Options) -> Value {
+pub fn keys(keys: &[HistKey], options: &TableLayout) -> Value {
     let object: Map<String, Value> = keys
         .iter()
         .map(|key| {

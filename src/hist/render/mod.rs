@@ -10,11 +10,11 @@ mod json;
 mod percentile;
 mod text;
 
-pub use cells::{Options, Stamp, Weight, csv};
+pub use cells::{Stamp, TableLayout, Weight, csv};
 pub use diff::{Change, Diff, diff, diff_by_name, since};
 pub use folded::{FoldError, folded};
 pub use json::{SCHEMA, json, keys};
-pub use percentile::{Group, Percentiles, Summary, groups, percentiles, sort_classes, summary};
+pub use percentile::{Percentiles, ValueGroup, ValueSummary, groups, percentiles, sort_classes, summary};
 pub use text::text;
 
 #[cfg(test)]

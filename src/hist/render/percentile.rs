@@ -1,8 +1,8 @@
 //! Percentiles, sums and means of a numeric key, weighted by hitcount.
 
-use super::cells::{Options, integer, unsigned};
-use crate::hist::spec::{Expr, Modifier, SortKey};
-use crate::hist::table::{ColumnValue, Entry, HistTable, Key, KeyValue};
+use super::cells::{TableLayout, integer, unsigned};
+use crate::hist::spec::{HistExpr, KeyModifier, SortKey};
+use crate::hist::table::{ColumnValue, HistEntry, HistKey, HistTable, KeyValue};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::fmt::{self, Display, Formatter};
@@ -25,11 +25,11 @@ pub struct Percentiles {
 
 /// The percentiles of every key whose numbers measure something: keys with `.log2` or `.buckets`, timestamps, and the
 /// only key of a table if its values differ like measurements (it is not an id, a CPU or a pid).
-pub fn percentiles(table: &HistTable, options: &Options) -> Vec<Percentiles> {
+pub fn percentiles(table: &HistTable, options: &TableLayout) -> Vec<Percentiles> {
     let keys = &table.spec.keys;
     let measured = keys.iter().enumerate().filter(|(_, key)| match &key.value {
-        Expr::Field { modifier: Some(Modifier::Log2 | Modifier::Buckets(_)), .. } => true,
-        Expr::Field { name, modifier: None } => keys.len() == 1 && !is_identity(name),
+        HistExpr::Field { modifier: Some(KeyModifier::Log2 | KeyModifier::Buckets(_)), .. } => true,
+        HistExpr::Field { name, modifier: None } => keys.len() == 1 && !is_identity(name),
         _ => false,
     });
     measured.filter_map(|(at, _)| of_key(table, options, at)).collect()
@@ -42,13 +42,13 @@ fn is_identity(name: &str) -> bool {
         .any(|word| name.split('_').any(|part| part == *word))
 }
 
-fn of_key(table: &HistTable, options: &Options, at: usize) -> Option<Percentiles> {
+fn of_key(table: &HistTable, options: &TableLayout, at: usize) -> Option<Percentiles> {
     let classes = table.entries.iter().map(|entry| class(entry, options, at)).collect::<Option<Vec<_>>>()?;
     let key = table.entries.first()?.keys.get(at)?.name.clone();
     Some(Percentiles { key, at: ranks(classes)? })
 }
 
-fn class(entry: &Entry, options: &Options, at: usize) -> Option<Class> {
+fn class(entry: &HistEntry, options: &TableLayout, at: usize) -> Option<Class> {
     Some((options.range(entry.keys.get(at)?)?, entry.hitcount?))
 }
 
@@ -74,7 +74,7 @@ fn ranks(mut classes: Vec<Class>) -> Option<Vec<(&'static str, (i128, i128))>> {
 
 /// The measured values of a table, or of one of its groups, in a few numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct ValueSummary {
     /// Number of values.
     pub count: u64,
     /// Their sum, in the field's unit; `None` unless the field is a value of the table, too.
@@ -83,8 +83,8 @@ pub struct Summary {
     pub at: Vec<(&'static str, (i128, i128))>,
 }
 
-impl Summary {
-    fn of<'a>(entries: impl Iterator<Item = &'a Entry>, options: &Options, at: usize) -> Option<Summary> {
+impl ValueSummary {
+    fn of<'a>(entries: impl Iterator<Item = &'a HistEntry>, options: &TableLayout, at: usize) -> Option<ValueSummary> {
         let (mut classes, mut sum, mut count) = (Vec::new(), Some(0i128), 0u64);
         for entry in entries {
             let name = &entry.keys.get(at)?.name;
@@ -97,7 +97,7 @@ impl Summary {
             count = count.saturating_add(entry.hitcount.unwrap_or(0));
             classes.push(class(entry, options, at)?);
         }
-        Some(Summary { count, sum, at: ranks(classes)? })
+        Some(ValueSummary { count, sum, at: ranks(classes)? })
     }
 
     /// The sum by the number of values.
@@ -116,7 +116,7 @@ impl Summary {
     }
 }
 
-impl Display for Summary {
+impl Display for ValueSummary {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if let (Some(sum), Some(mean)) = (self.sum, self.mean()) {
             write!(f, "sum {sum}, mean {mean:.1}, ")?;
@@ -143,62 +143,62 @@ pub(super) fn of_ranks(at: &[(&'static str, (i128, i128))]) -> Value {
 fn measured(table: &HistTable) -> Option<usize> {
     let last = table.spec.keys.len().checked_sub(1)?;
     match &table.spec.keys.get(last)?.value {
-        Expr::Field { modifier: Some(Modifier::Log2 | Modifier::Buckets(_)), .. } => Some(last),
+        HistExpr::Field { modifier: Some(KeyModifier::Log2 | KeyModifier::Buckets(_)), .. } => Some(last),
         _ => None,
     }
 }
 
 /// The summary of all values of a table whose last key has classes; `None` of others and without events.
-pub fn summary(table: &HistTable, options: &Options) -> Option<Summary> {
-    Summary::of(table.entries.iter(), options, measured(table)?)
+pub fn summary(table: &HistTable, options: &TableLayout) -> Option<ValueSummary> {
+    ValueSummary::of(table.entries.iter(), options, measured(table)?)
 }
 
 /// The entries of a table that differ in the last key only.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct ValueGroup {
     /// The keys that they have in common.
-    pub keys: Vec<Key>,
+    pub keys: Vec<HistKey>,
     /// Their values of the last key.
-    pub summary: Summary,
+    pub summary: ValueSummary,
 }
 
 /// The groups of a table with several keys, the last of which has classes; the largest sums first, or the largest counts.
-pub fn groups(table: &HistTable, options: &Options) -> Vec<Group> {
+pub fn groups(table: &HistTable, options: &TableLayout) -> Vec<ValueGroup> {
     let Some(at) = measured(table).filter(|at| *at > 0) else { return Vec::new() };
-    let mut found: HashMap<String, Vec<&Entry>> = HashMap::new();
+    let mut found: HashMap<String, Vec<&HistEntry>> = HashMap::new();
     for entry in &table.entries {
         let name = entry.keys.iter().take(at).map(|key| options.key(key)).collect::<Vec<_>>().join("\0");
         found.entry(name).or_default().push(entry);
     }
-    let mut named: Vec<(String, Group)> = found
+    let mut named: Vec<(String, ValueGroup)> = found
         .into_iter()
         .filter_map(|(name, entries)| {
             let keys = entries.first()?.keys.iter().take(at).cloned().collect();
-            Some((name, Group { keys, summary: Summary::of(entries.into_iter(), options, at)? }))
+            Some((name, ValueGroup { keys, summary: ValueSummary::of(entries.into_iter(), options, at)? }))
         })
         .collect();
-    let size = |group: &Group| group.summary.sum.unwrap_or(group.summary.count.into());
+    let size = |group: &ValueGroup| group.summary.sum.unwrap_or(group.summary.count.into());
     named.sort_by(|(a_name, a), (b_name, b)| size(b).cmp(&size(a)).then_with(|| a_name.cmp(b_name)));
     named.into_iter().map(|(_, group)| group).collect()
 }
 
 /// Sorts the entries by their keys from the first to the last, where the kernel was to sort by classes but sorted by the
 /// value that has their name.
-pub fn sort_classes(table: &mut HistTable, options: &Options) {
+pub fn sort_classes(table: &mut HistTable, options: &TableLayout) {
     let is_class = |name: &String| {
         let keys = table.spec.keys.iter();
         let modifier = keys.filter_map(|key| match &key.value {
-            Expr::Field { name: key, modifier } if key == name => *modifier,
+            HistExpr::Field { name: key, modifier } if key == name => *modifier,
             _ => None,
         });
-        modifier.into_iter().any(|modifier| matches!(modifier, Modifier::Log2 | Modifier::Buckets(_)))
+        modifier.into_iter().any(|modifier| matches!(modifier, KeyModifier::Log2 | KeyModifier::Buckets(_)))
     };
-    let by_value = |name: &String| table.spec.vals.iter().any(|value| value.value == Expr::field(name));
+    let by_value = |name: &String| table.spec.vals.iter().any(|value| value.value == HistExpr::field(name));
     let misled = |key: &SortKey| !key.descending && is_class(&key.field) && by_value(&key.field);
     if !table.spec.sort.iter().any(|key| misled(&key.value)) {
         return;
     }
-    let rank = |key: &Key| match &key.value {
+    let rank = |key: &HistKey| match &key.value {
         KeyValue::Stack { frames, .. } => (0, frames.join(";")),
         _ => match options.range(key) {
             Some((low, _)) => (low, String::new()),

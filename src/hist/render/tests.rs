@@ -8,7 +8,7 @@ fn table(body: &str, trigger: &str) -> HistTable {
     parse(text.as_bytes()).unwrap().remove(0)
 }
 
-fn written(table: &HistTable, options: &Options) -> String {
+fn written(table: &HistTable, options: &TableLayout) -> String {
     let mut out = Vec::new();
     text(table, options, &mut out).unwrap();
     String::from_utf8(out).unwrap()
@@ -23,7 +23,7 @@ fn latencies() -> HistTable {
 
 #[test]
 fn columns_bars_and_percentiles() {
-    let options = Options { bar_width: 10, ..Options::default() };
+    let options = TableLayout { bar_width: 10, ..TableLayout::default() };
     assert_eq!(
         written(&latencies(), &options),
         "     lat  hitcount     %  cum %\n\
@@ -33,7 +33,7 @@ fn columns_bars_and_percentiles() {
          lat: p50 <= 8, p90 <= 32, p99 <= 1024, p99.9 <= 1024, max <= 1024\n\
          3 entries, 10 hits, 1 dropped (the table was full)\n"
     );
-    let top = Options { top: Some(1), ..Options::default() };
+    let top = TableLayout { top: Some(1), ..TableLayout::default() };
     assert!(written(&latencies(), &top).ends_with("1 of 3 entries, 10 hits, 1 dropped (the table was full)\n"));
 }
 
@@ -41,9 +41,10 @@ fn columns_bars_and_percentiles() {
 fn ids_have_no_percentiles() {
     let body = "{ next_pid:          7 } hitcount:          4\n";
     let spec = "keys=next_pid:vals=hitcount:sort=hitcount:size=2048";
-    assert!(percentiles(&table(body, spec), &Options::default()).is_empty());
+    assert!(percentiles(&table(body, spec), &TableLayout::default()).is_empty());
     let body = "{ bytes_req:          7 } hitcount:          4\n{ bytes_req:          9 } hitcount:          6\n";
-    let found = percentiles(&table(body, "keys=bytes_req:vals=hitcount:sort=hitcount:size=2048"), &Options::default());
+    let found =
+        percentiles(&table(body, "keys=bytes_req:vals=hitcount:sort=hitcount:size=2048"), &TableLayout::default());
     assert_eq!(found[0].at, [("p50", (9, 9)), ("p90", (9, 9)), ("p99", (9, 9)), ("p99.9", (9, 9)), ("max", (9, 9))]);
 }
 
@@ -52,7 +53,7 @@ fn signed_cells_and_texts_of_any_bytes() {
     let comm = format!("{:<50}", "a\u{1b}[2J");
     let body = format!("{{ comm: {comm}, ret: 18446744073709551614 }} hitcount:          4\n");
     let table = table(&body, "keys=comm,ret:vals=hitcount:sort=hitcount:size=2048");
-    let options = Options { signed: ["ret".to_owned()].into(), ..Options::default() };
+    let options = TableLayout { signed: ["ret".to_owned()].into(), ..TableLayout::default() };
     let text = written(&table, &options);
     assert!(text.contains("a\u{1b}[2J   -2"), "{text}");
     let mut out = Vec::new();
@@ -66,18 +67,18 @@ fn signed_cells_and_texts_of_any_bytes() {
 fn negative_classes_come_first_in_percentiles() {
     let body = "{ ret: ~ 2^3  } hitcount:          6\n{ ret: ~ 2^64 } hitcount:          4\n";
     let table = table(body, "keys=ret.log2:vals=hitcount:sort=ret.log2:size=2048");
-    let options = Options { signed: ["ret".to_owned()].into(), ..Options::default() };
+    let options = TableLayout { signed: ["ret".to_owned()].into(), ..TableLayout::default() };
     let text = written(&table, &options);
     assert!(text.contains("\nnegative         4"), "{text}");
     assert!(text.contains("p50 <= 8") && text.contains("max <= 8"), "{text}");
-    assert_eq!(percentiles(&table, &Options::default())[0].at[1].1.1, i128::from(u64::MAX));
+    assert_eq!(percentiles(&table, &TableLayout::default())[0].at[1].1.1, i128::from(u64::MAX));
     let json = json("s:e", &[table], &options);
     assert_eq!(json["tables"][0]["entries"][1]["keys"]["ret"]["high"], -1);
 }
 
 #[test]
 fn the_largest_of_a_table_sorted_by_key() {
-    let top = Options { top: Some(2), ..Options::default() };
+    let top = TableLayout { top: Some(2), ..TableLayout::default() };
     let text = written(&latencies(), &top);
     assert!(text.contains("5-8") && text.contains("17-32") && !text.contains("513-1024 "), "{text}");
     assert!(text.contains("2 of 3 entries"), "{text}");
@@ -85,7 +86,7 @@ fn the_largest_of_a_table_sorted_by_key() {
 
 #[test]
 fn json_and_csv_of_classes() {
-    let options = Options::default();
+    let options = TableLayout::default();
     let json = json("synthetic:lat", &[latencies()], &options);
     assert_eq!((&json["schema"], &json["version"]), (&SCHEMA.into(), &2.into()));
     assert_eq!(json["tables"][0]["dropped"], 1);
@@ -100,17 +101,17 @@ fn json_and_csv_of_classes() {
 fn stacks_fold() {
     let file = include_bytes!("../../../tests/data/hist/vm-6.12/hist-stack-pid.hist");
     let table = parse(file).unwrap().remove(0);
-    let text = folded(&table, &Options::default()).unwrap();
+    let text = folded(&table, &TableLayout::default()).unwrap();
     // Two stacks differ in an offset only.
     assert_eq!(text.lines().count(), table.entries.len() - 1);
-    let counted = folded(&table, &Options { weight: Weight::Count, ..Options::default() }).unwrap();
+    let counted = folded(&table, &TableLayout { weight: Weight::Count, ..TableLayout::default() }).unwrap();
     let weights = counted.lines().map(|line| line.rsplit_once(' ').unwrap().1.parse::<u64>().unwrap());
     assert_eq!(weights.sum::<u64>(), table.entries.iter().filter_map(|e| e.hitcount).sum::<u64>());
     let last = text.lines().last().unwrap();
     assert!(last.starts_with("154;entry_SYSCALL_64_after_hwframe;do_syscall_64;"), "{last}");
     assert!(last.ends_with(" 1560"), "{last}");
-    assert_eq!(folded(&latencies(), &Options::default()), Err(FoldError::NoStack));
-    let shown = written(&table, &Options::default());
+    assert_eq!(folded(&latencies(), &TableLayout::default()), Err(FoldError::NoStack));
+    let shown = written(&table, &TableLayout::default());
     assert!(shown.contains("\n    call_timer_fn+0x2a/0x120\n"), "{shown}");
 }
 
@@ -125,10 +126,10 @@ fn differences() {
     let as_numbers: Vec<_> = changes.changes.iter().map(|c| (c.before, c.after)).collect();
     assert_eq!(as_numbers, [(4, 9), (0, 2), (6, 6)]);
     let mut out = Vec::new();
-    changes.text(&Options::default(), &mut out).unwrap();
+    changes.text(&TableLayout::default(), &mut out).unwrap();
     let out = String::from_utf8(out).unwrap();
     assert_eq!(out.lines().nth(1).unwrap().split_whitespace().collect::<Vec<_>>(), ["4", "9", "+5", "+125.0", "1"]);
-    let json = changes.json(&Options { top: Some(1), ..Options::default() });
+    let json = changes.json(&TableLayout { top: Some(1), ..TableLayout::default() });
     assert_eq!(json.to_string(), r#"[{"after":9,"before":4,"keys":{"pid":1}}]"#);
     let delta = since(&before, &after);
     assert_eq!(delta.hits, 7);
@@ -146,7 +147,7 @@ fn functions_of_another_boot_are_the_same_by_name() {
     let hits = |diff: Diff| diff.changes.iter().map(|c| (c.before, c.after)).collect::<Vec<_>>();
     assert_eq!(hits(diff(&before, &after)), [(0, 9), (4, 0)]);
     let by_name = diff_by_name(&before, &after);
-    assert_eq!(by_name.json(&Options::default()).to_string(), r#"[{"after":9,"before":4,"keys":{"ip":"do_it"}}]"#);
+    assert_eq!(by_name.json(&TableLayout::default()).to_string(), r#"[{"after":9,"before":4,"keys":{"ip":"do_it"}}]"#);
 }
 
 /// Two comms, classes of a time, and the sum of the time.
@@ -160,7 +161,7 @@ fn split() -> HistTable {
 
 #[test]
 fn groups_have_their_own_percentiles_sum_and_mean() {
-    let (mut table, options) = (split(), Options::default());
+    let (mut table, options) = (split(), TableLayout::default());
     sort_classes(&mut table, &options);
     let found = groups(&table, &options);
     let numbers: Vec<_> = found.iter().map(|g| (options.key(&g.keys[0]), g.summary.count, g.summary.sum)).collect();
@@ -194,7 +195,7 @@ fn folded_stacks_are_weighed_as_asked_and_classes_are_none_of_their_frames() {
     );
     let body = body.replace(" }", "}").replace("2^3", "2^3 ").replace("2^5", "2^5 ");
     let table = table(&body, "keys=stack.stacktrace,lat.log2:vals=hitcount,lat:sort=lat:size=2048");
-    let of = |weight| folded(&table, &Options { weight, ..Options::default() }).unwrap();
+    let of = |weight| folded(&table, &TableLayout { weight, ..TableLayout::default() }).unwrap();
     assert_eq!(of(Weight::Any), "main;schedule 43\n");
     assert_eq!(
         (of(Weight::Value), of(Weight::Count)),
@@ -207,13 +208,14 @@ fn large_numbers_are_strings_in_json() {
     let body = "{ a: 9007199254740992, b: 9007199254740993 } hitcount:          4\n";
     let table = table(body, "keys=a,b:vals=hitcount:sort=hitcount:size=2048");
     let json = |signed: &[&str]| {
-        let options = Options { signed: signed.iter().map(|s| (*s).to_owned()).collect(), ..Options::default() };
+        let options =
+            TableLayout { signed: signed.iter().map(|s| (*s).to_owned()).collect(), ..TableLayout::default() };
         json("s:e", std::slice::from_ref(&table), &options)["tables"][0]["entries"][0]["keys"].clone()
     };
     assert_eq!(json(&[]), serde_json::json!({"a": 9_007_199_254_740_992_u64, "b": "9007199254740993"}));
     let body = "{ a: 18446744073709551615, b: 9214364837600034815 } hitcount:          4\n";
     let table = self::table(body, "keys=a,b:vals=hitcount:sort=hitcount:size=2048");
-    let options = Options { signed: ["a".to_owned()].into(), ..Options::default() };
+    let options = TableLayout { signed: ["a".to_owned()].into(), ..TableLayout::default() };
     let keys = super::json("s:e", &[table], &options)["tables"][0]["entries"][0]["keys"].clone();
     assert_eq!(keys, serde_json::json!({"a": -1, "b": "9214364837600034815"}));
 }
@@ -221,7 +223,7 @@ fn large_numbers_are_strings_in_json() {
 #[test]
 fn readings_carry_their_time_and_number() {
     let stamp = Stamp { time_ms: 1_763_886_463_007, interval: Some(2) };
-    let options = Options { stamp: Some(stamp), ..Options::default() };
+    let options = TableLayout { stamp: Some(stamp), ..TableLayout::default() };
     let mut out = Vec::new();
     csv(&[latencies()], &options, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();

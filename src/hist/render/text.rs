@@ -1,16 +1,16 @@
 //! A table for people.
 
-use super::cells::{Options, is_numeric, value, value_name};
+use super::cells::{TableLayout, is_numeric, value, value_name};
 use super::percentile::bound;
 use super::{groups, percentiles, summary};
-use crate::hist::table::{HistTable, Key, KeyValue, Saved};
+use crate::hist::table::{HistKey, HistTable, KeyValue, Saved};
 use std::io::{self, Write};
 
 /// Writes a table with aligned columns: keys, counts, values, shares, a bar; then percentiles and totals.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn text(table: &HistTable, options: &Options, out: &mut impl Write) -> io::Result<()> {
+pub fn text(table: &HistTable, options: &TableLayout, out: &mut impl Write) -> io::Result<()> {
     let rows = Rows::of(table, options);
     rows.write(out)?;
     for percentiles in percentiles(table, options) {
@@ -57,7 +57,7 @@ struct Row {
 }
 
 impl Rows {
-    fn of(table: &HistTable, options: &Options) -> Rows {
+    fn of(table: &HistTable, options: &TableLayout) -> Rows {
         let chosen = options.chosen(table);
         let total: u128 = table.entries.iter().filter_map(|e| e.hitcount).map(u128::from).sum();
         let largest = table.entries.iter().filter_map(|e| e.hitcount).max().unwrap_or(0);
@@ -150,11 +150,11 @@ impl Rows {
 }
 
 /// A row per group: its keys, how many values, their sum and mean, the percentiles; the frames of stacks below.
-fn of_groups(table: &HistTable, options: &Options) -> Rows {
+fn of_groups(table: &HistTable, options: &TableLayout) -> Rows {
     let groups = groups(table, options);
     let (mut header, mut right, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     let Some(first) = groups.first() else { return Rows { header, right, rows } };
-    let is_stack = |key: &&Key| matches!(key.value, KeyValue::Stack { .. });
+    let is_stack = |key: &&HistKey| matches!(key.value, KeyValue::Stack { .. });
     for key in first.keys.iter().filter(|key| !is_stack(key)) {
         header.push(key.name.clone());
         right.push(is_numeric(&key.value));

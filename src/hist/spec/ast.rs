@@ -8,9 +8,9 @@ pub struct HistSpec {
     /// `name=N`: triggers of one name share one table.
     pub name: Option<Spanned<String>>,
     /// `keys=K[,K..]`: what makes an entry; one to three.
-    pub keys: Vec<Spanned<Expr>>,
+    pub keys: Vec<Spanned<HistExpr>>,
     /// `vals=V[,V..]`: sums kept per entry. `hitcount` among them is only a word, it is always counted.
-    pub vals: Vec<Spanned<Expr>>,
+    pub vals: Vec<Spanned<HistExpr>>,
     /// `VAR=EXPR[,VAR=EXPR..]`, in the order written.
     pub vars: Vec<Assign>,
     /// `sort=F[.descending][,F..]`: at most two; empty means by hitcount, ascending.
@@ -24,7 +24,7 @@ pub struct HistSpec {
     /// `pause`, `cont` or `clear`: what to do with an equal trigger that is already there.
     pub control: Option<Control>,
     /// `HANDLER.ACTION`, in order.
-    pub actions: Vec<Spanned<Action>>,
+    pub actions: Vec<Spanned<HandlerAction>>,
     /// The text after ` if `, in the kernel's filter language.
     pub filter: Option<Spanned<String>>,
 }
@@ -46,12 +46,12 @@ pub struct Assign {
     /// The variable's name, without `$`.
     pub name: Spanned<String>,
     /// The value that it is set to at each event.
-    pub value: Spanned<Expr>,
+    pub value: Spanned<HistExpr>,
 }
 
 /// A key, a value, or what a variable is set to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expr {
+pub enum HistExpr {
     /// `1000`, `0x10`
     Number(u64),
     /// `next_pid`, `call_site.sym-offset`, `common_timestamp.usecs`, `hitcount.percent`
@@ -59,20 +59,20 @@ pub enum Expr {
         /// The field's name, or one of the kernel's special names (`common_cpu`, `common_stacktrace`, `hitcount`...).
         name: String,
         /// Format or class of the key.
-        modifier: Option<Modifier>,
+        modifier: Option<KeyModifier>,
     },
     /// `$ts0`, `sched.sched_waking.$ts0`
     Var(VarRef),
     /// `-(a+b)`: only as the outermost form.
-    Neg(Box<Spanned<Expr>>),
+    Neg(Box<Spanned<HistExpr>>),
     /// `a-b`
     Binary {
         /// The operation, on unsigned 64-bit numbers.
-        op: Op,
+        op: BinaryOp,
         /// The left operand.
-        left: Box<Spanned<Expr>>,
+        left: Box<Spanned<HistExpr>>,
         /// The right operand.
-        right: Box<Spanned<Expr>>,
+        right: Box<Spanned<HistExpr>>,
     },
 }
 
@@ -87,7 +87,7 @@ pub struct VarRef {
 
 /// The word after a field's dot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Modifier {
+pub enum KeyModifier {
     /// `.hex`: shown in base 16.
     Hex,
     /// `.sym`: an address, shown as a function's name.
@@ -112,9 +112,9 @@ pub enum Modifier {
     Graph,
 }
 
-/// An operation of [`Expr::Binary`].
+/// An operation of [`HistExpr::Binary`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
+pub enum BinaryOp {
     /// `+`
     Add,
     /// `-`
@@ -136,7 +136,7 @@ pub struct SortKey {
 
 /// `onmax($lat).save(next_comm)`
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Action {
+pub struct HandlerAction {
     /// The handler: `onmatch`, `onmax` or `onchange`.
     pub when: Reaction,
     /// The action: `trace`, `save` or `snapshot`.
@@ -165,19 +165,19 @@ pub enum Do {
         /// The synthetic event.
         event: Spanned<String>,
         /// One for each of its fields.
-        args: Vec<Spanned<Arg>>,
+        args: Vec<Spanned<ActionArg>>,
         /// True if it is written with the word `trace`.
         keyword: bool,
     },
     /// `save(next_comm,prev_pid)`: keeps these fields with the entry.
-    Save(Vec<Spanned<Arg>>),
+    Save(Vec<Spanned<ActionArg>>),
     /// `snapshot()`: takes a snapshot of the instance's buffer.
     Snapshot,
 }
 
 /// An argument of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Arg {
+pub enum ActionArg {
     /// `$lat`, `sched.sched_waking.$ts0`
     Var(VarRef),
     /// `next_comm`
@@ -191,48 +191,48 @@ pub enum Arg {
     },
 }
 
-impl Expr {
+impl HistExpr {
     /// A field without modifier.
-    pub fn field(name: impl Into<String>) -> Expr {
-        Expr::Field { name: name.into(), modifier: None }
+    pub fn field(name: impl Into<String>) -> HistExpr {
+        HistExpr::Field { name: name.into(), modifier: None }
     }
 
     /// A field with a modifier.
-    pub fn with(name: impl Into<String>, modifier: Modifier) -> Expr {
-        Expr::Field { name: name.into(), modifier: Some(modifier) }
+    pub fn with(name: impl Into<String>, modifier: KeyModifier) -> HistExpr {
+        HistExpr::Field { name: name.into(), modifier: Some(modifier) }
     }
 
     /// `$name`
-    pub fn var(name: impl Into<String>) -> Expr {
-        Expr::Var(VarRef { event: None, name: name.into() })
+    pub fn var(name: impl Into<String>) -> HistExpr {
+        HistExpr::Var(VarRef { event: None, name: name.into() })
     }
 
     /// `left op right`
-    pub fn binary(op: Op, left: Expr, right: Expr) -> Expr {
-        Expr::Binary { op, left: Box::new(left.into()), right: Box::new(right.into()) }
+    pub fn binary(op: BinaryOp, left: HistExpr, right: HistExpr) -> HistExpr {
+        HistExpr::Binary { op, left: Box::new(left.into()), right: Box::new(right.into()) }
     }
 
     /// Calls `visit` for this node and all below it, outermost first; `place` is this node's own.
     pub(crate) fn walk<'a>(
         &'a self,
         place: crate::syntax::Span,
-        visit: &mut impl FnMut(&'a Expr, crate::syntax::Span),
+        visit: &mut impl FnMut(&'a HistExpr, crate::syntax::Span),
     ) {
         visit(self, place);
         match self {
-            Expr::Neg(inner) => inner.value.walk(inner.span, visit),
-            Expr::Binary { left, right, .. } => {
+            HistExpr::Neg(inner) => inner.value.walk(inner.span, visit),
+            HistExpr::Binary { left, right, .. } => {
                 left.value.walk(left.span, visit);
                 right.value.walk(right.span, visit);
             }
-            Expr::Number(_) | Expr::Field { .. } | Expr::Var(_) => {}
+            HistExpr::Number(_) | HistExpr::Field { .. } | HistExpr::Var(_) => {}
         }
     }
 }
 
 impl HistSpec {
     /// All expressions: keys, values, what variables are set to.
-    pub(crate) fn exprs(&self) -> impl Iterator<Item = &Spanned<Expr>> {
+    pub(crate) fn exprs(&self) -> impl Iterator<Item = &Spanned<HistExpr>> {
         self.keys.iter().chain(&self.vals).chain(self.vars.iter().map(|v| &v.value))
     }
 
@@ -241,7 +241,7 @@ impl HistSpec {
         let mut found = false;
         for expr in self.exprs() {
             expr.walk(expr.span, &mut |e, _| {
-                found |= matches!(e, Expr::Field { name, .. } if name == "common_timestamp");
+                found |= matches!(e, HistExpr::Field { name, .. } if name == "common_timestamp");
             });
         }
         found

@@ -1,7 +1,8 @@
 //! A trigger against its event and this kernel, before anything is written.
 
 use super::{
-    Action, Arg, Do, Expr, Features, HistSpec, Modifier, Op, Reaction, SpecError, SpecErrorKind as Kind, VarRef,
+    ActionArg, BinaryOp, Do, Features, HandlerAction, HistExpr, HistSpec, KeyModifier, Reaction, SpecError,
+    SpecErrorKind as Kind, VarRef,
 };
 use crate::filter::Filter;
 use crate::format::{EventFormat, Field, Shape};
@@ -38,7 +39,7 @@ pub type Lookup<'a> = &'a dyn Fn(&str, &str) -> Option<EventFormat>;
 
 /// The event and kernel that a trigger is checked against.
 #[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct CheckContext<'a> {
     /// The event it is to be set on.
     pub event: &'a EventFormat,
     /// The features of this kernel.
@@ -66,7 +67,7 @@ impl HistSpec {
     ///
     /// # Errors
     /// All that the kernel would refuse as far as can be known, in the order of the text.
-    pub fn check(&self, around: &Surroundings<'_>) -> Result<(), Vec<SpecError>> {
+    pub fn check(&self, around: &CheckContext<'_>) -> Result<(), Vec<SpecError>> {
         let mut check = Check { spec: self, around, errors: Vec::new() };
         check.limits();
         check.keys();
@@ -84,7 +85,7 @@ impl HistSpec {
 
 struct Check<'a> {
     spec: &'a HistSpec,
-    around: &'a Surroundings<'a>,
+    around: &'a CheckContext<'a>,
     errors: Vec<SpecError>,
 }
 
@@ -103,7 +104,7 @@ impl Check<'_> {
 
     fn limits(&mut self) {
         let spec = self.spec;
-        let own_vals = spec.vals.iter().filter(|v| v.value != Expr::field("hitcount"));
+        let own_vals = spec.vals.iter().filter(|v| v.value != HistExpr::field("hitcount"));
         let extra_val = own_vals.clone().nth(MAX_VALS - 1).map(|v| v.span);
         let counts = [
             ("keys", spec.keys.len(), MAX_KEYS, spec.keys.get(MAX_KEYS).map(|k| k.span)),
@@ -126,7 +127,7 @@ impl Check<'_> {
             let place = Span::default();
             if !self.around.features.no_hitcount {
                 self.report(Kind::NotInThisKernel("nohitcount"), place);
-            } else if spec.vals.iter().all(|v| v.value == Expr::field("hitcount")) {
+            } else if spec.vals.iter().all(|v| v.value == HistExpr::field("hitcount")) {
                 self.report(Kind::NothingToShow, place);
             }
         }
@@ -148,7 +149,7 @@ impl Check<'_> {
     fn keys(&mut self) {
         for key in &self.spec.keys {
             key.value.walk(key.span, &mut |expr, span| {
-                if let Expr::Var(_) = expr {
+                if let HistExpr::Var(_) = expr {
                     self.report(Kind::VariableKey, span);
                 }
             });
@@ -171,32 +172,32 @@ impl Check<'_> {
         }
     }
 
-    fn expr(&mut self, whole: &Spanned<Expr>, place: ExprRole) {
+    fn expr(&mut self, whole: &Spanned<HistExpr>, place: ExprRole) {
         // The kernel makes the values first, then the variables in their order.
         let known = self.spec.vars.iter().position(|var| std::ptr::eq(&var.value, whole)).unwrap_or(0);
         let mut operators = 0;
         let mut units = Vec::new();
         whole.value.walk(whole.span, &mut |expr, span| match expr {
-            Expr::Number(_) => {
+            HistExpr::Number(_) => {
                 if !self.around.features.arithmetic {
                     self.report(Kind::NotInThisKernel("numbers in expressions"), span);
                 }
             }
-            Expr::Field { name, modifier } => {
+            HistExpr::Field { name, modifier } => {
                 let operand = expr != &whole.value;
                 self.field(name, *modifier, span, place, operand);
                 if name == "common_timestamp" {
-                    units.push(*modifier == Some(Modifier::Usecs));
+                    units.push(*modifier == Some(KeyModifier::Usecs));
                 }
             }
-            Expr::Var(var) => self.operand_variable(var, span, known),
-            Expr::Neg(_) => operators += 1,
-            Expr::Binary { op, right, .. } => {
+            HistExpr::Var(var) => self.operand_variable(var, span, known),
+            HistExpr::Neg(_) => operators += 1,
+            HistExpr::Binary { op, right, .. } => {
                 operators += 1;
-                if matches!(op, Op::Mul | Op::Div) && !self.around.features.arithmetic {
+                if matches!(op, BinaryOp::Mul | BinaryOp::Div) && !self.around.features.arithmetic {
                     self.report(Kind::NotInThisKernel("multiplication and division"), span);
                 }
-                if *op == Op::Div && right.value == Expr::Number(0) {
+                if *op == BinaryOp::Div && right.value == HistExpr::Number(0) {
                     self.report(Kind::DivisionByZero, right.span);
                 }
             }
@@ -210,7 +211,7 @@ impl Check<'_> {
         }
     }
 
-    fn field(&mut self, name: &str, modifier: Option<Modifier>, span: Span, place: ExprRole, operand: bool) {
+    fn field(&mut self, name: &str, modifier: Option<KeyModifier>, span: Span, place: ExprRole, operand: bool) {
         let features = self.around.features;
         let name_span = Span::new(span.start, span.start + name.len());
         let modifier_span = Span::new((name_span.end + 1).min(span.end), span.end);
@@ -235,7 +236,7 @@ impl Check<'_> {
             None if SPECIAL.contains(&name) => {}
             None => self.unknown_field(name, name_span),
             Some(field) => {
-                if is_number_array(field) && modifier != Some(Modifier::Stacktrace) {
+                if is_number_array(field) && modifier != Some(KeyModifier::Stacktrace) {
                     self.report(Kind::ArrayField(name.to_owned()), name_span);
                 }
                 if operand && (field.is_string() || is_number_array(field)) {
@@ -244,7 +245,7 @@ impl Check<'_> {
             }
         }
         if let Some(modifier) = modifier {
-            use Modifier::*;
+            use KeyModifier::*;
             let is_text = field.map_or(matches!(name, "common_comm" | "COMM"), Field::is_string);
             let numeric = matches!(modifier, Log2 | Buckets(_) | Sym | SymOffset | Syscall);
             let what = match modifier {
@@ -264,8 +265,8 @@ impl Check<'_> {
         }
     }
 
-    fn modifier(&mut self, name: &str, modifier: Modifier, span: Span, place: ExprRole) {
-        use Modifier::*;
+    fn modifier(&mut self, name: &str, modifier: KeyModifier, span: Span, place: ExprRole) {
+        use KeyModifier::*;
         let features = self.around.features;
         let unsupported = match modifier {
             Percent if !features.no_hitcount => Some(".percent"),
@@ -307,8 +308,8 @@ impl Check<'_> {
         let of_others = |all: &[Neighbour]| all.iter().any(|n| n.spec.vars.iter().any(|v| v.name.value == var.name));
         let elsewhere = self.around.neighbours.is_none_or(of_others);
         let kind = match own.value.value {
-            Expr::Field { .. } => None,
-            Expr::Number(_) => Some(Kind::OwnNumber(var.name.clone())),
+            HistExpr::Field { .. } => None,
+            HistExpr::Number(_) => Some(Kind::OwnNumber(var.name.clone())),
             _ if at < known || elsewhere => None,
             _ => Some(Kind::SameStage(var.name.clone())),
         };
@@ -359,7 +360,7 @@ impl Check<'_> {
     fn sort(&mut self) {
         for key in &self.spec.sort {
             let named = self.spec.keys.iter().chain(&self.spec.vals).any(|e| match &e.value {
-                Expr::Field { name, .. } => *name == key.field,
+                HistExpr::Field { name, .. } => *name == key.field,
                 _ => false,
             });
             let stack = key.field == "stacktrace" || key.field == "common_stacktrace";
@@ -367,7 +368,7 @@ impl Check<'_> {
                 continue;
             }
             let names = self.spec.keys.iter().chain(&self.spec.vals).filter_map(|e| match &e.value {
-                Expr::Field { name, .. } => Some(name.as_str()),
+                HistExpr::Field { name, .. } => Some(name.as_str()),
                 _ => None,
             });
             let mut error = SpecError::new(Kind::UnknownSort(key.field.clone()), key.span);
@@ -377,7 +378,7 @@ impl Check<'_> {
         }
     }
 
-    fn action(&mut self, action: &Spanned<Action>) {
+    fn action(&mut self, action: &Spanned<HandlerAction>) {
         match &action.value.when {
             Reaction::OnMatch { event } => {
                 let (system, name) = &event.value;
@@ -447,13 +448,13 @@ impl Check<'_> {
         self.spec.actions.iter().find(|a| matches!(a.value.what, Do::Save(_))).map(|a| a.span)
     }
 
-    fn arg(&mut self, arg: &Spanned<Arg>, action: &Spanned<Action>) {
+    fn arg(&mut self, arg: &Spanned<ActionArg>, action: &Spanned<HandlerAction>) {
         match &arg.value {
-            Arg::Var(var) => self.variable(var, arg.span),
-            Arg::Field(name) if name.chars().count() < 2 => {
+            ActionArg::Var(var) => self.variable(var, arg.span),
+            ActionArg::Field(name) if name.chars().count() < 2 => {
                 self.report(Kind::ShortArgument(name.clone()), arg.span);
             }
-            Arg::Field(name) => {
+            ActionArg::Field(name) => {
                 let special = SPECIAL.contains(&name.as_str());
                 if special || self.around.event.field(name).is_some() {
                     return;
@@ -469,7 +470,7 @@ impl Check<'_> {
                 }
                 self.unknown_field(name, arg.span);
             }
-            Arg::Other { event: (system, event), field } => {
+            ActionArg::Other { event: (system, event), field } => {
                 let Some(lookup) = self.around.lookup else { return };
                 match lookup(system, event) {
                     None => self.report(Kind::UnknownEvent(format!("{system}.{event}")), arg.span),

@@ -1,6 +1,6 @@
 //! The kernel's text of a trigger that it took.
 
-use super::{Expr, HistSpec, Modifier, Op, SortKey, SpecError, SpecErrorKind as Kind, VarRef, parse};
+use super::{BinaryOp, HistExpr, HistSpec, KeyModifier, SortKey, SpecError, SpecErrorKind as Kind, VarRef, parse};
 use crate::format::EventFormat;
 use crate::syntax::Span;
 use std::fmt::Write as _;
@@ -11,12 +11,12 @@ pub struct Echo {
     /// The trigger, in the kernel's normal form (see [`HistSpec::normal`]).
     pub spec: HistSpec,
     /// True if it counts.
-    pub state: State,
+    pub state: TriggerState,
 }
 
 /// `[active]` or `[paused]`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum TriggerState {
     /// It counts.
     Active,
     /// It does not.
@@ -31,9 +31,9 @@ impl Echo {
     pub fn parse(line: &str) -> Result<Echo, SpecError> {
         let line = line.trim_end_matches('\n');
         let (text, state) = if let Some(text) = line.strip_suffix(" [active]") {
-            (text, State::Active)
+            (text, TriggerState::Active)
         } else if let Some(text) = line.strip_suffix(" [paused]") {
-            (text, State::Paused)
+            (text, TriggerState::Paused)
         } else {
             let end = Span::at(line.len());
             return Err(SpecError::new(Kind::Empty("state"), end).hint("the line should end with [active] or [paused]"));
@@ -87,9 +87,9 @@ impl HistSpec {
         for expr in exprs {
             normal_expr(&mut expr.value);
         }
-        spec.vals.retain(|v| v.value != Expr::field("hitcount"));
+        spec.vals.retain(|v| v.value != HistExpr::field("hitcount"));
         if !spec.no_hitcount {
-            spec.vals.insert(0, Expr::field("hitcount").into());
+            spec.vals.insert(0, HistExpr::field("hitcount").into());
         }
         if spec.sort.is_empty() {
             spec.sort.push(SortKey { field: "hitcount".to_owned(), descending: false }.into());
@@ -105,8 +105,8 @@ impl HistSpec {
     /// and a variable that only repeats another one of the same trigger shows what that one holds.
     pub fn shown_on(&self, event: &EventFormat) -> HistSpec {
         let mut spec = self.normal();
-        let rename = |expr: &mut Expr| {
-            if let Expr::Field { name, .. } = expr
+        let rename = |expr: &mut HistExpr| {
+            if let HistExpr::Field { name, .. } = expr
                 && matches!(name.as_str(), "cpu" | "CPU")
                 && event.field(name).is_none()
             {
@@ -115,18 +115,18 @@ impl HistSpec {
         };
         spec.keys.iter_mut().chain(&mut spec.vals).for_each(|e| rename(&mut e.value));
         spec.vars.iter_mut().for_each(|v| rename(&mut v.value.value));
-        let field = |value: &Expr| matches!(value, Expr::Field { .. });
-        let own: Vec<(String, Expr)> =
+        let field = |value: &HistExpr| matches!(value, HistExpr::Field { .. });
+        let own: Vec<(String, HistExpr)> =
             spec.vars.iter().map(|var| (var.name.value.clone(), var.value.value.clone())).collect();
         // Of what is calculated a variable that repeats it shows the first operand.
         for var in &mut spec.vars {
-            if let Expr::Var(VarRef { event: None, name }) = &var.value.value
+            if let HistExpr::Var(VarRef { event: None, name }) = &var.value.value
                 && let Some((_, value)) = own.iter().find(|(known, _)| known == name)
             {
                 var.value.value = first_operand(value).clone();
             }
         }
-        let own: Vec<(String, Expr)> = own.into_iter().filter(|(_, value)| field(value)).collect();
+        let own: Vec<(String, HistExpr)> = own.into_iter().filter(|(_, value)| field(value)).collect();
         let all = spec.keys.iter_mut().chain(&mut spec.vals).chain(spec.vars.iter_mut().map(|var| &mut var.value));
         all.for_each(|expr| in_place_of_own(&mut expr.value, &own));
         spec
@@ -150,7 +150,7 @@ impl HistSpec {
 
     fn echo_sort(&self, key: &SortKey) -> String {
         let named = self.keys.iter().chain(&self.vals).find_map(|e| match &e.value {
-            Expr::Field { name, modifier: Some(modifier) } if *name == key.field => Some(modifier),
+            HistExpr::Field { name, modifier: Some(modifier) } if *name == key.field => Some(modifier),
             _ => None,
         });
         let mut out = key.field.clone();
@@ -164,59 +164,59 @@ impl HistSpec {
     }
 }
 
-fn first_operand(expr: &Expr) -> &Expr {
+fn first_operand(expr: &HistExpr) -> &HistExpr {
     match expr {
-        Expr::Neg(inner) => first_operand(&inner.value),
-        Expr::Binary { left, .. } => first_operand(&left.value),
-        Expr::Number(_) | Expr::Field { .. } | Expr::Var(_) => expr,
+        HistExpr::Neg(inner) => first_operand(&inner.value),
+        HistExpr::Binary { left, .. } => first_operand(&left.value),
+        HistExpr::Number(_) | HistExpr::Field { .. } | HistExpr::Var(_) => expr,
     }
 }
 
 /// Puts what variables of the same trigger are set to in their place.
-fn in_place_of_own(expr: &mut Expr, own: &[(String, Expr)]) {
+fn in_place_of_own(expr: &mut HistExpr, own: &[(String, HistExpr)]) {
     match expr {
-        Expr::Var(VarRef { event: None, name }) => {
+        HistExpr::Var(VarRef { event: None, name }) => {
             if let Some((_, value)) = own.iter().find(|(var, _)| var == name) {
                 *expr = value.clone();
             }
         }
-        Expr::Neg(inner) => in_place_of_own(&mut inner.value, own),
-        Expr::Binary { left, right, .. } => {
+        HistExpr::Neg(inner) => in_place_of_own(&mut inner.value, own),
+        HistExpr::Binary { left, right, .. } => {
             in_place_of_own(&mut left.value, own);
             in_place_of_own(&mut right.value, own);
         }
-        Expr::Number(_) | Expr::Field { .. } | Expr::Var(_) => {}
+        HistExpr::Number(_) | HistExpr::Field { .. } | HistExpr::Var(_) => {}
     }
 }
 
-fn normal_expr(expr: &mut Expr) {
+fn normal_expr(expr: &mut HistExpr) {
     match expr {
-        Expr::Field { name, modifier } => {
+        HistExpr::Field { name, modifier } => {
             if matches!(name.as_str(), "stacktrace" | "STACKTRACE") {
                 *name = "common_stacktrace".to_owned();
             }
-            if name == "common_stacktrace" && *modifier == Some(Modifier::Stacktrace) {
+            if name == "common_stacktrace" && *modifier == Some(KeyModifier::Stacktrace) {
                 *modifier = None;
             }
         }
-        Expr::Neg(inner) => normal_expr(&mut inner.value),
-        Expr::Binary { op, left, right } => {
+        HistExpr::Neg(inner) => normal_expr(&mut inner.value),
+        HistExpr::Binary { op, left, right } => {
             normal_expr(&mut left.value);
             normal_expr(&mut right.value);
             // The kernel calculates with two numbers at once.
-            if let (Expr::Number(a), Expr::Number(b)) = (&left.value, &right.value) {
+            if let (HistExpr::Number(a), HistExpr::Number(b)) = (&left.value, &right.value) {
                 let folded = match op {
-                    Op::Add => Some(a.wrapping_add(*b)),
-                    Op::Sub => Some(a.wrapping_sub(*b)),
-                    Op::Mul => Some(a.wrapping_mul(*b)),
-                    Op::Div => a.checked_div(*b),
+                    BinaryOp::Add => Some(a.wrapping_add(*b)),
+                    BinaryOp::Sub => Some(a.wrapping_sub(*b)),
+                    BinaryOp::Mul => Some(a.wrapping_mul(*b)),
+                    BinaryOp::Div => a.checked_div(*b),
                 };
                 if let Some(n) = folded {
-                    *expr = Expr::Number(n);
+                    *expr = HistExpr::Number(n);
                 }
             }
         }
-        Expr::Number(_) | Expr::Var(_) => {}
+        HistExpr::Number(_) | HistExpr::Var(_) => {}
     }
 }
 
@@ -227,9 +227,9 @@ impl HistSpec {
     }
 }
 
-fn shown_name(expr: &Expr) -> String {
+fn shown_name(expr: &HistExpr) -> String {
     match expr {
-        Expr::Field { name, .. } => name.clone(),
+        HistExpr::Field { name, .. } => name.clone(),
         other => other.to_string(),
     }
 }

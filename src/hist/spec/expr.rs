@@ -1,7 +1,7 @@
 //! Expressions: `common_timestamp.usecs-$ts0`, `-(a*2+b)`.
 
-use super::piece::Piece;
-use super::{Expr, Modifier, Op, SpecError, SpecErrorKind as Kind, VarRef};
+use super::piece::SpecPiece;
+use super::{BinaryOp, HistExpr, KeyModifier, SpecError, SpecErrorKind as Kind, VarRef};
 use crate::syntax::{NumberError, Span, Spanned, did_you_mean, parse_int};
 
 const MODIFIERS: [&str; 11] =
@@ -9,33 +9,33 @@ const MODIFIERS: [&str; 11] =
 
 type Result<T> = std::result::Result<T, SpecError>;
 
-impl Expr {
+impl HistExpr {
     /// Parses a key, a value, or what a variable is set to: `id.syscall`.
     ///
     /// # Errors
     /// [`SpecError`] with the place in `text`.
-    pub fn parse(text: &str) -> Result<Expr> {
+    pub fn parse(text: &str) -> Result<HistExpr> {
         if let Some(at) = text.find([',', ':', ' ', '\n', '\0']) {
             return Err(SpecError::new(Kind::BadName(text.to_owned()), Span::new(at, at + 1)));
         }
-        expr(Piece::new(text)).map(|parsed| parsed.value)
+        expr(SpecPiece::new(text)).map(|parsed| parsed.value)
     }
 }
 
 /// A whole expression.
-pub(super) fn expr(piece: Piece<'_>) -> Result<Spanned<Expr>> {
+pub(super) fn expr(piece: SpecPiece<'_>) -> Result<Spanned<HistExpr>> {
     if let Some(inner) = piece.strip_prefix("-") {
         // The kernel takes a sign only as `-(...)` around everything.
         let inner = inner.strip_prefix("(").filter(|p| p.text.ends_with(')'));
         let inner = inner.ok_or_else(|| SpecError::new(Kind::Parentheses, piece.span()))?;
-        let inner = Piece { text: &inner.text[..inner.text.len() - 1], ..inner };
-        return Ok(Spanned::new(Expr::Neg(Box::new(sum(inner)?)), piece.span()));
+        let inner = SpecPiece { text: &inner.text[..inner.text.len() - 1], ..inner };
+        return Ok(Spanned::new(HistExpr::Neg(Box::new(sum(inner)?)), piece.span()));
     }
     sum(piece)
 }
 
 /// `+` and `-`, left to right; operands are products.
-fn sum(piece: Piece<'_>) -> Result<Spanned<Expr>> {
+fn sum(piece: SpecPiece<'_>) -> Result<Spanned<HistExpr>> {
     if let Some(at) = piece.text.find(['(', ')']) {
         return Err(SpecError::new(Kind::Parentheses, piece.slice(at, at + 1).span()));
     }
@@ -50,11 +50,11 @@ fn operators(text: &str, wanted: [char; 2]) -> Vec<usize> {
 }
 
 fn chain(
-    piece: Piece<'_>,
+    piece: SpecPiece<'_>,
     operators: &[usize],
-    operand: impl Fn(Piece<'_>) -> Result<Spanned<Expr>>,
-) -> Result<Spanned<Expr>> {
-    let mut left: Option<(Spanned<Expr>, Op)> = None;
+    operand: impl Fn(SpecPiece<'_>) -> Result<Spanned<HistExpr>>,
+) -> Result<Spanned<HistExpr>> {
+    let mut left: Option<(Spanned<HistExpr>, BinaryOp)> = None;
     let mut start = 0;
     for &at in operators.iter().chain([&piece.text.len()]) {
         let part = piece.slice(start, at);
@@ -68,14 +68,14 @@ fn chain(
             None => right,
             Some((left, op)) => {
                 let span = left.span.to(right.span);
-                Spanned::new(Expr::Binary { op, left: Box::new(left), right: Box::new(right) }, span)
+                Spanned::new(HistExpr::Binary { op, left: Box::new(left), right: Box::new(right) }, span)
             }
         };
         let op = match piece.text.as_bytes().get(at) {
-            Some(b'+') => Op::Add,
-            Some(b'-') => Op::Sub,
-            Some(b'*') => Op::Mul,
-            Some(b'/') => Op::Div,
+            Some(b'+') => BinaryOp::Add,
+            Some(b'-') => BinaryOp::Sub,
+            Some(b'*') => BinaryOp::Mul,
+            Some(b'/') => BinaryOp::Div,
             _ => return Ok(node),
         };
         left = Some((node, op));
@@ -85,24 +85,24 @@ fn chain(
 }
 
 /// A number, a variable or a field.
-fn atom(piece: Piece<'_>) -> Result<Spanned<Expr>> {
+fn atom(piece: SpecPiece<'_>) -> Result<Spanned<HistExpr>> {
     let text = piece.text;
     let node = if text.starts_with(|c: char| c.is_ascii_digit()) {
-        Expr::Number(number(piece)?)
+        HistExpr::Number(number(piece)?)
     } else if text.contains('$') {
-        Expr::Var(variable(piece)?)
+        HistExpr::Var(variable(piece)?)
     } else {
         let (name, modifier) = match piece.split_once('.') {
             Some((name, rest)) => (name, Some(self::modifier(rest)?)),
             None => (piece, None),
         };
-        Expr::Field { name: self::name(name)?, modifier }
+        HistExpr::Field { name: self::name(name)?, modifier }
     };
     Ok(Spanned::new(node, piece.span()))
 }
 
 /// An unsigned number as `kstrtoull` with base 0 reads it.
-pub(super) fn number(piece: Piece<'_>) -> Result<u64> {
+pub(super) fn number(piece: SpecPiece<'_>) -> Result<u64> {
     let bad = || SpecError::new(Kind::BadNumber(piece.text.to_owned()), piece.span());
     match parse_int(piece.text) {
         Ok(n) if !piece.text.starts_with(['+', '-']) => u64::try_from(n).map_err(|_| bad()),
@@ -112,7 +112,7 @@ pub(super) fn number(piece: Piece<'_>) -> Result<u64> {
 }
 
 /// `$ts0` or `sched.sched_waking.$ts0`
-pub(super) fn variable(piece: Piece<'_>) -> Result<VarRef> {
+pub(super) fn variable(piece: SpecPiece<'_>) -> Result<VarRef> {
     let at = piece.text.find('$').unwrap_or(0);
     // Linux 6.1 shows what it reads as `system.event.$name` as `$system.event.name`.
     if at == 0 && piece.text.matches('.').count() == 2 {
@@ -138,7 +138,7 @@ pub(super) fn variable(piece: Piece<'_>) -> Result<VarRef> {
 }
 
 /// The name of a field, a variable, an event.
-pub(super) fn name(piece: Piece<'_>) -> Result<String> {
+pub(super) fn name(piece: SpecPiece<'_>) -> Result<String> {
     if piece.text.is_empty() {
         return Err(SpecError::new(Kind::Empty("name"), Span::at(piece.start)));
     }
@@ -155,7 +155,7 @@ pub(super) fn is_name(text: &str) -> bool {
 }
 
 /// The modifier after the dot.
-pub(super) fn modifier(piece: Piece<'_>) -> Result<Modifier> {
+pub(super) fn modifier(piece: SpecPiece<'_>) -> Result<KeyModifier> {
     // Like the kernel, by its first letters; what it prints back is `buckets`.
     if piece.text.starts_with("bucket") {
         let bad = || SpecError::new(Kind::BadBuckets, piece.span());
@@ -165,20 +165,20 @@ pub(super) fn modifier(piece: Piece<'_>) -> Result<Modifier> {
         }
         return match number(size)? {
             0 => Err(bad()),
-            n => Ok(Modifier::Buckets(n)),
+            n => Ok(KeyModifier::Buckets(n)),
         };
     }
     Ok(match piece.text {
-        "hex" => Modifier::Hex,
-        "sym" => Modifier::Sym,
-        "sym-offset" => Modifier::SymOffset,
-        "syscall" => Modifier::Syscall,
-        "execname" => Modifier::Execname,
-        "log2" => Modifier::Log2,
-        "usecs" => Modifier::Usecs,
-        "stacktrace" => Modifier::Stacktrace,
-        "percent" => Modifier::Percent,
-        "graph" => Modifier::Graph,
+        "hex" => KeyModifier::Hex,
+        "sym" => KeyModifier::Sym,
+        "sym-offset" => KeyModifier::SymOffset,
+        "syscall" => KeyModifier::Syscall,
+        "execname" => KeyModifier::Execname,
+        "log2" => KeyModifier::Log2,
+        "usecs" => KeyModifier::Usecs,
+        "stacktrace" => KeyModifier::Stacktrace,
+        "percent" => KeyModifier::Percent,
+        "graph" => KeyModifier::Graph,
         "" => return Err(SpecError::new(Kind::Empty("modifier"), Span::at(piece.start))),
         other => {
             let error = SpecError::new(Kind::UnknownModifier(other.to_owned()), piece.span());

@@ -18,9 +18,11 @@ mod parse;
 mod piece;
 mod print;
 
-pub use ast::{Action, Arg, Assign, Control, Do, Expr, HistSpec, Modifier, Op, Reaction, SortKey, VarRef};
-pub use check::{Lookup, Neighbour, Surroundings};
-pub use echo::{Echo, State};
+pub use ast::{
+    ActionArg, Assign, BinaryOp, Control, Do, HandlerAction, HistExpr, HistSpec, KeyModifier, Reaction, SortKey, VarRef,
+};
+pub use check::{CheckContext, Lookup, Neighbour};
+pub use echo::{Echo, TriggerState};
 pub use error::{SpecError, SpecErrorKind};
 pub use features::Features;
 

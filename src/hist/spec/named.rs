@@ -1,6 +1,6 @@
 //! Histograms of one name, which share a table.
 
-use super::{Expr, HistSpec, SpecError, SpecErrorKind as Kind};
+use super::{HistExpr, HistSpec, SpecError, SpecErrorKind as Kind};
 use crate::format::EventFormat;
 use crate::syntax::{Span, Spanned};
 
@@ -24,8 +24,8 @@ impl HistSpec {
             Err(SpecError::new(Kind::NamedDiffers { name: name.value.clone(), differs }, span).hint(hint))
         };
         let (ours, theirs) = (self.shown_on(event), other.shown_on(other_event));
-        let described = |expr: &Expr, format: &EventFormat| match expr {
-            Expr::Field { name, .. } => match format.field(name) {
+        let described = |expr: &HistExpr, format: &EventFormat| match expr {
+            HistExpr::Field { name, .. } => match format.field(name) {
                 Some(field) => format!("`{expr}` ({})", field.type_name),
                 None => format!("`{expr}`"),
             },

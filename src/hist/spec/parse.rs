@@ -1,8 +1,10 @@
 //! The text of a trigger to its tree.
 
 use super::expr::{self, expr, name, number};
-use super::piece::Piece;
-use super::{Action, Arg, Assign, Control, Do, HistSpec, Reaction, SortKey, SpecError, SpecErrorKind as Kind};
+use super::piece::SpecPiece;
+use super::{
+    ActionArg, Assign, Control, Do, HandlerAction, HistSpec, Reaction, SortKey, SpecError, SpecErrorKind as Kind,
+};
 use crate::syntax::{Span, Spanned, did_you_mean};
 use std::str::FromStr;
 
@@ -31,7 +33,7 @@ pub(super) fn parse(text: &str, echoed: bool) -> Result<HistSpec> {
     if let Some(at) = text.find(['\n', '\0']) {
         return Err(SpecError::new(Kind::Newline, Span::new(at, at + 1)));
     }
-    let whole = Piece::new(text);
+    let whole = SpecPiece::new(text);
     let Some(body) = whole.strip_prefix("hist:") else {
         return Err(SpecError::new(Kind::NotHist, whole.span()));
     };
@@ -47,7 +49,7 @@ pub(super) fn parse(text: &str, echoed: bool) -> Result<HistSpec> {
 }
 
 /// The first `if` with blanks on both sides ends the trigger.
-fn split_filter(body: Piece<'_>) -> Result<(Piece<'_>, Option<Spanned<String>>)> {
+fn split_filter(body: SpecPiece<'_>) -> Result<(SpecPiece<'_>, Option<Spanned<String>>)> {
     let bytes = body.text.as_bytes();
     let blank = |at: usize| matches!(bytes.get(at), Some(b' ' | b'\t'));
     for (at, _) in body.text.match_indices("if") {
@@ -68,7 +70,7 @@ fn split_filter(body: Piece<'_>) -> Result<(Piece<'_>, Option<Spanned<String>>)>
     Ok((body, None))
 }
 
-fn parse_part(spec: &mut HistSpec, part: Piece<'_>, echoed: bool) -> Result<()> {
+fn parse_part(spec: &mut HistSpec, part: SpecPiece<'_>, echoed: bool) -> Result<()> {
     if let Some(rest) = assigned(part, &["keys", "key"])? {
         once(!spec.keys.is_empty(), "keys", part)?;
         spec.keys = rest.split(',').map(expr).collect::<Result<_>>()?;
@@ -114,7 +116,7 @@ fn parse_part(spec: &mut HistSpec, part: Piece<'_>, echoed: bool) -> Result<()> 
 }
 
 /// The text after `WORD=`, if the part starts with one of the words.
-fn assigned<'a>(part: Piece<'a>, words: &[&str]) -> Result<Option<Piece<'a>>> {
+fn assigned<'a>(part: SpecPiece<'a>, words: &[&str]) -> Result<Option<SpecPiece<'a>>> {
     let Some((word, rest)) = part.split_once('=') else { return Ok(None) };
     if !words.contains(&word.text) {
         return Ok(None);
@@ -125,7 +127,7 @@ fn assigned<'a>(part: Piece<'a>, words: &[&str]) -> Result<Option<Piece<'a>>> {
     Ok(Some(rest))
 }
 
-fn once(already: bool, what: &'static str, part: Piece<'_>) -> Result<()> {
+fn once(already: bool, what: &'static str, part: SpecPiece<'_>) -> Result<()> {
     if already {
         return Err(SpecError::new(Kind::Twice(what), part.span()).hint("the kernel would use only one of them"));
     }
@@ -142,7 +144,7 @@ fn control(word: &str) -> Option<Control> {
 }
 
 /// The name of a histogram or a clock: anything without a blank that does not end the part.
-fn word(piece: Piece<'_>) -> Result<Spanned<String>> {
+fn word(piece: SpecPiece<'_>) -> Result<Spanned<String>> {
     if piece.text.is_empty() || piece.text.contains(|c: char| c.is_whitespace() || c.is_control() || "=,()".contains(c))
     {
         return Err(SpecError::new(Kind::BadName(piece.text.to_owned()), piece.span()));
@@ -150,7 +152,7 @@ fn word(piece: Piece<'_>) -> Result<Spanned<String>> {
     Ok(piece.owned())
 }
 
-fn assignment(piece: Piece<'_>, echoed: bool) -> Result<Assign> {
+fn assignment(piece: SpecPiece<'_>, echoed: bool) -> Result<Assign> {
     let Some((variable, mut value)) = piece.split_once('=') else {
         return Err(SpecError::new(Kind::UnknownPart(piece.text.to_owned()), piece.span())
             .hint("after a comma another `VAR=EXPRESSION` is expected"));
@@ -174,7 +176,7 @@ fn assignment(piece: Piece<'_>, echoed: bool) -> Result<Assign> {
     Ok(Assign { name, value: expr(value)? })
 }
 
-fn sort_key(piece: Piece<'_>, echoed: bool) -> Result<Spanned<SortKey>> {
+fn sort_key(piece: SpecPiece<'_>, echoed: bool) -> Result<Spanned<SortKey>> {
     if piece.text.is_empty() {
         return Err(SpecError::new(Kind::Empty("sort field"), piece.span()));
     }
@@ -214,7 +216,7 @@ fn sort_key(piece: Piece<'_>, echoed: bool) -> Result<Spanned<SortKey>> {
 }
 
 /// `onmax($lat).save(next_comm,prev_pid)`
-fn action(part: Piece<'_>) -> Result<Action> {
+fn action(part: SpecPiece<'_>) -> Result<HandlerAction> {
     let malformed = || {
         SpecError::new(Kind::MalformedAction, part.span())
             .hint("for example onmax($lat).save(next_comm) or onmatch(sched.sched_waking).trace(wakeup,$lat)")
@@ -247,7 +249,9 @@ fn action(part: Piece<'_>) -> Result<Action> {
     };
     let body = rest.strip_prefix(".").ok_or_else(malformed)?;
     let (word, args) = body.split_once('(').ok_or_else(malformed)?;
-    let Some(args) = args.text.strip_suffix(')').map(|text| Piece { text, ..args }) else { return Err(malformed()) };
+    let Some(args) = args.text.strip_suffix(')').map(|text| SpecPiece { text, ..args }) else {
+        return Err(malformed());
+    };
     let args = arguments(args)?;
     // The kernel looks at the first letters only.
     let what = if word.text.starts_with("trace") {
@@ -266,14 +270,14 @@ fn action(part: Piece<'_>) -> Result<Action> {
         let event = Spanned::new(name(word)?, word.span());
         Do::Trace { event, args: parse_args(args.into_iter())?, keyword: false }
     };
-    Ok(Action { when, what })
+    Ok(HandlerAction { when, what })
 }
 
 fn is_event_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
-fn tracked(subject: Piece<'_>, handler: &'static str) -> Result<Spanned<String>> {
+fn tracked(subject: SpecPiece<'_>, handler: &'static str) -> Result<Spanned<String>> {
     let Some(variable) = subject.strip_prefix("$") else {
         return Err(SpecError::new(Kind::NotAVariable(handler), subject.span())
             .hint("define it in the same trigger: `lat=common_timestamp.usecs-$ts0:onmax($lat)...`"));
@@ -281,7 +285,7 @@ fn tracked(subject: Piece<'_>, handler: &'static str) -> Result<Spanned<String>>
     Ok(Spanned::new(name(variable)?, subject.span()))
 }
 
-fn arguments(list: Piece<'_>) -> Result<Vec<Piece<'_>>> {
+fn arguments(list: SpecPiece<'_>) -> Result<Vec<SpecPiece<'_>>> {
     if list.text.trim().is_empty() {
         return Ok(Vec::new());
     }
@@ -293,17 +297,17 @@ fn arguments(list: Piece<'_>) -> Result<Vec<Piece<'_>>> {
         .collect()
 }
 
-fn parse_args<'a>(args: impl Iterator<Item = Piece<'a>>) -> Result<Vec<Spanned<Arg>>> {
+fn parse_args<'a>(args: impl Iterator<Item = SpecPiece<'a>>) -> Result<Vec<Spanned<ActionArg>>> {
     args.map(|piece| {
         let arg = if piece.text.contains('$') {
-            Arg::Var(expr::variable(piece)?)
+            ActionArg::Var(expr::variable(piece)?)
         } else if piece.text.contains('.') {
             let mut parts = piece.text.split('.');
             match (parts.next(), parts.next(), parts.next(), parts.next()) {
                 (Some(system), Some(event), Some(field), None)
                     if is_event_name(system) && is_event_name(event) && expr::is_name(field) =>
                 {
-                    Arg::Other { event: (system.to_owned(), event.to_owned()), field: field.to_owned() }
+                    ActionArg::Other { event: (system.to_owned(), event.to_owned()), field: field.to_owned() }
                 }
                 _ => {
                     return Err(SpecError::new(Kind::BadName(piece.text.to_owned()), piece.span())
@@ -311,7 +315,7 @@ fn parse_args<'a>(args: impl Iterator<Item = Piece<'a>>) -> Result<Vec<Spanned<A
                 }
             }
         } else {
-            Arg::Field(name(piece)?)
+            ActionArg::Field(name(piece)?)
         };
         Ok(Spanned::new(arg, piece.span()))
     })

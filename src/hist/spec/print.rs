@@ -1,6 +1,8 @@
 //! The tree back to the text that the kernel takes.
 
-use super::{Action, Arg, Control, Do, Expr, HistSpec, Modifier, Op, Reaction, SortKey, VarRef};
+use super::{
+    ActionArg, BinaryOp, Control, Do, HandlerAction, HistExpr, HistSpec, KeyModifier, Reaction, SortKey, VarRef,
+};
 use std::fmt::{self, Display, Formatter};
 
 /// Items with commas between.
@@ -73,15 +75,15 @@ impl Display for Control {
     }
 }
 
-impl Display for Expr {
+impl Display for HistExpr {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Expr::Number(n) => n.fmt(f),
-            Expr::Field { name, modifier: None } => f.write_str(name),
-            Expr::Field { name, modifier: Some(modifier) } => write!(f, "{name}.{modifier}"),
-            Expr::Var(var) => var.fmt(f),
-            Expr::Neg(inner) => write!(f, "-({inner})"),
-            Expr::Binary { op, left, right } => write!(f, "{left}{op}{right}"),
+            HistExpr::Number(n) => n.fmt(f),
+            HistExpr::Field { name, modifier: None } => f.write_str(name),
+            HistExpr::Field { name, modifier: Some(modifier) } => write!(f, "{name}.{modifier}"),
+            HistExpr::Var(var) => var.fmt(f),
+            HistExpr::Neg(inner) => write!(f, "-({inner})"),
+            HistExpr::Binary { op, left, right } => write!(f, "{left}{op}{right}"),
         }
     }
 }
@@ -95,31 +97,31 @@ impl Display for VarRef {
     }
 }
 
-impl Display for Modifier {
+impl Display for KeyModifier {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Modifier::Hex => "hex",
-            Modifier::Sym => "sym",
-            Modifier::SymOffset => "sym-offset",
-            Modifier::Syscall => "syscall",
-            Modifier::Execname => "execname",
-            Modifier::Log2 => "log2",
-            Modifier::Buckets(n) => return write!(f, "buckets={n}"),
-            Modifier::Usecs => "usecs",
-            Modifier::Stacktrace => "stacktrace",
-            Modifier::Percent => "percent",
-            Modifier::Graph => "graph",
+            KeyModifier::Hex => "hex",
+            KeyModifier::Sym => "sym",
+            KeyModifier::SymOffset => "sym-offset",
+            KeyModifier::Syscall => "syscall",
+            KeyModifier::Execname => "execname",
+            KeyModifier::Log2 => "log2",
+            KeyModifier::Buckets(n) => return write!(f, "buckets={n}"),
+            KeyModifier::Usecs => "usecs",
+            KeyModifier::Stacktrace => "stacktrace",
+            KeyModifier::Percent => "percent",
+            KeyModifier::Graph => "graph",
         })
     }
 }
 
-impl Display for Op {
+impl Display for BinaryOp {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Op::Add => "+",
-            Op::Sub => "-",
-            Op::Mul => "*",
-            Op::Div => "/",
+            BinaryOp::Add => "+",
+            BinaryOp::Sub => "-",
+            BinaryOp::Mul => "*",
+            BinaryOp::Div => "/",
         })
     }
 }
@@ -131,7 +133,7 @@ impl Display for SortKey {
     }
 }
 
-impl Display for Action {
+impl Display for HandlerAction {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.when, self.what)
     }
@@ -168,12 +170,12 @@ impl Display for Do {
     }
 }
 
-impl Display for Arg {
+impl Display for ActionArg {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Arg::Var(var) => var.fmt(f),
-            Arg::Field(name) => f.write_str(name),
-            Arg::Other { event: (system, event), field } => write!(f, "{system}.{event}.{field}"),
+            ActionArg::Var(var) => var.fmt(f),
+            ActionArg::Field(name) => f.write_str(name),
+            ActionArg::Other { event: (system, event), field } => write!(f, "{system}.{event}.{field}"),
         }
     }
 }

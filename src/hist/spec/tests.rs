@@ -8,7 +8,7 @@ const SWITCH: &str = include_str!("../../../tests/data/hist/vm-6.12/events/sched
 fn checked(text: &str, features: Features, neighbours: &[Neighbour]) -> Result<(), String> {
     let event = EventFormat::parse("sched", SWITCH).unwrap();
     let lookup = |system: &str, name: &str| (system == "sched" && name == "sched_switch").then(|| event.clone());
-    let around = Surroundings { event: &event, features, neighbours: Some(neighbours), lookup: Some(&lookup) };
+    let around = CheckContext { event: &event, features, neighbours: Some(neighbours), lookup: Some(&lookup) };
     HistSpec::parse(text).unwrap().check(&around).map_err(|errors| errors[0].diagnostic(text).to_string())
 }
 
@@ -155,11 +155,11 @@ fn older_kernels() {
 #[test]
 fn trees() {
     let spec = HistSpec::parse("hist:key=a.sym-offset:x=-(a-b.hex),y=a+b*2 if x == 1 if y").unwrap();
-    assert_eq!(spec.keys[0].value, Expr::with("a", Modifier::SymOffset));
-    let difference = Expr::binary(Op::Sub, Expr::field("a"), Expr::with("b", Modifier::Hex));
-    assert_eq!(spec.vars[0].value.value, Expr::Neg(Box::new(difference.into())));
-    let product = Expr::binary(Op::Mul, Expr::field("b"), Expr::Number(2));
-    assert_eq!(spec.vars[1].value.value, Expr::binary(Op::Add, Expr::field("a"), product));
+    assert_eq!(spec.keys[0].value, HistExpr::with("a", KeyModifier::SymOffset));
+    let difference = HistExpr::binary(BinaryOp::Sub, HistExpr::field("a"), HistExpr::with("b", KeyModifier::Hex));
+    assert_eq!(spec.vars[0].value.value, HistExpr::Neg(Box::new(difference.into())));
+    let product = HistExpr::binary(BinaryOp::Mul, HistExpr::field("b"), HistExpr::Number(2));
+    assert_eq!(spec.vars[1].value.value, HistExpr::binary(BinaryOp::Add, HistExpr::field("a"), product));
     assert_eq!(spec.filter.as_ref().unwrap().value, "x == 1 if y");
     assert_eq!(HistSpec::parse("hist:keys=notif,ifx if a").unwrap().keys.len(), 2);
     // Offsets lead into the whole text.
@@ -190,8 +190,8 @@ fn what_kernels_show_differently() {
 #[test]
 fn states_of_echoes() {
     let active = Echo::parse("hist:keys=a:vals=hitcount:sort=hitcount:size=2048 [active]\n").unwrap();
-    assert_eq!(active.state, State::Active);
-    assert_eq!(Echo::parse("hist:keys=a [paused]").unwrap().state, State::Paused);
+    assert_eq!(active.state, TriggerState::Active);
+    assert_eq!(Echo::parse("hist:keys=a [paused]").unwrap().state, TriggerState::Paused);
     assert!(Echo::parse("hist:keys=a").is_err());
     let sorted =
         Echo::parse("hist:keys=a.buckets=4:vals=hitcount:sort=a.buckets=4.descending:size=128 [active]").unwrap();
@@ -208,19 +208,19 @@ fn name() -> impl Strategy<Value = String> {
     })
 }
 
-fn modifier() -> impl Strategy<Value = Modifier> {
+fn modifier() -> impl Strategy<Value = KeyModifier> {
     prop_oneof![
-        Just(Modifier::Hex),
-        Just(Modifier::Sym),
-        Just(Modifier::SymOffset),
-        Just(Modifier::Syscall),
-        Just(Modifier::Execname),
-        Just(Modifier::Log2),
-        (1u64..).prop_map(Modifier::Buckets),
-        Just(Modifier::Usecs),
-        Just(Modifier::Stacktrace),
-        Just(Modifier::Percent),
-        Just(Modifier::Graph),
+        Just(KeyModifier::Hex),
+        Just(KeyModifier::Sym),
+        Just(KeyModifier::SymOffset),
+        Just(KeyModifier::Syscall),
+        Just(KeyModifier::Execname),
+        Just(KeyModifier::Log2),
+        (1u64..).prop_map(KeyModifier::Buckets),
+        Just(KeyModifier::Usecs),
+        Just(KeyModifier::Stacktrace),
+        Just(KeyModifier::Percent),
+        Just(KeyModifier::Graph),
     ]
 }
 
@@ -228,41 +228,42 @@ fn var_ref() -> impl Strategy<Value = VarRef> {
     (proptest::option::of((name(), name())), name()).prop_map(|(event, name)| VarRef { event, name })
 }
 
-fn atom() -> impl Strategy<Value = Expr> {
+fn atom() -> impl Strategy<Value = HistExpr> {
     prop_oneof![
-        any::<u64>().prop_map(Expr::Number),
-        (name(), proptest::option::of(modifier())).prop_map(|(name, modifier)| Expr::Field { name, modifier }),
-        var_ref().prop_map(Expr::Var),
+        any::<u64>().prop_map(HistExpr::Number),
+        (name(), proptest::option::of(modifier())).prop_map(|(name, modifier)| HistExpr::Field { name, modifier }),
+        var_ref().prop_map(HistExpr::Var),
     ]
 }
 
 /// Left-leaning sums of left-leaning products, which is all that can be written.
-fn expr() -> impl Strategy<Value = Expr> {
-    let fold = |ops: [Op; 2]| {
-        move |(first, rest): (Expr, Vec<(bool, Expr)>)| {
-            rest.into_iter().fold(first, |left, (which, right)| Expr::binary(ops[usize::from(which)], left, right))
+fn expr() -> impl Strategy<Value = HistExpr> {
+    let fold = |ops: [BinaryOp; 2]| {
+        move |(first, rest): (HistExpr, Vec<(bool, HistExpr)>)| {
+            rest.into_iter().fold(first, |left, (which, right)| HistExpr::binary(ops[usize::from(which)], left, right))
         }
     };
-    let product = (atom(), proptest::collection::vec((any::<bool>(), atom()), 0..3)).prop_map(fold([Op::Mul, Op::Div]));
+    let product = (atom(), proptest::collection::vec((any::<bool>(), atom()), 0..3))
+        .prop_map(fold([BinaryOp::Mul, BinaryOp::Div]));
     let product = product.boxed();
     let sum = (product.clone(), proptest::collection::vec((any::<bool>(), product), 0..3));
-    let sum = sum.prop_map(fold([Op::Add, Op::Sub])).boxed();
-    prop_oneof![4 => sum.clone(), 1 => sum.prop_map(|e| Expr::Neg(Box::new(e.into())))]
+    let sum = sum.prop_map(fold([BinaryOp::Add, BinaryOp::Sub])).boxed();
+    prop_oneof![4 => sum.clone(), 1 => sum.prop_map(|e| HistExpr::Neg(Box::new(e.into())))]
 }
 
 fn spanned<T: std::fmt::Debug>(items: impl Strategy<Value = T>) -> impl Strategy<Value = Spanned<T>> {
     items.prop_map(Spanned::from)
 }
 
-fn arg() -> impl Strategy<Value = Spanned<Arg>> {
+fn arg() -> impl Strategy<Value = Spanned<ActionArg>> {
     spanned(prop_oneof![
-        var_ref().prop_map(Arg::Var),
-        name().prop_map(Arg::Field),
-        (name(), name(), name()).prop_map(|(s, e, field)| Arg::Other { event: (s, e), field }),
+        var_ref().prop_map(ActionArg::Var),
+        name().prop_map(ActionArg::Field),
+        (name(), name(), name()).prop_map(|(s, e, field)| ActionArg::Other { event: (s, e), field }),
     ])
 }
 
-fn action() -> impl Strategy<Value = Action> {
+fn action() -> impl Strategy<Value = HandlerAction> {
     let when = prop_oneof![
         (name(), name()).prop_map(|event| Reaction::OnMatch { event: event.into() }),
         name().prop_map(|v| Reaction::OnMax(v.into())),
@@ -274,7 +275,7 @@ fn action() -> impl Strategy<Value = Action> {
         args().prop_map(Do::Save),
         Just(Do::Snapshot),
     ];
-    (when, what).prop_map(|(when, what)| Action { when, what })
+    (when, what).prop_map(|(when, what)| HandlerAction { when, what })
 }
 
 prop_compose! {
@@ -385,6 +386,6 @@ fn histograms_of_one_name_have_one_table() {
 fn a_repeated_variable_is_shown_with_its_unit() {
     let line = "hist:keys=next_pid:vals=hitcount:b=$a.usecs,c=common_timestamp.usecs-$a:sort=hitcount:size=2048:clock=global [active]";
     let echo = Echo::parse(line).unwrap();
-    assert_eq!(echo.spec.vars[0].value.value, Expr::var("a"));
+    assert_eq!(echo.spec.vars[0].value.value, HistExpr::var("a"));
     assert!(HistSpec::parse("hist:keys=next_pid:b=$a.usecs").is_err());
 }

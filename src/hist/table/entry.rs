@@ -1,15 +1,15 @@
 //! One entry, read with the trigger's knowledge of what its columns are.
 
 use super::cursor::Cursor;
-use super::{Column, ColumnValue, Entry, Key, KeyValue, Saved, TableError, Tracked};
-use crate::hist::spec::{Arg, Do, Expr, HistSpec, Modifier};
+use super::{ColumnValue, HistEntry, HistKey, KeyValue, Saved, TableError, Tracked, ValueColumn};
+use crate::hist::spec::{ActionArg, Do, HistExpr, HistSpec, KeyModifier};
 
 /// The columns of a table's entries.
 pub(super) struct Columns {
     /// Name and modifier of each key.
-    keys: Vec<(String, Option<Modifier>)>,
+    keys: Vec<(String, Option<KeyModifier>)>,
     /// Name and modifier of each printed value but hitcount.
-    values: Vec<(String, Option<Modifier>)>,
+    values: Vec<(String, Option<KeyModifier>)>,
     hitcount: bool,
     /// Fields that save() keeps.
     saved: Vec<String>,
@@ -17,20 +17,20 @@ pub(super) struct Columns {
 
 impl Columns {
     pub(super) fn of(spec: &HistSpec) -> Columns {
-        let named = |expr: &Expr| match expr {
-            Expr::Field { name, modifier } => (name.clone(), *modifier),
+        let named = |expr: &HistExpr| match expr {
+            HistExpr::Field { name, modifier } => (name.clone(), *modifier),
             other => (other.to_string(), None),
         };
         // Variables and expressions are counted but not printed.
-        let values = spec.vals.iter().map(|v| &v.value).filter(|v| **v != Expr::field("hitcount"));
-        let values = values.filter(|v| matches!(v, Expr::Field { .. }));
+        let values = spec.vals.iter().map(|v| &v.value).filter(|v| **v != HistExpr::field("hitcount"));
+        let values = values.filter(|v| matches!(v, HistExpr::Field { .. }));
         let saved = spec.actions.iter().filter_map(|a| match &a.value.what {
             Do::Save(args) => Some(args),
             _ => None,
         });
         let saved = saved.flatten().map(|arg| match &arg.value {
-            Arg::Var(var) => var.name.clone(),
-            Arg::Field(name) | Arg::Other { field: name, .. } => name.clone(),
+            ActionArg::Var(var) => var.name.clone(),
+            ActionArg::Field(name) | ActionArg::Other { field: name, .. } => name.clone(),
         });
         Columns {
             keys: spec.keys.iter().map(|k| named(&k.value)).collect(),
@@ -40,15 +40,15 @@ impl Columns {
         }
     }
 
-    pub(super) fn entry(&self, cursor: &mut Cursor<'_>) -> Result<Entry, TableError> {
-        let mut entry = Entry { keys: self.keys(cursor)?, ..Entry::default() };
+    pub(super) fn entry(&self, cursor: &mut Cursor<'_>) -> Result<HistEntry, TableError> {
+        let mut entry = HistEntry { keys: self.keys(cursor)?, ..HistEntry::default() };
         if self.hitcount {
             cursor.expect(" hitcount: ")?;
             entry.hitcount = Some(cursor.number(10)?);
         }
         for (name, modifier) in &self.values {
             let value = value(cursor, name, *modifier)?;
-            entry.values.push(Column { name: name.clone(), value });
+            entry.values.push(ValueColumn { name: name.clone(), value });
         }
         while cursor.rest().starts_with(b"\n\t") {
             entry.tracked.push(self.tracked(cursor)?);
@@ -58,7 +58,7 @@ impl Columns {
     }
 
     /// `{ K, K }`
-    pub(super) fn keys(&self, cursor: &mut Cursor<'_>) -> Result<Vec<Key>, TableError> {
+    pub(super) fn keys(&self, cursor: &mut Cursor<'_>) -> Result<Vec<HistKey>, TableError> {
         cursor.expect("{ ")?;
         let mut keys = Vec::with_capacity(self.keys.len());
         for (at, (name, modifier)) in self.keys.iter().enumerate() {
@@ -77,8 +77,8 @@ impl Columns {
         cursor: &mut Cursor<'_>,
         at: usize,
         name: &str,
-        modifier: Option<Modifier>,
-    ) -> Result<Key, TableError> {
+        modifier: Option<KeyModifier>,
+    ) -> Result<HistKey, TableError> {
         if is_stack(name, modifier) {
             return stack(cursor, name);
         }
@@ -87,27 +87,27 @@ impl Columns {
         let eaten = spellings.iter().find(|name| cursor.eat(format!("{name}: ").as_bytes()));
         let name = eaten.ok_or_else(|| cursor.error(format!("key `{name}`")))?;
         let value = match modifier {
-            Some(Modifier::Hex) => match self.plain_text(cursor, at) {
+            Some(KeyModifier::Hex) => match self.plain_text(cursor, at) {
                 Some(text) => KeyValue::Text(text), // .hex on a text is without effect
                 None => KeyValue::Hex(cursor.number(16)?),
             },
-            Some(Modifier::Sym | Modifier::SymOffset) => {
+            Some(KeyModifier::Sym | KeyModifier::SymOffset) => {
                 cursor.expect("[")?;
                 let address = cursor.number(16)?;
                 cursor.expect("] ")?;
-                let offset = modifier == Some(Modifier::SymOffset);
+                let offset = modifier == Some(KeyModifier::SymOffset);
                 let name = self.text(cursor, at, if offset { 55 } else { 45 })?;
                 KeyValue::Symbol { address, name, offset }
             }
-            Some(Modifier::Execname) => {
+            Some(KeyModifier::Execname) => {
                 let (comm, pid) = bracketed(cursor, 16, 10)?;
                 KeyValue::Execname { comm, pid }
             }
-            Some(Modifier::Syscall) => {
+            Some(KeyModifier::Syscall) => {
                 let (name, id) = bracketed(cursor, 30, 3)?;
                 KeyValue::Syscall { name, id }
             }
-            Some(Modifier::Log2) if cursor.eat(b"~ 2^") => {
+            Some(KeyModifier::Log2) if cursor.eat(b"~ 2^") => {
                 let exponent = cursor.number(10)?;
                 let exponent = u32::try_from(exponent).ok().filter(|n| *n <= 64);
                 let exponent = exponent.ok_or_else(|| cursor.error("a power up to 64"))?;
@@ -116,7 +116,7 @@ impl Columns {
                 }
                 KeyValue::Log2(exponent)
             }
-            Some(Modifier::Buckets(_)) if cursor.eat(b"~ ") => {
+            Some(KeyModifier::Buckets(_)) if cursor.eat(b"~ ") => {
                 let low = cursor.number(10)?;
                 cursor.expect("-")?;
                 KeyValue::Bucket { low, high: cursor.number(10)? }
@@ -126,7 +126,7 @@ impl Columns {
                 None => KeyValue::Text(self.text(cursor, at, 50)?),
             },
         };
-        Ok(Key { name: (*name).to_owned(), value })
+        Ok(HistKey { name: (*name).to_owned(), value })
     }
 
     /// A number of at least ten columns, directly after which the key ends.
@@ -213,12 +213,12 @@ impl Columns {
     }
 }
 
-fn is_stack(name: &str, modifier: Option<Modifier>) -> bool {
-    name == "common_stacktrace" || modifier == Some(Modifier::Stacktrace)
+fn is_stack(name: &str, modifier: Option<KeyModifier>) -> bool {
+    name == "common_stacktrace" || modifier == Some(KeyModifier::Stacktrace)
 }
 
 /// The frames of a stack, each on a line of its own.
-fn stack(cursor: &mut Cursor<'_>, name: &str) -> Result<Key, TableError> {
+fn stack(cursor: &mut Cursor<'_>, name: &str) -> Result<HistKey, TableError> {
     const INDENT: &[u8] = b"         ";
     let (name, field) = if cursor.eat(b"common_stacktrace:\n") {
         ("common_stacktrace", false)
@@ -233,7 +233,7 @@ fn stack(cursor: &mut Cursor<'_>, name: &str) -> Result<Key, TableError> {
     while cursor.eat(INDENT) {
         frames.push(String::from_utf8_lossy(cursor.line()?).into_owned());
     }
-    Ok(Key { name: name.to_owned(), value: KeyValue::Stack { frames, field } })
+    Ok(HistKey { name: name.to_owned(), value: KeyValue::Stack { frames, field } })
 }
 
 /// `sh              [       154]`: a text of at least `width` bytes, then a number of at least `digits`.
@@ -259,15 +259,15 @@ fn trim_end(text: &[u8], width: usize) -> &[u8] {
     text.get(..end).unwrap_or(text)
 }
 
-fn value(cursor: &mut Cursor<'_>, name: &str, modifier: Option<Modifier>) -> Result<ColumnValue, TableError> {
-    let percent = modifier == Some(Modifier::Percent);
+fn value(cursor: &mut Cursor<'_>, name: &str, modifier: Option<KeyModifier>) -> Result<ColumnValue, TableError> {
+    let percent = modifier == Some(KeyModifier::Percent);
     let label = if percent { format!("  {name} (%):") } else { format!("  {name}: ") };
     if !cursor.eat(label.as_bytes()) {
         return Err(cursor.error(format!("value `{name}`")));
     }
     Ok(match modifier {
-        Some(Modifier::Percent) if cursor.eat(b"[ERROR]") => ColumnValue::Percent(None),
-        Some(Modifier::Percent) => {
+        Some(KeyModifier::Percent) if cursor.eat(b"[ERROR]") => ColumnValue::Percent(None),
+        Some(KeyModifier::Percent) => {
             let whole = cursor.number(10)?;
             cursor.expect(".")?;
             let fraction = cursor.take(2).and_then(|d| std::str::from_utf8(d).ok()).and_then(|d| d.parse::<u32>().ok());
@@ -275,7 +275,7 @@ fn value(cursor: &mut Cursor<'_>, name: &str, modifier: Option<Modifier>) -> Res
             let whole = u32::try_from(whole).ok().and_then(|w| w.checked_mul(100)?.checked_add(fraction));
             ColumnValue::Percent(Some(whole.ok_or_else(|| cursor.error("a percentage"))?))
         }
-        Some(Modifier::Graph) => {
+        Some(KeyModifier::Graph) => {
             let bar = cursor.take(20).ok_or_else(|| cursor.error("a bar of 20 characters"))?;
             let length = bar.iter().take_while(|&&b| b == b'#').count();
             if bar.iter().skip(length).any(|&b| b != b' ') {
@@ -283,7 +283,7 @@ fn value(cursor: &mut Cursor<'_>, name: &str, modifier: Option<Modifier>) -> Res
             }
             ColumnValue::Bar(length as u8)
         }
-        Some(Modifier::Hex) => ColumnValue::Hex(cursor.number(16)?),
+        Some(KeyModifier::Hex) => ColumnValue::Hex(cursor.number(16)?),
         _ => ColumnValue::Number(cursor.number(10)?),
     })
 }

@@ -1,6 +1,6 @@
 //! A table back to the kernel's own text, byte for byte.
 
-use super::{ColumnValue, Entry, HistTable, Key, KeyValue, Saved};
+use super::{ColumnValue, HistEntry, HistKey, HistTable, KeyValue, Saved};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for HistTable {
@@ -20,7 +20,7 @@ impl Display for HistTable {
     }
 }
 
-impl Display for Entry {
+impl Display for HistEntry {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         keys(f, &self.keys)?;
         if let Some(hitcount) = self.hitcount {
@@ -49,7 +49,7 @@ impl Display for Entry {
     }
 }
 
-fn keys(f: &mut Formatter<'_>, keys: &[Key]) -> fmt::Result {
+fn keys(f: &mut Formatter<'_>, keys: &[HistKey]) -> fmt::Result {
     f.write_str("{ ")?;
     for (at, key) in keys.iter().enumerate() {
         if at > 0 {
@@ -61,7 +61,7 @@ fn keys(f: &mut Formatter<'_>, keys: &[Key]) -> fmt::Result {
     f.write_str(if multiline { "}" } else { " }" })
 }
 
-impl Display for Key {
+impl Display for HistKey {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let name = &self.name;
         match &self.value {

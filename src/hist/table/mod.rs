@@ -28,7 +28,7 @@ mod model;
 mod parse;
 
 pub use error::TableError;
-pub use model::{Column, ColumnValue, Entry, HistTable, Key, KeyValue, Saved, Snapshot, Tracked};
+pub use model::{ColumnValue, HistEntry, HistKey, HistTable, KeyValue, Saved, Snapshot, Tracked, ValueColumn};
 pub use parse::parse;
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A table and what it consists of.
 
-use crate::hist::spec::{HistSpec, State};
+use crate::hist::spec::{HistSpec, TriggerState};
 
 /// One table of a `hist` file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,9 +10,9 @@ pub struct HistTable {
     /// The trigger in its normal form.
     pub spec: HistSpec,
     /// True if it counts.
-    pub state: State,
+    pub state: TriggerState,
     /// The entries, sorted as the trigger says.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<HistEntry>,
     /// The snapshot that an action took.
     pub snapshot: Option<Snapshot>,
     /// Events counted.
@@ -27,20 +27,20 @@ pub struct HistTable {
 
 /// `{ KEYS } hitcount: N  VALUE: N`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Entry {
+pub struct HistEntry {
     /// The keys of the entry, in the trigger's order.
-    pub keys: Vec<Key>,
+    pub keys: Vec<HistKey>,
     /// Number of events; `None` with `nohitcount`.
     pub hitcount: Option<u64>,
     /// The other values, in the trigger's order.
-    pub values: Vec<Column>,
+    pub values: Vec<ValueColumn>,
     /// Values that onmax() and onchange() kept.
     pub tracked: Vec<Tracked>,
 }
 
 /// One part of an entry's key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct HistKey {
     /// The field's name as printed.
     pub name: String,
     /// Its value.
@@ -99,7 +99,7 @@ pub enum KeyValue {
 
 /// A value column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct ValueColumn {
     /// The field's name.
     pub name: String,
     /// Its value.
@@ -147,7 +147,7 @@ pub struct Snapshot {
     /// The variable's value.
     pub value: u64,
     /// The key of the entry that it happened in.
-    pub keys: Vec<Key>,
+    pub keys: Vec<HistKey>,
 }
 
 impl KeyValue {

@@ -2,7 +2,7 @@
 
 use super::shared::Shared;
 use super::steps::some;
-use super::work::{Effort, Sink, Work};
+use super::work::{OrderedOutput, Work, WorkDivision};
 use crate::merge::{Merge, MergeError};
 use crate::trace_dat::CpuStream;
 use std::io;
@@ -20,9 +20,9 @@ const GATHER: usize = 256 << 10;
 pub fn run<W: Work>(
     work: &W,
     mut streams: Vec<(CpuStream, usize)>,
-    effort: Effort,
+    effort: WorkDivision,
     state: &mut W::State,
-    sink: Sink<'_>,
+    sink: OrderedOutput<'_>,
     damage: &mut dyn FnMut(MergeError),
 ) -> io::Result<()> {
     let among = streams.len();
@@ -54,9 +54,9 @@ pub fn run<W: Work>(
 fn several<W: Work>(
     work: &W,
     streams: Vec<(CpuStream, usize)>,
-    effort: Effort,
+    effort: WorkDivision,
     state: &mut W::State,
-    sink: Sink<'_>,
+    sink: OrderedOutput<'_>,
 ) -> io::Result<Vec<(CpuStream, usize)>> {
     let shared = Shared::new(work, streams, effort, state, sink);
     thread::scope(|scope| {

@@ -21,5 +21,5 @@ mod unpacked;
 mod work;
 
 pub use driver::run;
-pub use unordered::{Tally, tally};
-pub use work::{Commit, Effort, Following, Sink, Work};
+pub use unordered::{UnorderedWork, tally};
+pub use work::{Commit, Following, OrderedOutput, Work, WorkDivision};

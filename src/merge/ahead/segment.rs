@@ -1,8 +1,8 @@
 //! One stream's records between two times.
 
 use super::unpacked::Unpacked;
-use crate::merge::Source;
-use crate::ring_buffer::{Item, PageError};
+use crate::merge::RecordSource;
+use crate::ring_buffer::{PageError, RecordPlace};
 use crate::trace_dat::{Batch, Correction, CpuStream, EventIdSet, FileError, Head, PageCursor};
 use crate::units::CpuId;
 use std::sync::Arc;
@@ -106,7 +106,7 @@ impl SegmentStream {
     }
 }
 
-impl Source for SegmentReader<'_> {
+impl RecordSource for SegmentReader<'_> {
     #[inline]
     fn cpu(&self) -> CpuId {
         self.cpu
@@ -126,7 +126,7 @@ impl Source for SegmentReader<'_> {
     }
 
     #[inline]
-    fn found(&self) -> (&[Item], &[u8]) {
+    fn found(&self) -> (&[RecordPlace], &[u8]) {
         (self.ahead.batch.rest(), self.data)
     }
 

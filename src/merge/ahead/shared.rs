@@ -6,7 +6,7 @@
 use super::feed::{Feed, FeedPlace};
 use super::steps::{Segment, work_on};
 use super::unpacked::Unpacked;
-use super::work::{Commit, Effort, Sink, Work};
+use super::work::{Commit, OrderedOutput, Work, WorkDivision};
 use crate::ring_buffer::PageLayout;
 use crate::trace_dat::{Codec, CpuStream, Outline, Packed, Unpackers};
 use std::cmp::Reverse;
@@ -37,13 +37,13 @@ pub(super) struct Shared<'w, W: Work> {
     /// There may be something to do, or nothing any more.
     work_available: Condvar,
     /// Held by the thread that writes.
-    sink: Mutex<Sink<'w>>,
+    sink: Mutex<OrderedOutput<'w>>,
 }
 
 struct Scheduler<T> {
     feeds: Vec<Feed>,
     buffers: Vec<usize>,
-    effort: Effort,
+    effort: WorkDivision,
     pending: VecDeque<Pending<T>>,
     first_pending: u64,
     /// True if a thread is committing the segment before the first pending one.
@@ -82,7 +82,7 @@ struct Done<T> {
     thread: usize,
 }
 
-enum Task<T> {
+enum WorkItem<T> {
     Unpack { feed: usize, number: u64, packed: Packed, codec: Codec, layout: PageLayout, to: Vec<u8> },
     Segment { number: u64, segment: Segment, used: Option<T>, out: Vec<u8> },
 }
@@ -109,9 +109,9 @@ impl<'w, W: Work> Shared<'w, W> {
     pub(super) fn new(
         work: &'w W,
         streams: Vec<(CpuStream, usize)>,
-        effort: Effort,
+        effort: WorkDivision,
         known: &'w mut W::State,
-        sink: Sink<'w>,
+        sink: OrderedOutput<'w>,
     ) -> Self {
         let (feeds, buffers) = streams.into_iter().map(|(stream, buffer)| (Feed::new(stream), buffer)).unzip();
         let scheduler = Scheduler {
@@ -159,7 +159,7 @@ impl<'w, W: Work> Shared<'w, W> {
         loop {
             match self.next(scheduler, thread) {
                 None => return,
-                Some(Task::Unpack { feed, number, packed, codec, layout, mut to }) => {
+                Some(WorkItem::Unpack { feed, number, packed, codec, layout, mut to }) => {
                     let data = packed.load(codec, &mut unpackers, &mut to).then_some(to);
                     let outlined = data.and_then(|bytes| Some((Outline::of(&layout, &bytes).ok()?, bytes)));
                     let chunk = outlined.map(|(outline, bytes)| Unpacked { bytes, outline });
@@ -169,7 +169,7 @@ impl<'w, W: Work> Shared<'w, W> {
                         scheduler.feeds[feed].take(number, chunk);
                     }
                 }
-                Some(Task::Segment { number, mut segment, used, mut out }) => {
+                Some(WorkItem::Segment { number, mut segment, used, mut out }) => {
                     let Ok(known) = self.known.lock() else { return };
                     let mut state = self.work.fork(&known, used);
                     drop(known);
@@ -184,7 +184,11 @@ impl<'w, W: Work> Shared<'w, W> {
     }
 
     /// The next task of `thread`; `None`: there are no more.
-    fn next<'s>(&'s self, mut scheduler: MutexGuard<'s, Scheduler<W::State>>, thread: usize) -> Option<Task<W::State>> {
+    fn next<'s>(
+        &'s self,
+        mut scheduler: MutexGuard<'s, Scheduler<W::State>>,
+        thread: usize,
+    ) -> Option<WorkItem<W::State>> {
         loop {
             if let Some((pending, done)) = scheduler.next_finished() {
                 scheduler = self.commit(scheduler, pending, done)?;
@@ -308,7 +312,7 @@ impl<T> Scheduler<T> {
         over
     }
 
-    fn task(&mut self, thread: usize) -> Option<Task<T>> {
+    fn task(&mut self, thread: usize) -> Option<WorkItem<T>> {
         let many = self.feeds.len() > MANY;
         if many && let Some(unpack) = self.ask() {
             return Some(unpack);
@@ -326,12 +330,12 @@ impl<T> Scheduler<T> {
         let (number, segment) = cut?;
         let used = self.spare_states[thread].pop();
         let out = self.spare_outputs[thread].pop().unwrap_or_default();
-        Some(Task::Segment { number, segment, used, out })
+        Some(WorkItem::Segment { number, segment, used, out })
     }
 
     /// Gives a chunk to be unpacked, if it may be held: two of each stream, and more of the streams that hold up the
     /// others. Of very many streams, only those that hold up the others get a second one.
-    fn ask(&mut self) -> Option<Task<T>> {
+    fn ask(&mut self) -> Option<WorkItem<T>> {
         let held: usize = self.feeds.iter().map(Feed::held).sum();
         loop {
             let open = self.feeds.iter().enumerate().filter(|(_, f)| f.is_open());
@@ -348,7 +352,7 @@ impl<T> Scheduler<T> {
             let Some((chunk, packed)) = feed.ask() else { continue };
             let to = self.chunks.pop().unwrap_or_default();
             let (codec, layout) = (feed.codec(), feed.layout());
-            return Some(Task::Unpack { feed: number, number: chunk, packed, codec, layout, to });
+            return Some(WorkItem::Unpack { feed: number, number: chunk, packed, codec, layout, to });
         }
     }
 

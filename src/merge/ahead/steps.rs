@@ -3,7 +3,7 @@
 use super::segment::SegmentStream;
 use super::work::{Following, Work};
 use crate::event::Consumed;
-use crate::merge::{Merge, Source};
+use crate::merge::{Merge, RecordSource};
 
 /// A segment of all streams, in their order.
 #[derive(Default)]
@@ -13,7 +13,7 @@ pub(super) struct Segment {
 
 /// Works on the current record, and on the buffered ones after it of the same stream.
 #[inline(always)]
-pub(super) fn some<W: Work, S: Source>(work: &W, merge: &mut Merge<S>, state: &mut W::State, out: &mut Vec<u8>) {
+pub(super) fn some<W: Work, S: RecordSource>(work: &W, merge: &mut Merge<S>, state: &mut W::State, out: &mut Vec<u8>) {
     one(work, merge, state, out);
     let Some(series) = merge.series() else { return };
     let (mut done, mut consumed) = (0, Consumed::One);
@@ -29,7 +29,7 @@ pub(super) fn some<W: Work, S: Source>(work: &W, merge: &mut Merge<S>, state: &m
 
 /// Works on the current record.
 #[inline(always)]
-pub(super) fn one<W: Work, S: Source>(work: &W, merge: &mut Merge<S>, state: &mut W::State, out: &mut Vec<u8>) {
+pub(super) fn one<W: Work, S: RecordSource>(work: &W, merge: &mut Merge<S>, state: &mut W::State, out: &mut Vec<u8>) {
     match W::FOLLOWING {
         Following::InBuffer => {
             if work.record(&merge.record(), || merge.peek(), state, out) == Consumed::Two {

@@ -1,7 +1,7 @@
 //! All records of all streams, in whatever order is quickest.
 
 use crate::merge::MergeError;
-use crate::ring_buffer::{Item, PageOrder};
+use crate::ring_buffer::{PageOrder, RecordPlace};
 use crate::trace_dat::{Batch, Codec, CpuStream, Mark, Packed, PageCursor, Unpackers};
 use std::panic::resume_unwind;
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 /// Work on records whose order does not matter.
-pub trait Tally: Sync {
+pub trait UnorderedWork: Sync {
     /// The findings.
     type State: Send;
 
@@ -17,7 +17,7 @@ pub trait Tally: Sync {
     fn nothing(&self) -> Self::State;
 
     /// Takes in records of a buffer: `items` say where they lie in `data`.
-    fn records(&self, state: &mut Self::State, buffer: usize, items: &[Item], data: &[u8]);
+    fn records(&self, state: &mut Self::State, buffer: usize, items: &[RecordPlace], data: &[u8]);
 
     /// Adds what was found out elsewhere.
     fn add(&self, known: &mut Self::State, more: Self::State);
@@ -28,7 +28,7 @@ pub trait Tally: Sync {
 
 /// Has `work` done on all records of `streams` (each with the number of its buffer), on this many threads. Damage goes to
 /// `damage`, and work goes on after it.
-pub fn tally<T: Tally>(
+pub fn tally<T: UnorderedWork>(
     work: &T,
     mut streams: Vec<(CpuStream, usize)>,
     threads: usize,
@@ -94,7 +94,7 @@ impl Chunks<'_> {
 }
 
 /// `None` if anything is damaged: then it is to be done in order, which reports where.
-fn by_chunks<T: Tally>(work: &T, streams: &mut [(CpuStream, usize)], threads: usize) -> Option<T::State> {
+fn by_chunks<T: UnorderedWork>(work: &T, streams: &mut [(CpuStream, usize)], threads: usize) -> Option<T::State> {
     let chunks = Mutex::new(Chunks { streams, first: 0, given: 0 });
     let damaged = AtomicBool::new(false);
     let states = thread::scope(|scope| {
@@ -121,9 +121,9 @@ fn by_chunks<T: Tally>(work: &T, streams: &mut [(CpuStream, usize)], threads: us
 }
 
 /// The findings of one thread, and the order of the sub-buffers of each chunk that it went through.
-type Worked<T> = (<T as Tally>::State, Vec<(ChunkNumber, PageOrder)>);
+type Worked<T> = (<T as UnorderedWork>::State, Vec<(ChunkNumber, PageOrder)>);
 
-fn worker<T: Tally>(work: &T, chunks: &Mutex<Chunks<'_>>, damaged: &AtomicBool) -> Worked<T> {
+fn worker<T: UnorderedWork>(work: &T, chunks: &Mutex<Chunks<'_>>, damaged: &AtomicBool) -> Worked<T> {
     let mut state = work.nothing();
     let mut orders = Vec::new();
     let mut unpackers = Unpackers::default();
@@ -145,7 +145,7 @@ fn worker<T: Tally>(work: &T, chunks: &Mutex<Chunks<'_>>, damaged: &AtomicBool) 
 }
 
 /// Goes through one chunk; `None` if it is damaged.
-fn one<T: Tally>(
+fn one<T: UnorderedWork>(
     work: &T,
     ChunkTask { packed, codec, buffer, mut cursor, place }: ChunkTask,
     unpackers: &mut Unpackers,

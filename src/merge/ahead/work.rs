@@ -49,11 +49,11 @@ pub enum Commit {
 }
 
 /// Takes output, in order.
-pub type Sink<'s> = &'s mut (dyn FnMut(&[u8]) -> io::Result<()> + Send + 's);
+pub type OrderedOutput<'s> = &'s mut (dyn FnMut(&[u8]) -> io::Result<()> + Send + 's);
 
 /// The division of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
+pub struct WorkDivision {
     /// Number of threads, the calling one among them; 1 reads in order.
     pub threads: usize,
     /// Size of a segment, in bytes of sub-buffers.
@@ -62,10 +62,10 @@ pub struct Effort {
     pub ahead: usize,
 }
 
-impl Effort {
+impl WorkDivision {
     /// Sizes that suit this number of threads. A segment's text is some three times as large as its sub-buffers; both
     /// should stay in the cache of the core that makes them.
     pub fn new(threads: usize) -> Self {
-        Effort { threads, segment: 128 << 10, ahead: 6 << 20 }
+        WorkDivision { threads, segment: 128 << 10, ahead: 6 << 20 }
     }
 }

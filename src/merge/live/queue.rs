@@ -12,7 +12,7 @@ pub(super) struct Queue {
     pub(super) buffer: usize,
     cpu: CpuId,
     layout: PageLayout,
-    events: VecDeque<Waiting>,
+    events: VecDeque<WaitingPage>,
     /// Losses that are reported with the next event.
     lost: Lost,
     /// The latest event taken in.
@@ -21,7 +21,7 @@ pub(super) struct Queue {
     pub(super) unfinished: bool,
 }
 
-struct Waiting {
+struct WaitingPage {
     time: u64,
     lost: Lost,
     page: Arc<[u8]>,
@@ -47,7 +47,7 @@ impl Queue {
         let mut walker = Walker::new(self.layout.abi, 0, &header);
         while let Some(item) = walker.step(&page)? {
             self.latest = self.latest.max(item.timestamp);
-            self.events.push_back(Waiting {
+            self.events.push_back(WaitingPage {
                 time: item.timestamp,
                 lost: std::mem::take(&mut self.lost),
                 page: Arc::clone(&page),

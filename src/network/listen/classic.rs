@@ -14,7 +14,8 @@ use crate::network::patient::{ConnectionError, Patient};
 use crate::network::wire::{MAGIC, Message, OK, TraceInit, V1, WireError};
 use crate::record::{Budget, Compression, Drain, Fed, Feed, Progress, Spool, chunk_size};
 use crate::trace_dat::{
-    ChunkScan, FinishedSpool, OptionId, SpoolEntry, SpoolTable, Trace, UnsavedEvents, WriteError, Writer, spool_name,
+    ChunkScan, FinishedSpool, OptionId, SectionWriter, SpoolEntry, SpoolTable, Trace, UnsavedEvents, WriteError,
+    spool_name,
 };
 use crate::units::CpuId;
 use std::fs;
@@ -160,7 +161,7 @@ pub(super) fn v1(shared: &Shared<'_>, mut control: Patient, peer: SocketAddr, cp
     shared.log(&Notice::Began { peer, protocol: Protocol::V1, file: name_of(&path), again: false });
     let codec = Compression::default().codec();
     let table = session.table(&path, &trace.clock());
-    let begun = Writer::copy_facts(file, &trace, codec).and_then(|mut w| w.publish(&table).map(|()| w));
+    let begun = SectionWriter::copy_facts(file, &trace, codec).and_then(|mut w| w.publish(&table).map(|()| w));
     let writer = begun.map_err(|e| SessionError::File { file: name_of(&path), source: Box::new(e) })?;
     made.keep();
     session.finish(&path, writer, &trace, &table, fed, why);
@@ -233,7 +234,7 @@ impl Session<'_> {
         let wrong = |e: WriteError| SessionError::File { file: name_of(&path), source: Box::new(e) };
         let table = self.table(&path, &trace.clock());
         let spools = self.spools(&path, &table)?;
-        let begun = Writer::copy_facts(file, trace, self.compression(trace.prefix.abi).codec());
+        let begun = SectionWriter::copy_facts(file, trace, self.compression(trace.prefix.abi).codec());
         let begun = begun.and_then(|mut writer| writer.publish(&table).map(|()| writer));
         let writer = match begun {
             Ok(writer) => writer,
@@ -335,7 +336,7 @@ impl Session<'_> {
     fn finish(
         &self,
         path: &Path,
-        mut writer: Writer,
+        mut writer: SectionWriter,
         trace: &Trace,
         table: &SpoolTable,
         fed: Vec<Drained>,

@@ -5,7 +5,7 @@
 //! sender has said so and every position is as it says.
 
 use super::notice::{Ended, Notice, Protocol};
-use super::recording::{Found, Recording, StoreError, path_of};
+use super::recording::{FoundFile, StoreError, UnfinishedRecording, path_of};
 use super::shared::Shared;
 use super::{GREETING, SessionError, files};
 use crate::network::patient::{ConnectionError, Patient};
@@ -36,7 +36,7 @@ pub(super) fn session(shared: &Shared<'_>, mut control: Patient, peer: SocketAdd
         let (path, file) = files::create(&shared.options.dir, &shared.options.name, peer)?;
         let name = name_of(&path);
         shared.take(&name, stream()?);
-        let begun = Recording::begin(path.clone(), file, &rings, chunked, most);
+        let begun = UnfinishedRecording::begin(path.clone(), file, &rings, chunked, most);
         return match begun {
             Ok(recording) => serve(shared, &control, peer, recording, false),
             Err(error) => {
@@ -52,9 +52,9 @@ pub(super) fn session(shared: &Shared<'_>, mut control: Patient, peer: SocketAdd
     if !shared.take(&name, stream()?) {
         return Err(refuse(&control, "the recording is in use"));
     }
-    match Recording::find(&path, id, &rings, most) {
-        Ok(Found::Unfinished(recording)) => serve(shared, &control, peer, recording, true),
-        Ok(Found::Complete(size, rings)) => {
+    match UnfinishedRecording::find(&path, id, &rings, most) {
+        Ok(FoundFile::Unfinished(recording)) => serve(shared, &control, peer, recording, true),
+        Ok(FoundFile::Complete(size, rings)) => {
             shared.release(&name, None);
             confirm(shared, &control, name, size, &rings)
         }
@@ -98,7 +98,7 @@ fn serve(
     shared: &Shared<'_>,
     control: &Patient,
     peer: SocketAddr,
-    mut recording: Recording,
+    mut recording: UnfinishedRecording,
     again: bool,
 ) -> Result<(), SessionError> {
     let name = recording.name();
@@ -147,7 +147,11 @@ fn serve(
 }
 
 /// Takes frames until the recording or the connection ends.
-fn receive(shared: &Shared<'_>, control: &Patient, recording: &mut Recording) -> Result<End, ConnectionError> {
+fn receive(
+    shared: &Shared<'_>,
+    control: &Patient,
+    recording: &mut UnfinishedRecording,
+) -> Result<End, ConnectionError> {
     let (mut since, mut acked) = (0, Instant::now());
     loop {
         let sizes = recording.sizes();

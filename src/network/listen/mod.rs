@@ -19,7 +19,7 @@ use super::wire::{BANNER, Greeting, OURS, V3};
 use crate::sys;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 pub use notice::{Ended, Notice, Protocol};
-pub use options::Options;
+pub use options::ListenOptions;
 use shared::Shared;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -35,7 +35,7 @@ const GREETING: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Listener {
     socket: TcpListener,
-    options: Options,
+    options: ListenOptions,
 }
 
 impl Listener {
@@ -43,7 +43,7 @@ impl Listener {
     ///
     /// # Errors
     /// The kernel's: the address is taken, is not this machine's, or the port needs rights.
-    pub fn bind(address: SocketAddr, options: Options) -> io::Result<Self> {
+    pub fn bind(address: SocketAddr, options: ListenOptions) -> io::Result<Self> {
         let socket = TcpListener::bind(address)?; // with SO_REUSEADDR
         socket.set_nonblocking(true)?;
         Ok(Listener { socket, options })

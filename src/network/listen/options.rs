@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// Settings of a listener.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ListenOptions {
     /// Directory of the files.
     pub dir: PathBuf,
     /// Start of their names.

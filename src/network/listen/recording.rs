@@ -16,7 +16,7 @@ const COUNT: u64 = 4;
 
 /// An unfinished recording that is written to.
 #[derive(Debug)]
-pub(super) struct Recording {
+pub(super) struct UnfinishedRecording {
     path: PathBuf,
     file: File,
     _lock: FileLock,
@@ -29,9 +29,9 @@ pub(super) struct Recording {
 
 /// A recording that a sender wants to go on with.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum FoundFile {
     /// It is unfinished.
-    Unfinished(Recording),
+    Unfinished(UnfinishedRecording),
     /// It is complete, of this size and with these rings.
     Complete(u64, Vec<u64>),
 }
@@ -55,7 +55,7 @@ impl From<io::Error> for StoreError {
     }
 }
 
-impl Recording {
+impl UnfinishedRecording {
     /// Begins one in the empty `file`.
     pub(super) fn begin(
         path: PathBuf,
@@ -66,7 +66,7 @@ impl Recording {
     ) -> Result<Self, StoreError> {
         let _lock = FileLock::take(&file)?;
         let left = most.unwrap_or(u64::MAX);
-        let mut new = Recording { path, file, _lock, len: 0, spools: Vec::new(), chunked, left };
+        let mut new = UnfinishedRecording { path, file, _lock, len: 0, spools: Vec::new(), chunked, left };
         for ring in rings {
             let path = new.spool_path(ring);
             match Spool::create(&path, chunked) {
@@ -86,7 +86,7 @@ impl Recording {
     }
 
     /// Finds the recording of `id` at `path`, to go on with. What a break left of a chunk is cut off.
-    pub(super) fn find(path: &Path, id: u64, rings: &[RingId], most: Option<u64>) -> Result<Found, StoreError> {
+    pub(super) fn find(path: &Path, id: u64, rings: &[RingId], most: Option<u64>) -> Result<FoundFile, StoreError> {
         if !fs::symlink_metadata(path)?.is_file() {
             return Err(StoreError::Refused("it is not a file"));
         }
@@ -101,7 +101,7 @@ impl Recording {
             if trace.option(OptionId::RTRACE_UNSAVED).is_some() {
                 return Err(StoreError::Refused("it was completed meanwhile, with what had come by then"));
             }
-            return Ok(Found::Complete(file.metadata()?.len(), complete_sizes(&trace, rings, chunked)));
+            return Ok(FoundFile::Complete(file.metadata()?.len(), complete_sizes(&trace, rings, chunked)));
         };
         let known = table.entries.iter().map(|entry| (&entry.buffer, entry.cpu.0));
         if table.finishing || !known.eq(rings.iter().map(|ring| (&ring.buffer, ring.cpu))) {
@@ -120,7 +120,15 @@ impl Recording {
         let len = file.metadata()?.len();
         let held = len + spools.iter().map(Spool::len).sum::<u64>();
         let left = most.map_or(u64::MAX, |most| most.saturating_sub(held));
-        Ok(Found::Unfinished(Recording { path: path.to_owned(), file, _lock, len, spools, chunked, left }))
+        Ok(FoundFile::Unfinished(UnfinishedRecording {
+            path: path.to_owned(),
+            file,
+            _lock,
+            len,
+            spools,
+            chunked,
+            left,
+        }))
     }
 
     /// The file's name.
@@ -260,7 +268,7 @@ mod tests {
         let path = dir.path().join("t.dat");
         let file = files::new_private(&path).unwrap();
         let rings = [RingId { buffer: String::new(), cpu: 0 }];
-        let mut recording = Recording::begin(path, file, &rings, true, Some(60)).unwrap();
+        let mut recording = UnfinishedRecording::begin(path, file, &rings, true, Some(60)).unwrap();
         let chunk = [&3u32.to_ne_bytes()[..], &4096u32.to_ne_bytes(), b"abc"].concat();
         assert!(matches!(recording.write(1, b"x"), Err(StoreError::Refused(_))));
         recording.write(0, b"head").unwrap();

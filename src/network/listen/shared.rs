@@ -1,7 +1,7 @@
 //! State that all sessions of a listener share.
 
 use super::notice::{Ended, Notice};
-use super::options::Options;
+use super::options::ListenOptions;
 use crate::network::patient::ConnectionError;
 use std::collections::HashMap;
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -14,19 +14,19 @@ const HAND_OVER: Duration = Duration::from_secs(5);
 
 /// A listener's settings, its log, and the recordings that it has open.
 pub(super) struct Shared<'a> {
-    pub(super) options: &'a Options,
+    pub(super) options: &'a ListenOptions,
     log: &'a (dyn Fn(&Notice) + Sync),
     /// The listener is to end.
     pub(super) stop: AtomicBool,
     /// Recordings that ended without all that there was.
     pub(super) incomplete: AtomicU64,
-    recordings: Mutex<HashMap<String, State>>,
+    recordings: Mutex<HashMap<String, SessionState>>,
     changed: Condvar,
 }
 
 /// A recording of a sender of ours.
 #[derive(Debug)]
-enum State {
+enum SessionState {
     /// A session has it.
     Held(TcpStream),
     /// Its sender went away; it is completed at that time.
@@ -36,7 +36,7 @@ enum State {
 }
 
 impl<'a> Shared<'a> {
-    pub(super) fn new(options: &'a Options, log: &'a (dyn Fn(&Notice) + Sync)) -> Self {
+    pub(super) fn new(options: &'a ListenOptions, log: &'a (dyn Fn(&Notice) + Sync)) -> Self {
         Shared {
             options,
             log,
@@ -68,7 +68,7 @@ impl<'a> Shared<'a> {
         if self.is_stopped() { Err(ConnectionError::Stopped) } else { Ok(()) }
     }
 
-    fn recordings(&self) -> MutexGuard<'_, HashMap<String, State>> {
+    fn recordings(&self) -> MutexGuard<'_, HashMap<String, SessionState>> {
         self.recordings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -79,10 +79,10 @@ impl<'a> Shared<'a> {
         let mut recordings = self.recordings();
         loop {
             match recordings.get(file) {
-                Some(State::Held(older)) => drop(older.shutdown(Shutdown::Both)),
-                Some(State::Finishing) => {}
-                Some(State::Waiting(_)) | None => {
-                    recordings.insert(file.to_owned(), State::Held(stream));
+                Some(SessionState::Held(older)) => drop(older.shutdown(Shutdown::Both)),
+                Some(SessionState::Finishing) => {}
+                Some(SessionState::Waiting(_)) | None => {
+                    recordings.insert(file.to_owned(), SessionState::Held(stream));
                     return true;
                 }
             }
@@ -98,7 +98,7 @@ impl<'a> Shared<'a> {
     pub(super) fn release(&self, file: &str, deadline: Option<Instant>) {
         let mut recordings = self.recordings();
         match deadline {
-            Some(deadline) => drop(recordings.insert(file.to_owned(), State::Waiting(deadline))),
+            Some(deadline) => drop(recordings.insert(file.to_owned(), SessionState::Waiting(deadline))),
             None => drop(recordings.remove(file)),
         }
         self.changed.notify_all();
@@ -109,8 +109,8 @@ impl<'a> Shared<'a> {
         let now = Instant::now();
         let mut expired = Vec::new();
         for (file, state) in self.recordings().iter_mut() {
-            if matches!(state, State::Waiting(deadline) if *deadline <= now) {
-                *state = State::Finishing;
+            if matches!(state, SessionState::Waiting(deadline) if *deadline <= now) {
+                *state = SessionState::Finishing;
                 expired.push(file.clone());
             }
         }

@@ -25,11 +25,11 @@ const LAST: Duration = Duration::from_secs(120);
 #[derive(Debug)]
 pub(super) struct Sender {
     place: String,
-    state: Mutex<State>,
+    state: Mutex<ClassicState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct ClassicState {
     control: Patient,
     begun: bool,
     failed: Option<String>,
@@ -45,7 +45,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Sender {
     pub(super) fn new(place: &str, control: Patient) -> Self {
-        let state = State { control, begun: false, failed: None, rings: Vec::new() };
+        let state = ClassicState { control, begun: false, failed: None, rings: Vec::new() };
         Sender { place: place.to_owned(), state: Mutex::new(state) }
     }
 }
@@ -101,7 +101,7 @@ fn told(error: ConnectionError) -> io::Error {
     }
 }
 
-impl State {
+impl ClassicState {
     /// Greets to the end, sends the description and connects each ring.
     fn begin(&mut self, file: &[u8]) -> io::Result<()> {
         let trace = in_memory(file)?;

@@ -13,13 +13,13 @@ const MOST: usize = 64 << 20;
 /// The shared state of a recording's threads and of the one that sends.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
 /// All that the listener has not confirmed yet.
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct QueueState {
     /// The trace file as it is by now.
     pub(super) file: Arc<Vec<u8>>,
     /// Counts the states of the file.
@@ -43,13 +43,13 @@ pub(super) struct State {
 pub(super) struct Ring {
     /// Position of the next chunk in the spool.
     pub(super) end: u64,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingData>,
     /// How many of them were sent over this connection.
     sent: usize,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct WaitingData {
     at: u64,
     data: Arc<[u8]>,
     /// Bytes of sub-buffers in it.
@@ -58,21 +58,21 @@ struct Waiting {
 }
 
 impl Queue {
-    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for a change, `most` at most.
-    pub(super) fn wait<'a>(&self, state: MutexGuard<'a, State>, most: Duration) -> MutexGuard<'a, State> {
+    pub(super) fn wait<'a>(&self, state: MutexGuard<'a, QueueState>, most: Duration) -> MutexGuard<'a, QueueState> {
         self.changed.wait_timeout(state, most).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    fn wait_for_ever<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait_for_ever<'a>(&self, state: MutexGuard<'a, QueueState>) -> MutexGuard<'a, QueueState> {
         self.changed.wait(state).unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the state and wakes all who wait for that.
-    pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut QueueState) -> T) -> T {
         let changed = change(&mut self.lock());
         self.changed.notify_all();
         changed
@@ -89,7 +89,7 @@ impl Queue {
         }
         state.queued += data.len();
         if let Some(ring) = state.rings.get_mut(ring) {
-            ring.waiting.push_back(Waiting { at: ring.end, data: data.into(), raw, events: 0 });
+            ring.waiting.push_back(WaitingData { at: ring.end, data: data.into(), raw, events: 0 });
             ring.end += data.len() as u64;
         }
         drop(state);
@@ -110,7 +110,7 @@ impl Queue {
         loop {
             let Some(of_ring) = state.rings.get(ring) else { return Dropped::default() };
             if of_ring.waiting.is_empty() || state.failed.is_some() {
-                let sum = |of: fn(&Waiting) -> u64| of_ring.waiting.iter().map(of).sum();
+                let sum = |of: fn(&WaitingData) -> u64| of_ring.waiting.iter().map(of).sum();
                 return Dropped { bytes: sum(|chunk| chunk.raw), events: sum(|chunk| chunk.events) };
             }
             state.urgent = true;
@@ -132,7 +132,7 @@ impl Queue {
     }
 }
 
-impl State {
+impl QueueState {
     /// Adds a ring whose spool has `end` bytes before its first chunk; gives its number.
     pub(super) fn add_ring(&mut self, end: u64) -> usize {
         self.rings.push(Ring { end, ..Ring::default() });
@@ -198,7 +198,7 @@ mod tests {
             queue.note(ring, n + 1);
         }
         let sizes = |size| RingSizes { file: 0, rings: vec![size] };
-        let positions = |state: &mut State| std::iter::from_fn(|| state.next().map(|c| c.1)).collect::<Vec<_>>();
+        let positions = |state: &mut QueueState| std::iter::from_fn(|| state.next().map(|c| c.1)).collect::<Vec<_>>();
         assert_eq!(queue.change(positions), [4, 14, 24]);
         queue.change(|state| state.written(&sizes(14)));
         assert_eq!(queue.change(positions), Vec::<u64>::new());

@@ -17,21 +17,21 @@ pub const MAX_DATA: usize = MAX_MESSAGE - HEADER;
 
 /// Number of a message's command. Numbers that are not known stay what they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Command(pub u32);
+pub struct WireCommand(pub u32);
 
-impl Command {
+impl WireCommand {
     /// The recording is over.
-    pub const CLOSE: Command = Command(0);
+    pub const CLOSE: WireCommand = WireCommand(0);
     /// The sender's CPUs, page size and options.
-    pub const TINIT: Command = Command(1);
+    pub const TINIT: WireCommand = WireCommand(1);
     /// The listener's ports.
-    pub const RINIT: Command = Command(2);
+    pub const RINIT: WireCommand = WireCommand(2);
     /// Bytes of the file.
-    pub const SEND_DATA: Command = Command(3);
+    pub const SEND_DATA: WireCommand = WireCommand(3);
     /// No more of them.
-    pub const FIN_DATA: Command = Command(4);
+    pub const FIN_DATA: WireCommand = WireCommand(4);
     /// The answer to what is not understood or not expected.
-    pub const NOT_SUPP: Command = Command(5);
+    pub const NOT_SUPP: WireCommand = WireCommand(5);
 }
 
 /// The first 12 bytes of a message.
@@ -40,7 +40,7 @@ pub struct MessageHeader {
     /// Number of bytes that follow.
     pub body: usize,
     /// The command.
-    pub command: Command,
+    pub command: WireCommand,
     /// Of the body, the bytes of the fixed part.
     pub fixed: usize,
 }
@@ -52,7 +52,7 @@ impl MessageHeader {
     /// [`WireError::Size`], [`WireError::FixedSize`].
     pub fn read(bytes: &[u8; HEADER]) -> Result<Self, WireError> {
         let mut take = Take::new("a message", bytes);
-        let (size, command, fixed) = (take.u32()?, Command(take.u32()?), take.u32()?);
+        let (size, command, fixed) = (take.u32()?, WireCommand(take.u32()?), take.u32()?);
         let body = size.checked_sub(HEADER as u32).filter(|_| size <= MAX_MESSAGE as u32);
         let body = body.ok_or(WireError::Size(size))?;
         if fixed > body {
@@ -97,7 +97,7 @@ pub enum Message {
     /// The answer to what is not understood.
     NotSupported,
     /// Anything else.
-    Other(Command),
+    Other(WireCommand),
 }
 
 impl Message {
@@ -108,12 +108,12 @@ impl Message {
     pub fn read(header: MessageHeader, body: &[u8]) -> Result<Self, WireError> {
         let (fixed, variable) = body.split_at_checked(header.fixed).ok_or(WireError::Cut("a message"))?;
         match header.command {
-            Command::CLOSE => Ok(Message::Close),
-            Command::TINIT => Ok(Message::TraceInit(trace_init(fixed, variable)?)),
-            Command::RINIT => Ok(Message::Ports(ports(fixed, variable)?)),
-            Command::SEND_DATA => Ok(Message::Data(variable.to_vec())),
-            Command::FIN_DATA => Ok(Message::EndOfData),
-            Command::NOT_SUPP => Ok(Message::NotSupported),
+            WireCommand::CLOSE => Ok(Message::Close),
+            WireCommand::TINIT => Ok(Message::TraceInit(trace_init(fixed, variable)?)),
+            WireCommand::RINIT => Ok(Message::Ports(ports(fixed, variable)?)),
+            WireCommand::SEND_DATA => Ok(Message::Data(variable.to_vec())),
+            WireCommand::FIN_DATA => Ok(Message::EndOfData),
+            WireCommand::NOT_SUPP => Ok(Message::NotSupported),
             other => Ok(Message::Other(other)),
         }
     }
@@ -121,26 +121,26 @@ impl Message {
     /// Its bytes, header included. Data beyond [`MAX_DATA`] does not fit into one message: see [`Message::data`].
     pub fn bytes(&self) -> Vec<u8> {
         match self {
-            Message::Close => print(Command::CLOSE, &[], &[]),
+            Message::Close => print(WireCommand::CLOSE, &[], &[]),
             Message::TraceInit(init) => {
                 let variable: Vec<u8> = init.options.iter().flat_map(|option| with_nul(option)).collect();
                 let numbers = [init.cpus, init.page_size, init.options.len() as u32];
-                print(Command::TINIT, &numbers, &variable)
+                print(WireCommand::TINIT, &numbers, &variable)
             }
             Message::Ports(ports) => {
                 let variable: Vec<u8> = ports.iter().flat_map(|port| with_nul(&port.to_string())).collect();
-                print(Command::RINIT, &[ports.len() as u32], &variable)
+                print(WireCommand::RINIT, &[ports.len() as u32], &variable)
             }
-            Message::Data(data) => print(Command::SEND_DATA, &[], data),
-            Message::EndOfData => print(Command::FIN_DATA, &[], &[]),
-            Message::NotSupported => print(Command::NOT_SUPP, &[], &[]),
+            Message::Data(data) => print(WireCommand::SEND_DATA, &[], data),
+            Message::EndOfData => print(WireCommand::FIN_DATA, &[], &[]),
+            Message::NotSupported => print(WireCommand::NOT_SUPP, &[], &[]),
             Message::Other(command) => print(*command, &[], &[]),
         }
     }
 
     /// The bytes of the messages that carry `data`.
     pub fn data(data: &[u8]) -> impl Iterator<Item = Vec<u8>> {
-        data.chunks(MAX_DATA).map(|part| print(Command::SEND_DATA, &[], part))
+        data.chunks(MAX_DATA).map(|part| print(WireCommand::SEND_DATA, &[], part))
     }
 }
 
@@ -182,7 +182,7 @@ fn with_nul(text: &str) -> Vec<u8> {
     text.bytes().chain([0]).collect()
 }
 
-fn print(command: Command, fixed: &[u32], variable: &[u8]) -> Vec<u8> {
+fn print(command: WireCommand, fixed: &[u32], variable: &[u8]) -> Vec<u8> {
     let fixed: Vec<u8> = fixed.iter().flat_map(|number| number.to_be_bytes()).collect();
     let size = HEADER.saturating_add(fixed.len()).saturating_add(variable.len());
     let mut out = Vec::with_capacity(size);

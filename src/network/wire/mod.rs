@@ -20,5 +20,5 @@ mod tests;
 pub use error::WireError;
 pub use frame::{Frame, FrameHeader, MAX_FRAME, RingId, RingSizes};
 pub use greeting::{BANNER, Greeting, MAGIC, MAX_TEXT, OFFER, OK, OURS, V1, V3, VersionAnswer, version_answer};
-pub use message::{Command, HEADER, MAX_DATA, MAX_MESSAGE, Message, MessageHeader, TraceInit};
+pub use message::{HEADER, MAX_DATA, MAX_MESSAGE, Message, MessageHeader, TraceInit, WireCommand};
 pub use numbers::decimal;

@@ -48,7 +48,7 @@ fn impossible_messages_are_refused() {
         assert_eq!(message(size, 0, 0, &[]), Err(WireError::Size(size)));
     }
     assert_eq!(message(12, 0, 1, &[]), Err(WireError::FixedSize { size: 12, fixed: 1 }));
-    assert_eq!(message(12, 77, 0, &[]), Ok(Message::Other(Command(77))));
+    assert_eq!(message(12, 77, 0, &[]), Ok(Message::Other(WireCommand(77))));
     let tinit = |cpus: u32, page: u32, options: u32, rest: &[u8]| {
         let numbers: Vec<u8> = [cpus, page, options].iter().flat_map(|n| n.to_be_bytes()).collect();
         message(24 + rest.len() as u32, 1, 12, &[&numbers, rest].concat())

@@ -3,15 +3,15 @@
 use super::Compiler;
 use crate::abi::Abi;
 use crate::format::{EventFormat, Shape};
-use crate::print_fmt::ast::Expr;
+use crate::print_fmt::ast::CExpr;
 use crate::print_fmt::bytes::Bytes;
 use crate::print_fmt::expr::{Ex, Load};
 use crate::print_fmt::parse::parse;
 use crate::print_fmt::pointer::Pointer;
-use crate::print_fmt::program::{AddressSpec, FieldOp, IntSpec, Op, Shown, Step, TextSpec};
-use crate::print_fmt::spec::{Count, Piece, Spec, pieces};
+use crate::print_fmt::program::{AddressSpec, FieldOp, IntSpec, PrintOp, PrintStep, Shown, TextSpec};
+use crate::print_fmt::spec::{Count, FormatPiece, Spec, pieces};
 use crate::print_fmt::text::Text;
-use crate::print_fmt::{PrintFmtError, Program, Semantics};
+use crate::print_fmt::{PrintFmtError, PrintProgram, Semantics};
 use crate::symbols::Symbols;
 use crate::text::literal::Literal;
 use crate::text::printf::{Flags, Radix};
@@ -25,7 +25,7 @@ pub fn compile(
     abi: Abi,
     symbols: &Symbols,
     semantics: Semantics,
-) -> Result<Program, PrintFmtError> {
+) -> Result<PrintProgram, PrintFmtError> {
     let ast = parse(&event.print_fmt, abi.long_size)?;
     let compiler = Compiler { event, abi, semantics, symbols, scope: Vec::new(), tables: Vec::new(), spent: 0 };
     // libtraceevent prints `long`s with its own width, whatever the recorded machine's is
@@ -34,44 +34,44 @@ pub fn compile(
     let mut args = ast.args;
     if args.is_empty() {
         // some old ftrace events give none and mean their fields in order
-        args = event.fields.iter().map(|f| Expr::Field(f.name.clone())).collect();
+        args = event.fields.iter().map(|f| CExpr::Field(f.name.clone())).collect();
     }
-    let program = Program { steps: Vec::new(), semantics, fields: Vec::new() };
+    let program = PrintProgram { steps: Vec::new(), semantics, fields: Vec::new() };
     let mut builder = Builder { compiler, args, next: 0, program, literal: Vec::new() };
     for piece in &pieces {
         match piece {
-            Piece::Literal(text) => builder.literal.extend_from_slice(text),
-            Piece::Conversion(spec) => builder.conversion(spec)?,
+            FormatPiece::Literal(text) => builder.literal.extend_from_slice(text),
+            FormatPiece::Conversion(spec) => builder.conversion(spec)?,
         }
     }
     if !builder.literal.is_empty() {
-        builder.step(Op::Nothing);
+        builder.step(PrintOp::Nothing);
     }
     Ok(builder.program)
 }
 
 struct Builder<'a> {
     compiler: Compiler<'a>,
-    args: Vec<Expr>,
+    args: Vec<CExpr>,
     next: usize,
-    program: Program,
+    program: PrintProgram,
     /// The literal that is being collected.
     literal: Vec<u8>,
 }
 
 impl Builder<'_> {
-    fn step(&mut self, op: Op) {
-        self.program.steps.push(Step { literal: Literal::new(&self.literal), op });
+    fn step(&mut self, op: PrintOp) {
+        self.program.steps.push(PrintStep { literal: Literal::new(&self.literal), op });
         self.literal.clear();
     }
 
-    fn argument(&mut self) -> Result<Expr, PrintFmtError> {
+    fn argument(&mut self) -> Result<CExpr, PrintFmtError> {
         let arg = self.args.get(self.next);
         self.next = self.next.saturating_add(1);
         arg.cloned().ok_or(PrintFmtError::MissingArgument(self.next))
     }
 
-    fn number(&mut self, expr: &Expr) -> Result<Ex, PrintFmtError> {
+    fn number(&mut self, expr: &CExpr) -> Result<Ex, PrintFmtError> {
         let unfit = PrintFmtError::Unfit(self.next);
         Ok(self.compiler.number(expr)?.ok_or(unfit)?.0)
     }
@@ -99,8 +99,8 @@ impl Builder<'_> {
         let op = match spec.conversion {
             b's' => self.text(spec, &arg, width, precision)?,
             b'p' => self.pointer(spec, &arg, width)?,
-            b'c' if width.constant() == Some(0) => Op::Char(self.number(&arg)?),
-            b'c' => Op::Address(Box::new(AddressSpec {
+            b'c' if width.constant() == Some(0) => PrintOp::Char(self.number(&arg)?),
+            b'c' => PrintOp::Address(Box::new(AddressSpec {
                 value: self.number(&arg)?,
                 kind: Shown::Char,
                 left: spec.flags.left,
@@ -123,10 +123,10 @@ impl Builder<'_> {
     }
 
     /// Offset of the scalar field that `arg` consists of, casts aside.
-    fn plain_field(&self, arg: &Expr) -> Option<u32> {
+    fn plain_field(&self, arg: &CExpr) -> Option<u32> {
         match arg {
-            Expr::Cast(_, inner) => self.plain_field(inner),
-            Expr::Field(name) => {
+            CExpr::Cast(_, inner) => self.plain_field(inner),
+            CExpr::Field(name) => {
                 let field = self.compiler.event.field(name).filter(|f| f.shape == Shape::Scalar)?;
                 u32::try_from(field.offset).ok()
             }
@@ -134,11 +134,17 @@ impl Builder<'_> {
         }
     }
 
-    fn integer(&mut self, spec: &Spec, arg: &Expr, width: Ex, precision: Option<Ex>) -> Result<Op, PrintFmtError> {
+    fn integer(
+        &mut self,
+        spec: &Spec,
+        arg: &CExpr,
+        width: Ex,
+        precision: Option<Ex>,
+    ) -> Result<PrintOp, PrintFmtError> {
         let value = match self.compiler.number(arg)? {
             Some((value, _)) => value,
             // the number of a structure or an array by value: there is none; trace-cmd reads it as 0
-            None if matches!(arg, Expr::Field(_) | Expr::Address(_) | Expr::Cast(..)) => Ex::Const(0),
+            None if matches!(arg, CExpr::Field(_) | CExpr::Address(_) | CExpr::Cast(..)) => Ex::Const(0),
             None => return Err(PrintFmtError::Unfit(self.next)),
         };
         let radix = match spec.conversion {
@@ -153,34 +159,34 @@ impl Builder<'_> {
         let bare = width.constant() == Some(0) && precision.is_none() && !flags.plus && !flags.space && !flags.alt;
         let zero_hex = precision.is_none() && flags.zero && !flags.left && !flags.alt;
         Ok(match (radix, &fitted) {
-            (Radix::Signed, Ex::Load(Load { offset, size: 4, signed: true })) if bare => Op::DecI32(*offset),
-            (Radix::Unsigned, Ex::Load(Load { offset, size: 4, signed: false })) if bare => Op::DecU32(*offset),
-            (Radix::Unsigned, Ex::Load(Load { offset, size: 8, .. })) if bare => Op::DecU64(*offset),
-            (Radix::Hex, Ex::Load(Load { offset, size: 8, .. })) if bare => Op::Hex64(*offset),
-            (Radix::Signed, _) if bare => Op::DecSigned(fitted),
-            (Radix::Unsigned, _) if bare => Op::Dec(fitted),
-            (Radix::Hex, _) if bare => Op::Hex(fitted),
+            (Radix::Signed, Ex::Load(Load { offset, size: 4, signed: true })) if bare => PrintOp::DecI32(*offset),
+            (Radix::Unsigned, Ex::Load(Load { offset, size: 4, signed: false })) if bare => PrintOp::DecU32(*offset),
+            (Radix::Unsigned, Ex::Load(Load { offset, size: 8, .. })) if bare => PrintOp::DecU64(*offset),
+            (Radix::Hex, Ex::Load(Load { offset, size: 8, .. })) if bare => PrintOp::Hex64(*offset),
+            (Radix::Signed, _) if bare => PrintOp::DecSigned(fitted),
+            (Radix::Unsigned, _) if bare => PrintOp::Dec(fitted),
+            (Radix::Hex, _) if bare => PrintOp::Hex(fitted),
             (Radix::Hex, Ex::Load(load)) if zero_hex && width.constant().is_some_and(|w| w <= 16) => {
-                Op::HexPad { value: *load, width: width.constant().unwrap_or(0) as u8 }
+                PrintOp::HexPad { value: *load, width: width.constant().unwrap_or(0) as u8 }
             }
-            _ => Op::Int(Box::new(IntSpec { value, size: spec.size, radix, flags, width, precision })),
+            _ => PrintOp::Int(Box::new(IntSpec { value, size: spec.size, radix, flags, width, precision })),
         })
     }
 
-    fn text(&mut self, spec: &Spec, arg: &Expr, width: Ex, precision: Option<Ex>) -> Result<Op, PrintFmtError> {
+    fn text(&mut self, spec: &Spec, arg: &CExpr, width: Ex, precision: Option<Ex>) -> Result<PrintOp, PrintFmtError> {
         let text = self.compiler.text(arg)?.ok_or(PrintFmtError::Unfit(self.next))?;
         if width.constant() != Some(0) || precision.is_some() {
-            return Ok(Op::TextSpec(Box::new(TextSpec { text, left: spec.flags.left, width, precision })));
+            return Ok(PrintOp::TextSpec(Box::new(TextSpec { text, left: spec.flags.left, width, precision })));
         }
         Ok(match text {
-            Text::Bytes(Bytes::Fixed { offset, len: 16 }) => Op::Comm(offset),
-            Text::Bytes(bytes) => Op::Str(bytes),
-            Text::Symbolic(of) => Op::Symbolic(of),
-            other => Op::Text(Box::new(other)),
+            Text::Bytes(Bytes::Fixed { offset, len: 16 }) => PrintOp::Comm(offset),
+            Text::Bytes(bytes) => PrintOp::Str(bytes),
+            Text::Symbolic(of) => PrintOp::Symbolic(of),
+            other => PrintOp::Text(Box::new(other)),
         })
     }
 
-    fn pointer(&mut self, spec: &Spec, arg: &Expr, width: Ex) -> Result<Op, PrintFmtError> {
+    fn pointer(&mut self, spec: &Spec, arg: &CExpr, width: Ex) -> Result<PrintOp, PrintFmtError> {
         let kind = Pointer::parse(&spec.extension, self.compiler.semantics).0;
         if kind.takes_bytes()
             && let Some(place) = self.compiler.place(arg, true)?
@@ -189,9 +195,9 @@ impl Builder<'_> {
             if self.compiler.kernel() && !kind.counts() && given {
                 let kind = Shown::Bytes(kind, place.bytes);
                 let value = Ex::Const(0);
-                return Ok(Op::Address(Box::new(AddressSpec { value, kind, left: spec.flags.left, width })));
+                return Ok(PrintOp::Address(Box::new(AddressSpec { value, kind, left: spec.flags.left, width })));
             }
-            return Ok(Op::Bytes(Box::new((kind, place.bytes, given.then_some(width)))));
+            return Ok(PrintOp::Bytes(Box::new((kind, place.bytes, given.then_some(width)))));
         }
         let value = match self.compiler.number(arg)? {
             Some((value, _)) => value,
@@ -200,8 +206,8 @@ impl Builder<'_> {
         };
         let value = value.fitted(self.compiler.abi.long_size, false);
         if width.constant() == Some(0) {
-            return Ok(Op::Symbol(value, kind));
+            return Ok(PrintOp::Symbol(value, kind));
         }
-        Ok(Op::Address(Box::new(AddressSpec { value, kind: Shown::Pointer(kind), left: spec.flags.left, width })))
+        Ok(PrintOp::Address(Box::new(AddressSpec { value, kind: Shown::Pointer(kind), left: spec.flags.left, width })))
     }
 }

@@ -8,7 +8,7 @@ mod strings;
 
 pub use format::compile;
 
-use super::ast::Expr;
+use super::ast::CExpr;
 use super::ctype::CType;
 use super::expr::Ex;
 use super::{PrintFmtError, Semantics};
@@ -28,7 +28,7 @@ struct Compiler<'a> {
     /// Names that statement expressions have bound, innermost last; with the number of nodes they stand for.
     scope: Vec<(String, Ex, CType, usize)>,
     /// Tables that they have bound, innermost last.
-    tables: Vec<(String, Vec<Expr>)>,
+    tables: Vec<(String, Vec<CExpr>)>,
     spent: usize,
 }
 

@@ -3,7 +3,7 @@
 use super::{Compiler, Depth, names};
 use crate::format::{Field, Shape};
 use crate::print_fmt::PrintFmtError;
-use crate::print_fmt::ast::Expr;
+use crate::print_fmt::ast::CExpr;
 use crate::print_fmt::ctype::{CType, of_words};
 use crate::print_fmt::expr::{Bin, Ex, Load};
 use crate::print_fmt::functions::Function;
@@ -15,26 +15,26 @@ const WORD: CType = CType { size: 8, signed: false, pointee: None, masks: true, 
 
 impl Compiler<'_> {
     /// The number that `expr` stands for; `None` if it is a text, an array or a structure.
-    pub(super) fn number(&mut self, expr: &Expr) -> Result<Option<Typed>, PrintFmtError> {
+    pub(super) fn number(&mut self, expr: &CExpr) -> Result<Option<Typed>, PrintFmtError> {
         self.spend(1)?;
         Ok(Some(match expr {
-            Expr::Number(value, ctype) => (Ex::Const(*value), self.seen_as(*ctype)),
-            Expr::Name(name) => self.name(name)?,
-            Expr::Field(name) => return self.load(name),
-            Expr::Index(array, index) => return self.element(array, index),
-            Expr::Cast(ctype, inner) => {
+            CExpr::Number(value, ctype) => (Ex::Const(*value), self.seen_as(*ctype)),
+            CExpr::Name(name) => self.name(name)?,
+            CExpr::Field(name) => return self.load(name),
+            CExpr::Index(array, index) => return self.element(array, index),
+            CExpr::Cast(ctype, inner) => {
                 let Some(of) = self.number(inner)? else { return Ok(None) };
                 self.cast(*ctype, of)
             }
-            Expr::Unary(op, inner) => {
+            CExpr::Unary(op, inner) => {
                 let Some((ex, ctype)) = self.number(inner)? else { return Ok(None) };
                 self.unary(*op, ex, ctype)
             }
-            Expr::Binary(op, left, right) => {
+            CExpr::Binary(op, left, right) => {
                 let (Some(a), Some(b)) = (self.number(left)?, self.number(right)?) else { return Ok(None) };
                 self.binary(op, a, b)?
             }
-            Expr::Choice(cond, yes, no) => {
+            CExpr::Choice(cond, yes, no) => {
                 let Some(cond) = self.number(cond)? else { return Ok(None) };
                 let (Some(a), Some(b)) = (self.number(yes)?, self.number(no)?) else { return Ok(None) };
                 let ctype = self.common(a.1, b.1);
@@ -47,23 +47,23 @@ impl Compiler<'_> {
                     }
                 }
             }
-            Expr::Call(name, args) => return self.call(name, args),
-            Expr::Block(bound, result) => {
+            CExpr::Call(name, args) => return self.call(name, args),
+            CExpr::Block(bound, result) => {
                 let Some(depth) = self.bind(bound)? else { return Ok(None) };
                 let value = self.number(result);
                 self.unbind(depth);
                 return value;
             }
-            Expr::Text(_) | Expr::Address(_) | Expr::Braces(_) => return Ok(None),
+            CExpr::Text(_) | CExpr::Address(_) | CExpr::Braces(_) => return Ok(None),
         }))
     }
 
     /// Binds the names of a statement expression; gives how many there were before, or `None` if one is neither a number
     /// nor a table.
-    pub(super) fn bind(&mut self, bound: &[(String, Option<CType>, Expr)]) -> Result<Option<Depth>, PrintFmtError> {
+    pub(super) fn bind(&mut self, bound: &[(String, Option<CType>, CExpr)]) -> Result<Option<Depth>, PrintFmtError> {
         let depth = self.depth();
         for (name, ctype, value) in bound {
-            if let Expr::Braces(entries) = value {
+            if let CExpr::Braces(entries) = value {
                 self.spend(entries.len())?;
                 self.tables.push((name.clone(), entries.clone()));
                 continue;
@@ -80,7 +80,7 @@ impl Compiler<'_> {
     }
 
     /// A constant, if `expr` is one.
-    pub(super) fn constant(&mut self, expr: &Expr) -> Result<Option<u64>, PrintFmtError> {
+    pub(super) fn constant(&mut self, expr: &CExpr) -> Result<Option<u64>, PrintFmtError> {
         Ok(self.number(expr)?.and_then(|(ex, _)| ex.constant()))
     }
 
@@ -131,7 +131,7 @@ impl Compiler<'_> {
         Ok(Some((Ex::Load(load), self.seen_as(ctype))))
     }
 
-    fn element(&mut self, array: &Expr, index: &Expr) -> Result<Option<Typed>, PrintFmtError> {
+    fn element(&mut self, array: &CExpr, index: &CExpr) -> Result<Option<Typed>, PrintFmtError> {
         let Some(place) = self.place(array, false)? else { return Ok(None) };
         let Some((index, _)) = self.number(index)? else { return Ok(None) };
         let size = if matches!(place.element, 1 | 2 | 4 | 8) { place.element } else { return Ok(None) };
@@ -234,20 +234,20 @@ impl Compiler<'_> {
         Ok(if compares { (ex, int) } else { (ex.fitted(ctype.size, ctype.signed), ctype) })
     }
 
-    fn call(&mut self, name: &str, args: &[Expr]) -> Result<Option<Typed>, PrintFmtError> {
+    fn call(&mut self, name: &str, args: &[CExpr]) -> Result<Option<Typed>, PrintFmtError> {
         let bad = || PrintFmtError::BadArguments(name.to_owned());
         let long = CType::number(self.abi.long_size, false);
         match name {
             "__get_dynamic_array_len" | "__get_rel_dynamic_array_len" => {
-                let [Expr::Name(field)] = args else { return Err(bad()) };
+                let [CExpr::Name(field)] = args else { return Err(bad()) };
                 let place = super::place::of_field(self.field(field)?);
                 return Ok(Some((Ex::Len(place.bytes), self.seen_as(CType::INT))));
             }
             "sizeof" => {
                 let size = match args {
-                    [Expr::Field(field)] => self.field(field)?.size,
+                    [CExpr::Field(field)] => self.field(field)?.size,
                     // a type that only the kernel's source has: as large as another field of it
-                    [Expr::Name(name)] => {
+                    [CExpr::Name(name)] => {
                         let of_type = |f: &&Field| f.shape == Shape::Scalar && f.type_name == *name;
                         self.event.fields.iter().find(of_type).ok_or_else(bad)?.size
                     }

@@ -3,7 +3,7 @@
 use super::Compiler;
 use crate::format::{Field, Shape};
 use crate::print_fmt::PrintFmtError;
-use crate::print_fmt::ast::Expr;
+use crate::print_fmt::ast::CExpr;
 use crate::print_fmt::bytes::Bytes;
 
 /// A stretch of the record and what its elements are like.
@@ -48,28 +48,28 @@ impl Compiler<'_> {
     }
 
     /// The stretch that `expr` stands for; `None` if it is no array. With `scalars`, a number's own bytes count too.
-    pub(super) fn place(&self, expr: &Expr, scalars: bool) -> Result<Option<ArrayPlace>, PrintFmtError> {
+    pub(super) fn place(&self, expr: &CExpr, scalars: bool) -> Result<Option<ArrayPlace>, PrintFmtError> {
         match expr {
-            Expr::Field(name) => {
+            CExpr::Field(name) => {
                 let field = self.field(name)?;
                 let number = field.shape == Shape::Scalar && matches!(field.size, 1 | 2 | 4 | 8);
                 Ok((scalars || !number).then(|| of_field(field)))
             }
-            Expr::Call(name, args) if is_array_getter(name) => match args.as_slice() {
-                [Expr::Name(field)] => Ok(Some(of_field(self.field(field)?))),
+            CExpr::Call(name, args) if is_array_getter(name) => match args.as_slice() {
+                [CExpr::Name(field)] => Ok(Some(of_field(self.field(field)?))),
                 _ => Err(PrintFmtError::BadArguments(name.clone())),
             },
-            Expr::Cast(ctype, inner) => {
+            CExpr::Cast(ctype, inner) => {
                 let place = self.place(inner, scalars)?;
                 Ok(place.map(|p| match ctype.and_then(|t| t.pointee.map(|e| (e, t))) {
                     Some((element, ctype)) => ArrayPlace { element, signed: ctype.signed, ..p },
                     None => p,
                 }))
             }
-            Expr::Address(inner) => match &**inner {
-                Expr::Index(array, index) if matches!(**index, Expr::Number(0, _)) => self.place(array, true),
-                Expr::Index(array, index) => {
-                    let Expr::Number(index, _) = **index else { return self.place(inner, true) };
+            CExpr::Address(inner) => match &**inner {
+                CExpr::Index(array, index) if matches!(**index, CExpr::Number(0, _)) => self.place(array, true),
+                CExpr::Index(array, index) => {
+                    let CExpr::Number(index, _) = **index else { return self.place(inner, true) };
                     Ok(self.place(array, true)?.and_then(|place| place.from(index)))
                 }
                 other => self.place(other, true),

@@ -3,7 +3,7 @@
 use super::Compiler;
 use crate::format::Shape;
 use crate::print_fmt::PrintFmtError;
-use crate::print_fmt::ast::Expr;
+use crate::print_fmt::ast::CExpr;
 use crate::print_fmt::bytes::Bytes;
 use crate::print_fmt::functions::{Function, TextFunction};
 use crate::print_fmt::table::HexDump;
@@ -32,9 +32,9 @@ pub(super) fn is_text_function(name: &str) -> bool {
 
 impl Compiler<'_> {
     /// The text that `expr` stands for; `None` if it has none.
-    pub(super) fn text(&mut self, expr: &Expr) -> Result<Option<Text>, PrintFmtError> {
+    pub(super) fn text(&mut self, expr: &CExpr) -> Result<Option<Text>, PrintFmtError> {
         self.spend(1)?;
-        if let Expr::Call(name, args) = expr
+        if let CExpr::Call(name, args) = expr
             && let Some(text) = self.text_call(name, args)?
         {
             return Ok(Some(text));
@@ -43,27 +43,27 @@ impl Compiler<'_> {
             return Ok(Some(Text::Bytes(place.bytes)));
         }
         match expr {
-            Expr::Text(text) => Ok(Some(Text::Const(text.clone().into()))),
+            CExpr::Text(text) => Ok(Some(Text::Const(text.clone().into()))),
             null if is_null(null) => {
                 let null: &[u8] = if self.kernel() { b"(null)" } else { b"" };
                 Ok(Some(Text::Const(null.into())))
             }
-            Expr::Cast(_, inner) => self.text(inner),
-            Expr::Choice(cond, yes, no) => {
+            CExpr::Cast(_, inner) => self.text(inner),
+            CExpr::Choice(cond, yes, no) => {
                 let Some((cond, _)) = self.number(cond)? else { return Ok(None) };
                 let (Some(yes), Some(no)) = (self.text(yes)?, self.text(no)?) else { return Ok(None) };
                 Ok(Some(Text::Choice(Box::new((cond, yes, no)))))
             }
-            Expr::Block(bound, result) => {
+            CExpr::Block(bound, result) => {
                 let Some(depth) = self.bind(bound)? else { return Ok(None) };
                 let text = self.text(result);
                 self.unbind(depth);
                 text
             }
-            Expr::Name(name) if !self.scope.iter().any(|s| s.0 == *name) => {
+            CExpr::Name(name) if !self.scope.iter().any(|s| s.0 == *name) => {
                 Ok(Some(Text::Const(name.as_bytes().into())))
             }
-            Expr::Field(name) => {
+            CExpr::Field(name) => {
                 let field = self.field(name)?;
                 if field.shape == Shape::Scalar && field.size == usize::from(self.abi.long_size) {
                     Ok(self.number(expr)?.map(|(ex, _)| Text::Pointer(ex)))
@@ -75,11 +75,11 @@ impl Compiler<'_> {
         }
     }
 
-    fn text_call(&mut self, name: &str, args: &[Expr]) -> Result<Option<Text>, PrintFmtError> {
+    fn text_call(&mut self, name: &str, args: &[CExpr]) -> Result<Option<Text>, PrintFmtError> {
         let bad = || PrintFmtError::BadArguments(name.to_owned());
         Ok(Some(match (name, args) {
             ("__print_flags" | "__print_flags_u64", [value, delimiter, pairs @ ..]) => {
-                let Expr::Text(delimiter) = delimiter else { return Err(bad()) };
+                let CExpr::Text(delimiter) = delimiter else { return Err(bad()) };
                 let (value, _) = self.number(value)?.ok_or_else(bad)?;
                 Text::Flags(Box::new((value, self.table(name, pairs)?, delimiter.clone())))
             }
@@ -105,10 +105,10 @@ impl Compiler<'_> {
                 Text::WholeArray(Box::new((bytes, size)))
             }
             ("__print_hex_dump", [prefix, kind, row, group, array, len, ascii]) => {
-                let Expr::Text(prefix) = prefix else { return Err(bad()) };
+                let CExpr::Text(prefix) = prefix else { return Err(bad()) };
                 // include/linux/printk.h: DUMP_PREFIX_NONE, _ADDRESS, _OFFSET
                 let offsets = match kind {
-                    Expr::Name(name) => name == "DUMP_PREFIX_OFFSET",
+                    CExpr::Name(name) => name == "DUMP_PREFIX_OFFSET",
                     other => self.constant(other)? == Some(2),
                 };
                 let row = self.constant(row)?.unwrap_or(16) as usize;
@@ -118,7 +118,7 @@ impl Compiler<'_> {
                 let (len, _) = self.number(len)?.ok_or_else(bad)?;
                 Text::HexDump(bytes, len, Box::new(HexDump { prefix: prefix.clone(), offsets, row, group, ascii }))
             }
-            ("__trace_landlock_print_layers", [_, array, count, Expr::Name(names), _]) => {
+            ("__trace_landlock_print_layers", [_, array, count, CExpr::Name(names), _]) => {
                 let bytes = self.place(array, true)?.ok_or_else(bad)?.bytes;
                 let (count, _) = self.number(count)?.ok_or_else(bad)?;
                 let entries = self.tables.iter().rev().find(|table| table.0 == *names).ok_or_else(bad)?.1.clone();
@@ -143,39 +143,39 @@ impl Compiler<'_> {
     }
 
     /// `name` or an expression for an array.
-    fn array_argument(&self, expr: &Expr) -> Result<Option<Bytes>, PrintFmtError> {
+    fn array_argument(&self, expr: &CExpr) -> Result<Option<Bytes>, PrintFmtError> {
         match expr {
-            Expr::Name(name) => Ok(Some(super::place::of_field(self.field(name)?).bytes)),
+            CExpr::Name(name) => Ok(Some(super::place::of_field(self.field(name)?).bytes)),
             other => Ok(self.place(other, true)?.map(|p| p.bytes)),
         }
     }
 
     /// A kernel function: numbers and at most one array among its arguments.
-    fn text_function(&mut self, function: TextFunction, args: &[Expr]) -> Result<Text, PrintFmtError> {
+    fn text_function(&mut self, function: TextFunction, args: &[CExpr]) -> Result<Text, PrintFmtError> {
         let mut numbers = Vec::new();
         let mut bytes = None;
         for arg in args {
             match self.place(arg, false)? {
                 Some(place) => bytes = Some(place.bytes),
-                None if matches!(arg, Expr::Name(_)) => {} // `p`, the kernel's output buffer
+                None if matches!(arg, CExpr::Name(_)) => {} // `p`, the kernel's output buffer
                 None => numbers.extend(self.number(arg)?.map(|(ex, _)| ex)),
             }
         }
         Ok(Text::Function(Box::new((function, numbers, bytes))))
     }
 
-    fn table(&mut self, function: &str, pairs: &[Expr]) -> Result<Table, PrintFmtError> {
+    fn table(&mut self, function: &str, pairs: &[CExpr]) -> Result<Table, PrintFmtError> {
         let bad = || PrintFmtError::BadArguments(function.to_owned());
         let mut table = Vec::with_capacity(pairs.len());
         let pairs = match pairs {
-            [Expr::Braces(inner)] if matches!(inner.first(), Some(Expr::Braces(_))) => inner.as_slice(),
+            [CExpr::Braces(inner)] if matches!(inner.first(), Some(CExpr::Braces(_))) => inner.as_slice(),
             other => other,
         };
         for pair in pairs {
             self.spend(1)?;
-            let Expr::Braces(pair) = pair else {
+            let CExpr::Braces(pair) = pair else {
                 // a trailing empty argument, as some macros leave it
-                if matches!(pair, Expr::Text(t) if t.is_empty()) {
+                if matches!(pair, CExpr::Text(t) if t.is_empty()) {
                     continue;
                 }
                 return Err(bad());
@@ -189,8 +189,8 @@ impl Compiler<'_> {
                 break; // the kernel's tables end so
             }
             let name = match name {
-                Expr::Text(text) => text.clone(),
-                Expr::Name(name) => name.clone().into_bytes(),
+                CExpr::Text(text) => text.clone(),
+                CExpr::Name(name) => name.clone().into_bytes(),
                 _ => return Err(bad()),
             };
             table.push((value, name));
@@ -199,22 +199,22 @@ impl Compiler<'_> {
     }
 
     /// True if a constant's value depends on an enum constant that is not known.
-    fn unknown_name(&self, expr: &Expr) -> bool {
+    fn unknown_name(&self, expr: &CExpr) -> bool {
         match expr {
-            Expr::Name(name) => self.named(name).is_none(),
+            CExpr::Name(name) => self.named(name).is_none(),
             // within an expression libtraceevent takes an unknown name for 0
-            Expr::Cast(_, a) | Expr::Unary(_, a) if self.kernel() => self.unknown_name(a),
-            Expr::Binary(_, a, b) if self.kernel() => self.unknown_name(a) || self.unknown_name(b),
+            CExpr::Cast(_, a) | CExpr::Unary(_, a) if self.kernel() => self.unknown_name(a),
+            CExpr::Binary(_, a, b) if self.kernel() => self.unknown_name(a) || self.unknown_name(b),
             _ => false,
         }
     }
 }
 
 /// True if an expression is C's null pointer: `0` or `((void *)0)`.
-fn is_null(expr: &Expr) -> bool {
+fn is_null(expr: &CExpr) -> bool {
     match expr {
-        Expr::Number(0, _) => true,
-        Expr::Cast(_, inner) => matches!(**inner, Expr::Number(0, _)),
+        CExpr::Number(0, _) => true,
+        CExpr::Cast(_, inner) => matches!(**inner, CExpr::Number(0, _)),
         _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! Warnings at the start: events that this recording will not hold, or holds unasked.
 
-use super::Run;
+use super::SessionRun;
 use crate::record::plan::{BufferPlan, Plan, TargetBuffer};
 use crate::record::setup::ResolvedEvents;
 use crate::tracefs::{Instance, Tracefs};
@@ -35,7 +35,7 @@ fn settings_of(instance: &Instance, chosen: &ResolvedEvents) -> Option<EarlierSe
     (found.filters + found.triggers > 0).then_some(found)
 }
 
-impl Run<'_> {
+impl SessionRun<'_> {
     /// Filters and triggers that existing buffers have for the events that are to be recorded.
     pub(super) fn earlier_settings(tracefs: &Tracefs, plan: &Plan, chosen: &[ResolvedEvents]) -> Vec<EarlierSettings> {
         let existing = |place: &TargetBuffer| match place {

@@ -69,7 +69,7 @@ fn every_page_arrives_once_and_in_order() {
     let (chunks, raw) = unpacked(&spool);
     assert!(raw == expected);
     assert!(chunks >= 13 && drained.error.is_none() && !drained.by_read);
-    assert_eq!(drained.tally, Tally { bytes: expected.len() as u64, ..Tally::default() });
+    assert_eq!(drained.tally, RingTally { bytes: expected.len() as u64, ..RingTally::default() });
 }
 
 #[test]
@@ -209,6 +209,6 @@ fn after_a_failure_the_ring_is_emptied_and_counted() {
     assert!(matches!(drained.error, Some(WorkerError::Spool(..))));
     let sent: Vec<u8> = pages.iter().cycle().take(100).flatten().copied().collect();
     let (events, bytes) = (events_in(scan, &sent), sent.len() as u64);
-    let all = Tally { bytes, bytes_discarded: bytes, events: Some(events), events_discarded: events };
+    let all = RingTally { bytes, bytes_discarded: bytes, events: Some(events), events_discarded: events };
     assert_eq!(drained.tally, all);
 }

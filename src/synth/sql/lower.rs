@@ -3,7 +3,7 @@
 use super::{Condition, Item, Join, Order, Query, SelectExpr, Selection, Test, TestValue};
 use crate::filter::Filter;
 use crate::format::EventFormat;
-use crate::hist::spec::{Expr, HistSpec, Modifier, SortKey};
+use crate::hist::spec::{HistExpr, HistSpec, KeyModifier, SortKey};
 use crate::syntax::{Diagnostic, Spanned, did_you_mean};
 use crate::synth::{Arithmetic, Builder, SynthError, TIMESTAMP, TIMESTAMP_USECS};
 
@@ -113,7 +113,7 @@ impl Lower<'_> {
                 continue;
             }
             let (expr, counter) = self.column(&from, selection)?;
-            if let Expr::Field { name, .. } = &expr {
+            if let HistExpr::Field { name, .. } = &expr {
                 columns.extend(label.into_iter().chain([name.clone()]).map(|known| (known, name.clone())));
             }
             let column = Spanned::new(expr, selection.span);
@@ -153,13 +153,14 @@ impl Lower<'_> {
                 None => self.own(from, group)?,
             };
             groups.push(name.to_owned());
-            let is_key = |key: &Spanned<Expr>| matches!(&key.value, Expr::Field { name: key, .. } if key == name);
+            let is_key =
+                |key: &Spanned<HistExpr>| matches!(&key.value, HistExpr::Field { name: key, .. } if key == name);
             if !spec.keys.iter().any(is_key) {
-                spec.keys.push(group.with(Expr::field(name)));
+                spec.keys.push(group.with(HistExpr::field(name)));
             }
         }
         let other = spec.keys.iter().find(|key| match &key.value {
-            Expr::Field { name, .. } => !groups.contains(name),
+            HistExpr::Field { name, .. } => !groups.contains(name),
             _ => false,
         });
         match other {
@@ -190,17 +191,17 @@ impl Lower<'_> {
     }
 
     /// A key, or with `_COUNTER_` a value.
-    fn column(&self, from: &Source, selection: &Spanned<Selection>) -> Result<(Expr, bool)> {
+    fn column(&self, from: &Source, selection: &Spanned<Selection>) -> Result<(HistExpr, bool)> {
         match &selection.value.expr {
             SelectExpr::Field(field) => {
                 let name = self.own(from, field)?;
                 Ok((
                     match name {
-                        TIMESTAMP => Expr::field("common_timestamp"),
-                        TIMESTAMP_USECS => Expr::with("common_timestamp", Modifier::Usecs),
-                        "STACKTRACE" => Expr::field("common_stacktrace"),
-                        "COMM" => Expr::with("common_pid", Modifier::Execname),
-                        name => Expr::field(name),
+                        TIMESTAMP => HistExpr::field("common_timestamp"),
+                        TIMESTAMP_USECS => HistExpr::with("common_timestamp", KeyModifier::Usecs),
+                        "STACKTRACE" => HistExpr::field("common_stacktrace"),
+                        "COMM" => HistExpr::with("common_pid", KeyModifier::Execname),
+                        name => HistExpr::field(name),
                     },
                     false,
                 ))
@@ -209,8 +210,8 @@ impl Lower<'_> {
                 Err(self.error(left, "sums and differences need two events: JOIN"))
             }
             // Every table counts its events.
-            SelectExpr::Count => Ok((Expr::field("hitcount"), true)),
-            SelectExpr::Sum(field) => Ok((Expr::field(self.own(from, field)?), true)),
+            SelectExpr::Count => Ok((HistExpr::field("hitcount"), true)),
+            SelectExpr::Sum(field) => Ok((HistExpr::field(self.own(from, field)?), true)),
             SelectExpr::Cast(field, ty) => {
                 let name = self.own(from, field)?;
                 let is_text = from.format.field(name).is_some_and(crate::format::Field::is_string);
@@ -218,13 +219,13 @@ impl Lower<'_> {
                     return Err(self.error(field, format!("`{name}` is text, which cannot be cast")));
                 }
                 let modifier = match ty.value.to_ascii_lowercase().as_str() {
-                    "_counter_" | "__counter__" => return Ok((Expr::field(name), true)),
-                    "hex" => Modifier::Hex,
-                    "sym" => Modifier::Sym,
-                    "sym-offset" => Modifier::SymOffset,
-                    "syscall" => Modifier::Syscall,
-                    "log" | "log2" => Modifier::Log2,
-                    "execname" | "comm" if name == "common_pid" => Modifier::Execname,
+                    "_counter_" | "__counter__" => return Ok((HistExpr::field(name), true)),
+                    "hex" => KeyModifier::Hex,
+                    "sym" => KeyModifier::Sym,
+                    "sym-offset" => KeyModifier::SymOffset,
+                    "syscall" => KeyModifier::Syscall,
+                    "log" | "log2" => KeyModifier::Log2,
+                    "execname" | "comm" if name == "common_pid" => KeyModifier::Execname,
                     "execname" | "comm" => return Err(self.error(ty, "only common_pid can be cast to a comm")),
                     other => {
                         let hint =
@@ -232,7 +233,7 @@ impl Lower<'_> {
                         return Err(self.error(ty, format!("unknown type `{}`", ty.value)).hint(hint));
                     }
                 };
-                Ok((Expr::with(name, modifier), false))
+                Ok((HistExpr::with(name, modifier), false))
             }
         }
     }

@@ -1,13 +1,13 @@
 //! Records found ahead of their turn.
 
 use crate::ring_buffer::Lost;
-use crate::ring_buffer::{Item, PageError};
+use crate::ring_buffer::{PageError, RecordPlace};
 
 /// A record's place in the stream's current chunk.
 #[derive(Clone, Copy, Debug)]
 pub struct Head {
     /// Time and place.
-    pub item: Item,
+    pub item: RecordPlace,
     /// Events that the kernel dropped just before.
     pub lost: Lost,
     /// Index of its sub-buffer among those of the CPU.
@@ -18,7 +18,7 @@ pub struct Head {
 /// long as coming back to it for each record.
 #[derive(Clone, Debug)]
 pub(crate) struct Batch {
-    pub(in crate::trace_dat) items: Vec<Item>,
+    pub(in crate::trace_dat) items: Vec<RecordPlace>,
     next: usize,
     /// The sub-buffer they are in, from 0.
     page: u64,
@@ -80,7 +80,7 @@ impl Batch {
 
     /// The record given last and those after it.
     #[inline]
-    pub(crate) fn rest(&self) -> &[Item] {
+    pub(crate) fn rest(&self) -> &[RecordPlace] {
         self.next.checked_sub(1).and_then(|last| self.items.get(last..)).unwrap_or_default()
     }
 
@@ -111,7 +111,7 @@ impl Batch {
 
     /// Cuts off the records from the first on for which `is_end` holds, with the error after them, and gives that
     /// record.
-    pub(crate) fn cut(&mut self, is_end: impl Fn(&Item) -> bool) -> Option<Item> {
+    pub(crate) fn cut(&mut self, is_end: impl Fn(&RecordPlace) -> bool) -> Option<RecordPlace> {
         let (end, item) = self.items.iter().copied().enumerate().find(|(_, item)| is_end(item))?;
         self.items.truncate(end);
         self.error = None;
@@ -129,12 +129,12 @@ impl Batch {
     }
 
     /// Its records, to correct their times.
-    pub(crate) fn items_mut(&mut self) -> &mut [Item] {
+    pub(crate) fn items_mut(&mut self) -> &mut [RecordPlace] {
         &mut self.items
     }
 
     /// Its records, given or not.
-    pub(crate) fn items(&self) -> &[Item] {
+    pub(crate) fn items(&self) -> &[RecordPlace] {
         &self.items
     }
 }

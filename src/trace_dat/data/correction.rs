@@ -1,6 +1,6 @@
 //! From a CPU's raw time stamps to the ones that are shown.
 
-use crate::ring_buffer::Item;
+use crate::ring_buffer::RecordPlace;
 use crate::trace_dat::Trace;
 use crate::trace_dat::file::times::Sample;
 use crate::units::CpuId;
@@ -46,7 +46,7 @@ impl Correction {
     }
 
     /// Applies it to the times of records.
-    pub(crate) fn apply_to(&self, items: &mut [Item]) {
+    pub(crate) fn apply_to(&self, items: &mut [RecordPlace]) {
         if self.any {
             items.iter_mut().for_each(|item| item.timestamp = self.slow(item.timestamp));
         }

@@ -4,7 +4,7 @@ use super::batch::{Batch, Head};
 use super::chunks::{Chunk, ChunkReader, Damaged, Mark};
 use super::cursor::PageCursor;
 use super::read_ahead::Packed;
-use crate::ring_buffer::{Item, PageError};
+use crate::ring_buffer::{PageError, RecordPlace};
 use crate::trace_dat::{
     Buffer, Codec, Correction, CpuData, DataLayout, EventIdSet, FileError, ReadAt, TimeOptions, Trace,
 };
@@ -29,7 +29,7 @@ pub struct CpuStream {
 }
 
 /// Records, and the data that they lie in.
-pub(crate) type Found<'d> = (&'d [Item], &'d [u8]);
+pub(crate) type Found<'d> = (&'d [RecordPlace], &'d [u8]);
 
 impl Trace {
     /// The records of the CPU that is number `cpu` of `buffer.cpus`.

@@ -4,7 +4,7 @@
 
 use super::anew6::Version6;
 use super::anew7::Version7;
-use super::{WriteError, Writer};
+use super::{SectionWriter, WriteError};
 use crate::trace_dat::{Codec, Trace};
 use crate::units::CpuId;
 use std::fs::File;
@@ -47,7 +47,7 @@ impl NewFile {
     ///
     /// # Errors
     /// [`WriteError::Write`].
-    pub fn from_writer(writer: Writer) -> Result<Self, WriteError> {
+    pub fn from_writer(writer: SectionWriter) -> Result<Self, WriteError> {
         Ok(NewFile { out: Out::V7(Version7::after(writer)?) })
     }
 

@@ -1,7 +1,7 @@
 //! Version 7, written front to back: each buffer's section is followed by the options that name it.
 
 use super::parts::page_start;
-use super::{WriteError, Writer};
+use super::{SectionWriter, WriteError};
 use crate::trace_dat::put::Put;
 use crate::trace_dat::{BufferOption, Codec, OptionId, SectionId, Trace};
 use crate::units::CpuId;
@@ -11,16 +11,16 @@ use std::os::unix::fs::FileExt;
 const HEADER: u64 = 16;
 
 pub(super) struct Version7 {
-    writer: Writer,
+    writer: SectionWriter,
     /// Offset of the link to the next options section.
     link: u64,
     /// Offset of the checksums.
     sums: Option<u64>,
     buffer: BufferOption,
-    cpu: Option<Cpu>,
+    cpu: Option<WrittenCpu>,
 }
 
-struct Cpu {
+struct WrittenCpu {
     id: CpuId,
     start: u64,
     chunks: u32,
@@ -28,11 +28,11 @@ struct Cpu {
 
 impl Version7 {
     pub(super) fn create(file: File, from: &Trace, codec: Codec) -> Result<Self, WriteError> {
-        Self::after(Writer::copy_facts(file, from, codec)?)
+        Self::after(SectionWriter::copy_facts(file, from, codec)?)
     }
 
     /// Goes on where `writer` has all but the buffers.
-    pub(super) fn after(mut writer: Writer) -> Result<Self, WriteError> {
+    pub(super) fn after(mut writer: SectionWriter) -> Result<Self, WriteError> {
         let at = writer.pos;
         writer.reserve_sums()?;
         let options = std::mem::take(&mut writer.options);
@@ -69,7 +69,7 @@ impl Version7 {
 
     pub(super) fn begin_cpu(&mut self, id: CpuId) -> Result<(), WriteError> {
         self.writer.pos = page_start(self.writer.pos, self.buffer.page_size as usize);
-        self.cpu = Some(Cpu { id, start: self.writer.pos, chunks: 0 });
+        self.cpu = Some(WrittenCpu { id, start: self.writer.pos, chunks: 0 });
         if self.writer.codec == Codec::None { Ok(()) } else { self.writer.put(DATA, &[0; 4]) }
     }
 

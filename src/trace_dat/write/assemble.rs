@@ -1,7 +1,7 @@
 //! Finishing a recording: the spools become the file's BUFFER sections.
 
 use super::parts::page_start;
-use super::{WriteError, Writer};
+use super::{SectionWriter, WriteError};
 use crate::trace_dat::file::owned_dir::OwnedDir;
 use crate::trace_dat::file::siblings::COUNT;
 use crate::trace_dat::{BufferOption, ChunkIndex, Codec, OptionId, SectionId, SpoolEntry, SpoolTable};
@@ -46,7 +46,7 @@ pub struct Written {
     pub data_size: u64,
 }
 
-impl Writer {
+impl SectionWriter {
     /// Writes the options, moves the spools into the file and removes all of them. `buffers` lists the buffers in file order
     /// as (name, clock, sub-buffer size in bytes); the top one, whose name is empty, comes first, even if it has no data.
     ///
@@ -62,7 +62,7 @@ impl Writer {
         self.finish_in(&dir, buffers, spools)
     }
 
-    /// [`Writer::finish`] of spools in `dir`.
+    /// [`SectionWriter::finish`] of spools in `dir`.
     pub(super) fn finish_in(
         mut self,
         dir: &OwnedDir,
@@ -210,7 +210,7 @@ fn sum(sizes: impl IntoIterator<Item = u64>) -> u64 {
 const HEADER: u64 = 16;
 
 /// The last steps of finishing: the file has its size, the table is cut off.
-pub(super) fn finish_move(writer: &Writer, table: &SpoolTable, end: u64) -> Result<(), WriteError> {
+pub(super) fn finish_move(writer: &SectionWriter, table: &SpoolTable, end: u64) -> Result<(), WriteError> {
     writer.file.set_len(end).map_err(|source| WriteError::Write { what: "the end of the file", source })?;
     writer.patch("options", table.link, 0)
 }

@@ -2,20 +2,20 @@
 
 use super::from_file::{is_fact, loaded, systems};
 use super::sections::FileLock;
-use super::{WriteError, Writer};
+use super::{SectionWriter, WriteError};
 use crate::trace_dat::file::options::chosen_clock;
 use crate::trace_dat::{Codec, OptionId, SectionId, Trace};
 use std::fs::File;
 
-impl Writer {
+impl SectionWriter {
     /// Starts `file`, which is empty, with all that `from` says about its recording, but for its buffers.
     ///
     /// # Errors
     /// [`WriteError::Write`]; [`WriteError::Busy`] if another writer has the file.
-    pub fn copy_facts(file: File, from: &Trace, codec: Codec) -> Result<Writer, WriteError> {
+    pub fn copy_facts(file: File, from: &Trace, codec: Codec) -> Result<SectionWriter, WriteError> {
         // The rest is in the byte order of the recording, for others cannot read two in one file.
         let lock = FileLock::take(&file)?;
-        let mut writer = Writer::create_locked(file, lock, from.prefix.abi, from.prefix.page_size, codec)?;
+        let mut writer = SectionWriter::create_locked(file, lock, from.prefix.abi, from.prefix.page_size, codec)?;
         writer.header_info(&from.header_texts.0, &from.header_texts.1)?;
         let ftrace: Vec<String> = from.ftrace_formats.iter().map(ToString::to_string).collect();
         writer.ftrace_formats(&ftrace)?;

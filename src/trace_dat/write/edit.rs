@@ -1,8 +1,8 @@
 //! Copies of recordings with some records left out, or others put in.
 
 use super::WriteError;
-use super::slice::{Page, Part, Stream, is_wanted, wanted};
-use crate::ring_buffer::{Item, Lost, PageBuilder, PageLayout, Walker};
+use super::slice::{Page, PartWriter, StreamIndex, is_wanted, wanted};
+use crate::ring_buffer::{Lost, PageBuilder, PageLayout, RecordPlace, Walker};
 use crate::trace_dat::{FileError, TimeOptions, Trace};
 use crate::units::{CpuId, Timestamp};
 
@@ -13,7 +13,7 @@ const CHUNK: usize = 512 << 10;
 #[derive(Clone, Copy, Debug)]
 pub struct StoredRecord<'d> {
     /// Its stream.
-    pub stream: Stream,
+    pub stream: StreamIndex,
     /// The CPU.
     pub cpu: CpuId,
     /// Corrected, as reports show it.
@@ -36,8 +36,8 @@ pub trait Edit {
 /// Gives each of `parts` its slice of a stream, as `edit` leaves it.
 pub(super) fn edited_stream(
     from: &Trace,
-    (stream, number): (Stream, usize),
-    parts: &mut [Part],
+    (stream, number): (StreamIndex, usize),
+    parts: &mut [PartWriter],
     edit: &mut dyn Edit,
     threads: usize,
     damaged: &mut dyn FnMut(FileError),
@@ -107,9 +107,9 @@ pub(super) fn edited_stream(
 }
 
 /// The records of a sub-buffer, and the loss before the first. Damage is reported by those who read it.
-fn items(layout: &PageLayout, page: &[u8]) -> (Vec<Item>, Lost) {
+fn items(layout: &PageLayout, page: &[u8]) -> (Vec<RecordPlace>, Lost) {
     let mut items = Vec::new();
     let Ok(header) = layout.page(page) else { return (items, Lost::None) };
-    let _ = Walker::new(layout.abi, 0, &header).walk(page, usize::MAX, |item: Item| items.push(item));
+    let _ = Walker::new(layout.abi, 0, &header).walk(page, usize::MAX, |item: RecordPlace| items.push(item));
     (items, header.lost)
 }

@@ -1,6 +1,6 @@
 //! Recordings that want another file read or removed: `recover` and readers touch nothing but what is their own.
 
-use super::{Recovered, WriteError, Writer, recover};
+use super::{Recovered, SectionWriter, WriteError, recover};
 use crate::abi::Abi;
 use crate::trace_dat::{Codec, FileError, Siblings, SpoolEntry, SpoolTable, Trace, spool_name};
 use crate::units::CpuId;
@@ -29,7 +29,7 @@ fn table(entries: Vec<SpoolEntry>) -> SpoolTable {
 
 /// An unfinished recording with this table.
 fn unfinished(path: &Path, table: &SpoolTable) {
-    let mut writer = Writer::create(File::create(path).unwrap(), Abi::HOST, PAGE as u32, Codec::None).unwrap();
+    let mut writer = SectionWriter::create(File::create(path).unwrap(), Abi::HOST, PAGE as u32, Codec::None).unwrap();
     writer.header_info(include_bytes!("../../../tests/data/forms/6.12/header_page"), b"").unwrap();
     writer.publish(table).unwrap();
 }

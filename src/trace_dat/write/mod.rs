@@ -1,11 +1,11 @@
-//! Writing version 7 files: the [`Writer`], and [`recover`] for what a killed recorder left behind.
+//! Writing version 7 files: the [`SectionWriter`], and [`recover`] for what a killed recorder left behind.
 //!
 //! A recording goes through three states. All of them are a sound trace.dat file.
 //!
-//! 1. **Recording.** [`Writer::create`], the sections and options known so far, then [`Writer::publish`] with the
+//! 1. **Recording.** [`SectionWriter::create`], the sections and options known so far, then [`SectionWriter::publish`] with the
 //!    table of spools. From here on the trace file holds everything but the CPUs' data (and the options known only at
 //!    the end), and an RTRACE_SPOOLS option that names the spools beside it. `rtrace report` reads this.
-//! 2. **Finishing.** [`Writer::finish`] writes the rest of the options, and the BUFFER options as if all data were
+//! 2. **Finishing.** [`SectionWriter::finish`] writes the rest of the options, and the BUFFER options as if all data were
 //!    already in the file; one 8-byte write at the start of the file makes them count. Then each spool is moved into its
 //!    place *from its end to its start*, a piece at a time: copied (`copy_file_range`), then cut off the spool. So no
 //!    more than one piece is ever on the disk twice, dirty pages of the spool that were never written back are dropped
@@ -49,7 +49,7 @@ pub use convert::convert;
 pub use edit::{Edit, StoredRecord};
 pub use recover::{Added, Recovered, SoundSpool, Unfinished, recover, recover_with};
 pub use restore::{BareBuffer, Restored, restore};
-pub use sections::{FileLock, WriteError, Writer};
+pub use sections::{FileLock, SectionWriter, WriteError};
 pub use segments::{join_segments, segment_path};
-pub use slice::{Part, Slice, Stream};
+pub use slice::{CopiedPart, PartWriter, StreamIndex};
 pub use split::{split, split_edited};

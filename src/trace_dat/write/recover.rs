@@ -3,7 +3,7 @@
 use super::assemble::{finish_move, move_into};
 use super::sections::FileLock;
 use super::segments::join_segments_in;
-use super::{FinishedSpool, WriteError, Writer, Written};
+use super::{FinishedSpool, SectionWriter, WriteError, Written};
 use crate::trace_dat::file::prefix::MAGIC;
 use crate::trace_dat::file::siblings::COUNT;
 use crate::trace_dat::{
@@ -107,7 +107,7 @@ pub fn recover_with(path: &Path, add: impl FnOnce(Unfinished<'_>) -> Added) -> R
         return Ok(Recovered::WasComplete);
     };
     let recording = file.try_clone().map_err(opened)?;
-    let mut writer = Writer::resume(file, held, &trace)?;
+    let mut writer = SectionWriter::resume(file, held, &trace)?;
     if table.finishing {
         let finished = resume_finishing(&writer, &table, &beside, marks_of(&trace))?;
         beside.remove_leftovers();
@@ -258,9 +258,9 @@ fn spool_error(beside: &Siblings, entry: &SpoolEntry, source: io::Error) -> Writ
     WriteError::Spool { path: beside.spool_path(&entry.buffer, entry.cpu), source }
 }
 
-/// The second half of [`Writer::finish`], from wherever it was when its process was killed.
+/// The second half of [`SectionWriter::finish`], from wherever it was when its process was killed.
 fn resume_finishing(
-    writer: &Writer,
+    writer: &SectionWriter,
     table: &SpoolTable,
     beside: &Siblings,
     unsaved: Vec<UnsavedEvents>,
@@ -291,9 +291,9 @@ fn resume_finishing(
     Ok(Recovered::Finished { written, dropped: 0, missing, unsaved })
 }
 
-impl Writer {
+impl SectionWriter {
     /// Goes on with an unfinished file: new sections go after the table of spools, which is the last thing that counts.
-    fn resume(file: File, lock: FileLock, trace: &Trace) -> Result<Writer, WriteError> {
+    fn resume(file: File, lock: FileLock, trace: &Trace) -> Result<SectionWriter, WriteError> {
         const TABLE_TO_END: u64 = 6 + 6 + 8; // its header, and the DONE option that ends the section
         let table = trace.option(OptionId::RTRACE_SPOOLS);
         let pos = table.map_or(0, |o| o.offset.saturating_add(o.data.len() as u64).saturating_add(TABLE_TO_END));
@@ -304,7 +304,15 @@ impl Writer {
         };
         let options = trace.options.iter().filter(keep).map(|o| (o.id, o.data.clone())).collect();
         let first_options = trace.prefix.options.map(|o| o.0).ok_or(FileError::Version("6".to_owned()))?;
-        Ok(Writer { file, abi: trace.prefix.abi, codec: trace.prefix.codec, pos, first_options, options, _lock: lock })
+        Ok(SectionWriter {
+            file,
+            abi: trace.prefix.abi,
+            codec: trace.prefix.codec,
+            pos,
+            first_options,
+            options,
+            _lock: lock,
+        })
     }
 
     fn put_marks(&mut self, marks: &[UnsavedEvents]) {
@@ -314,7 +322,7 @@ impl Writer {
         }
     }
 
-    /// [`Writer::publish`] with marks that no later options have.
+    /// [`SectionWriter::publish`] with marks that no later options have.
     fn publish_with(&mut self, marks: &[UnsavedEvents], table: &SpoolTable) -> Result<(), WriteError> {
         let without = self.options.len();
         self.put_marks(marks);

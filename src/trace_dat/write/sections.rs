@@ -79,9 +79,9 @@ pub enum WriteError {
     },
 }
 
-/// A version 7 file being written. Sections go out at once; options are kept until [`Writer::publish`] or
-/// [`Writer::finish`].
-pub struct Writer {
+/// A version 7 file being written. Sections go out at once; options are kept until [`SectionWriter::publish`] or
+/// [`SectionWriter::finish`].
+pub struct SectionWriter {
     pub(super) file: File,
     pub(super) abi: Abi,
     pub(super) codec: Codec,
@@ -94,7 +94,7 @@ pub struct Writer {
     pub(super) _lock: FileLock,
 }
 
-impl Writer {
+impl SectionWriter {
     /// Starts a file that is still empty. `abi` is this program's (the kernel's is in `header_page`), `page_size` the
     /// size of the top buffer's sub-buffers in bytes, `codec` what sections and CPU data are compressed with.
     ///
@@ -105,7 +105,7 @@ impl Writer {
         Self::create_locked(file, lock, abi, page_size, codec)
     }
 
-    /// [`Writer::create`] for who has the lock already.
+    /// [`SectionWriter::create`] for who has the lock already.
     ///
     /// # Errors
     /// [`WriteError::Write`].
@@ -121,7 +121,7 @@ impl Writer {
         out.cstr(codec.name()).cstr(&codec.version());
         let first_options = out.bytes.len() as u64;
         out.u64(0);
-        let mut writer = Writer { file, abi, codec, pos: 0, first_options, options: Vec::new(), _lock: lock };
+        let mut writer = SectionWriter { file, abi, codec, pos: 0, first_options, options: Vec::new(), _lock: lock };
         writer.put("the file header", &out.bytes)?;
         Ok(writer)
     }

@@ -5,11 +5,11 @@ use std::ops::Range;
 
 /// A CPU of a buffer: their places in [`Trace::buffers`](crate::trace_dat::Trace::buffers) and
 /// [`Buffer::cpus`](crate::trace_dat::Buffer::cpus).
-pub type Stream = (usize, usize);
+pub type StreamIndex = (usize, usize);
 
 /// The part of a recording that a file gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Slice {
+pub enum CopiedPart {
     /// The events of this time, corrected as reports show it.
     Time(Range<u64>),
     /// Of each stream these records, counted from 0, in the order of the streams.
@@ -19,19 +19,19 @@ pub enum Slice {
 }
 
 /// A part being written.
-pub struct Part {
+pub struct PartWriter {
     /// The slice.
-    pub slice: Slice,
+    pub slice: CopiedPart,
     /// The file.
     pub file: NewFile,
     /// Number of records written.
     pub records: u64,
 }
 
-impl Part {
+impl PartWriter {
     /// A part that has nothing yet.
-    pub fn new(slice: Slice, file: NewFile) -> Self {
-        Part { slice, file, records: 0 }
+    pub fn new(slice: CopiedPart, file: NewFile) -> Self {
+        PartWriter { slice, file, records: 0 }
     }
 }
 
@@ -44,29 +44,29 @@ pub(super) struct Page {
 }
 
 /// True if a slice wants a record of this time, which lies between two others that it wants.
-pub(super) fn is_wanted(slice: &Slice, time: u64) -> bool {
+pub(super) fn is_wanted(slice: &CopiedPart, time: u64) -> bool {
     match slice {
-        Slice::Time(window) => window.contains(&time),
-        Slice::Records(_) | Slice::Pages(_) => true,
+        CopiedPart::Time(window) => window.contains(&time),
+        CopiedPart::Records(_) | CopiedPart::Pages(_) => true,
     }
 }
 
 /// Records of a sub-buffer that a slice wants, counted from the sub-buffer's first.
-pub(super) fn wanted(slice: &Slice, stream: usize, page: &Page, at: u64) -> Range<u64> {
+pub(super) fn wanted(slice: &CopiedPart, stream: usize, page: &Page, at: u64) -> Range<u64> {
     let count = page.times.len() as u64;
     match slice {
-        Slice::Time(time) => {
+        CopiedPart::Time(time) => {
             let first = page.times.iter().position(|t| time.contains(t)).map_or(count, |at| at as u64);
             let end =
                 page.times.iter().rposition(|t| time.contains(t)).map_or(first, |at| (at as u64).saturating_add(1));
             first..end
         }
-        Slice::Records(of_streams) => {
+        CopiedPart::Records(of_streams) => {
             let range = of_streams.get(stream).cloned().unwrap_or(0..0);
             let within = |n: u64| n.clamp(page.records.start, page.records.end).saturating_sub(page.records.start);
             within(range.start)..within(range.end)
         }
-        Slice::Pages(range) => {
+        CopiedPart::Pages(range) => {
             if range.contains(&at) {
                 0..count
             } else {

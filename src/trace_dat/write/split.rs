@@ -5,8 +5,8 @@
 
 use super::WriteError;
 use super::edit::{Edit, edited_stream};
-use super::slice::{Page, Part, Stream, wanted};
-use crate::ring_buffer::{Item, PageLayout, Walker};
+use super::slice::{Page, PartWriter, StreamIndex, wanted};
+use crate::ring_buffer::{PageLayout, RecordPlace, Walker};
 use crate::trace_dat::{FileError, TimeOptions, Trace};
 use std::ops::Range;
 
@@ -18,8 +18,8 @@ use std::ops::Range;
 pub fn split(
     from: &Trace,
     buffers: &[(usize, String)],
-    streams: &[Stream],
-    parts: &mut [Part],
+    streams: &[StreamIndex],
+    parts: &mut [PartWriter],
     threads: usize,
     damaged: &mut dyn FnMut(FileError),
 ) -> Result<(), WriteError> {
@@ -34,8 +34,8 @@ pub fn split(
 pub fn split_edited(
     from: &Trace,
     buffers: &[(usize, String)],
-    streams: &[Stream],
-    parts: &mut [Part],
+    streams: &[StreamIndex],
+    parts: &mut [PartWriter],
     mut edit: Option<&mut dyn Edit>,
     reading: (usize, &mut dyn FnMut(FileError)),
 ) -> Result<(), WriteError> {
@@ -65,9 +65,9 @@ pub fn split_edited(
 
 fn one_stream(
     from: &Trace,
-    (buffer, cpu): Stream,
+    (buffer, cpu): StreamIndex,
     number: usize,
-    parts: &mut [Part],
+    parts: &mut [PartWriter],
     threads: usize,
     damaged: &mut dyn FnMut(FileError),
 ) -> Result<(), WriteError> {
@@ -93,7 +93,7 @@ fn one_stream(
             let mut times = Vec::new();
             // Damage is reported by `pages`.
             if let Ok(header) = layout.page(page) {
-                let see = |item: Item| times.push(correction.apply(item.timestamp));
+                let see = |item: RecordPlace| times.push(correction.apply(item.timestamp));
                 let _ = Walker::new(layout.abi, 0, &header).walk(page, usize::MAX, see);
             }
             record = record.saturating_add(times.len() as u64);
@@ -109,7 +109,7 @@ fn one_stream(
 
 /// Gives a part what it wants of a chunk.
 fn give(
-    part: &mut Part,
+    part: &mut PartWriter,
     stream: usize,
     layout: &PageLayout,
     chunk: &[u8],

@@ -1,6 +1,6 @@
 //! The checksums of a file that is being written: room first, for they are among the options that they cover.
 
-use super::{WriteError, Writer};
+use super::{SectionWriter, WriteError};
 use crate::trace_dat::file::options::SectionHeader;
 use crate::trace_dat::file::scan::Scan;
 use crate::trace_dat::file::sums::Sums;
@@ -11,7 +11,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
-impl Writer {
+impl SectionWriter {
     /// Puts room for the sums among the options that are written next. All sections must be written by now.
     pub(super) fn reserve_sums(&mut self) -> Result<(), WriteError> {
         let io = self.readable()?;

@@ -1,9 +1,9 @@
 //! The journal itself: note, write, log; and back.
 
 use super::disk::Disk;
-use super::recorded::Recording;
+use super::recorded::JournalledRecording;
 use super::undo::{Undo, UndoError, remove_instance, undo_all};
-use super::writer::{Sink, Writer};
+use super::writer::{JournalWriter, WriteLog};
 use crate::tracefs::{Error, Instance, Tracefs, WriteMode};
 use nix::errno::Errno;
 use std::io;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// that was killed, [`Orphan::undo`](super::Orphan::undo). [`Journal::keep`] leaves the kernel as it now is.
 #[derive(Debug)]
 pub struct Journal {
-    pub(super) writer: Writer,
+    pub(super) writer: JournalWriter,
     undo: Vec<Undo>,
     created: Vec<String>,
     disk: DiskState,
@@ -33,7 +33,12 @@ enum DiskState {
 impl Journal {
     /// A journal without a file: undone by this process or not at all.
     pub fn in_memory(tracefs: &Tracefs) -> Self {
-        Journal { writer: Writer::new(tracefs, None), undo: Vec::new(), created: Vec::new(), disk: DiskState::None }
+        Journal {
+            writer: JournalWriter::new(tracefs, None),
+            undo: Vec::new(),
+            created: Vec::new(),
+            disk: DiskState::None,
+        }
     }
 
     /// A journal with a file in `dir`, normally [`JOURNAL_DIR`](super::JOURNAL_DIR); `command` tells people what it was about.
@@ -44,7 +49,7 @@ impl Journal {
     }
 
     /// Shows each write to `sink`, undoing included.
-    pub fn verbose(mut self, sink: Sink) -> Self {
+    pub fn verbose(mut self, sink: WriteLog) -> Self {
         self.writer.sink = Some(sink);
         self
     }
@@ -138,7 +143,7 @@ impl Journal {
     ///
     /// # Errors
     /// [`Error::Journal`].
-    pub fn note_recording(&mut self, recording: Recording) -> Result<(), Error> {
+    pub fn note_recording(&mut self, recording: JournalledRecording) -> Result<(), Error> {
         self.append_to_disk(|| Undo::Recording(recording))
     }
 

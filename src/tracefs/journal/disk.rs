@@ -1,7 +1,7 @@
 //! The journal's file: one JSON line for the session, then one for each undo, appended before the write it undoes.
 
 use super::private_dir::PrivateDir;
-use super::recorded::Recording;
+use super::recorded::JournalledRecording;
 use super::undo::Undo;
 use crate::tracefs::Error;
 use nix::fcntl::{Flock, FlockArg};
@@ -101,7 +101,7 @@ impl Disk {
 pub(super) struct Abandoned {
     pub(super) header: Header,
     pub(super) entries: Vec<Undo>,
-    pub(super) recording: Option<Recording>,
+    pub(super) recording: Option<JournalledRecording>,
     pub(super) lock: Flock<File>,
 }
 

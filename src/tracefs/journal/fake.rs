@@ -14,7 +14,7 @@ const TRIGGERS: &str = "# Available triggers:\n# traceon traceoff stacktrace ena
 
 /// One instance's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct State {
+struct FakeState {
     enabled: [bool; 4],
     filters: [String; 4],
     triggers: [Vec<String>; 4],
@@ -30,7 +30,7 @@ struct State {
 
 #[derive(Debug)]
 pub(super) struct Fake {
-    instances: BTreeMap<String, State>,
+    instances: BTreeMap<String, FakeState>,
     /// Counts down with each change; the one at 0 fails.
     pub(super) fail_in: Option<usize>,
     pub(super) writes: usize,
@@ -39,9 +39,9 @@ pub(super) struct Fake {
 #[derive(Clone, Debug)]
 pub(super) struct FakeFiles(pub(super) Arc<Mutex<Fake>>);
 
-impl State {
+impl FakeState {
     fn new() -> Self {
-        State {
+        FakeState {
             enabled: [false; 4],
             filters: std::array::from_fn(|_| "none\n".to_owned()),
             triggers: Default::default(),
@@ -196,7 +196,7 @@ impl State {
 
 impl Fake {
     pub(super) fn tracefs() -> (Tracefs, Arc<Mutex<Fake>>) {
-        let fake = Fake { instances: [(String::new(), State::new())].into(), fail_in: None, writes: 0 };
+        let fake = Fake { instances: [(String::new(), FakeState::new())].into(), fail_in: None, writes: 0 };
         let fake = Arc::new(Mutex::new(fake));
         (Tracefs::with_files("/fake", Arc::new(FakeFiles(fake.clone()))).unwrap(), fake)
     }
@@ -262,7 +262,7 @@ impl Files for FakeFiles {
     fn create_dir(&self, path: &Path) -> io::Result<()> {
         let mut fake = self.0.lock().unwrap();
         fake.change()?;
-        match fake.instances.insert(place(path).0, State::new()) {
+        match fake.instances.insert(place(path).0, FakeState::new()) {
             None => Ok(()),
             Some(_) => Err(Errno::EEXIST.into()),
         }

@@ -4,7 +4,7 @@ use super::core::Journal;
 use super::restore::{may_hide_a_list, value_to_write, was_refused};
 use super::undo::Undo;
 use crate::tracefs::{BufferSize, Error, EventName, Instance, WriteMode};
-use crate::trigger::{Action, EventRef, Trigger};
+use crate::trigger::{EventRef, Trigger, TriggerAction};
 use nix::errno::Errno;
 
 impl Journal {
@@ -92,7 +92,7 @@ impl Journal {
     /// # Errors
     /// [`Error::File`] with the kernel's caret, [`Error::Unsupported`].
     pub fn add_trigger(&mut self, instance: &Instance, event: &EventName, trigger: &str) -> Result<(), Error> {
-        if let Ok(Action::EnableEvent(target) | Action::DisableEvent(target)) =
+        if let Ok(TriggerAction::EnableEvent(target) | TriggerAction::DisableEvent(target)) =
             trigger.parse().map(|t: Trigger| t.action)
         {
             self.remember_enabled(instance, &target)?;

@@ -2,9 +2,9 @@
 
 use super::disk::{self, Abandoned, Header};
 use super::private_dir::PrivateDir;
-use super::recorded::Recording;
+use super::recorded::JournalledRecording;
 use super::undo::{Undo, UndoError, undo_all};
-use super::writer::{Sink, Writer};
+use super::writer::{JournalWriter, WriteLog};
 use crate::tracefs::{Error, Tracefs};
 use nix::fcntl::Flock;
 use nix::sys::statfs::{DEBUGFS_MAGIC, TRACEFS_MAGIC, statfs};
@@ -21,7 +21,7 @@ pub struct Orphan {
     name: String,
     header: Header,
     entries: Vec<Undo>,
-    recording: Option<Recording>,
+    recording: Option<JournalledRecording>,
     _lock: Flock<File>,
 }
 
@@ -86,7 +86,7 @@ impl Orphan {
     }
 
     /// The recording whose events are in its rings, if it was one.
-    pub fn recording(&self) -> Option<&Recording> {
+    pub fn recording(&self) -> Option<&JournalledRecording> {
         self.recording.as_ref()
     }
 
@@ -116,7 +116,7 @@ impl Orphan {
     ///
     /// # Errors
     /// [`UndoError`] with each step that failed; the journal stays then.
-    pub fn undo(self, known: &Tracefs, sink: Option<Sink>) -> Result<(), UndoError> {
+    pub fn undo(self, known: &Tracefs, sink: Option<WriteLog>) -> Result<(), UndoError> {
         let tracefs = self.open_tracefs(known).map_err(|error| UndoError { failures: vec![error] })?;
         self.undo_in(&tracefs, sink)
     }
@@ -138,9 +138,9 @@ impl Orphan {
     }
 
     /// The same, in a tracing directory that is open already.
-    pub(super) fn undo_in(self, tracefs: &Tracefs, sink: Option<Sink>) -> Result<(), UndoError> {
+    pub(super) fn undo_in(self, tracefs: &Tracefs, sink: Option<WriteLog>) -> Result<(), UndoError> {
         let one = |error| UndoError { failures: vec![error] };
-        let mut writer = Writer::new(tracefs, sink);
+        let mut writer = JournalWriter::new(tracefs, sink);
         undo_all(&mut writer, &self.entries)?;
         disk::remove(&self.dir, &self.name).map_err(one)
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// A file that is recorded to, and the instances whose rings are drained into it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Recording {
+pub struct JournalledRecording {
     /// Path of the file when it was created, for messages; lossy if it is not UTF-8.
     pub path: String,
     /// Device of the file (`st_dev`).
@@ -40,7 +40,7 @@ impl RecordedBuffer {
     }
 }
 
-impl Recording {
+impl JournalledRecording {
     /// True if `file` is the file that was recorded to.
     pub fn is_of(&self, file: &Metadata) -> bool {
         (self.device, self.inode) == (file.dev(), file.ino())

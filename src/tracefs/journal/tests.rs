@@ -1,7 +1,7 @@
 //! Apply, then undo: nothing may differ, whatever failed in between.
 
 use super::fake::{EVENTS, Fake};
-use super::{Journal, Orphan, Sink, find_orphans};
+use super::{Journal, Orphan, WriteLog, find_orphans};
 use crate::tracefs::{Error, EventName, EventSelection, Instance, WriteMode};
 use proptest::prelude::*;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -144,7 +144,7 @@ proptest! {
 
 fn logged(journal: Journal) -> (Journal, Arc<Mutex<Vec<String>>>) {
     let lines = Arc::new(Mutex::new(Vec::new()));
-    let sink: Sink = Box::new({
+    let sink: WriteLog = Box::new({
         let lines = lines.clone();
         move |line| lines.lock().unwrap().push(line.to_owned())
     });

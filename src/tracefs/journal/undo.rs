@@ -1,8 +1,8 @@
 //! One step back.
 
-use super::recorded::Recording;
+use super::recorded::JournalledRecording;
 use super::restore::{says_the_same, was_refused};
-use super::writer::Writer;
+use super::writer::JournalWriter;
 use crate::hist::spec::Echo;
 use crate::tracefs::instance::trigger_lines;
 use crate::tracefs::{Error, EventName, Instance, WriteMode};
@@ -26,11 +26,11 @@ pub(super) enum Undo {
     /// Takes back the note that instance `name` is made: somebody else had made it in the meantime.
     NotMade { name: String },
     /// Nothing to undo: the recording whose events are in the rings.
-    Recording(Recording),
+    Recording(JournalledRecording),
 }
 
 impl Undo {
-    pub(super) fn perform(&self, to: &mut Writer) -> Result<(), Error> {
+    pub(super) fn perform(&self, to: &mut JournalWriter) -> Result<(), Error> {
         match self {
             Undo::Restore { file, said, write } => {
                 let tolerate = |error: &Error| {
@@ -80,7 +80,7 @@ fn is_gone(error: &Error) -> bool {
 
 /// Removes an instance. It is busy while a reader has one of its pipes open, which may take a moment to end, and
 /// while a trigger in it refers to another.
-pub(super) fn remove_instance(to: &mut Writer, name: &str) -> Result<(), Error> {
+pub(super) fn remove_instance(to: &mut JournalWriter, name: &str) -> Result<(), Error> {
     const TRIES: u32 = 100;
     const PAUSE: Duration = Duration::from_millis(10);
     let mut last = Ok(());
@@ -101,7 +101,7 @@ pub(super) fn remove_instance(to: &mut Writer, name: &str) -> Result<(), Error> 
 }
 
 /// Removes every trigger of an instance, in rounds, since one that is referred to goes only after those that refer.
-pub(super) fn remove_triggers(to: &mut Writer, instance: &Instance) {
+pub(super) fn remove_triggers(to: &mut JournalWriter, instance: &Instance) {
     let mut left: Vec<(EventName, String)> = Vec::new();
     for system in instance.systems().unwrap_or_default() {
         for event in instance.events_of(&system).unwrap_or_default() {
@@ -162,7 +162,7 @@ impl fmt::Display for UndoError {
 impl std::error::Error for UndoError {}
 
 /// Takes back `entries`, the last first. What lies in an instance that goes as a whole is left alone.
-pub(super) fn undo_all(writer: &mut Writer, entries: &[Undo]) -> Result<(), UndoError> {
+pub(super) fn undo_all(writer: &mut JournalWriter, entries: &[Undo]) -> Result<(), UndoError> {
     if !entries.is_empty() {
         // In a tracefs that was unmounted every file is missing, which says nothing of what is to be put back.
         writer.tracefs.check().map_err(|error| UndoError { failures: vec![error] })?;

@@ -7,18 +7,18 @@ use std::fmt;
 use std::path::Path;
 
 /// Takes each write as a shell line, before it is done; `cd` to the tracing directory comes first.
-pub type Sink = Box<dyn FnMut(&str) + Send>;
+pub type WriteLog = Box<dyn FnMut(&str) + Send>;
 
 /// Writes and logs; knows nothing of undoing.
-pub(super) struct Writer {
+pub(super) struct JournalWriter {
     pub(super) tracefs: Tracefs,
-    pub(super) sink: Option<Sink>,
+    pub(super) sink: Option<WriteLog>,
     said_where: bool,
 }
 
-impl Writer {
-    pub(super) fn new(tracefs: &Tracefs, sink: Option<Sink>) -> Self {
-        Writer { tracefs: tracefs.clone(), sink, said_where: false }
+impl JournalWriter {
+    pub(super) fn new(tracefs: &Tracefs, sink: Option<WriteLog>) -> Self {
+        JournalWriter { tracefs: tracefs.clone(), sink, said_where: false }
     }
 
     /// Writes `text` and a newline; a refusal is quoted from the error_log.
@@ -70,7 +70,7 @@ impl Writer {
     }
 }
 
-impl fmt::Debug for Writer {
+impl fmt::Debug for JournalWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Writer").field("tracefs", &self.tracefs).finish_non_exhaustive()
     }

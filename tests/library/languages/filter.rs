@@ -3,7 +3,7 @@
 use super::captured::{format, writes};
 use proptest::prelude::*;
 use rtrace::abi::{Abi, Endian};
-use rtrace::filter::{CpuList, Filter, Op, ReportFilter, ReportFilters, Sign, Subject};
+use rtrace::filter::{CompareOp, CpuList, Filter, ReportFilter, ReportFilters, Sign, Subject};
 use rtrace::format::EventFormat;
 use rtrace::syntax::Diagnostic;
 use rtrace::units::CpuId;
@@ -287,7 +287,7 @@ fn value() -> impl Strategy<Value = String> {
 }
 
 fn expr() -> impl Strategy<Value = String> {
-    let op = prop::sample::select(Op::ALL.map(Op::text).to_vec());
+    let op = prop::sample::select(CompareOp::ALL.map(CompareOp::text).to_vec());
     let plain = ("[a-z_][a-z0-9_]{0,8}", prop::sample::select(vec!["", ".ustring"]), op, value())
         .prop_map(|(field, modifier, op, value)| format!("{field}{modifier} {op} {value}"));
     let function = ("[a-z]{1,4}", "[a-z_][a-z0-9_.]{0,8}").prop_map(|(f, name)| format!("{f}.function == {name} "));

@@ -4,12 +4,12 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use rtrace::filter::{CpuList, Expr, Filter, Modifier, Op, Predicate, Value};
-use rtrace::probe::{Arg, Fetch, KernelPlace, Probe, ProbeKind};
+use rtrace::filter::{CompareOp, CpuList, FieldModifier, Filter, FilterExpr, FilterValue, Predicate};
+use rtrace::probe::{Fetch, KernelPlace, Probe, ProbeArg, ProbeKind};
 use rtrace::syntax::{Span, Spanned};
 use rtrace::synth::sql::{Condition, Item, Join, Order, Query, SelectExpr, Selection, Test, TestValue};
 use rtrace::synth::{FieldType, SynthDef, SynthField};
-use rtrace::trigger::{Action, EventRef, FunctionAction, FunctionTrigger, Trigger};
+use rtrace::trigger::{EventRef, FunctionAction, FunctionTrigger, Trigger, TriggerAction};
 
 fn name() -> impl Strategy<Value = String> {
     "[a-z_][a-zA-Z0-9_]{0,8}"
@@ -19,28 +19,33 @@ fn spanned<T: std::fmt::Debug>(items: impl Strategy<Value = T>) -> impl Strategy
     items.prop_map(Spanned::from)
 }
 
-fn filter_value() -> impl Strategy<Value = Value> {
+fn filter_value() -> impl Strategy<Value = FilterValue> {
     prop_oneof![
-        any::<i64>().prop_map(|n| Value::Number { value: n.into(), hex: false }),
-        any::<u64>().prop_map(|n| Value::Number { value: n.into(), hex: true }),
-        (1u32..).prop_map(|n| Value::Number { value: -i128::from(n), hex: true }),
+        any::<i64>().prop_map(|n| FilterValue::Number { value: n.into(), hex: false }),
+        any::<u64>().prop_map(|n| FilterValue::Number { value: n.into(), hex: true }),
+        (1u32..).prop_map(|n| FilterValue::Number { value: -i128::from(n), hex: true }),
         // A text holds one kind of quotes at most.
-        "[ -!#-~é]{0,20}".prop_map(Value::Text),
-        "[ -&(-~é]{0,20}".prop_map(Value::Text),
-        proptest::collection::btree_set(0u32..300, 1..6).prop_map(|cpus| Value::Cpus(CpuList::new(cpus))),
+        "[ -!#-~é]{0,20}".prop_map(FilterValue::Text),
+        "[ -&(-~é]{0,20}".prop_map(FilterValue::Text),
+        proptest::collection::btree_set(0u32..300, 1..6).prop_map(|cpus| FilterValue::Cpus(CpuList::new(cpus))),
     ]
 }
 
-fn predicate() -> impl Strategy<Value = Expr> {
-    let plain =
-        (name(), option::of(Just(Modifier::UserString)), prop::sample::select(Op::ALL.to_vec()), filter_value());
-    let function = ("[a-z_][a-z0-9_.$]{0,8}", any::<bool>())
-        .prop_map(|(text, equal)| (Modifier::Function, if equal { Op::Equal } else { Op::NotEqual }, text));
-    let function =
-        (name(), function).prop_map(|(field, (modifier, op, text))| (field, Some(modifier), op, Value::Function(text)));
+fn predicate() -> impl Strategy<Value = FilterExpr> {
+    let plain = (
+        name(),
+        option::of(Just(FieldModifier::UserString)),
+        prop::sample::select(CompareOp::ALL.to_vec()),
+        filter_value(),
+    );
+    let function = ("[a-z_][a-z0-9_.$]{0,8}", any::<bool>()).prop_map(|(text, equal)| {
+        (FieldModifier::Function, if equal { CompareOp::Equal } else { CompareOp::NotEqual }, text)
+    });
+    let function = (name(), function)
+        .prop_map(|(field, (modifier, op, text))| (field, Some(modifier), op, FilterValue::Function(text)));
     prop_oneof![4 => plain, 1 => function].prop_map(|(field, modifier, op, value)| {
         let modifier = modifier.map(Spanned::from);
-        Expr::Predicate(Predicate {
+        FilterExpr::Predicate(Predicate {
             field: field.into(),
             modifier,
             op: op.into(),
@@ -50,12 +55,12 @@ fn predicate() -> impl Strategy<Value = Expr> {
     })
 }
 
-fn filter() -> impl Strategy<Value = Expr> {
+fn filter() -> impl Strategy<Value = FilterExpr> {
     predicate().prop_recursive(4, 24, 3, |inner| {
         prop_oneof![
-            inner.clone().prop_map(|e| Expr::Not(Box::new(e))),
-            vec(inner.clone(), 2..4).prop_map(Expr::And),
-            vec(inner, 2..4).prop_map(Expr::Or),
+            inner.clone().prop_map(|e| FilterExpr::Not(Box::new(e))),
+            vec(inner.clone(), 2..4).prop_map(FilterExpr::And),
+            vec(inner, 2..4).prop_map(FilterExpr::Or),
         ]
     })
 }
@@ -66,14 +71,14 @@ fn event_ref() -> impl Strategy<Value = EventRef> {
 
 fn trigger() -> impl Strategy<Value = Trigger> {
     let action = prop_oneof![
-        Just(Action::TraceOn),
-        Just(Action::TraceOff),
-        Just(Action::Snapshot),
-        Just(Action::StackTrace),
-        event_ref().prop_map(Action::EnableEvent),
-        event_ref().prop_map(Action::DisableEvent),
-        event_ref().prop_map(Action::EnableHist),
-        event_ref().prop_map(Action::DisableHist),
+        Just(TriggerAction::TraceOn),
+        Just(TriggerAction::TraceOff),
+        Just(TriggerAction::Snapshot),
+        Just(TriggerAction::StackTrace),
+        event_ref().prop_map(TriggerAction::EnableEvent),
+        event_ref().prop_map(TriggerAction::DisableEvent),
+        event_ref().prop_map(TriggerAction::EnableHist),
+        event_ref().prop_map(TriggerAction::DisableHist),
     ];
     (action, option::of(any::<u64>()), option::of(filter())).prop_map(|(action, count, filter)| {
         let filter = filter.map(|f| Filter::parse(&f.to_string()).expect("a filter"));
@@ -154,7 +159,7 @@ fn fetch(site: Site, returns: bool) -> impl Strategy<Value = Fetch> {
     })
 }
 
-fn args(site: Site, returns: bool) -> impl Strategy<Value = Vec<Arg>> {
+fn args(site: Site, returns: bool) -> impl Strategy<Value = Vec<ProbeArg>> {
     let kinds = ["u8", "s64", "x32[7]", "b4@2/32", "symbol", "char", "u16[64]"];
     let one = (option::of(Just(())), fetch(site, returns), option::of(prop::sample::select(kinds.to_vec())));
     vec(one, 0..4).prop_map(move |all| {
@@ -163,7 +168,7 @@ fn args(site: Site, returns: bool) -> impl Strategy<Value = Vec<Arg>> {
             let fetch = if fetch == Fetch::Arguments && listed { Fetch::Stack } else { fetch };
             listed |= fetch == Fetch::Arguments;
             let is_text = matches!(fetch, Fetch::Comm | Fetch::Text(_)) && site != Site::Event;
-            Arg {
+            ProbeArg {
                 name: name.filter(|()| fetch != Fetch::Arguments).map(|()| format!("v{at}")),
                 fetch,
                 kind: kind.map(|kind| if is_text { "string" } else { kind }.to_owned()),

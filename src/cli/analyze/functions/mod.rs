@@ -13,7 +13,7 @@ use super::words::{cut, many, not_shown, quoted};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
 use found::{Found, notes};
-use rtrace::analysis::{CalledFunction, Functions};
+use rtrace::analysis::{CalledFunction, FunctionTimes};
 use rtrace::events::glob_matches;
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -108,14 +108,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 impl Question for Args {
-    type Analysis = Functions;
+    type Analysis = FunctionTimes;
     type Found<'e> = Found<'e>;
     const PURPOSE: &'static str = "functions";
     const LACKING: &'static str = "whole calls of function_graph";
 
-    fn analysis(&self, input: &Input) -> Option<Functions> {
+    fn analysis(&self, input: &Input) -> Option<FunctionTimes> {
         let formats = input.trace.formats().collect::<Vec<_>>();
-        let functions = Functions::new(formats, input.trace.abi, self.tasks.chosen(input));
+        let functions = FunctionTimes::new(formats, input.trace.abi, self.tasks.chosen(input));
         functions.has_events().then_some(functions)
     }
 

@@ -3,13 +3,16 @@
 use crate::cli::convert::occurring::occurring;
 use crate::cli::convert::written::Written;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::query::{Events, Input};
+use crate::cli::query::{Input, QueryEvents};
 use anyhow::anyhow;
 use rtrace::export::{Arrow, ArrowBuffer};
 use std::io::Write;
 
 /// Writes the events as one stream of Arrow's record batches.
-pub(in crate::cli::convert) fn write(events: &Events<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
+pub(in crate::cli::convert) fn write(
+    events: &QueryEvents<'_>,
+    out: &mut (impl Write + Send),
+) -> Result<Written, Failure> {
     let labels: Vec<String> = events.inputs.iter().map(Input::label).collect();
     let mut buffers = Vec::new();
     for (source, ids) in events.query.sources().iter().zip(occurring(events)?) {

@@ -5,14 +5,17 @@ use crate::cli::convert::origin::Origin;
 use crate::cli::convert::written::Written;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::machine::Machine;
-use crate::cli::query::{Events, Input};
+use crate::cli::query::{Input, QueryEvents};
 use anyhow::anyhow;
 use rtrace::export::{TableBuffer, TableFile, Tables};
-use rtrace::recording::Source;
+use rtrace::recording::BufferSource;
 use std::io::Write;
 
 /// Writes the events as tables, each a file among the frames of `out`.
-pub(in crate::cli::convert) fn write(events: &Events<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
+pub(in crate::cli::convert) fn write(
+    events: &QueryEvents<'_>,
+    out: &mut (impl Write + Send),
+) -> Result<Written, Failure> {
     let calls: Vec<_> = events.inputs.iter().map(names_of_calls).collect();
     let file = |number: usize| -> Result<TableFile<'_>, Failure> {
         let origin = Origin::of(events, number)?;
@@ -37,7 +40,7 @@ pub(in crate::cli::convert) fn write(events: &Events<'_>, out: &mut (impl Write 
         })
     };
     let files = (0..events.inputs.len()).map(file).collect::<Result<_, _>>()?;
-    let buffer = |source: &Source| TableBuffer {
+    let buffer = |source: &BufferSource| TableBuffer {
         file: source.recording,
         instance: Some(events.inputs[source.recording].trace.buffers[source.buffer].name.as_str())
             .filter(|name| !name.is_empty()),

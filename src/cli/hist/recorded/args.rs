@@ -6,7 +6,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{Input, WindowArgs, answer, one_buffer};
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, Histograms, SetupError};
-use rtrace::recording::Surroundings;
+use rtrace::recording::OutputDependence;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
@@ -91,7 +91,7 @@ impl RecordedArgs {
                 query
             } else {
                 let names = analysis.events().into_iter().map(|(system, event)| format!("{system}:{event}"));
-                let query = query.surroundings(Surroundings::Losses);
+                let query = query.surroundings(OutputDependence::Losses);
                 names.collect::<Vec<_>>().iter().try_fold(query, |query, name| query.filter(name))?
             };
             let (findings, outcome) = query.analyse(analysis)?;

@@ -5,8 +5,8 @@ use super::answered::Answered;
 use crate::cli::exit::Failure;
 use crate::cli::terminal::stdout;
 use anyhow::anyhow;
-use rtrace::hist::render::{Options, keys};
-use rtrace::hist::table::Entry;
+use rtrace::hist::render::{TableLayout, keys};
+use rtrace::hist::table::HistEntry;
 use rtrace::tracefs::EventName;
 use rtrace::units::parse_duration;
 use serde_json::{Value, json};
@@ -72,7 +72,7 @@ impl OverTimeArgs {
             });
             writeln!(out, "{document:#}")?;
         } else {
-            let name = |entry: &Entry| entry.keys.iter().map(|key| options.key(key)).collect::<Vec<_>>().join(", ");
+            let name = |entry: &HistEntry| entry.keys.iter().map(|key| options.key(key)).collect::<Vec<_>>().join(", ");
             let shown: Vec<_> = shown.iter().map(|(entry, cells)| (name(entry), &cells[..])).collect();
             text(&shown, (first, last), length, table.hits, &mut out)?;
         }
@@ -85,7 +85,7 @@ impl OverTimeArgs {
 /// The hits of an entry in intervals, whose numbers ascend.
 type Cells = [(u64, u64)];
 
-fn as_json(entry: &Entry, cells: &Cells, first: u64, options: &Options) -> Value {
+fn as_json(entry: &HistEntry, cells: &Cells, first: u64, options: &TableLayout) -> Value {
     let hits: Vec<Value> = cells.iter().map(|(interval, hits)| json!([interval - first, hits])).collect();
     json!({
         "keys": keys(&entry.keys, options),

@@ -6,7 +6,7 @@ use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::trace_file::{Overwrite, open};
 use anyhow::Context;
-use rtrace::trace_dat::write::Slice;
+use rtrace::trace_dat::write::CopiedPart;
 use rtrace::units::parse_duration;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl SnapshotArgs {
             // The event that takes it is its last one.
             let window = span.map_or(0, |span| time.saturating_sub(span))..time.saturating_add(1);
             let (version, overwrite) = (Copy::version_of(&trace), Overwrite::default());
-            let (path, slice) = (dir.join(name), Slice::Time(window));
+            let (path, slice) = (dir.join(name), CopiedPart::Time(window));
             let copy = Copy { version, overwrite, slice, edit: None };
             let events = write_edited(&trace, (input, &path), copy, &damage)?;
             print(&format!("{}: {events} events\n", path.display())).map(drop)

@@ -17,7 +17,7 @@ use rtrace::event::{Consumed, Lost};
 use rtrace::events::EventSelection;
 use rtrace::format::EventFormat;
 use rtrace::merge::live::LiveMerge;
-use rtrace::record::{Audience, BufferPlan, Compression, EventPlan, Functions, Plan, RecordError, Stream};
+use rtrace::record::{Audience, BufferPlan, Compression, EventPlan, FunctionFilters, LiveStream, Plan, RecordError};
 use rtrace::symbols::{Comms, Kallsyms, Symbols};
 use rtrace::tracefs::{Feature, Tracefs};
 use rtrace::units::ByteSize;
@@ -83,7 +83,7 @@ impl Streamed<'_> {
         let warn = |text: &str| note!("rtrace: warning: {text}");
         let mut symbols =
             Symbols { kallsyms: Kallsyms::new(self.tracefs.kallsyms().unwrap_or_default()), ..Symbols::default() };
-        let (stream, facts) = Stream::set_up(&plan, self.write.journal(self.tracefs), warn).map_err(refused)?;
+        let (stream, facts) = LiveStream::set_up(&plan, self.write.journal(self.tracefs), warn).map_err(refused)?;
         facts.not_understood.iter().for_each(|error| warn(&error.to_string()));
         let formats: Vec<&EventFormat> = facts.formats.iter().collect();
         let analysis = Histograms::new(&setup, &formats, facts.abi, &symbols).map_err(failure_of)?;
@@ -150,7 +150,7 @@ impl Streamed<'_> {
             sub_buffer: None,
             cpu_mask: None,
             tracer: None,
-            functions: Functions::default(),
+            functions: FunctionFilters::default(),
             options: if with_stacks { vec![("stacktrace".to_owned(), true)] } else { Vec::new() },
         };
         let plan = Plan {

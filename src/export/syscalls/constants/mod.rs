@@ -6,7 +6,7 @@ mod memory;
 mod sockets;
 mod tasks;
 
-use super::kind::Kind;
+use super::kind::ValueKind;
 use super::machine::Dialect;
 use super::set::Set;
 pub(super) use sockets::socket_option;
@@ -21,17 +21,17 @@ pub(super) fn set(name: &str, dialect: Dialect) -> Option<Set> {
 }
 
 /// The kind of fcntl's argument after the command `command`.
-pub(super) fn fcntl_argument(command: u64, dialect: Dialect) -> Option<Kind> {
+pub(super) fn fcntl_argument(command: u64, dialect: Dialect) -> Option<ValueKind> {
     const F_DUPFD: u64 = 0;
     const F_SETFD: u64 = 2;
     const F_SETFL: u64 = 4;
     Some(match command & 0xffff_ffff {
-        F_DUPFD | 1030 => Kind::Int,
-        F_SETFD => Kind::Named(files::FD_FLAGS),
-        F_SETFL => Kind::Named(set("open", dialect)?),
-        1031 => Kind::Int,
-        1033 => Kind::Named(files::SEALS),
-        5..=7 | 12..=16 | 36..=38 => Kind::Pointer,
+        F_DUPFD | 1030 => ValueKind::Int,
+        F_SETFD => ValueKind::Named(files::FD_FLAGS),
+        F_SETFL => ValueKind::Named(set("open", dialect)?),
+        1031 => ValueKind::Int,
+        1033 => ValueKind::Named(files::SEALS),
+        5..=7 | 12..=16 | 36..=38 => ValueKind::Pointer,
         _ => return None,
     })
 }
