@@ -81,6 +81,10 @@ for how in "$by_cpu" echo hist '!hist'; do
   grep -v '^#' $pi && fail "$by_cpu is still there after $how"
 done
 rtrace trigger add sched:sched_pi_setprio "$by_cpu" && rtrace reset || fail 'reset with a histogram by cpu'
+# An event with a trigger is listed as enabled before it is (`0*`).
+rtrace trigger add sched:sched_pi_setprio enable_event:sched:sched_stat_runtime && rtrace set -e sched:sched_pi_setprio -e sched:sched_stat_runtime || fail 'set -e beside triggers'
+[ "$(cat $T/events/sched/sched_pi_setprio/enable $T/events/sched/sched_stat_runtime/enable | tr -d '\n')" = '1*1*' ] || fail 'set -e beside triggers enables nothing'
+rtrace reset || fail 'reset of events with triggers'
 rtrace trigger add sched:sched_pi_setprio traceoff && rtrace trigger clear || fail 'trigger clear'
 [ -z "$(rtrace trigger list)" ] || fail 'triggers are left'
 if [ -e $T/set_ftrace_filter ]; then

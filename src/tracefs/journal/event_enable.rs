@@ -22,7 +22,8 @@ impl Journal {
     }
 
     fn switch_events(&mut self, instance: &Instance, events: &[EventName], on: bool) -> Result<(), Error> {
-        let (existing, enabled) = (instance.events()?, instance.enabled_events()?); // both in order
+        let (existing, mut enabled) = (instance.events()?, instance.enabled_events()?); // both in order
+        enabled.retain(|event| !is_held_ready(instance, event));
         let is_enabled = |event: &EventName| enabled.binary_search(event).is_ok();
         let mut changing: Vec<&EventName> = events.iter().filter(|event| is_enabled(event) != on).collect();
         changing.sort_unstable();
@@ -81,4 +82,10 @@ impl Journal {
         let _awake = (!writes.is_empty()).then(|| self.tracefs().files().keep_cpus_awake());
         writes.iter().try_for_each(|file| self.writer.write(&instance.relative(file), bit, WriteMode::Truncate))
     }
+}
+
+/// True if the event is on for its triggers only, or waits for an `enable_event` (kernel: `EVENT_FILE_FL_SOFT_DISABLED`):
+/// `set_event` lists it, and its `enable` says `0*`.
+fn is_held_ready(instance: &Instance, event: &EventName) -> bool {
+    instance.read(&event.file("enable")).is_ok_and(|text| text.starts_with("0*"))
 }

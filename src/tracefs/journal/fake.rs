@@ -72,13 +72,13 @@ impl FakeState {
         };
         Some(match file.split('/').collect::<Vec<_>>().as_slice() {
             ["available_events"] => names(&|_| true),
-            ["set_event"] => names(&|i| self.enabled[i]),
+            ["set_event"] => names(&|i| self.enabled[i] || self.is_held_ready(i)),
             ["events", "enable"] => many(&mut (0..4)),
             ["events", system, "enable"] => many(&mut (0..4).filter(|i| EVENTS[*i].0 == *system)),
             ["events", system, event, file] => {
                 let i = EVENTS.iter().position(|e| *e == (*system, *event))?;
                 match *file {
-                    "enable" if self.triggers[i].is_empty() => bit(self.enabled[i]),
+                    "enable" if !self.is_held_ready(i) => bit(self.enabled[i]),
                     "enable" => bit(self.enabled[i]).replace('\n', "*\n"),
                     "filter" => self.filters[i].clone(),
                     "trigger" if self.triggers[i].is_empty() => TRIGGERS.to_owned(),
@@ -147,6 +147,12 @@ impl FakeState {
             _ => return Err(Errno::ENOENT),
         }
         Ok(())
+    }
+
+    /// True if the event has triggers or one may enable it: the kernel lists it as enabled from then on.
+    fn is_held_ready(&self, i: usize) -> bool {
+        let trigger = format!("enable_event:{}:{}", EVENTS[i].0, EVENTS[i].1);
+        !self.triggers[i].is_empty() || self.triggers.iter().flatten().any(|text| *text == trigger)
     }
 
     fn filter(&mut self, i: usize, text: &str) -> Result<(), Errno> {

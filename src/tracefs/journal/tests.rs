@@ -52,6 +52,7 @@ fn step() -> impl Strategy<Value = Step> {
         Just("stacktrace".to_owned()),
         Just("hist:var".to_owned()),
         (0..4usize).prop_map(|i| format!("hist:ref:{}:{}", EVENTS[i].0, EVENTS[i].1)),
+        (0..4usize).prop_map(|i| format!("enable_event:{}:{}", EVENTS[i].0, EVENTS[i].1)),
     ];
     prop_oneof![
         some_events().prop_map(Step::Enable),
@@ -73,6 +74,30 @@ fn step() -> impl Strategy<Value = Step> {
 fn run(journal: &mut Journal, private: bool, steps: &[Step]) -> Result<(), Error> {
     let instance = if private { journal.create_instance("own")? } else { journal.tracefs().top() };
     steps.iter().try_for_each(|step| take(journal, &instance, step))
+}
+
+/// The kernel lists an event among the enabled ones that has a trigger or that one may enable; its `enable` says `0*`.
+#[test]
+fn an_event_that_waits_for_a_trigger_is_not_enabled() {
+    let (tracefs, _fake) = Fake::tracefs();
+    let top = tracefs.top();
+    let mut other = Journal::in_memory(&tracefs);
+    other.add_trigger(&top, &event(1), "enable_event:sched:sched_waking").unwrap();
+    other.keep().unwrap();
+    let state = || top.read("events/sched/sched_waking/enable").unwrap();
+    assert_eq!(state(), "0*\n");
+    assert_eq!(top.read("events/sched/sched_switch/enable").unwrap(), "0*\n");
+    assert_eq!(top.enabled_events().unwrap(), [event(1), event(2)]);
+    let mut journal = Journal::in_memory(&tracefs);
+    journal.enable_events(&top, &[event(2)]).unwrap();
+    assert_eq!(state(), "1*\n");
+    journal.undo().unwrap();
+    assert_eq!(state(), "0*\n");
+    let mut journal = Journal::in_memory(&tracefs);
+    journal.disable_events(&top, &[event(2)]).unwrap();
+    assert_eq!(state(), "0*\n");
+    journal.undo().unwrap();
+    assert_eq!(state(), "0*\n", "what was not enabled is not enabled by the undo");
 }
 
 proptest! {
