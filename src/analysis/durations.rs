@@ -114,7 +114,7 @@ impl Durations {
         self.quantile_of(&self.sorted(), millionths)
     }
 
-    /// Those kept as they are, ascending.
+    /// Durations kept unrounded, ascending.
     fn sorted(&self) -> Vec<u64> {
         let mut sorted = self.kept.clone();
         sorted.sort_unstable();

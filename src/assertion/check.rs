@@ -27,14 +27,14 @@ struct Planned {
     needs: HashMap<usize, Need>,
 }
 
-/// Whether an assertion holds.
+/// The outcome of an assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AssertionVerdict {
     /// It does, whatever was lost.
     Pass,
     /// It does not, whatever was lost.
     Fail,
-    /// That hangs on what the recording does not hold.
+    /// Undecided: depends on events that the recording lacks.
     Indeterminate,
 }
 
@@ -43,7 +43,7 @@ pub enum AssertionVerdict {
 pub struct Checked {
     /// The assertion.
     pub text: String,
-    /// Whether it holds.
+    /// The outcome.
     pub verdict: AssertionVerdict,
     /// The comparison.
     pub op: Compare,

@@ -90,7 +90,7 @@ impl Interval {
         Some(self.combined(other, dimension, |a, b| a / b * unit))
     }
 
-    /// Whether the comparison holds: `None` if that hangs on what is not known.
+    /// The comparison's truth; `None` if it depends on an unknown part of the interval.
     pub(super) fn compare(self, op: Compare, other: Interval) -> Option<bool> {
         let (always, never) = match op {
             Compare::Less => (self.most < other.least, self.least >= other.most),

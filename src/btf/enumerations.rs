@@ -29,7 +29,7 @@ impl<'a> Names<'a> {
 }
 
 impl<'a> Enumerations<'a> {
-    /// Those of `types`, the file of a kernel or of a module on top of `kernel`.
+    /// The enumerations of `types`, the file of a kernel or of a module on top of `kernel`.
     pub(super) fn of(types: &'a [u8], kernel: Option<&'a [u8]>) -> Result<Self, Error> {
         let header = Header::read(types)?;
         let below = kernel.map(|kernel| Ok((kernel, Header::read(kernel)?))).transpose()?;

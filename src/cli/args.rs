@@ -57,7 +57,7 @@ impl TracefsArgs {
     /// Opens the tracing directory, mounting it if need be.
     ///
     /// # Errors
-    /// Those of [`Tracefs::at`] and [`Tracefs::discover`].
+    /// Errors of [`Tracefs::at`] and [`Tracefs::discover`].
     pub(crate) fn find(&self) -> Result<Tracefs, rtrace::tracefs::Error> {
         match &self.tracefs {
             Some(path) => Tracefs::at(path),

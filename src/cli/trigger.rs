@@ -251,7 +251,7 @@ fn function_triggers(instance: &Instance) -> Vec<String> {
     text.lines().filter(|line| line.parse::<FunctionTrigger>().is_ok()).map(str::to_owned).collect()
 }
 
-/// Those of the wanted action on the wanted function or glob of functions, whatever is left of their counts.
+/// Set triggers with the wanted action on the wanted function or glob of functions, whatever is left of their counts.
 fn like(instance: &Instance, wanted: &FunctionTrigger) -> Vec<FunctionTrigger> {
     let set = function_triggers(instance).into_iter().filter_map(|line| line.parse::<FunctionTrigger>().ok());
     let like = |set: &FunctionTrigger| {

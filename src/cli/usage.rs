@@ -44,7 +44,7 @@ pub(crate) fn unknown_option(word: &str) -> String {
     format!("unknown option `{word}`\n  Hint: {hint}\n")
 }
 
-/// What is wrong, and the name that was probably meant; `None` if the rendered message has to do.
+/// The mistake, and the name that was probably meant; `None` if the rendered message has to do.
 fn worded(answer: &clap::Error, command: &Command) -> Option<(String, Option<String>)> {
     let arg = || one(answer, ContextKind::InvalidArg);
     Some(match answer.kind() {

@@ -1,4 +1,4 @@
-//! Whether two sides can be compared: what was recorded, and of what.
+//! Comparability of two sides: events, clock, machine, duration and losses.
 
 use super::summary::SavedRun;
 use serde::Serialize;

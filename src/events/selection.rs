@@ -65,7 +65,7 @@ impl EventSelection {
         }
     }
 
-    /// Those of `events` (sorted) that it means, in their order.
+    /// The selected ones of `events` (sorted), in their order.
     ///
     /// # Errors
     /// [`NoEvent`] with names that resemble it, if one of its parts means none.

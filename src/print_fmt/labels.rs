@@ -17,7 +17,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Those of all fields whose value as it is goes through a table; fields that are calculated with are left out.
+    /// The labels of all fields whose unchanged value goes through a table; fields in calculations are left out.
     pub fn of(event: &EventFormat, long_size: u8) -> Vec<Labels> {
         let Ok(ast) = parse(&event.print_fmt, long_size) else { return Vec::new() };
         ast.args.iter().filter_map(labels).collect()

@@ -18,7 +18,7 @@ pub enum ElfError {
     Overlapping,
 }
 
-/// So many times its size a file's symbols with their names may take: linkers let names share bytes.
+/// Limit of a file's symbols with their names, in multiples of the file's size: linkers let names share bytes.
 const SHARED: usize = 4;
 
 /// The offset in the file, in bytes, of the function `name`; `None` if neither symbol table has it.

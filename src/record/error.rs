@@ -16,7 +16,7 @@ pub enum RecordError {
     /// The other end of a recording without a local file.
     #[error("failed to send the recording to {place}: {source}")]
     Remote {
-        /// Where to.
+        /// The destination.
         place: String,
         /// Why not.
         source: io::Error,
@@ -145,7 +145,7 @@ pub enum PlanError {
     NoDevice {
         /// The name.
         name: String,
-        /// Those there are.
+        /// Names that exist.
         available: Vec<String>,
     },
     /// A filter or trigger that its language or the event's format forbids.
@@ -192,7 +192,7 @@ pub enum PlanError {
     NoOption {
         /// The name, with the `no` that was to switch it off.
         name: String,
-        /// Those it has.
+        /// Names that exist.
         available: Vec<String>,
     },
     /// `--max-size` is less than what a file without any event has.
@@ -214,7 +214,7 @@ pub enum PlanError {
     NoClock {
         /// The name asked for.
         name: String,
-        /// Those there are.
+        /// Names that exist.
         available: Vec<String>,
     },
 }

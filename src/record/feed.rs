@@ -17,7 +17,7 @@ pub struct Feed<'a> {
 pub struct Fed {
     /// The spool, complete but for the chunk count.
     pub spool: ChunkSink,
-    /// What came, and what of it is not in the spool.
+    /// Events that came, and those of them that the spool lacks.
     pub tally: RingTally,
     /// Bytes of a sub-buffer that came in part and was left out.
     pub torn: u64,

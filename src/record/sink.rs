@@ -1,4 +1,4 @@
-//! Where a worker's chunks go: a spool on this machine, or a ring's place on another one.
+//! Destinations of a worker's chunks: a spool on this machine, or a ring's place on another one.
 
 use super::remote::RemoteRing;
 use super::spool::{AppendError, Dropped, Spool};

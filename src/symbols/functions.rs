@@ -23,7 +23,7 @@ impl Clone for KernelFunctions {
 }
 
 impl KernelFunctions {
-    /// Those of a kernel's BTF; none if there is none.
+    /// The functions of a kernel's BTF; empty without one.
     pub fn new(btf: impl Into<LazyBytes<FileError>>) -> Self {
         KernelFunctions { btf: btf.into(), ..KernelFunctions::default() }
     }

@@ -262,7 +262,7 @@ pub enum FileError {
         /// True if `offset` counts decompressed bytes.
         unpacked: bool,
     },
-    /// So many formats that do not parse that the rest is not read.
+    /// Too many formats do not parse: the rest is not read.
     #[error("{place}: no more formats are read from {}{offset:#x} on", if *.unpacked { "unpacked offset " } else { "" })]
     ManyFormats {
         /// The section with the formats.

@@ -60,7 +60,7 @@ pub enum Error {
     NoTracer {
         /// The name asked for.
         name: String,
-        /// Those there are.
+        /// Names that exist.
         available: Vec<String>,
     },
     /// The kernel has the tracer, but at the top level only.
@@ -96,7 +96,7 @@ pub enum Error {
     NoInstance {
         /// The name asked for.
         name: String,
-        /// Those there are.
+        /// Names that exist.
         others: Vec<String>,
     },
     /// A name that cannot be an instance's.

@@ -228,7 +228,7 @@ impl GateState {
         self.is_on
     }
 
-    /// Whether histograms of the event are paused, if a trigger has said.
+    /// State of the event's histograms, paused or not; `None` before any trigger has set it.
     pub(super) fn paused(&self, on: &OnEvent) -> Option<bool> {
         self.paused.get(on.target?).copied().flatten()
     }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub(super) struct TriggerPlan {
     pub(super) abi: Abi,
     pub(super) common: Common,
-    /// Those of the setup, and hidden ones that keep fields of matched events.
+    /// The setup's triggers, and hidden ones that keep fields of matched events.
     pub(super) triggers: Vec<Trigger>,
     /// The tables' widths.
     pub(super) tables: Vec<Widths>,

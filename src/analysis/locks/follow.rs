@@ -150,7 +150,7 @@ impl InOrder for Locks {
     }
 }
 
-/// Those that were waited for longest first.
+/// Waits by lock, the longest total first.
 fn sorted<K: Clone + Eq + Hash + Ord>(of: Map<K, LockWaits>) -> Vec<(K, LockWaits)> {
     let mut all: Vec<(K, LockWaits)> = of.into_iter().collect();
     all.sort_by(|a, b| (Reverse(a.1.times.total()), &a.0).cmp(&(Reverse(b.1.times.total()), &b.0)));

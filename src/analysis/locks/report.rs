@@ -26,7 +26,7 @@ pub struct LockReport {
 pub struct LockWaits {
     /// From the first `contention_begin` to `contention_end`.
     pub times: Durations,
-    /// Those that ended without the lock.
+    /// Waits that ended without the lock.
     pub failed: u64,
     /// The longest; of several the first to end.
     pub longest: Option<LongestLockWait>,
@@ -35,7 +35,7 @@ pub struct LockWaits {
 /// The longest of some waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongestLockWait {
-    /// How long.
+    /// Duration, in the clock's unit.
     pub time: u64,
     /// Its begin.
     pub at: u64,

@@ -14,7 +14,7 @@ pub struct MemoryReport {
     pub orders: Vec<(u64, PageCount)>,
     /// Pages by the task that allocated them, the most first.
     pub tasks: Vec<(Pid, PageCount)>,
-    /// What is no part of a life, and losses.
+    /// Events outside any life, and losses.
     pub counts: MemoryCounts,
 }
 
@@ -54,7 +54,7 @@ pub struct PageCount {
     pub live: u64,
 }
 
-/// What is no part of a life.
+/// Counts of events outside any life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryCounts {
     /// Frees of objects that were allocated before the window.

@@ -25,7 +25,7 @@ pub(super) struct CpuTimes {
     waiting_since: u64,
     /// Time (ns) by the number of tasks waiting for the CPU: the index is that number.
     pub(super) lengths: Vec<u64>,
-    /// What it ran, if that is kept.
+    /// Its spans, if they are kept.
     pub(super) log: Option<Box<CpuLog>>,
 }
 

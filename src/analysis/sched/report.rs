@@ -106,7 +106,7 @@ pub struct CpuSched {
     pub wakeups: u64,
     /// Time during which 0, 1, 2 … tasks waited for it, the running one not counted.
     pub queue: Vec<u64>,
-    /// What it ran, as intervals in order, as far as a [`SpanPlan`](super::SpanPlan) keeps them.
+    /// Its tasks, as intervals in order, as far as a [`SpanPlan`](super::SpanPlan) keeps them.
     pub spans: Vec<CpuSpan>,
 }
 

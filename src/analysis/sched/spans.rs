@@ -22,7 +22,7 @@ impl SpanPlan {
     }
 }
 
-/// Where the code that woke a task ran.
+/// Context of the code that woke a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WakeContext {
     /// In a task, on its own behalf.
@@ -40,7 +40,7 @@ pub struct Wake {
     pub at: u64,
     /// The task that was running there, and its CPU.
     pub by: Waker,
-    /// Whether it was that task's doing.
+    /// Context of the waking code: that task's own, or an interrupt's.
     pub context: WakeContext,
 }
 
@@ -58,11 +58,11 @@ pub struct TaskSpan {
     pub cpu: Option<CpuId>,
     /// The part of a wait from `sched_waking` to `sched_wakeup`: the task is not in a run queue yet.
     pub waking: bool,
-    /// What ended it, of a sleep.
+    /// The wakeup that ended a sleep.
     pub wake: Option<Wake>,
 }
 
-/// What a CPU ran from `begin` to `end`, in the clock's unit. Never empty.
+/// A CPU's occupation from `begin` to `end`, in the clock's unit. Never empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CpuSpan {
     /// Pid 0 is its idle task; `None` if that is not known.
@@ -79,7 +79,7 @@ pub(super) struct TaskLog {
     plan: SpanPlan,
     /// Up to here the state that is on has been noted.
     noted: u64,
-    /// What ends the state that is on.
+    /// The wakeup that ends the current state.
     wake: Option<Wake>,
     /// The second event of a wakeup has been seen.
     woken: bool,
@@ -150,7 +150,7 @@ impl TaskLog {
     }
 }
 
-/// What one CPU ran.
+/// The spans of one CPU.
 #[derive(Clone, Debug)]
 pub(super) struct CpuLog {
     plan: SpanPlan,

@@ -109,7 +109,7 @@ impl Steps {
         self.0.task(record)
     }
 
-    /// Where the code ran that the record is of.
+    /// Context of the code that wrote the record.
     pub(super) fn context(&self, record: &Record<'_>) -> WakeContext {
         match self.0.flags(record) {
             flags if flags & (HARD_IRQ | NMI) != 0 => WakeContext::HardIrq,

@@ -14,7 +14,7 @@ pub struct LongestWait {
     pub at: u64,
     /// The CPU it ended on.
     pub cpu: CpuId,
-    /// Who woke it, if that is known.
+    /// The task's waker, if it is known.
     pub waker: Option<Waker>,
 }
 

@@ -71,7 +71,7 @@ pub struct TaskSyscalls {
     pub pid: Pid,
     /// Number of calls.
     pub calls: u64,
-    /// Those that failed.
+    /// Calls that failed.
     pub errors: u64,
     /// Time in calls.
     pub time: u64,

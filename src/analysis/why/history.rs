@@ -1,4 +1,4 @@
-//! What tasks and CPUs did around an interval.
+//! History of tasks and CPUs around an interval.
 
 use crate::abi::Abi;
 use crate::analysis::map::Map;
@@ -31,7 +31,7 @@ pub struct LossSpan {
     pub end: u64,
 }
 
-/// What tasks and CPUs did in an interval.
+/// History of tasks and CPUs in an interval.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// The first and the last event of the scheduler; `None` without any.

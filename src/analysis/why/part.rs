@@ -6,7 +6,7 @@ use crate::units::{CpuId, Pid};
 /// A part of an interval, and the smaller ones it consists of. Times are in the clock's unit (mostly nanoseconds).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntervalPart {
-    /// What it is.
+    /// The kind of the part.
     pub kind: PartKind,
     /// Its begin.
     pub begin: u64,
@@ -16,7 +16,7 @@ pub struct IntervalPart {
     pub parts: Vec<IntervalPart>,
 }
 
-/// What a task or a CPU did in a part.
+/// Activity of a task or a CPU in a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartKind {
     /// The task was on the CPU. Its parts are interrupts, and the task's own time between them.
@@ -48,7 +48,7 @@ pub enum PartKind {
         task: Pid,
         /// In state D.
         blocked: bool,
-        /// What ended it; `None` if it went on at the window's end.
+        /// The wakeup that ended it; `None` if it went on at the window's end.
         wake: Option<Wake>,
         /// The innermost handler that ran where it was woken, if an interrupt woke it.
         handler: Option<Handler>,

@@ -73,7 +73,7 @@ fn of_span(history: &History, task: Pid, span: &TaskSpan, (begin, end): (u64, u6
     IntervalPart { kind, begin, end, parts }
 }
 
-/// What a CPU ran.
+/// The parts of a CPU's time.
 fn of_cpu(history: &History, cpu: CpuId, (from, to): (u64, u64)) -> Vec<IntervalPart> {
     let spans = history.cpus.get(&cpu).map_or(&[][..], Vec::as_slice);
     let first = spans.partition_point(|span| span.end <= from);

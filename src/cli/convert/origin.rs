@@ -1,4 +1,4 @@
-//! Where and when a recording was made.
+//! Place and time of a recording's making.
 
 use crate::cli::exit::Failure;
 use crate::cli::query::{Input, QueryEvents};
@@ -6,7 +6,7 @@ use rtrace::trace_dat::OptionId;
 use rtrace::units::Timestamp;
 use std::ops::ControlFlow;
 
-/// What a recording says of itself; texts are empty where it does not.
+/// A recording's own facts; texts are empty where it has none.
 pub(super) struct Origin {
     pub(super) host: String,
     /// The kernel's release.
@@ -25,7 +25,7 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// That of the input with this number.
+    /// The origin of the input with this number.
     pub(super) fn of(events: &QueryEvents<'_>, number: usize) -> Result<Self, Failure> {
         let input = &events.inputs[number];
         let source = events.query.sources().iter().find(|source| source.recording == number);

@@ -40,7 +40,7 @@ pub(super) fn open(args: &TracefsArgs, findings: &mut Findings) -> Option<Tracef
     }
 }
 
-/// Whether this user may write what a recording writes, and read ring buffers.
+/// This user's right to write what a recording writes, and to read ring buffers.
 pub(super) fn rights(tracefs: &Tracefs, findings: &mut Findings) {
     let refusals = tracefs.recording_refusals();
     let uid = nix::unistd::geteuid();

@@ -140,7 +140,7 @@ impl Findings {
     /// Prints them by area, and the verdict; `quiet`: warnings, errors and the verdict only.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub(super) fn print(&self, quiet: bool, out: &mut impl Write) -> io::Result<()> {
         const AREAS: [Area; 7] =
             [Area::Access, Area::Kernel, Area::Activity, Area::Memory, Area::Stale, Area::Clock, Area::Timing];

@@ -16,7 +16,7 @@ struct StageCounts {
     event: EventName,
     /// Events of this kind, without those that the filter left out.
     seen: u64,
-    /// Those that followed the event before; of the first stage all.
+    /// Events that followed the one before; of the first stage all.
     matched: u64,
     /// Matched events for which the table had no room.
     dropped: u64,

@@ -20,7 +20,7 @@ pub(crate) struct QueryEvents<'a> {
 }
 
 impl<'a> QueryEvents<'a> {
-    /// Those of `query` on `inputs`. A mistake in a filter is an error here, before anything is written.
+    /// The events of `query` on `inputs`. A mistake in a filter is an error here, before anything is written.
     pub(crate) fn new(inputs: &'a [Input], query: Query<'a>) -> Result<Self, Failure> {
         query.resolve().map_err(|error| failure(error, inputs))?;
         Ok(QueryEvents { inputs, query, shown: Arc::default() })

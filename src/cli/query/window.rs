@@ -61,7 +61,7 @@ impl Moment {
     }
 }
 
-/// What turns points of time as the user gave them into those of files.
+/// Converts points of time from the user's notation to those of files.
 struct Clock {
     start: u64,
     end: u64,

@@ -22,7 +22,7 @@ pub(super) struct Inserted {
 }
 
 impl Inserted {
-    /// Those that the triggers of a recording fired.
+    /// The events that the triggers of a recording fired.
     pub(super) fn of(answered: &Answered<'_>) -> Option<Self> {
         let (input, buffer) = answered.of?;
         let format = answered.findings.synthetic().first()?.readable_format();

@@ -20,7 +20,7 @@ impl Output<Stdout> {
     }
 }
 
-/// What a pager shows is for a terminal in the end.
+/// A pager's input is escaped too: a terminal shows it in the end.
 fn guarded<W: Write + IsTerminal>(to: W) -> Guard<W> {
     if is_paged() { Guard::always(to) } else { Guard::new(to) }
 }

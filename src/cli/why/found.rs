@@ -18,7 +18,7 @@ pub(super) struct Interval {
     pub(super) note: Option<String>,
 }
 
-/// What it is.
+/// The kind of a late interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum LateKind {
     /// Around a time.

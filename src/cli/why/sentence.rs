@@ -29,7 +29,7 @@ impl LateInterval<'_> {
         format!("{} {what}: {time} {name}, from {begin} to {end}", self.task(self.interval.pid))
     }
 
-    /// What a part is; within a part of the same kind, the time between other parts.
+    /// A part in words; within a part of the same kind, the time between other parts.
     pub(super) fn sentence(&self, part: &IntervalPart, within: Option<&IntervalPart>) -> String {
         if within.is_some_and(|outer| outer.kind == part.kind) {
             return match &part.kind {

@@ -128,7 +128,7 @@ fn groups(parts: &[IntervalPart], top: usize) -> Vec<Group> {
     groups
 }
 
-/// What stands before a part, and before those below it.
+/// The branches drawn before a part, and before its children.
 fn branches(is_outermost: bool, is_last: bool) -> (&'static str, &'static str) {
     match (is_outermost, is_last) {
         (true, _) => ("", ""),

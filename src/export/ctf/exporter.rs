@@ -58,7 +58,7 @@ struct CtfEvent {
     end: usize,
 }
 
-/// What a trace does not say.
+/// Counts of events and data that the trace lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CtfLeftOut {
     /// Events that no format describes.
@@ -70,7 +70,7 @@ pub struct CtfLeftOut {
 }
 
 impl CtfState {
-    /// What the trace does not say.
+    /// Counts of events and data that the trace lacks.
     pub fn left_out(&self) -> CtfLeftOut {
         self.left_out
     }

@@ -4,7 +4,7 @@ use super::file::CtfFile;
 use super::program::integer;
 use std::fmt::Write;
 
-/// What stands before the events' declarations.
+/// The metadata before the events' declarations.
 pub(super) fn head(file: &CtfFile<'_>, uuid: [u8; 16]) -> String {
     let hex: Vec<String> = uuid.iter().map(|byte| format!("{byte:02x}")).collect();
     let group = |from: usize, to: usize| hex.get(from..to).unwrap_or_default().concat();

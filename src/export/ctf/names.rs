@@ -23,7 +23,7 @@ pub(super) fn field(system: &str, name: &str) -> String {
     }
 }
 
-/// What is taken from a field: LTTng's priorities are those of user space, 100 below the kernel's.
+/// Amount subtracted from a field: LTTng's priorities are those of user space, 100 below the kernel's.
 pub(super) fn less(system: &str, name: &str) -> i64 {
     if system == "sched" && (name == "prio" || name.ends_with("_prio")) { 100 } else { 0 }
 }

@@ -2,7 +2,7 @@
 
 use crate::export::frames::frame;
 
-/// A packet is closed when its events have so many bytes.
+/// Size at which a packet is closed, in bytes.
 const FULL: usize = 64 << 10;
 const MAGIC: u32 = 0xC1FC_1FC1;
 /// Bytes of the header and context.

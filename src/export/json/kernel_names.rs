@@ -19,7 +19,7 @@ pub(super) struct KernelName {
 }
 
 impl KernelName {
-    /// Those of an event's fields.
+    /// The names of an event's fields.
     pub(super) fn all(event: &TypedEvent, kallsyms: &Arc<Kallsyms>) -> Vec<KernelName> {
         let one = |field: &TypedField| {
             let mut key = vec![b','];

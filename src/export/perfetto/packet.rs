@@ -4,7 +4,7 @@ use super::proto::{message, uint};
 
 /// The sequence of packets that bundles stand on.
 pub(super) const EVENTS_SEQUENCE: u64 = 1;
-/// That of the samples.
+/// Sequence of the samples.
 pub(super) const STACKS_SEQUENCE: u64 = 2;
 
 // Numbers of `TracePacket`'s fields.

@@ -10,7 +10,7 @@ use crate::text::nul::until_nul;
 /// The most arguments that a call has.
 pub(super) const MOST: usize = 6;
 
-/// Where the arguments lie in a record.
+/// Location of the arguments in a record.
 #[derive(Clone, Debug)]
 pub(super) enum Arguments {
     /// `unsigned long args[6]`: of any call.

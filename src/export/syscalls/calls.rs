@@ -33,7 +33,7 @@ pub(super) struct Meaning {
     pub(super) name: Option<String>,
     /// The result, of an exit.
     result: Option<Number>,
-    /// Those of an entry.
+    /// The entry's arguments.
     pub(super) arguments: Arguments,
 }
 

@@ -1,9 +1,9 @@
-//! What architectures disagree about.
+//! System call details that differ between architectures.
 
 /// Constants of a recording's architecture, as far as they differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
-    /// Those of asm-generic: riscv, s390, loongarch.
+    /// The architectures of asm-generic: riscv, s390, loongarch.
     #[default]
     Generic,
     /// As asm-generic, and what only x86 has.

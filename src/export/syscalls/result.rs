@@ -5,7 +5,7 @@ use super::set::hex;
 use crate::print_fmt::error_name;
 use crate::text::num;
 
-/// How a result is written that is no error.
+/// Notation of a successful result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ResultKind {
     /// A signed number.

@@ -1,4 +1,4 @@
-//! How many arguments of a call mean something, where that depends on their values.
+//! Number of meaningful arguments of calls where it depends on their values.
 
 /// Number of `args` of the call `name` to show, of the `len` that it has.
 pub(super) fn shown(name: &str, args: &[u64], len: usize) -> usize {

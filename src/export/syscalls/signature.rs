@@ -10,7 +10,7 @@ use std::collections::HashMap;
 pub(super) struct Signature {
     /// Name and kind of each argument.
     pub(super) arguments: Vec<(&'static str, ValueKind)>,
-    /// How its result is written.
+    /// Notation of the result.
     pub(super) result: ResultKind,
 }
 
@@ -26,7 +26,7 @@ impl Signatures {
         Signatures(TABLE.lines().filter_map(|line| parse(line, dialect)).collect())
     }
 
-    /// That of the call `name`. Calls with wider files or times on 32 bits are those of 64 bits.
+    /// The signature of the call `name`. Calls with wider files or times on 32 bits share those of 64 bits.
     pub(super) fn get(&self, name: &str) -> Option<&Signature> {
         let wider =
             || name.strip_suffix("_time64").or_else(|| name.strip_suffix("64")).or_else(|| name.strip_suffix('2'));

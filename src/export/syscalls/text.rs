@@ -20,7 +20,7 @@ pub struct SyscallLines<'a> {
 /// The state of [`SyscallLines`].
 #[derive(Debug)]
 pub struct SyscallLinesState {
-    /// That of the other lines, by recording.
+    /// State of the other lines, by recording.
     pub lines: Vec<PrintState>,
     pairing: Pairing,
 }

@@ -126,7 +126,7 @@ impl Column {
         self.bytes.append(&mut later.bytes);
     }
 
-    /// Takes the first `rows` cells, of which there are so many.
+    /// Takes the first `rows` cells; the column has at least that number.
     pub(super) fn take(&mut self, rows: usize) -> ArrayRef {
         let valid: Vec<bool> = self.valid.drain(..rows).collect();
         let nulls = valid.contains(&false).then(|| NullBuffer::from(valid));

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Largest row group, in rows.
 const ROWS: usize = 1 << 20;
-/// Row groups are closed when they have so many bytes, compressed.
+/// Row groups are closed at this size, in compressed bytes.
 const BYTES: usize = 8 << 20;
 /// Rows per page: a window of time, or a pid, is found by the pages' statistics.
 const PAGE_ROWS: usize = 20_000;

@@ -41,7 +41,7 @@ impl Rows {
         self.len += std::mem::take(&mut later.len);
     }
 
-    /// Takes the first `rows`, of which there are so many.
+    /// Takes the first `rows`; there are at least that number.
     pub(super) fn take(&mut self, rows: usize, schema: &Arc<Schema>) -> Result<RecordBatch, ArrowError> {
         self.len -= rows;
         let arrays = self.columns.iter_mut().map(|column| column.take(rows)).collect();

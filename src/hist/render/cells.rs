@@ -153,7 +153,7 @@ pub(super) fn value(options: &TableLayout, name: &str, value: ColumnValue) -> St
 /// With a [`Stamp`] the columns `time` and `interval` come first. Classes have two columns, `KEY_low` and `KEY_high`; so have `.execname` keys, `KEY_comm` and `KEY`.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn csv(tables: &[HistTable], options: &TableLayout, out: &mut impl Write) -> io::Result<()> {
     for (at, table) in tables.iter().enumerate() {
         if at > 0 {

@@ -90,7 +90,7 @@ impl Diff {
     /// Writes key, hits before and after, and the change, absolute and in percent.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Errors of `out`.
     pub fn text(&self, options: &TableLayout, out: &mut impl Write) -> io::Result<()> {
         let Some(first) = self.changes.first() else { return writeln!(out, "no entries") };
         let names: Vec<_> = first.keys.iter().map(|k| k.name.as_str()).collect();

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 /// Writes a table with aligned columns: keys, counts, values, shares, a bar; then percentiles and totals.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn text(table: &HistTable, options: &TableLayout, out: &mut impl Write) -> io::Result<()> {
     let rows = Rows::of(table, options);
     rows.write(out)?;

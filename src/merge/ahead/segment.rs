@@ -25,7 +25,7 @@ pub(super) struct SegmentStream {
 /// Records that were found, and the place to go on from.
 struct Ahead {
     cursor: PageCursor,
-    /// Those that the cursor has passed and that are not consumed yet.
+    /// Records that the cursor has passed and that are not consumed yet.
     batch: Batch,
 }
 

@@ -25,7 +25,7 @@ pub(super) enum DataSocket {
     Udp(UdpSocket),
 }
 
-/// How far a session is, for its data connections.
+/// Progress of a session, as its data connections see it.
 #[derive(Debug, Default)]
 pub(super) struct Phase(AtomicU8);
 

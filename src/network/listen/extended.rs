@@ -84,7 +84,7 @@ fn confirm(shared: &Shared<'_>, control: &Patient, name: String, size: u64, ther
     }
 }
 
-/// How a connection ended.
+/// The end of a connection.
 enum End {
     /// With the recording, which has these sizes.
     Complete(RingSizes),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-/// How a sender speaks.
+/// The protocol of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// trace-cmd's first, of before 2.8.
@@ -39,7 +39,7 @@ pub enum Notice {
     Began {
         /// From where.
         peer: SocketAddr,
-        /// How it comes.
+        /// Its protocol.
         protocol: Protocol,
         /// The file's name.
         file: String,

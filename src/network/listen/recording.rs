@@ -136,7 +136,7 @@ impl UnfinishedRecording {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
-    /// What is there.
+    /// Sizes of the file and its rings, in bytes.
     pub(super) fn sizes(&self) -> RingSizes {
         RingSizes { file: self.len, rings: self.spools.iter().map(Spool::len).collect() }
     }

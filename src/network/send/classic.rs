@@ -88,7 +88,7 @@ impl Remote for Sender {
         match state.control.message(&mut || Ok(())) {
             Err(ConnectionError::Closed) => Ok(Sent { size: None }),
             Ok(Message::NotSupported) => Err(io::Error::other("the listener says that its recording lacks something")),
-            Ok(_) => Err(io::Error::other("the listener answers what nobody asked")),
+            Ok(_) => Err(io::Error::other("the listener sent an unexpected message")),
             Err(error) => Err(told(error)),
         }
     }
@@ -147,7 +147,7 @@ fn in_memory(bytes: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
-/// What trace-cmd's listener wants to have before the data: a version 6 file up to its options.
+/// The description that trace-cmd's listener expects before the data: a version 6 file up to its options.
 fn description(trace: &Trace) -> Result<Vec<u8>, WriteError> {
     let failed = |source| WriteError::Write { what: "the description", source };
     let file = in_memory(&[]).map_err(failed)?;

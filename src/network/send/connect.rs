@@ -21,7 +21,7 @@ pub enum ConnectError {
         /// Why not.
         source: io::Error,
     },
-    /// Nobody listens there, or the way there is closed.
+    /// The port is closed, or the way there is.
     #[error("failed to connect to {place}: {source}")]
     Connect {
         /// The address.

@@ -213,7 +213,7 @@ impl Work<'_> {
                 self.queue.change(|state| state.failed = Some(format!("the listener: {why}")));
                 return Ok(());
             }
-            _ => return Err("the listener answers what nobody asked".to_owned()),
+            _ => return Err("the listener sent an unexpected message".to_owned()),
         };
         *contact = Instant::now();
         let fits = self.queue.change(|state| {
@@ -266,7 +266,7 @@ impl Work<'_> {
                     false
                 }
                 Ok(_) => {
-                    state.broken = Some("the listener answers what nobody asked".to_owned());
+                    state.broken = Some("the listener sent an unexpected message".to_owned());
                     false
                 }
                 Err(error) => {

@@ -44,7 +44,7 @@ pub(super) struct Ring {
     /// Position of the next chunk in the spool.
     pub(super) end: u64,
     waiting: VecDeque<WaitingData>,
-    /// How many of them were sent over this connection.
+    /// Number of them sent over this connection.
     sent: usize,
 }
 

@@ -33,7 +33,7 @@ pub struct RingId {
     pub cpu: u32,
 }
 
-/// How much of a recording is there, or must be.
+/// Bytes of a recording that exist, or that must.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RingSizes {
     /// Bytes of the trace file.
@@ -80,7 +80,7 @@ pub enum Frame {
     Opened {
         /// The file's name in the listener's directory.
         name: String,
-        /// What is there.
+        /// Bytes that exist.
         sizes: RingSizes,
     },
     /// Listener: this much has been written.

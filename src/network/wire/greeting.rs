@@ -19,7 +19,7 @@ use super::{TraceInit, WireError};
 pub const BANNER: &[u8] = b"tracecmd";
 /// A V3 sender's version, and a listener's answer to it.
 pub const V3: (&[u8], &[u8]) = (b"-1V3\0", b"V3\0");
-/// What follows a V3 sender's version.
+/// The bytes after a V3 sender's version.
 pub const MAGIC: &[u8] = b"766679\0\0";
 /// The listener's answer to [`MAGIC`].
 pub const OK: &[u8] = b"OK";
@@ -37,7 +37,7 @@ pub enum Greeting {
     V3,
     /// An rtrace: frames follow.
     Ours,
-    /// A version that nobody here knows. Answered with `V3\0`; another text follows.
+    /// An unknown version. Answered with `V3\0`; another text follows.
     Unknown,
     /// V1: this many CPUs.
     V1(u32),
@@ -119,10 +119,10 @@ impl V1 {
         len.ok_or_else(|| WireError::value("an option's length", text))
     }
 
-    /// What a V1 sender asked for, in V3's words.
+    /// A V1 sender's request as a V3 message.
     ///
     /// # Errors
-    /// [`WireError::Value`] for an option that nobody knows.
+    /// [`WireError::Value`] for an unknown option.
     pub fn init(cpus: u32, page_size: u32, options: &[Vec<u8>]) -> Result<TraceInit, WireError> {
         let name = |option: &Vec<u8>| match option.strip_suffix(b"\0").unwrap_or(option) {
             b"TCP" => Ok("tcp".to_owned()),

@@ -86,7 +86,7 @@ impl TraceInit {
 pub enum Message {
     /// The recording is over.
     Close,
-    /// How a sender wants to send.
+    /// The sender's settings.
     TraceInit(TraceInit),
     /// The listener's port of each CPU.
     Ports(Vec<u16>),

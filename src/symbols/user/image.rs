@@ -32,7 +32,7 @@ const SMALLEST_PAGE: u64 = 4 << 10;
 const LARGEST_PAGE: u64 = 64 << 10;
 /// Limit of the functions before an address that are looked at for one that reaches up to it.
 const NESTED: usize = 16;
-/// So many times its size the names of a file's functions may take: linkers let names share bytes.
+/// Limit of the names of a file's functions, in multiples of the file's size: linkers let names share bytes.
 const SHARED: usize = 4;
 
 impl Image {

@@ -23,7 +23,7 @@ pub struct Siblings {
 }
 
 impl Siblings {
-    /// Those of the recording at `path`, which is open as `recording`. Only files of the recording's owner are used.
+    /// The siblings of the recording at `path`, which is open as `recording`. Only files of the recording's owner are used.
     ///
     /// # Errors
     /// The file system's error; [`io::ErrorKind::PermissionDenied`] if `path` is another file by now.

@@ -94,7 +94,7 @@ impl Journal {
     /// Sets the tracer (`current_tracer`).
     ///
     /// # Errors
-    /// Those of [`Journal::require_tracer`]; as [`Journal::set`].
+    /// Errors of [`Journal::require_tracer`]; as [`Journal::set`].
     pub fn set_tracer(&mut self, instance: &Instance, tracer: &str) -> Result<(), Error> {
         self.require_tracer(instance, tracer)?;
         self.set(instance, "current_tracer", tracer).map(drop)

@@ -17,7 +17,7 @@ impl<'a> KeyNames<'a> {
         KeyNames { machine: Machine::of_recording(&input.trace), symbols: &input.symbols }
     }
 
-    /// Those of this machine, with the functions and tasks of `symbols`.
+    /// The names of this machine, with the functions and tasks of `symbols`.
     pub(in super::super) fn of_this_machine(symbols: &'a Symbols) -> Self {
         let machine = nix::sys::utsname::uname().ok().and_then(|uname| Machine::of(&uname.machine().to_string_lossy()));
         KeyNames { machine, symbols }
