@@ -4,7 +4,7 @@ use super::exit::{Exit, Failure};
 use super::terminal::{note, release, say};
 use anyhow::{Context, anyhow};
 use rtrace::network::Network;
-use rtrace::network::listen::{ListenOptions, Listener, Notice};
+use rtrace::network::listen::{ListenNotice, ListenOptions, Listener};
 use rtrace::record::Signals;
 use rtrace::safe_file;
 use rtrace::units::{ByteSize, parse_duration};
@@ -118,7 +118,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         nix::unistd::daemon(true, false).context("failed to go to the background")?;
         release();
     }
-    let tell = |notice: &Notice| match &log {
+    let tell = |notice: &ListenNotice| match &log {
         Some(file) => {
             if let Ok(mut file) = file.lock() {
                 // A log that cannot be written must not end recordings.

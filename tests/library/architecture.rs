@@ -293,6 +293,26 @@ fn no_global_state() {
     none_says(&library, &["static mut", "thread_local!", "= OnceLock::new()", "= LazyLock::new("], "no global state");
 }
 
+/// A name stands for one thing: the name of a public type is enough to know which. Errors are those of their module, as the
+/// standard library's are.
+#[test]
+fn names_of_public_types_are_unique() {
+    let mut homes: std::collections::BTreeMap<String, Vec<String>> = Default::default();
+    for line in library().into_iter().chain(["sys"]).flat_map(code_of) {
+        let Some(declared) = line.code.trim_start().strip_prefix("pub ") else { continue };
+        let mut words = declared.trim_start_matches("unsafe ").split_whitespace();
+        if !matches!(words.next(), Some("struct" | "enum" | "trait" | "type" | "union")) {
+            continue;
+        }
+        let name: String =
+            words.next().unwrap_or("").chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        homes.entry(name).or_default().push(format!("{}:{}", line.file.display(), line.number));
+    }
+    assert!(homes.len() > 400, "only {} public types found", homes.len());
+    let shared: Vec<_> = homes.iter().filter(|(name, homes)| *name != "Error" && homes.len() > 1).collect();
+    assert!(shared.is_empty(), "names that stand for several types: {shared:#?}");
+}
+
 #[test]
 fn json_documents_name_themselves_in_one_way() {
     let documented = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/json.md")).expect("read");

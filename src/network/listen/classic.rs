@@ -6,7 +6,7 @@
 
 use super::data::{DataSocket, Phase};
 use super::metadata::Metadata;
-use super::notice::{Ended, Notice, Protocol};
+use super::notice::{EndedSession, ListenNotice, Protocol};
 use super::shared::Shared;
 use super::{SessionError, files};
 use crate::abi::Abi;
@@ -158,7 +158,7 @@ pub(super) fn v1(shared: &Shared<'_>, mut control: Patient, peer: SocketAddr, cp
             return Err(SessionError::Metadata(full(&error)));
         }
     };
-    shared.log(&Notice::Began { peer, protocol: Protocol::V1, file: name_of(&path), again: false });
+    shared.log(&ListenNotice::Began { peer, protocol: Protocol::V1, file: name_of(&path), again: false });
     let codec = Compression::default().codec();
     let table = session.table(&path, &trace.clock());
     let begun = SectionWriter::copy_facts(file, &trace, codec).and_then(|mut w| w.publish(&table).map(|()| w));
@@ -246,7 +246,7 @@ impl Session<'_> {
         };
         made.keep();
         let file = name_of(&path);
-        self.shared.log(&Notice::Began { peer: self.peer, protocol: self.protocol, file, again: false });
+        self.shared.log(&ListenNotice::Began { peer: self.peer, protocol: self.protocol, file, again: false });
         let (phase, progress) = (Phase::default(), self.progress());
         let scan = Some(ChunkScan::new(&trace.header_page, self.init.page_size as usize));
         let (fed, why) = thread::scope(|scope| {
@@ -346,7 +346,12 @@ impl Session<'_> {
         if fed.len() < table.entries.len() {
             // Its threads could not be started; what came of others lies in their spools.
             let size = fs::metadata(path).map_or(0, |metadata| metadata.len());
-            self.shared.log(&Notice::Ended(Ended { file: name_of(path), size, events: None, incomplete: why }));
+            self.shared.log(&ListenNotice::Ended(EndedSession {
+                file: name_of(path),
+                size,
+                events: None,
+                incomplete: why,
+            }));
             return false;
         }
         for (entry, (fed, wrong)) in table.entries.iter().zip(fed) {
@@ -384,7 +389,7 @@ impl Session<'_> {
             }
         };
         let complete = why.is_none();
-        self.shared.log(&Notice::Ended(Ended { file: name_of(path), size, events, incomplete: why }));
+        self.shared.log(&ListenNotice::Ended(EndedSession { file: name_of(path), size, events, incomplete: why }));
         complete
     }
 }

@@ -4,7 +4,7 @@
 //! that are there, from another process too: they are read from the files. A recording counts as complete only when its
 //! sender has said so and every position is as it says.
 
-use super::notice::{Ended, Notice, Protocol};
+use super::notice::{EndedSession, ListenNotice, Protocol};
 use super::recording::{FoundFile, StoreError, UnfinishedRecording, path_of};
 use super::shared::Shared;
 use super::{GREETING, SessionError, files};
@@ -102,7 +102,7 @@ fn serve(
     again: bool,
 ) -> Result<(), SessionError> {
     let name = recording.name();
-    shared.log(&Notice::Began { peer, protocol: Protocol::Rtrace, file: name.clone(), again });
+    shared.log(&ListenNotice::Began { peer, protocol: Protocol::Rtrace, file: name.clone(), again });
     let opened = Frame::Opened { name: name.clone(), sizes: recording.sizes() };
     let end = match control.write(&opened.bytes()) {
         Ok(()) => receive(shared, control, &mut recording).unwrap_or_else(End::Gone),
@@ -135,7 +135,7 @@ fn serve(
         }
         End::Gone(error) => {
             let deadline = (!shared.is_stopped()).then(|| Instant::now() + shared.options.wait);
-            shared.log(&Notice::Interrupted { file: name.clone(), why: error.to_string() });
+            shared.log(&ListenNotice::Interrupted { file: name.clone(), why: error.to_string() });
             shared.release(&name, deadline);
         }
         End::Unable(error) => {
@@ -210,7 +210,7 @@ fn finish_as_incomplete(shared: &Shared<'_>, path: &Path, name: &str, why: Strin
 }
 
 fn ended(shared: &Shared<'_>, file: &str, size: u64, incomplete: Option<String>) {
-    shared.log(&Notice::Ended(Ended { file: file.to_owned(), size, events: None, incomplete }));
+    shared.log(&ListenNotice::Ended(EndedSession { file: file.to_owned(), size, events: None, incomplete }));
 }
 
 fn size_of_file(path: &Path) -> u64 {

@@ -18,7 +18,7 @@ use super::patient::{ConnectionError, Patient, TICK};
 use super::wire::{BANNER, Greeting, OURS, V3};
 use crate::sys;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-pub use notice::{Ended, Notice, Protocol};
+pub use notice::{EndedSession, ListenNotice, Protocol};
 pub use options::ListenOptions;
 use shared::Shared;
 use std::io;
@@ -59,7 +59,7 @@ impl Listener {
 
     /// Serves until `stop` is readable; then sessions of trace-cmd's senders are completed with what came, and those of
     /// ours are left as they are, to be gone on with. Gives the number of recordings that lack something.
-    pub fn run(self, stop: BorrowedFd<'_>, log: &(dyn Fn(&Notice) + Sync)) -> u64 {
+    pub fn run(self, stop: BorrowedFd<'_>, log: &(dyn Fn(&ListenNotice) + Sync)) -> u64 {
         let (shared, sessions) = (Shared::new(&self.options, log), AtomicUsize::new(0));
         thread::scope(|scope| {
             let (shared, sessions) = (&shared, &sessions);

@@ -27,7 +27,7 @@ impl fmt::Display for Protocol {
 /// Something that a listener's user may want to know.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Notice {
+pub enum ListenNotice {
     /// A connection came to nothing, and there is no file.
     Refused {
         /// From where.
@@ -54,12 +54,12 @@ pub enum Notice {
         why: String,
     },
     /// A recording is over.
-    Ended(Ended),
+    Ended(EndedSession),
 }
 
 /// A recording that is over.
 #[derive(Clone, Debug)]
-pub struct Ended {
+pub struct EndedSession {
     /// The file's name.
     pub file: String,
     /// Size of the file, in bytes.
@@ -70,18 +70,18 @@ pub struct Ended {
     pub incomplete: Option<String>,
 }
 
-impl fmt::Display for Notice {
+impl fmt::Display for ListenNotice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Notice::Refused { peer, why } => write!(f, "refused {peer}: {why}"),
-            Notice::Began { peer, protocol, file, again } => {
+            ListenNotice::Refused { peer, why } => write!(f, "refused {peer}: {why}"),
+            ListenNotice::Began { peer, protocol, file, again } => {
                 let how = if *again { "goes on with" } else { "records to" };
                 write!(f, "{peer} ({protocol}) {how} {file}")
             }
-            Notice::Interrupted { file, why } => {
+            ListenNotice::Interrupted { file, why } => {
                 write!(f, "{file} is interrupted: {why}; its sender may go on, and `rtrace recover` completes it")
             }
-            Notice::Ended(Ended { file, size, events, incomplete }) => {
+            ListenNotice::Ended(EndedSession { file, size, events, incomplete }) => {
                 write!(f, "{file}: {size} bytes")?;
                 if let Some(events) = events {
                     write!(f, ", {events} events")?;

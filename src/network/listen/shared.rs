@@ -1,6 +1,6 @@
 //! State that all sessions of a listener share.
 
-use super::notice::{Ended, Notice};
+use super::notice::{EndedSession, ListenNotice};
 use super::options::ListenOptions;
 use crate::network::patient::ConnectionError;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ const HAND_OVER: Duration = Duration::from_secs(5);
 /// A listener's settings, its log, and the recordings that it has open.
 pub(super) struct Shared<'a> {
     pub(super) options: &'a ListenOptions,
-    log: &'a (dyn Fn(&Notice) + Sync),
+    log: &'a (dyn Fn(&ListenNotice) + Sync),
     /// The listener is to end.
     pub(super) stop: AtomicBool,
     /// Recordings that ended without all that there was.
@@ -36,7 +36,7 @@ enum SessionState {
 }
 
 impl<'a> Shared<'a> {
-    pub(super) fn new(options: &'a ListenOptions, log: &'a (dyn Fn(&Notice) + Sync)) -> Self {
+    pub(super) fn new(options: &'a ListenOptions, log: &'a (dyn Fn(&ListenNotice) + Sync)) -> Self {
         Shared {
             options,
             log,
@@ -47,16 +47,16 @@ impl<'a> Shared<'a> {
         }
     }
 
-    pub(super) fn log(&self, notice: &Notice) {
-        let lacks = matches!(notice, Notice::Ended(Ended { incomplete: Some(_), .. }));
-        if lacks || matches!(notice, Notice::Interrupted { .. }) && self.is_stopped() {
+    pub(super) fn log(&self, notice: &ListenNotice) {
+        let lacks = matches!(notice, ListenNotice::Ended(EndedSession { incomplete: Some(_), .. }));
+        if lacks || matches!(notice, ListenNotice::Interrupted { .. }) && self.is_stopped() {
             self.incomplete.fetch_add(1, Ordering::Relaxed);
         }
         (self.log)(notice);
     }
 
     pub(super) fn refused(&self, peer: SocketAddr, why: impl ToString) {
-        self.log(&Notice::Refused { peer, why: why.to_string() });
+        self.log(&ListenNotice::Refused { peer, why: why.to_string() });
     }
 
     pub(super) fn is_stopped(&self) -> bool {
