@@ -1,6 +1,6 @@
 //! `rtrace analyze all`.
 
-use super::answers::{self, Question};
+use super::answers::{self, Finding, Found, Question};
 use super::{FileArgs, faults, functions, io, irq, locks, memory, sched, syscalls};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let sched = sched::Args::with_top(args.top);
     let irq = irq::Args::with_top(args.top);
     let syscalls = syscalls::Args::with_top(args.top);
-    let io = io::Args::default();
+    let io = io::Args::with_top(args.top);
     let functions = functions::Args::with_top(args.top);
     let locks = locks::Args::with_top(args.top);
     let memory = memory::Args::with_top(args.top);
@@ -66,14 +66,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             of_faults.extend(h.map(|found| (place, found)));
         }
         let answers = [
-            args.answer(&sched, input, answers::found(&sched, input, of_sched))?,
-            args.answer(&irq, input, answers::found(&irq, input, of_irq))?,
-            args.answer(&syscalls, input, answers::found(&syscalls, input, of_syscalls))?,
-            args.answer(&io, input, answers::found(&io, input, of_io))?,
-            args.answer(&functions, input, answers::found(&functions, input, of_functions))?,
-            args.answer(&locks, input, answers::found(&locks, input, of_locks))?,
-            args.answer(&memory, input, answers::found(&memory, input, of_memory))?,
-            args.answer(&faults, input, answers::found(&faults, input, of_faults))?,
+            args.answer(&sched, input, answers::found::<sched::Args>(input, of_sched))?,
+            args.answer(&irq, input, answers::found::<irq::Args>(input, of_irq))?,
+            args.answer(&syscalls, input, answers::found::<syscalls::Args>(input, of_syscalls))?,
+            args.answer(&io, input, answers::found::<io::Args>(input, of_io))?,
+            args.answer(&functions, input, answers::found::<functions::Args>(input, of_functions))?,
+            args.answer(&locks, input, answers::found::<locks::Args>(input, of_locks))?,
+            args.answer(&memory, input, answers::found::<memory::Args>(input, of_memory))?,
+            args.answer(&faults, input, answers::found::<faults::Args>(input, of_faults))?,
         ];
         if answers.iter().all(|answer| answer.content.is_none()) {
             let error = anyhow!("{} holds nothing to analyse in this window", input.path.display());
@@ -101,10 +101,15 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 impl Args {
-    fn answer<Q: Question>(&self, question: &Q, input: &Input, found: Vec<Q::Found<'_>>) -> Result<Answer, Failure> {
+    fn answer<Q: Question>(
+        &self,
+        question: &Q,
+        input: &Input,
+        found: Vec<Found<'_, Finding<Q>>>,
+    ) -> Result<Answer, Failure> {
         let content = match (found.as_slice(), self.json) {
             ([], _) => None,
-            (found, true) => Some(Content::Json(question.document(input, found))),
+            (found, true) => Some(Content::Json(answers::document(question, input, found))),
             (found, false) => {
                 let mut text = Vec::new();
                 answers::each(question, found, &mut text)?;

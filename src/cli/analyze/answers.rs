@@ -1,55 +1,106 @@
-//! The steps that all analyses share: one answer for each buffer, printed one after the other.
+//! The form that all analyses share: arguments, one answer for each buffer, and its JSON, CSV and text.
 
 use super::FileArgs;
 use super::place::Place;
+use super::words::quoted;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{Input, QueryEvents};
 use anyhow::anyhow;
 use rtrace::analysis::{Analysis, Grouped};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::Write;
 
-/// A question to the events of a recording, and how its answer is shown.
+/// The arguments of every analysis.
+#[derive(clap::Args, Default)]
+pub(super) struct ShowArgs {
+    #[command(flatten)]
+    file: FileArgs,
+    /// Number of rows in a table; 0 for all [default: 20; all with --json and --csv]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
+    /// The main table as comma-separated values instead of text; times in the clock's unit
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+}
+
+impl ShowArgs {
+    /// All of it, `top` rows to a table.
+    pub(super) fn with_top(top: Option<usize>) -> Self {
+        ShowArgs { top, ..ShowArgs::default() }
+    }
+
+    /// Rows in a table of text; 0 for all.
+    fn text_rows(&self) -> usize {
+        self.top.unwrap_or(20)
+    }
+
+    /// Rows in JSON and CSV; 0 for all.
+    fn data_rows(&self) -> usize {
+        self.top.unwrap_or(0)
+    }
+}
+
+/// One buffer's answer.
+pub(super) struct Found<'a, R> {
+    pub(super) place: Place<'a>,
+    pub(super) input: &'a Input,
+    pub(super) report: R,
+}
+
+/// A question to the events of a recording, and how its answer is shown. `top` is a number of rows; 0 for all.
 pub(super) trait Question {
     type Analysis: Analysis + Clone;
-    /// One buffer's answer.
-    type Found<'e>;
-    /// The word of `record --for` for the events that it needs.
+    /// The word of `record --for` for the events that it needs, and of `analyze` for itself.
     const PURPOSE: &'static str;
     /// Name of the events that a recording without an answer lacks.
     const LACKING: &'static str;
+    /// The columns of the CSV, after `buffer`.
+    const COLUMNS: &'static str;
 
+    fn shown(&self) -> &ShowArgs;
     /// The analysis of `input`; `None` if that cannot hold the events for it.
     fn analysis(&self, input: &Input) -> Option<Self::Analysis>;
-    /// The answer about one buffer; `None` if it holds no such events in the window.
-    fn found<'e>(&self, input: &'e Input, place: Place<'e>, finding: Finding<Self>) -> Option<Self::Found<'e>>;
-    /// The buffer that an answer is about.
-    fn place<'f>(found: &'f Self::Found<'_>) -> &'f Place<'f>;
-    /// All answers as one JSON document.
-    fn document(&self, input: &Input, found: &[Self::Found<'_>]) -> Value;
-    /// All answers as comma-separated values.
-    fn csv(&self, found: &[Self::Found<'_>], out: &mut dyn Write) -> Result<(), Failure>;
-    /// One answer as text.
-    fn text(&self, found: &Self::Found<'_>, out: &mut dyn Write) -> Result<(), Failure>;
+    /// False if the buffer holds no such events in the window.
+    fn is_answer(report: &Finding<Self>) -> bool;
+    /// Begin and end of what was looked at.
+    fn window(report: &Finding<Self>) -> Option<(u64, u64)>;
+    /// How much there was in the window, in words.
+    fn extent(report: &Finding<Self>) -> Vec<String>;
+    /// Sentences that the numbers need to be understood.
+    fn notes(report: &Finding<Self>) -> Vec<String>;
+    /// The answer as an object, but for the buffer, its clock, the window and the notes.
+    fn json(&self, found: &Found<'_, Finding<Self>>, top: usize) -> Value;
+    /// The main table as cells of [`Question::COLUMNS`].
+    fn csv(&self, found: &Found<'_, Finding<Self>>, top: usize) -> Vec<Vec<String>>;
+    /// The answer as text, but for the window and the notes.
+    fn text(&self, found: &Found<'_, Finding<Self>>, top: usize, out: &mut dyn Write) -> Result<(), Failure>;
+    /// True if the text is for another program: it stands alone then.
+    fn is_bare(&self) -> bool {
+        false
+    }
 }
 
 /// Findings of a question's analysis.
 pub(super) type Finding<Q> = <<Q as Question>::Analysis as Analysis>::Finding;
 
 /// Asks the question and shows the answer.
-pub(super) fn run<Q: Question>(question: &Q, file: &FileArgs, json: bool, csv: bool) -> Result<Exit, Failure> {
-    file.print(|events, out| {
+pub(super) fn run<Q: Question>(question: &Q) -> Result<Exit, Failure> {
+    let shown = question.shown();
+    shown.file.print(|events, out| {
         let input = &events.inputs[0];
         let analysis = question.analysis(input).ok_or_else(|| lacking::<Q>(input, ""))?;
-        let found = found(question, input, answers(events, analysis)?);
+        let found = found::<Q>(input, answers(events, analysis)?);
         if found.is_empty() {
             return Err(lacking::<Q>(input, " in this window"));
         }
-        if json {
-            return Ok(writeln!(out, "{:#}", question.document(input, &found))?);
+        if shown.json {
+            return Ok(writeln!(out, "{:#}", document(question, input, &found))?);
         }
-        if csv {
-            return question.csv(&found, out);
+        if shown.csv {
+            return csv(question, &found, out);
         }
         each(question, &found, out)
     })
@@ -68,30 +119,78 @@ pub(super) fn answers<'e, A: Analysis + Clone>(
 
 /// The answers of the buffers that have one.
 pub(super) fn found<'e, Q: Question>(
-    question: &Q,
     input: &'e Input,
     answers: Vec<(Place<'e>, Finding<Q>)>,
-) -> Vec<Q::Found<'e>> {
-    answers.into_iter().filter_map(|(place, finding)| question.found(input, place, finding)).collect()
+) -> Vec<Found<'e, Finding<Q>>> {
+    let answers = answers.into_iter().filter(|(_, report)| Q::is_answer(report));
+    answers.map(|(place, report)| Found { place, input, report }).collect()
 }
 
 /// The error that a recording has nothing to answer from.
-pub(super) fn lacking<Q: Question>(input: &Input, place: &str) -> Failure {
+fn lacking<Q: Question>(input: &Input, place: &str) -> Failure {
     let error = anyhow!("{} holds no {}{place}", input.path.display(), Q::LACKING);
     Failure::new(Exit::Failed, error).hint(format!("`rtrace record --for {}` records what is needed.", Q::PURPOSE))
 }
 
+/// All answers as one JSON document; all times in the buffer's unit.
+pub(super) fn document<Q: Question>(question: &Q, input: &Input, found: &[Found<'_, Finding<Q>>]) -> Value {
+    let buffer = |found: &Found<'_, Finding<Q>>| {
+        let (place, report) = (&found.place, &found.report);
+        let mut document = json!({
+            "buffer": place.buffer,
+            "clock": place.clock,
+            "unit": place.unit.name(),
+            "window": Q::window(report).map(|(begin, end)| json!({"begin": begin, "end": end})),
+            "notes": Q::notes(report),
+        });
+        let answer = question.json(found, question.shown().data_rows());
+        if let (Value::Object(document), Value::Object(mut answer)) = (&mut document, answer) {
+            document.append(&mut answer);
+        }
+        document
+    };
+    json!({
+        "schema": format!("rtrace.analyze.{}", Q::PURPOSE),
+        "version": 1,
+        "file": input.path.to_string_lossy(),
+        "buffers": found.iter().map(buffer).collect::<Vec<_>>(),
+    })
+}
+
+/// The main tables of all answers as comma-separated values.
+fn csv<Q: Question>(question: &Q, found: &[Found<'_, Finding<Q>>], out: &mut dyn Write) -> Result<(), Failure> {
+    writeln!(out, "buffer,{}", Q::COLUMNS)?;
+    for found in found {
+        let buffer = quoted(found.place.buffer);
+        for row in question.csv(found, question.shown().data_rows()) {
+            let cells: Vec<String> = row.iter().map(|cell| quoted(cell)).collect();
+            writeln!(out, "{buffer},{}", cells.join(","))?;
+        }
+    }
+    Ok(())
+}
+
 /// Writes each answer as text, with an empty line between two and the instance's name above.
-pub(super) fn each<Q: Question>(question: &Q, found: &[Q::Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn each<Q: Question>(
+    question: &Q,
+    found: &[Found<'_, Finding<Q>>],
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     for (number, found) in found.iter().enumerate() {
-        if number > 0 {
-            writeln!(out)?;
+        if !question.is_bare() {
+            if number > 0 {
+                writeln!(out)?;
+            }
+            let (place, report) = (&found.place, &found.report);
+            if !place.buffer.is_empty() {
+                writeln!(out, "Instance: {}", place.buffer)?;
+            }
+            place.window(Q::window(report), &Q::extent(report), out)?;
+            for note in Q::notes(report) {
+                writeln!(out, "Note: {note}")?;
+            }
         }
-        let buffer = Q::place(found).buffer;
-        if !buffer.is_empty() {
-            writeln!(out, "Instance: {buffer}")?;
-        }
-        question.text(found, out)?;
+        question.text(found, question.shown().text_rows(), out)?;
     }
     Ok(())
 }

@@ -2,18 +2,16 @@
 
 mod json;
 
-use super::FileArgs;
-use super::answers::{self, Finding, Question};
-use super::place::Place;
+use super::answers::{self, Question, ShowArgs};
 use super::symbol;
 use super::table::Table;
 use super::tasks::TaskArgs;
 use super::unit::Unit;
-use super::words::{cut, many, not_shown, percent, quoted};
+use super::words::{cut, many, not_shown, percent};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
 use rtrace::analysis::{FaultCount, FaultReport, Faults};
-use rtrace::symbols::Kallsyms;
+use rtrace::units::Pid;
 use serde_json::Value;
 use std::io::Write;
 
@@ -23,50 +21,37 @@ use std::io::Write;
 #[derive(clap::Args, Default)]
 pub(super) struct Args {
     #[command(flatten)]
-    file: FileArgs,
+    shown: ShowArgs,
     #[command(flatten)]
     tasks: TaskArgs,
-    /// Number of rows in a table; 0 for all [default: 20; all with --json and --csv]
-    #[arg(long, value_name = "N")]
-    top: Option<usize>,
-    /// One JSON document instead of text
-    #[arg(long)]
-    json: bool,
-    /// The tasks as comma-separated values instead of text
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
 }
 
 /// One buffer's answer.
-pub(super) struct Found<'a> {
-    place: Place<'a>,
-    kallsyms: &'a Kallsyms,
-    report: FaultReport,
-}
+pub(super) type Found<'a> = answers::Found<'a, FaultReport>;
 
 impl Found<'_> {
     /// The kernel's function, where the kernel faulted.
     fn place_name(&self, ip: u64, count: FaultCount) -> Option<String> {
-        (count.kernel > 0).then(|| symbol::place(self.kallsyms, ip))
+        (count.kernel > 0).then(|| symbol::place(&self.input.symbols.kallsyms, ip))
     }
 }
 
 impl Args {
     /// All of it, `top` rows to a table.
     pub(super) fn with_top(top: Option<usize>) -> Self {
-        Args { top, ..Args::default() }
+        Args { shown: ShowArgs::with_top(top), ..Args::default() }
     }
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    answers::run(args, &args.file, args.json, args.csv)
+    answers::run(args)
 }
 
 impl Question for Args {
     type Analysis = Faults;
-    type Found<'e> = Found<'e>;
     const PURPOSE: &'static str = "faults";
     const LACKING: &'static str = "page faults";
+    const COLUMNS: &'static str = "task,pid,user,kernel";
 
     fn analysis(&self, input: &Input) -> Option<Faults> {
         let formats = input.trace.formats().collect::<Vec<_>>();
@@ -74,35 +59,43 @@ impl Question for Args {
         faults.has_events().then_some(faults)
     }
 
-    fn found<'e>(&self, input: &'e Input, place: Place<'e>, report: Finding<Self>) -> Option<Found<'e>> {
-        let kallsyms = &input.symbols.kallsyms;
-        (!report.tasks.is_empty()).then_some(Found { place, kallsyms, report })
+    fn shown(&self) -> &ShowArgs {
+        &self.shown
     }
 
-    fn place<'f>(found: &'f Found<'_>) -> &'f Place<'f> {
-        &found.place
+    fn is_answer(report: &FaultReport) -> bool {
+        !report.tasks.is_empty()
     }
 
-    fn document(&self, input: &Input, found: &[Found<'_>]) -> Value {
-        json::document(&input.path, found, self.top.unwrap_or(0))
+    fn window(report: &FaultReport) -> Option<(u64, u64)> {
+        report.window
     }
 
-    fn csv(&self, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-        writeln!(out, "buffer,task,pid,user,kernel")?;
-        for found in found {
-            let mut rows: Vec<_> = found.report.tasks.iter().collect();
-            cut(&mut rows, self.top.unwrap_or(0));
-            for (pid, count) in rows {
-                let comm = found.place.comm(*pid).unwrap_or_default();
-                let (buffer, comm) = (quoted(found.place.buffer), quoted(&comm));
-                writeln!(out, "{buffer},{comm},{},{},{}", pid.0, count.user, count.kernel)?;
-            }
-        }
-        Ok(())
+    fn extent(report: &FaultReport) -> Vec<String> {
+        let all: u64 = report.codes.values().map(|count| count.all()).sum();
+        vec![many(all, "fault"), many(report.tasks.len() as u64, "task")]
     }
 
-    fn text(&self, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-        text(found, self.top.unwrap_or(20), out)
+    fn notes(report: &FaultReport) -> Vec<String> {
+        notes(report)
+    }
+
+    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+        json::answer(found, top)
+    }
+
+    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+        let mut rows: Vec<_> = found.report.tasks.iter().collect();
+        cut(&mut rows, top);
+        let name = |pid| found.place.comm(pid).unwrap_or_default();
+        let row = |(pid, count): &(Pid, FaultCount)| {
+            vec![name(*pid), pid.0.to_string(), count.user.to_string(), count.kernel.to_string()]
+        };
+        rows.into_iter().map(row).collect()
+    }
+
+    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+        text(found, top, out)
     }
 }
 
@@ -115,10 +108,6 @@ fn text(found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failur
     let Found { place, report, .. } = found;
     let (begin, end) = report.window.unwrap_or_default();
     let all: u64 = report.codes.values().map(|count| count.all()).sum();
-    place.window(report.window, &[many(all, "fault"), many(report.tasks.len() as u64, "task")], out)?;
-    for note in notes(report) {
-        writeln!(out, "Note: {note}")?;
-    }
     // One fault has no rate, nor has anything on a clock of unknown ticks.
     let rate = |count: u64| match end.saturating_sub(begin) {
         length if length > 0 && place.unit == Unit::Nanoseconds => {

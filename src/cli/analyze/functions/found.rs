@@ -1,27 +1,22 @@
 //! The answer of `rtrace analyze functions`, whatever it is printed as.
 
-use crate::cli::analyze::place::Place;
+use crate::cli::analyze::answers;
 use crate::cli::analyze::symbol;
 use crate::cli::analyze::words::many;
 use rtrace::analysis::{CalledFunction, FoldedFrame, FoldedTime, FunctionReport};
-use rtrace::symbols::Kallsyms;
 
 /// One buffer's answer.
-pub(in crate::cli::analyze) struct Found<'a> {
-    pub(super) place: Place<'a>,
-    pub(super) kallsyms: &'a Kallsyms,
-    pub(super) report: FunctionReport,
-}
+pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, FunctionReport>;
 
 impl Found<'_> {
     pub(super) fn name(&self, function: &CalledFunction) -> String {
-        symbol::function(self.kallsyms, function.address)
+        symbol::function(&self.input.symbols.kallsyms, function.address)
     }
 
     /// `task;outer;inner`, as flame graph programs read it.
     pub(super) fn line(&self, folded: &FoldedTime) -> String {
         let frame = |frame: &FoldedFrame| match frame {
-            FoldedFrame::Function(address) => symbol::function(self.kallsyms, *address),
+            FoldedFrame::Function(address) => symbol::function(&self.input.symbols.kallsyms, *address),
             FoldedFrame::Unknown => "[unknown]".to_owned(),
             FoldedFrame::Interrupt => "[interrupt]".to_owned(),
         };

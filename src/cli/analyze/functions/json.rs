@@ -1,33 +1,15 @@
 //! `rtrace analyze functions --json`.
 
-use super::found::{Found, notes};
+use super::found::Found;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::CalledFunction;
 use serde_json::{Value, json};
-use std::path::Path;
 
-/// The document: all times in the buffer's unit.
-pub(super) fn document<'f>(
-    path: &Path,
-    found: impl Iterator<Item = (&'f Found<'f>, Vec<&'f CalledFunction>)>,
-) -> Value {
-    json!({
-        "schema": "rtrace.analyze.functions",
-        "version": 1,
-        "file": path.to_string_lossy(),
-        "buffers": found.map(|(found, rows)| buffer(found, &rows)).collect::<Vec<_>>(),
-    })
-}
-
-fn buffer(found: &Found<'_>, rows: &[&CalledFunction]) -> Value {
+/// The answer as an object.
+pub(super) fn answer(found: &Found<'_>, rows: &[&CalledFunction]) -> Value {
     let report = &found.report;
     let counts = report.counts;
     json!({
-        "buffer": found.place.buffer,
-        "clock": found.place.clock,
-        "unit": found.place.unit.name(),
-        "window": report.window.map(|(begin, end)| json!({"begin": begin, "end": end})),
-        "notes": notes(report),
         "counts": {
             "unfinished": counts.unfinished,
             "without_entry": counts.without_entry,

@@ -3,17 +3,15 @@
 mod found;
 mod json;
 
-use super::FileArgs;
-use super::answers::{self, Finding, Question};
+use super::answers::{self, Question, ShowArgs};
 use super::distribution;
-use super::place::Place;
 use super::table::Table;
 use super::tasks::TaskArgs;
-use super::words::{cut, many, not_shown, quoted};
+use super::words::{cut, many, not_shown};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
 use found::{Found, notes};
-use rtrace::analysis::{CalledFunction, FunctionTimes};
+use rtrace::analysis::{CalledFunction, FunctionReport, FunctionTimes};
 use rtrace::events::glob_matches;
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -26,24 +24,15 @@ use std::io::Write;
 #[derive(clap::Args, Default)]
 pub(super) struct Args {
     #[command(flatten)]
-    file: FileArgs,
+    shown: ShowArgs,
     #[command(flatten)]
     tasks: TaskArgs,
     /// Only functions of this name; may be a glob and be given several times
     #[arg(long, value_name = "NAME")]
     function: Vec<String>,
-    /// Number of rows in a table; 0 for all [default: 20; all with --json and --csv]
-    #[arg(long, value_name = "N")]
-    top: Option<usize>,
     /// Order of the functions, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
     sort: Sort,
-    /// One JSON document instead of text
-    #[arg(long)]
-    json: bool,
-    /// The functions as comma-separated values instead of text; times in the clock's unit
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
     /// Own times by call stack, for flame graphs, instead of text; in the clock's unit
     #[arg(long, conflicts_with_all = ["json", "csv", "function", "top"])]
     folded: bool,
@@ -86,7 +75,7 @@ impl Sort {
 impl Args {
     /// All of it, `top` rows to a table.
     pub(super) fn with_top(top: Option<usize>) -> Self {
-        Args { top, ..Args::default() }
+        Args { shown: ShowArgs::with_top(top), ..Args::default() }
     }
 
     /// The functions to show, in order, and how many more there are.
@@ -104,14 +93,15 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    answers::run(args, &args.file, args.json, args.csv)
+    answers::run(args)
 }
 
 impl Question for Args {
     type Analysis = FunctionTimes;
-    type Found<'e> = Found<'e>;
     const PURPOSE: &'static str = "functions";
     const LACKING: &'static str = "whole calls of function_graph";
+    const COLUMNS: &'static str = "function,address,calls,whole,asleep,preempted,interrupted,net,own,net_mean,net_p50,net_p90,net_p99,\
+         net_p999,net_max,whole_mean,whole_p50,whole_p90,whole_p99,whole_p999,whole_max,max_at,max_pid,max_cpu";
 
     fn analysis(&self, input: &Input) -> Option<FunctionTimes> {
         let formats = input.trace.formats().collect::<Vec<_>>();
@@ -119,38 +109,48 @@ impl Question for Args {
         functions.has_events().then_some(functions)
     }
 
-    fn found<'e>(&self, input: &'e Input, place: Place<'e>, report: Finding<Self>) -> Option<Found<'e>> {
-        let kallsyms = &input.symbols.kallsyms;
-        (!report.functions.is_empty()).then_some(Found { place, kallsyms, report })
+    fn shown(&self) -> &ShowArgs {
+        &self.shown
     }
 
-    fn place<'f>(found: &'f Found<'_>) -> &'f Place<'f> {
-        &found.place
+    fn is_answer(report: &FunctionReport) -> bool {
+        !report.functions.is_empty()
     }
 
-    fn document(&self, input: &Input, found: &[Found<'_>]) -> Value {
-        let rows = |found| self.rows(found, self.top.unwrap_or(0)).0;
-        json::document(&input.path, found.iter().map(|found| (found, rows(found))))
+    fn window(report: &FunctionReport) -> Option<(u64, u64)> {
+        report.window
     }
 
-    fn csv(&self, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-        csv(self, found, out)
+    fn extent(report: &FunctionReport) -> Vec<String> {
+        let calls: u64 = report.functions.iter().map(|function| function.whole.count()).sum();
+        vec![many(report.functions.len() as u64, "function"), many(calls, "call")]
     }
 
-    fn text(&self, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-        if self.folded { folded(found, out) } else { text(self, found, out) }
+    fn notes(report: &FunctionReport) -> Vec<String> {
+        notes(report)
+    }
+
+    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+        json::answer(found, &self.rows(found, top).0)
+    }
+
+    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+        self.rows(found, top).0.into_iter().map(|function| csv(found, function)).collect()
+    }
+
+    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+        if self.folded { folded(found, out) } else { text(self, found, top, out) }
+    }
+
+    fn is_bare(&self) -> bool {
+        self.folded
     }
 }
 
-fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+fn text(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
     let Found { place, report, .. } = found;
     let unit = place.unit;
-    let calls: u64 = report.functions.iter().map(|function| function.whole.count()).sum();
-    place.window(report.window, &[many(report.functions.len() as u64, "function"), many(calls, "call")], out)?;
-    for note in notes(report) {
-        writeln!(out, "Note: {note}")?;
-    }
-    let (rows, more) = args.rows(found, args.top.unwrap_or(20));
+    let (rows, more) = args.rows(found, top);
     writeln!(out, "\nFunctions: where their time went ({})", unit.long_name())?;
     let heading = ["FUNCTION", "calls", "whole", "asleep", "preempted", "interrupted", "net", "own"];
     let mut table = Table::new(1, heading);
@@ -194,31 +194,16 @@ fn folded(found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-fn csv(args: &Args, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(
-        out,
-        "buffer,function,address,calls,whole,asleep,preempted,interrupted,net,own,net_mean,net_p50,net_p90,net_p99,\
-         net_p999,net_max,whole_mean,whole_p50,whole_p90,whole_p99,whole_p999,whole_max,max_at,max_pid,max_cpu"
-    )?;
-    for found in found {
-        let off_cpu = |time: u64| if found.report.has_switches { time.to_string() } else { String::new() };
-        for function in args.rows(found, args.top.unwrap_or(0)).0 {
-            let mut cells = vec![quoted(found.place.buffer), quoted(&found.name(function))];
-            cells.push(format!("{:#x}", function.address));
-            cells.extend([function.whole.count(), function.whole.total()].map(|number| number.to_string()));
-            cells.extend([off_cpu(function.asleep), off_cpu(function.preempted)]);
-            let numbers = [function.interrupted, function.net.total(), function.own];
-            cells.extend(numbers.map(|number| number.to_string()));
-            cells.extend(distribution::csv(&function.net.distribution()));
-            cells.extend(distribution::csv(&function.whole.distribution()));
-            cells.extend(
-                function
-                    .longest
-                    .into_iter()
-                    .flat_map(|longest| [longest.at.to_string(), longest.pid.0.to_string(), longest.cpu.0.to_string()]),
-            );
-            writeln!(out, "{}", cells.join(","))?;
-        }
-    }
-    Ok(())
+/// A function as [`Question::COLUMNS`] has it.
+fn csv(found: &Found<'_>, function: &CalledFunction) -> Vec<String> {
+    let off_cpu = |time: u64| if found.report.has_switches { time.to_string() } else { String::new() };
+    let mut cells = vec![found.name(function), format!("{:#x}", function.address)];
+    cells.extend([function.whole.count(), function.whole.total()].map(|number| number.to_string()));
+    cells.extend([off_cpu(function.asleep), off_cpu(function.preempted)]);
+    cells.extend([function.interrupted, function.net.total(), function.own].map(|number| number.to_string()));
+    cells.extend(distribution::csv(&function.net.distribution()));
+    cells.extend(distribution::csv(&function.whole.distribution()));
+    let longest = function.longest.into_iter();
+    cells.extend(longest.flat_map(|one| [one.at.to_string(), one.pid.0.to_string(), one.cpu.0.to_string()]));
+    cells
 }

@@ -1,14 +1,11 @@
 //! The answer of `rtrace analyze io`, whatever it is printed as.
 
-use crate::cli::analyze::place::Place;
+use crate::cli::analyze::answers;
 use crate::cli::analyze::words::many;
 use rtrace::analysis::IoReport;
 
 /// One buffer's answer.
-pub(in crate::cli::analyze) struct Found<'a> {
-    pub(super) place: Place<'a>,
-    pub(super) report: IoReport,
-}
+pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, IoReport>;
 
 /// Sentences that the numbers need to be understood.
 pub(super) fn notes(report: &IoReport) -> Vec<String> {

@@ -1,30 +1,15 @@
 //! `rtrace analyze io --json`.
 
-use super::found::{Found, notes};
+use super::found::Found;
 use crate::cli::analyze::{distribution, errno};
 use rtrace::analysis::{DeviceIo, Durations, IoRequests};
 use serde_json::{Value, json};
-use std::path::Path;
 
-/// The document: all times in the buffer's unit.
-pub(super) fn document<'f>(path: &Path, found: impl Iterator<Item = &'f Found<'f>>) -> Value {
-    json!({
-        "schema": "rtrace.analyze.io",
-        "version": 1,
-        "file": path.to_string_lossy(),
-        "buffers": found.map(buffer).collect::<Vec<_>>(),
-    })
-}
-
-fn buffer(found: &Found<'_>) -> Value {
+/// The answer as an object.
+pub(super) fn answer(found: &Found<'_>, rows: &[&IoRequests]) -> Value {
     let report = &found.report;
     let counts = report.counts;
     json!({
-        "buffer": found.place.buffer,
-        "clock": found.place.clock,
-        "unit": found.place.unit.name(),
-        "window": report.window.map(|(begin, end)| json!({"begin": begin, "end": end})),
-        "notes": notes(report),
         "counts": {
             "unfinished": counts.unfinished,
             "without_issue": counts.without_issue,
@@ -33,7 +18,7 @@ fn buffer(found: &Found<'_>) -> Value {
             "losses": counts.losses,
         },
         "devices": report.devices.iter().map(device).collect::<Vec<_>>(),
-        "requests": report.requests.iter().map(requests).collect::<Vec<_>>(),
+        "requests": rows.iter().copied().map(requests).collect::<Vec<_>>(),
     })
 }
 

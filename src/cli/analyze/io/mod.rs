@@ -3,16 +3,14 @@
 mod found;
 mod json;
 
-use super::FileArgs;
-use super::answers::{self, Finding, Question};
-use super::place::Place;
+use super::answers::{self, Question, ShowArgs};
 use super::table::Table;
-use super::words::{many, percent, quoted};
+use super::words::{cut, many, not_shown, percent};
 use super::{distribution, errno};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
 use found::{Found, notes};
-use rtrace::analysis::{Durations, Io, IoRequests};
+use rtrace::analysis::{Durations, Io, IoReport, IoRequests};
 use rtrace::units::ByteSize;
 use serde_json::Value;
 use std::io::Write;
@@ -24,69 +22,77 @@ use std::io::Write;
 #[derive(clap::Args, Default)]
 pub(super) struct Args {
     #[command(flatten)]
-    file: FileArgs,
-    /// One JSON document instead of text
-    #[arg(long)]
-    json: bool,
-    /// The requests as comma-separated values instead of text; times in the clock's unit
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
+    shown: ShowArgs,
+}
+
+impl Args {
+    /// All of it, `top` rows to a table.
+    pub(super) fn with_top(top: Option<usize>) -> Self {
+        Args { shown: ShowArgs::with_top(top) }
+    }
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    answers::run(args, &args.file, args.json, args.csv)
+    answers::run(args)
 }
 
 impl Question for Args {
     type Analysis = Io;
-    type Found<'e> = Found<'e>;
     const PURPOSE: &'static str = "io";
     const LACKING: &'static str = "whole requests to block devices";
+    const COLUMNS: &'static str = "major,minor,operation,requests,bytes,total_mean,total_p50,total_p90,total_p99,total_p999,total_max,\
+         queued,queue_mean,queue_p50,queue_p90,queue_p99,queue_p999,queue_max,device_mean,device_p50,device_p90,device_p99,\
+         device_p999,device_max,max_at,max_sector,errors";
 
     fn analysis(&self, input: &Input) -> Option<Io> {
         let io = Io::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         io.has_events().then_some(io)
     }
 
-    fn found<'e>(&self, _: &'e Input, place: Place<'e>, report: Finding<Self>) -> Option<Found<'e>> {
-        (!report.requests.is_empty()).then_some(Found { place, report })
+    fn shown(&self) -> &ShowArgs {
+        &self.shown
     }
 
-    fn place<'f>(found: &'f Found<'_>) -> &'f Place<'f> {
-        &found.place
+    fn is_answer(report: &IoReport) -> bool {
+        !report.requests.is_empty()
     }
 
-    fn document(&self, input: &Input, found: &[Found<'_>]) -> Value {
-        json::document(&input.path, found.iter())
+    fn window(report: &IoReport) -> Option<(u64, u64)> {
+        report.window
     }
 
-    fn csv(&self, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-        csv(found, out)
+    fn extent(report: &IoReport) -> Vec<String> {
+        let count: u64 = report.requests.iter().map(|requests| requests.total.count()).sum();
+        vec![many(report.devices.len() as u64, "device"), many(count, "request")]
     }
 
-    fn text(&self, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-        text(found, out)
+    fn notes(report: &IoReport) -> Vec<String> {
+        notes(report)
+    }
+
+    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+        json::answer(found, &rows(found, top).0)
+    }
+
+    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+        rows(found, top).0.into_iter().map(csv).collect()
+    }
+
+    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+        text(found, top, out)
     }
 }
 
-fn text(found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-    let Found { place, report } = found;
-    let unit = place.unit;
-    let (begin, end) = report.window.unwrap_or_default();
-    let count: u64 = report.requests.iter().map(|requests| requests.total.count()).sum();
-    writeln!(
-        out,
-        "Window: {} to {}, {} {}; {}; {}",
-        unit.point(begin),
-        unit.point(end),
-        unit.long(end - begin),
-        unit.long_name(),
-        many(report.devices.len() as u64, "device"),
-        many(count, "request"),
-    )?;
-    for note in notes(report) {
-        writeln!(out, "Note: {note}")?;
-    }
+/// The requests to show, and how many more there are.
+fn rows<'f>(found: &'f Found<'_>, top: usize) -> (Vec<&'f IoRequests>, usize) {
+    let mut rows: Vec<&IoRequests> = found.report.requests.iter().collect();
+    let more = cut(&mut rows, top);
+    (rows, more)
+}
+
+fn text(found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    let Found { place, report, .. } = found;
+    let (unit, (rows, more)) = (place.unit, rows(found, top));
 
     writeln!(out, "\nDevices")?;
     let mut table = Table::new(1, ["DEVICE", "busy %", "requests at the device: mean", "max"]);
@@ -103,7 +109,7 @@ fn text(found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, "\nRequests: from insertion or issue to completion ({})", unit.short_name())?;
     let heading = ["DEVICE", "OPERATION", "requests", "failed", "size"].into_iter().chain(distribution::TIMES);
     let mut table = Table::new(2, heading.chain(["at", "sector"]));
-    for requests in &report.requests {
+    for requests in &rows {
         let mut row = start(requests).to_vec();
         row.extend([failed(requests).to_string(), ByteSize(requests.bytes).to_string()]);
         row.extend(distribution::cells(&requests.total.distribution(), unit));
@@ -111,9 +117,10 @@ fn text(found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         table.row(row);
     }
     table.write(out)?;
+    not_shown(more, out)?;
     let parts: [(&str, Part); 2] = [("In the queue", |of| &of.queued), ("At the device", |of| &of.device_time)];
     for (title, part) in parts {
-        let known: Vec<&IoRequests> = report.requests.iter().filter(|of| part(of).count() > 0).collect();
+        let known: Vec<&IoRequests> = rows.iter().copied().filter(|of| part(of).count() > 0).collect();
         if known.is_empty() {
             continue;
         }
@@ -127,10 +134,10 @@ fn text(found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         }
         table.write(out)?;
     }
-    if report.requests.iter().any(|requests| failed(requests) > 0) {
+    if rows.iter().any(|requests| failed(requests) > 0) {
         writeln!(out, "\nErrors")?;
         let mut table = Table::new(3, ["DEVICE", "OPERATION", "errors"]);
-        for requests in report.requests.iter().filter(|requests| failed(requests) > 0) {
+        for requests in rows.iter().filter(|requests| failed(requests) > 0) {
             let [device, operation, _] = start(requests);
             table.row([device, operation, errno::list(&requests.errors)]);
         }
@@ -152,29 +159,17 @@ fn failed(requests: &IoRequests) -> u64 {
     requests.errors.values().sum()
 }
 
-fn csv(found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-    let times =
-        |name: &str| ["mean", "p50", "p90", "p99", "p999", "max"].map(|time| format!("{name}_{time}")).join(",");
-    let [total, queue, device] = ["total", "queue", "device"].map(times);
-    writeln!(
-        out,
-        "buffer,major,minor,operation,requests,bytes,{total},queued,{queue},{device},max_at,max_sector,errors"
-    )?;
-    for found in found {
-        for requests in &found.report.requests {
-            // MAJOR,MINOR are two cells.
-            let mut cells = vec![quoted(found.place.buffer)];
-            cells.extend(start(requests));
-            cells.push(requests.bytes.to_string());
-            cells.extend(distribution::csv(&requests.total.distribution()));
-            cells.push(requests.queued.count().to_string());
-            cells.extend(distribution::csv(&requests.queued.distribution()));
-            cells.extend(distribution::csv(&requests.device_time.distribution()));
-            let longest = requests.longest.map(|longest| [longest.at.to_string(), longest.sector.to_string()]);
-            cells.extend(longest.unwrap_or_default());
-            cells.push(quoted(&errno::list(&requests.errors)));
-            writeln!(out, "{}", cells.join(","))?;
-        }
-    }
-    Ok(())
+/// Requests as [`Question::COLUMNS`] has them.
+fn csv(requests: &IoRequests) -> Vec<String> {
+    let [device, operation, count] = start(requests);
+    let mut cells: Vec<String> = device.split(',').map(str::to_owned).collect();
+    cells.extend([operation, count, requests.bytes.to_string()]);
+    cells.extend(distribution::csv(&requests.total.distribution()));
+    cells.push(requests.queued.count().to_string());
+    cells.extend(distribution::csv(&requests.queued.distribution()));
+    cells.extend(distribution::csv(&requests.device_time.distribution()));
+    let longest = requests.longest.map(|longest| [longest.at.to_string(), longest.sector.to_string()]);
+    cells.extend(longest.unwrap_or_default());
+    cells.push(errno::list(&requests.errors));
+    cells
 }

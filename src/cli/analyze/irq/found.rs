@@ -1,16 +1,12 @@
 //! The answer of `rtrace analyze irq`, whatever it is printed as.
 
-use crate::cli::analyze::place::Place;
+use crate::cli::analyze::answers;
 use crate::cli::analyze::words::many;
 use rtrace::analysis::{HandlerKind, IrqReport, IrqSource};
 use rtrace::symbols::Kallsyms;
 
 /// One buffer's answer.
-pub(in crate::cli::analyze) struct Found<'a> {
-    pub(super) place: Place<'a>,
-    pub(super) kallsyms: &'a Kallsyms,
-    pub(super) report: IrqReport,
-}
+pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, IrqReport>;
 
 /// Soft interrupts in the order of their vectors (include/linux/interrupt.h).
 const SOFT_IRQS: [&str; 10] =
@@ -19,7 +15,7 @@ const SOFT_IRQS: [&str; 10] =
 impl Found<'_> {
     /// As [`handler_name`].
     pub(super) fn name(&self, source: &IrqSource) -> String {
-        handler_name(source, self.kallsyms)
+        handler_name(source, &self.input.symbols.kallsyms)
     }
 }
 

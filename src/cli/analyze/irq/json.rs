@@ -1,31 +1,15 @@
 //! `rtrace analyze irq --json`.
 
-use super::found::{Found, notes};
+use super::found::Found;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::{CpuIrqs, HandlerKind, IrqSource};
 use serde_json::{Map, Value, json};
-use std::path::Path;
 
-/// The document: all times in the buffer's unit.
-pub(super) fn document<'f>(path: &Path, found: impl Iterator<Item = (&'f Found<'f>, Vec<&'f IrqSource>)>) -> Value {
-    let buffers: Vec<Value> = found.map(|(found, sources)| buffer(found, &sources)).collect();
-    json!({
-        "schema": "rtrace.analyze.irq",
-        "version": 1,
-        "file": path.to_string_lossy(),
-        "buffers": buffers,
-    })
-}
-
-fn buffer(found: &Found<'_>, sources: &[&IrqSource]) -> Value {
+/// The answer as an object.
+pub(super) fn answer(found: &Found<'_>, sources: &[&IrqSource]) -> Value {
     let report = &found.report;
     let counts = report.counts;
     json!({
-        "buffer": found.place.buffer,
-        "clock": found.place.clock,
-        "unit": found.place.unit.name(),
-        "window": report.window.map(|(begin, end)| json!({"begin": begin, "end": end})),
-        "notes": notes(report),
         "counts": {
             "unfinished": counts.unfinished,
             "without_entry": counts.without_entry,

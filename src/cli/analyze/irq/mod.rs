@@ -3,16 +3,14 @@
 pub(in crate::cli) mod found;
 mod json;
 
-use super::FileArgs;
-use super::answers::{self, Finding, Question};
+use super::answers::{self, Question, ShowArgs};
 use super::distribution;
-use super::place::Place;
 use super::table::Table;
-use super::words::{cut, many, not_shown, percent, quoted};
+use super::words::{cut, many, not_shown, percent};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
 use found::{Found, notes};
-use rtrace::analysis::{HandlerKind, IrqSource, Irqs};
+use rtrace::analysis::{HandlerKind, IrqReport, IrqSource, Irqs};
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::io::Write;
@@ -24,22 +22,13 @@ use std::io::Write;
 #[derive(clap::Args, Default)]
 pub(super) struct Args {
     #[command(flatten)]
-    file: FileArgs,
+    shown: ShowArgs,
     /// Only handlers of these kinds
     #[arg(long, value_name = "KIND,...", value_delimiter = ',', value_parser = ["irq", "vector", "softirq", "tasklet", "timer", "hrtimer", "work"])]
     kind: Vec<String>,
-    /// Number of rows in a table; 0 for all [default: 20; all with --json and --csv]
-    #[arg(long, value_name = "N")]
-    top: Option<usize>,
     /// Order of the handlers, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
     sort: Sort,
-    /// One JSON document instead of text
-    #[arg(long)]
-    json: bool,
-    /// The handlers as comma-separated values instead of text; times in the clock's unit
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
 }
 
 /// An order of handlers.
@@ -76,69 +65,67 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    answers::run(args, &args.file, args.json, args.csv)
+    answers::run(args)
 }
 
 impl Args {
     /// All of it, `top` rows to a table.
     pub(super) fn with_top(top: Option<usize>) -> Self {
-        Args { top, ..Args::default() }
+        Args { shown: ShowArgs::with_top(top), ..Args::default() }
     }
 }
 
 impl Question for Args {
     type Analysis = Irqs;
-    type Found<'e> = Found<'e>;
     const PURPOSE: &'static str = "irq";
     const LACKING: &'static str = "interrupts, timers or work items";
+    const COLUMNS: &'static str = "kind,handler,id,runs,total,own,mean,p50,p90,p99,p999,max,max_at,max_cpu,delays,delay_mean,\
+         delay_p50,delay_p90,delay_p99,delay_p999,delay_max";
 
     fn analysis(&self, input: &Input) -> Option<Irqs> {
         let irqs = Irqs::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         irqs.has_events().then_some(irqs)
     }
 
-    fn found<'e>(&self, input: &'e Input, place: Place<'e>, report: Finding<Self>) -> Option<Found<'e>> {
-        let kallsyms = &input.symbols.kallsyms;
-        (!report.sources.is_empty()).then_some(Found { place, kallsyms, report })
+    fn shown(&self) -> &ShowArgs {
+        &self.shown
     }
 
-    fn place<'f>(found: &'f Found<'_>) -> &'f Place<'f> {
-        &found.place
+    fn is_answer(report: &IrqReport) -> bool {
+        !report.sources.is_empty()
     }
 
-    fn document(&self, input: &Input, found: &[Found<'_>]) -> Value {
-        let rows = |found| self.rows(found, self.top.unwrap_or(0)).0;
-        json::document(&input.path, found.iter().map(|found| (found, rows(found))))
+    fn window(report: &IrqReport) -> Option<(u64, u64)> {
+        report.window
     }
 
-    fn csv(&self, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-        csv(self, found, out)
+    fn extent(report: &IrqReport) -> Vec<String> {
+        let runs: u64 = report.sources.iter().map(|source| source.times.count()).sum();
+        vec![many(report.sources.len() as u64, "handler"), many(runs, "run")]
     }
 
-    fn text(&self, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-        text(self, found, out)
+    fn notes(report: &IrqReport) -> Vec<String> {
+        notes(report)
+    }
+
+    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+        json::answer(found, &self.rows(found, top).0)
+    }
+
+    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+        self.rows(found, top).0.into_iter().map(|source| csv(found, source)).collect()
+    }
+
+    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+        text(self, found, top, out)
     }
 }
 
-fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+fn text(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
     let Found { place, report, .. } = found;
     let unit = place.unit;
     let (begin, end) = report.window.unwrap_or_default();
     let length = end - begin;
-    let runs: u64 = report.sources.iter().map(|source| source.times.count()).sum();
-    writeln!(
-        out,
-        "Window: {} to {}, {} {}; {}; {}",
-        unit.point(begin),
-        unit.point(end),
-        unit.long(length),
-        unit.long_name(),
-        many(report.sources.len() as u64, "handler"),
-        many(runs, "run"),
-    )?;
-    for note in notes(report) {
-        writeln!(out, "Note: {note}")?;
-    }
 
     let ran = |one: &HandlerKind| report.sources.iter().any(|source| source.kind == *one);
     let kinds: Vec<HandlerKind> = HandlerKind::ALL.into_iter().filter(ran).collect();
@@ -150,7 +137,7 @@ fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failu
     }
     table.write(out)?;
 
-    let (rows, more) = args.rows(found, args.top.unwrap_or(20));
+    let (rows, more) = args.rows(found, top);
     writeln!(out, "\nHandlers (own: {}; others: {})", unit.long_name(), unit.short_name())?;
     let heading = ["KIND", "HANDLER", "runs", "own"].into_iter().chain(distribution::TIMES).chain(["at", "CPU"]);
     let mut table = Table::new(2, heading);
@@ -179,26 +166,15 @@ fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failu
     Ok(())
 }
 
-fn csv(args: &Args, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(
-        out,
-        "buffer,kind,handler,id,runs,total,own,mean,p50,p90,p99,p999,max,max_at,max_cpu,delays,delay_mean,delay_p50,\
-         delay_p90,delay_p99,delay_p999,delay_max"
-    )?;
-    for found in found {
-        for source in args.rows(found, args.top.unwrap_or(0)).0 {
-            let (times, delays) = (source.times.distribution(), source.delays.distribution());
-            let mut cells =
-                vec![quoted(found.place.buffer), source.kind.name().to_owned(), quoted(&found.name(source))];
-            cells.push(format!("{:#x}", source.id));
-            cells.extend([times.count, times.total, source.own].map(|number| number.to_string()));
-            cells.extend(distribution::csv(&times));
-            let longest = source.longest.map(|longest| [longest.at.to_string(), longest.cpu.0.to_string()]);
-            cells.extend(longest.unwrap_or_default());
-            cells.push(delays.count.to_string());
-            cells.extend(distribution::csv(&delays));
-            writeln!(out, "{}", cells.join(","))?;
-        }
-    }
-    Ok(())
+/// A handler as [`Question::COLUMNS`] has it.
+fn csv(found: &Found<'_>, source: &IrqSource) -> Vec<String> {
+    let (times, delays) = (source.times.distribution(), source.delays.distribution());
+    let mut cells = vec![source.kind.name().to_owned(), found.name(source), format!("{:#x}", source.id)];
+    cells.extend([times.count, times.total, source.own].map(|number| number.to_string()));
+    cells.extend(distribution::csv(&times));
+    let longest = source.longest.map(|longest| [longest.at.to_string(), longest.cpu.0.to_string()]);
+    cells.extend(longest.unwrap_or_default());
+    cells.push(delays.count.to_string());
+    cells.extend(distribution::csv(&delays));
+    cells
 }

@@ -1,27 +1,22 @@
 //! The answer of `rtrace analyze locks`, whatever it is printed as.
 
-use crate::cli::analyze::place::Place;
+use crate::cli::analyze::answers;
 use crate::cli::analyze::symbol;
 use crate::cli::analyze::words::many;
 use rtrace::analysis::LockReport;
-use rtrace::symbols::Kallsyms;
 
 /// One buffer's answer.
-pub(in crate::cli::analyze) struct Found<'a> {
-    pub(super) place: Place<'a>,
-    pub(super) kallsyms: &'a Kallsyms,
-    pub(super) report: LockReport,
-}
+pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, LockReport>;
 
 impl Found<'_> {
     /// A lock: most lie in memory that was allocated and have no name but their address.
     pub(super) fn lock(&self, address: u64) -> String {
-        symbol::variable(self.kallsyms, address)
+        symbol::variable(&self.input.symbols.kallsyms, address)
     }
 
     /// A stack's functions, the innermost first, without the one that wrote the event.
     pub(super) fn stack(&self, addresses: &[u64]) -> Vec<String> {
-        let names = addresses.iter().map(|address| symbol::function(self.kallsyms, *address));
+        let names = addresses.iter().map(|address| symbol::function(&self.input.symbols.kallsyms, *address));
         names.skip_while(|name| name.starts_with("trace_event_raw_event_")).collect()
     }
 }

@@ -1,23 +1,13 @@
 //! `rtrace analyze locks --json`.
 
 use super::Rows;
-use super::found::{Found, notes};
+use super::found::Found;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::LockWaits;
 use serde_json::{Map, Value, json};
-use std::path::Path;
 
-/// The document: all times in the buffer's unit.
-pub(super) fn document<'f>(path: &Path, found: impl Iterator<Item = (&'f Found<'f>, Rows<'f>)>) -> Value {
-    json!({
-        "schema": "rtrace.analyze.locks",
-        "version": 1,
-        "file": path.to_string_lossy(),
-        "buffers": found.map(|(found, rows)| buffer(found, &rows)).collect::<Vec<_>>(),
-    })
-}
-
-fn buffer(found: &Found<'_>, rows: &Rows<'_>) -> Value {
+/// The answer as an object.
+pub(super) fn answer(found: &Found<'_>, rows: &Rows<'_>) -> Value {
     let report = &found.report;
     let counts = report.counts;
     let lock = |(key, of): &&((u64, rtrace::analysis::LockKind), LockWaits)| {
@@ -26,11 +16,6 @@ fn buffer(found: &Found<'_>, rows: &Rows<'_>) -> Value {
         with(name, of)
     };
     json!({
-        "buffer": found.place.buffer,
-        "clock": found.place.clock,
-        "unit": found.place.unit.name(),
-        "window": report.window.map(|(begin, end)| json!({"begin": begin, "end": end})),
-        "notes": notes(report),
         "counts": {
             "unfinished": counts.unfinished,
             "without_begin": counts.without_begin,

@@ -3,20 +3,20 @@
 mod found;
 mod json;
 
-use super::FileArgs;
-use super::answers::{self, Finding, Question};
+use super::answers::{self, Question, ShowArgs};
 use super::distribution;
 use super::place::Place;
 use super::table::Table;
 use super::tasks::TaskArgs;
-use super::words::{cut, many, not_shown, quoted};
+use super::words::{cut, many, not_shown};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
 use found::{Found, notes};
-use rtrace::analysis::{LockKind, LockWaits, Locks};
+use rtrace::analysis::{LockKind, LockReport, LockWaits, Locks};
 use rtrace::units::Pid;
 use serde_json::Value;
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::io::Write;
 
 /// Waits for contended locks of the kernel: by lock, by kind, by task and by stack
@@ -26,21 +26,12 @@ use std::io::Write;
 #[derive(clap::Args, Default)]
 pub(super) struct Args {
     #[command(flatten)]
-    file: FileArgs,
+    shown: ShowArgs,
     #[command(flatten)]
     tasks: TaskArgs,
-    /// Number of rows in a table; 0 for all [default: 20; all with --json and --csv]
-    #[arg(long, value_name = "N")]
-    top: Option<usize>,
     /// Order of the rows, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
     sort: Sort,
-    /// One JSON document instead of text
-    #[arg(long)]
-    json: bool,
-    /// The locks as comma-separated values instead of text; times in the clock's unit
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
 }
 
 /// An order of rows.
@@ -68,7 +59,7 @@ struct Rows<'r> {
 impl Args {
     /// All of it, `top` rows to a table.
     pub(super) fn with_top(top: Option<usize>) -> Self {
-        Args { top, ..Args::default() }
+        Args { shown: ShowArgs::with_top(top), ..Args::default() }
     }
 
     fn sorted<'r, K>(&self, of: &'r [(K, LockWaits)], top: usize) -> (Vec<&'r (K, LockWaits)>, usize) {
@@ -95,14 +86,15 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    answers::run(args, &args.file, args.json, args.csv)
+    answers::run(args)
 }
 
 impl Question for Args {
     type Analysis = Locks;
-    type Found<'e> = Found<'e>;
     const PURPOSE: &'static str = "locks";
     const LACKING: &'static str = "whole waits for contended locks";
+    const COLUMNS: &'static str =
+        "lock,address,kind,waits,failed,total,mean,p50,p90,p99,p999,max,max_at,max_pid,max_cpu";
 
     fn analysis(&self, input: &Input) -> Option<Locks> {
         let formats = input.trace.formats().collect::<Vec<_>>();
@@ -110,25 +102,38 @@ impl Question for Args {
         locks.has_events().then_some(locks)
     }
 
-    fn found<'e>(&self, input: &'e Input, place: Place<'e>, report: Finding<Self>) -> Option<Found<'e>> {
-        let kallsyms = &input.symbols.kallsyms;
-        (!report.locks.is_empty()).then_some(Found { place, kallsyms, report })
+    fn shown(&self) -> &ShowArgs {
+        &self.shown
     }
 
-    fn place<'f>(found: &'f Found<'_>) -> &'f Place<'f> {
-        &found.place
+    fn is_answer(report: &LockReport) -> bool {
+        !report.locks.is_empty()
     }
 
-    fn document(&self, input: &Input, found: &[Found<'_>]) -> Value {
-        json::document(&input.path, found.iter().map(|found| (found, self.rows(found, self.top.unwrap_or(0)))))
+    fn window(report: &LockReport) -> Option<(u64, u64)> {
+        report.window
     }
 
-    fn csv(&self, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-        csv(self, found, out)
+    fn extent(report: &LockReport) -> Vec<String> {
+        let waits: u64 = report.kinds.iter().map(|(_, waits)| waits.times.count()).sum();
+        let locks: HashSet<u64> = report.locks.iter().map(|((address, _), _)| *address).collect();
+        vec![many(locks.len() as u64, "lock"), many(waits, "wait")]
     }
 
-    fn text(&self, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-        text(self, found, out)
+    fn notes(report: &LockReport) -> Vec<String> {
+        notes(report)
+    }
+
+    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+        json::answer(found, &self.rows(found, top))
+    }
+
+    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+        self.rows(found, top).locks.into_iter().map(|row| csv(found, row)).collect()
+    }
+
+    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+        text(self, found, top, out)
     }
 }
 
@@ -153,15 +158,9 @@ fn table<'t>(names: impl IntoIterator<Item = &'t str>) -> Table {
     Table::new(names.len(), heading.chain(["at", "CPU", "TASK"]))
 }
 
-fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+fn text(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
     let Found { place, report, .. } = found;
-    let (unit, rows) = (place.unit, args.rows(found, args.top.unwrap_or(20)));
-    let waits: u64 = report.kinds.iter().map(|(_, waits)| waits.times.count()).sum();
-    let locks: std::collections::HashSet<u64> = report.locks.iter().map(|((address, _), _)| *address).collect();
-    place.window(report.window, &[many(locks.len() as u64, "lock"), many(waits, "wait")], out)?;
-    for note in notes(report) {
-        writeln!(out, "Note: {note}")?;
-    }
+    let (unit, rows) = (place.unit, args.rows(found, top));
     writeln!(out, "\nKinds (total: {}; others: {})", unit.long_name(), unit.short_name())?;
     let mut kinds = table(["KIND"]);
     args.sorted(&report.kinds, 0).0.iter().for_each(|(kind, waits)| kinds.row(cells([kind.name()], waits, place)));
@@ -197,22 +196,12 @@ fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failu
     Ok(())
 }
 
-fn csv(args: &Args, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(out, "buffer,lock,address,kind,waits,failed,total,mean,p50,p90,p99,p999,max,max_at,max_pid,max_cpu")?;
-    for found in found {
-        for ((address, kind), waits) in args.rows(found, args.top.unwrap_or(0)).locks {
-            let mut row = vec![quoted(found.place.buffer), quoted(&found.lock(*address))];
-            row.extend([format!("{address:#x}"), kind.name()]);
-            row.extend([waits.times.count(), waits.failed, waits.times.total()].map(|number| number.to_string()));
-            row.extend(distribution::csv(&waits.times.distribution()));
-            row.extend(
-                waits
-                    .longest
-                    .into_iter()
-                    .flat_map(|longest| [longest.at.to_string(), longest.pid.0.to_string(), longest.cpu.0.to_string()]),
-            );
-            writeln!(out, "{}", row.join(","))?;
-        }
-    }
-    Ok(())
+/// A lock as [`Question::COLUMNS`] has it.
+fn csv(found: &Found<'_>, ((address, kind), waits): &((u64, LockKind), LockWaits)) -> Vec<String> {
+    let mut row = vec![found.lock(*address), format!("{address:#x}"), kind.name()];
+    row.extend([waits.times.count(), waits.failed, waits.times.total()].map(|number| number.to_string()));
+    row.extend(distribution::csv(&waits.times.distribution()));
+    let longest = waits.longest.into_iter();
+    row.extend(longest.flat_map(|one| [one.at.to_string(), one.pid.0.to_string(), one.cpu.0.to_string()]));
+    row
 }

@@ -1,30 +1,15 @@
 //! `rtrace analyze memory --json`.
 
-use super::{Found, notes};
-use crate::cli::analyze::{distribution, symbol};
+use super::Found;
+use crate::cli::analyze::distribution;
 use rtrace::analysis::{MemorySite, PageCount};
 use serde_json::{Value, json};
-use std::path::Path;
 
-/// The document, each answer with the sites to show.
-pub(super) fn document<'f>(path: &Path, found: impl Iterator<Item = (&'f Found<'f>, Vec<&'f MemorySite>)>) -> Value {
-    json!({
-        "schema": "rtrace.analyze.memory",
-        "version": 1,
-        "file": path.to_string_lossy(),
-        "buffers": found.map(|(found, sites)| buffer(found, &sites)).collect::<Vec<_>>(),
-    })
-}
-
-fn buffer(found: &Found<'_>, sites: &[&MemorySite]) -> Value {
+/// The answer as an object.
+pub(super) fn answer(found: &Found<'_>, sites: &[&MemorySite]) -> Value {
     let report = &found.report;
     let counts = report.counts;
     json!({
-        "buffer": found.place.buffer,
-        "clock": found.place.clock,
-        "unit": found.place.unit.name(),
-        "window": report.window.map(|(begin, end)| json!({"begin": begin, "end": end})),
-        "notes": notes(report),
         "counts": {
             "frees": counts.frees,
             "page_frees": counts.page_frees,
@@ -42,7 +27,7 @@ fn buffer(found: &Found<'_>, sites: &[&MemorySite]) -> Value {
 
 fn site(found: &Found<'_>, of: &MemorySite) -> Value {
     json!({
-        "site": symbol::place(found.kallsyms, of.site),
+        "site": found.site(of),
         "address": format!("{:#x}", of.site),
         "allocations": of.allocations,
         "asked": of.asked,

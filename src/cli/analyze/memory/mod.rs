@@ -2,17 +2,14 @@
 
 mod json;
 
-use super::FileArgs;
-use super::answers::{self, Finding, Question};
+use super::answers::{self, Question, ShowArgs};
 use super::distribution;
-use super::place::Place;
 use super::symbol;
 use super::table::Table;
-use super::words::{cut, many, not_shown, quoted};
+use super::words::{cut, many, not_shown};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
 use rtrace::analysis::{Memory, MemoryReport, MemorySite, PageCount};
-use rtrace::symbols::Kallsyms;
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::io::Write;
@@ -25,19 +22,10 @@ use std::io::Write;
 #[derive(clap::Args, Default)]
 pub(super) struct Args {
     #[command(flatten)]
-    file: FileArgs,
-    /// Number of rows in a table; 0 for all [default: 20; all with --json and --csv]
-    #[arg(long, value_name = "N")]
-    top: Option<usize>,
+    shown: ShowArgs,
     /// Order of the sites, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
     sort: Sort,
-    /// One JSON document instead of text
-    #[arg(long)]
-    json: bool,
-    /// The sites as comma-separated values instead of text; times in the clock's unit
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
 }
 
 /// An order of sites.
@@ -57,16 +45,18 @@ enum Sort {
 }
 
 /// One buffer's answer.
-pub(super) struct Found<'a> {
-    place: Place<'a>,
-    kallsyms: &'a Kallsyms,
-    report: MemoryReport,
+pub(super) type Found<'a> = answers::Found<'a, MemoryReport>;
+
+impl Found<'_> {
+    fn site(&self, of: &MemorySite) -> String {
+        symbol::place(&self.input.symbols.kallsyms, of.site)
+    }
 }
 
 impl Args {
     /// All of it, `top` rows to a table.
     pub(super) fn with_top(top: Option<usize>) -> Self {
-        Args { top, ..Args::default() }
+        Args { shown: ShowArgs::with_top(top), ..Args::default() }
     }
 
     fn rows<'r>(&self, found: &'r Found<'_>, top: usize) -> (Vec<&'r MemorySite>, usize) {
@@ -86,40 +76,53 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    answers::run(args, &args.file, args.json, args.csv)
+    answers::run(args)
 }
 
 impl Question for Args {
     type Analysis = Memory;
-    type Found<'e> = Found<'e>;
     const PURPOSE: &'static str = "memory";
     const LACKING: &'static str = "allocations of memory";
+    const COLUMNS: &'static str = "site,address,allocations,asked,taken,freed,live_taken,live,most,life_mean,life_p50,life_p90,life_p99,\
+         life_p999,life_max";
 
     fn analysis(&self, input: &Input) -> Option<Memory> {
         let memory = Memory::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         memory.has_events().then_some(memory)
     }
 
-    fn found<'e>(&self, input: &'e Input, place: Place<'e>, report: Finding<Self>) -> Option<Found<'e>> {
-        let kallsyms = &input.symbols.kallsyms;
-        let any = !report.sites.is_empty() || !report.orders.is_empty();
-        any.then_some(Found { place, kallsyms, report })
+    fn shown(&self) -> &ShowArgs {
+        &self.shown
     }
 
-    fn place<'f>(found: &'f Found<'_>) -> &'f Place<'f> {
-        &found.place
+    fn is_answer(report: &MemoryReport) -> bool {
+        !report.sites.is_empty() || !report.orders.is_empty()
     }
 
-    fn document(&self, input: &Input, found: &[Found<'_>]) -> Value {
-        json::document(&input.path, found.iter().map(|found| (found, self.rows(found, self.top.unwrap_or(0)).0)))
+    fn window(report: &MemoryReport) -> Option<(u64, u64)> {
+        report.window
     }
 
-    fn csv(&self, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-        csv(self, found, out)
+    fn extent(report: &MemoryReport) -> Vec<String> {
+        let objects: u64 = report.sites.iter().map(|site| site.allocations).sum();
+        let pages: u64 = report.orders.iter().map(|(_, count)| count.pages).sum();
+        vec![many(objects, "object"), many(pages, "page")]
     }
 
-    fn text(&self, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-        text(self, found, out)
+    fn notes(report: &MemoryReport) -> Vec<String> {
+        notes(report)
+    }
+
+    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+        json::answer(found, &self.rows(found, top).0)
+    }
+
+    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+        self.rows(found, top).0.into_iter().map(|site| csv(found, site)).collect()
+    }
+
+    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+        text(self, found, top, out)
     }
 }
 
@@ -143,23 +146,17 @@ fn notes(report: &MemoryReport) -> Vec<String> {
     notes
 }
 
-fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-    let Found { place, report, kallsyms } = found;
+fn text(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    let Found { place, report, .. } = found;
     let unit = place.unit;
-    let objects: u64 = report.sites.iter().map(|site| site.allocations).sum();
-    let pages: u64 = report.orders.iter().map(|(_, count)| count.pages).sum();
-    place.window(report.window, &[many(objects, "object"), many(pages, "page")], out)?;
-    for note in notes(report) {
-        writeln!(out, "Note: {note}")?;
-    }
     if !report.sites.is_empty() {
-        let (rows, more) = args.rows(found, args.top.unwrap_or(20));
+        let (rows, more) = args.rows(found, top);
         writeln!(out, "\nObjects by the place that allocated them (bytes; lives: {})", unit.short_name())?;
         let heading = ["SITE", "objects", "asked", "taken", "freed", "live", "live objects", "most"];
         let mut table = Table::new(1, heading.into_iter().chain(["lives: mean", "p50", "p99", "max"]));
         for site in &rows {
             let lives = site.lives.distribution();
-            let mut row = vec![symbol::place(kallsyms, site.site)];
+            let mut row = vec![found.site(site)];
             let numbers = [site.allocations, site.asked, site.taken, site.freed, site.live_taken, site.live, site.most];
             row.extend(numbers.map(|number| number.to_string()));
             let [mean, p50, _, p99, _, max] = distribution::cells(&lives, unit);
@@ -181,25 +178,18 @@ fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failu
     writeln!(out, "\nPages by the task that allocated them")?;
     let mut table = Table::new(1, ["TASK"].into_iter().chain(columns));
     let mut rows: Vec<_> = report.tasks.iter().collect();
-    let more = cut(&mut rows, args.top.unwrap_or(20));
+    let more = cut(&mut rows, top);
     rows.iter().for_each(|(pid, of)| table.row([place.task(*pid)].into_iter().chain(counts(of))));
     table.write(out)?;
     not_shown(more, out)?;
     Ok(())
 }
 
-fn csv(args: &Args, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-    let lives = ["mean", "p50", "p90", "p99", "p999", "max"].map(|time| format!("life_{time}")).join(",");
-    writeln!(out, "buffer,site,address,allocations,asked,taken,freed,live_taken,live,most,{lives}")?;
-    for found in found {
-        for site in args.rows(found, args.top.unwrap_or(0)).0 {
-            let mut row = vec![quoted(found.place.buffer), quoted(&symbol::place(found.kallsyms, site.site))];
-            row.push(format!("{:#x}", site.site));
-            let numbers = [site.allocations, site.asked, site.taken, site.freed, site.live_taken, site.live, site.most];
-            row.extend(numbers.map(|number| number.to_string()));
-            row.extend(distribution::csv(&site.lives.distribution()));
-            writeln!(out, "{}", row.join(","))?;
-        }
-    }
-    Ok(())
+/// A site as [`Question::COLUMNS`] has it.
+fn csv(found: &Found<'_>, site: &MemorySite) -> Vec<String> {
+    let mut row = vec![found.site(site), format!("{:#x}", site.site)];
+    let numbers = [site.allocations, site.asked, site.taken, site.freed, site.live_taken, site.live, site.most];
+    row.extend(numbers.map(|number| number.to_string()));
+    row.extend(distribution::csv(&site.lives.distribution()));
+    row
 }

@@ -1,15 +1,12 @@
 //! The answer of `rtrace analyze sched`, whatever it is printed as.
 
-use crate::cli::analyze::place::Place;
+use crate::cli::analyze::answers;
 use crate::cli::analyze::words::many;
 use rtrace::analysis::{SchedReport, TaskSched};
 use rtrace::units::Pid;
 
 /// One buffer's answer.
-pub(in crate::cli::analyze) struct Found<'a> {
-    pub(super) place: Place<'a>,
-    pub(super) report: SchedReport,
-}
+pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, SchedReport>;
 
 impl Found<'_> {
     /// The name of a task; of one that no event names, that of the recording.

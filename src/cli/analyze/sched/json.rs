@@ -1,23 +1,12 @@
 //! `rtrace analyze sched --json`.
 
-use super::found::{Found, notes};
+use super::found::Found;
 use crate::cli::analyze::distribution;
 use rtrace::analysis::{Durations, TaskSched, TimeIn};
 use serde_json::{Value, json};
-use std::path::Path;
 
-/// The document: all times in the buffer's unit.
-pub(super) fn document<'f>(path: &Path, found: impl Iterator<Item = (&'f Found<'f>, Vec<TaskSched>)>) -> Value {
-    let buffers: Vec<Value> = found.map(|(found, tasks)| buffer(found, &tasks)).collect();
-    json!({
-        "schema": "rtrace.analyze.sched",
-        "version": 1,
-        "file": path.to_string_lossy(),
-        "buffers": buffers,
-    })
-}
-
-fn buffer(found: &Found<'_>, tasks: &[TaskSched]) -> Value {
+/// The answer as an object.
+pub(super) fn answer(found: &Found<'_>, tasks: &[&TaskSched]) -> Value {
     let report = &found.report;
     let counts = report.counts;
     let cpus: Vec<Value> = report
@@ -37,11 +26,6 @@ fn buffer(found: &Found<'_>, tasks: &[TaskSched]) -> Value {
         })
         .collect();
     json!({
-        "buffer": found.place.buffer,
-        "clock": found.place.clock,
-        "unit": found.place.unit.name(),
-        "window": report.window.map(|(begin, end)| json!({"begin": begin, "end": end})),
-        "notes": notes(report),
         "counts": {
             "switches": counts.switches,
             "wakeups": counts.wakeups,

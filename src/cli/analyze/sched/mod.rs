@@ -3,16 +3,14 @@
 mod found;
 mod json;
 
-use super::FileArgs;
-use super::answers::{self, Finding, Question};
+use super::answers::{self, Question, ShowArgs};
 use super::distribution;
-use super::place::Place;
 use super::table::Table;
-use super::words::{cut, many, not_shown, percent, quoted};
+use super::words::{cut, many, not_shown, percent};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
 use found::{Found, notes};
-use rtrace::analysis::{Distribution, Sched, TaskSched, TimeIn};
+use rtrace::analysis::{Distribution, Sched, SchedReport, TaskSched, TimeIn};
 use rtrace::events::glob_matches;
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -25,15 +23,9 @@ use std::io::Write;
 #[derive(clap::Args, Default)]
 pub(super) struct Args {
     #[command(flatten)]
-    file: FileArgs,
+    shown: ShowArgs,
     #[command(flatten)]
     rows: Rows,
-    /// One JSON document instead of text
-    #[arg(long)]
-    json: bool,
-    /// The tasks as comma-separated values instead of text; times in the clock's unit
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
 }
 
 /// The tasks to show. All are followed, whichever are shown.
@@ -45,9 +37,6 @@ struct Rows {
     /// Only tasks of this name; may be a glob and be given several times
     #[arg(long, value_name = "NAME")]
     comm: Vec<String>,
-    /// Number of tasks in a table; 0 for all [default: 20; all with --json and --csv]
-    #[arg(long, value_name = "N")]
-    top: Option<usize>,
     /// Order of the tasks, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
     sort: Sort,
@@ -96,69 +85,67 @@ impl Rows {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    answers::run(args, &args.file, args.json, args.csv)
+    answers::run(args)
 }
 
 impl Args {
     /// All of it, `top` rows to a table.
     pub(super) fn with_top(top: Option<usize>) -> Self {
-        Args { rows: Rows { top, ..Rows::default() }, ..Args::default() }
+        Args { shown: ShowArgs::with_top(top), ..Args::default() }
     }
 }
 
 impl Question for Args {
     type Analysis = Sched;
-    type Found<'e> = Found<'e>;
     const PURPOSE: &'static str = "sched";
     const LACKING: &'static str = "sched_switch";
+    const COLUMNS: &'static str = "comm,pid,begin,end,run,wait,preempted,sleep,blocked,unknown,voluntary,involuntary,migrations,wakeups,\
+         waits,wait_mean,wait_p50,wait_p90,wait_p99,wait_p999,wait_max,wait_max_at,wait_max_cpu";
 
     fn analysis(&self, input: &Input) -> Option<Sched> {
         let sched = Sched::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
         sched.has_events().then_some(sched)
     }
 
-    fn found<'e>(&self, _: &'e Input, place: Place<'e>, report: Finding<Self>) -> Option<Found<'e>> {
-        (report.counts.switches > 0).then_some(Found { place, report })
+    fn shown(&self) -> &ShowArgs {
+        &self.shown
     }
 
-    fn place<'f>(found: &'f Found<'_>) -> &'f Place<'f> {
-        &found.place
+    fn is_answer(report: &SchedReport) -> bool {
+        report.counts.switches > 0
     }
 
-    fn document(&self, input: &Input, found: &[Found<'_>]) -> Value {
-        let rows = |found: &Found<'_>| self.rows.of(found, self.rows.top.unwrap_or(0)).0.into_iter().cloned().collect();
-        json::document(&input.path, found.iter().map(|found| (found, rows(found))))
+    fn window(report: &SchedReport) -> Option<(u64, u64)> {
+        report.window
     }
 
-    fn csv(&self, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-        csv(self, found, out)
+    fn extent(report: &SchedReport) -> Vec<String> {
+        let (cpus, counts) = (report.cpus.len() as u64, report.counts);
+        vec![many(cpus, "CPU"), many(counts.switches, "switch"), many(counts.wakeups, "wakeup")]
     }
 
-    fn text(&self, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-        text(self, found, out)
+    fn notes(report: &SchedReport) -> Vec<String> {
+        notes(report)
+    }
+
+    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+        json::answer(found, &self.rows.of(found, top).0)
+    }
+
+    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+        self.rows.of(found, top).0.into_iter().map(|task| csv(found, task)).collect()
+    }
+
+    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+        text(self, found, top, out)
     }
 }
 
-fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-    let Found { place, report } = found;
+fn text(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    let Found { place, report, .. } = found;
     let unit = place.unit;
     let (begin, end) = report.window.unwrap_or_default();
-    let counts = report.counts;
-    let (cpus, length) = (report.cpus.len(), end - begin);
-    writeln!(
-        out,
-        "Window: {} to {}, {} {}; {}; {}; {}",
-        unit.point(begin),
-        unit.point(end),
-        unit.long(length),
-        unit.long_name(),
-        many(cpus as u64, "CPU"),
-        many(counts.switches, "switch"),
-        many(counts.wakeups, "wakeup"),
-    )?;
-    for note in notes(report) {
-        writeln!(out, "Note: {note}")?;
-    }
+    let length = end - begin;
 
     let share = |part: u64| percent(part, length);
     writeln!(out, "\nCPUs")?;
@@ -195,7 +182,7 @@ fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failu
         unit.long_name()
     )?;
 
-    let (tasks, more) = args.rows.of(found, args.rows.top.unwrap_or(20));
+    let (tasks, more) = args.rows.of(found, top);
     writeln!(out, "\nTasks: where their time went ({})", unit.long_name())?;
     let heading = [
         "TASK",
@@ -264,26 +251,16 @@ fn waits(found: &Found<'_>, tasks: &[&TaskSched], out: &mut dyn Write) -> Result
     Ok(table.write(out)?)
 }
 
-fn csv(args: &Args, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(
-        out,
-        "buffer,comm,pid,begin,end,run,wait,preempted,sleep,blocked,unknown,voluntary,involuntary,migrations,wakeups,\
-         waits,wait_mean,wait_p50,wait_p90,wait_p99,wait_p999,wait_max,wait_max_at,wait_max_cpu"
-    )?;
-    for found in found {
-        for task in args.rows.of(found, args.rows.top.unwrap_or(0)).0 {
-            let waits = task.waits.distribution();
-            let longest = task.longest_wait;
-            let mut cells = vec![quoted(found.place.buffer), quoted(&found.comm(task)), task.pid.0.to_string()];
-            cells.extend([task.life.0, task.life.1].map(|time| time.to_string()));
-            cells.extend(TimeIn::ALL.map(|state| task.time(state).to_string()));
-            let counts = [task.voluntary, task.involuntary, task.migrations, task.wakeups, waits.count];
-            cells.extend(counts.map(|count| count.to_string()));
-            cells.extend(distribution::csv(&waits));
-            cells.push(longest.map_or_else(String::new, |longest| longest.at.to_string()));
-            cells.push(longest.map_or_else(String::new, |longest| longest.cpu.0.to_string()));
-            writeln!(out, "{}", cells.join(","))?;
-        }
-    }
-    Ok(())
+/// A task as [`Question::COLUMNS`] has it.
+fn csv(found: &Found<'_>, task: &TaskSched) -> Vec<String> {
+    let (waits, longest) = (task.waits.distribution(), task.longest_wait);
+    let mut cells = vec![found.comm(task), task.pid.0.to_string()];
+    cells.extend([task.life.0, task.life.1].map(|time| time.to_string()));
+    cells.extend(TimeIn::ALL.map(|state| task.time(state).to_string()));
+    let counts = [task.voluntary, task.involuntary, task.migrations, task.wakeups, waits.count];
+    cells.extend(counts.map(|count| count.to_string()));
+    cells.extend(distribution::csv(&waits));
+    cells.push(longest.map_or_else(String::new, |longest| longest.at.to_string()));
+    cells.push(longest.map_or_else(String::new, |longest| longest.cpu.0.to_string()));
+    cells
 }

@@ -1,23 +1,19 @@
 //! The answer of `rtrace analyze syscalls`, whatever it is printed as.
 
-use crate::cli::analyze::place::Place;
+use crate::cli::analyze::answers;
 use crate::cli::analyze::words::many;
 use crate::cli::machine::Machine;
 use rtrace::analysis::{SyscallReport, SyscallTimes};
 use rtrace::units::Pid;
 
 /// One buffer's answer.
-pub(in crate::cli::analyze) struct Found<'a> {
-    pub(super) place: Place<'a>,
-    pub(super) machine: Option<Machine>,
-    pub(super) report: SyscallReport,
-}
+pub(in crate::cli::analyze) type Found<'a> = answers::Found<'a, SyscallReport>;
 
 impl Found<'_> {
     /// The call's name; its number if it has none.
     pub(super) fn name(&self, call: &SyscallTimes) -> String {
-        let known = self.machine.and_then(|machine| machine.name(call.number));
-        match (&call.name, known) {
+        let known = || Machine::of_recording(&self.input.trace)?.name(call.number);
+        match (&call.name, known()) {
             (Some(name), _) => name.clone(),
             (None, Some(name)) => name.to_owned(),
             (None, None) => format!("number {}", call.number),

@@ -1,34 +1,18 @@
 //! `rtrace analyze syscalls --json`.
 
-use super::found::{Found, notes};
+use super::found::Found;
 use crate::cli::analyze::{distribution, errno};
 use rtrace::analysis::{SyscallTimes, TaskSyscalls};
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// The calls and tasks of a buffer that are shown.
 pub(super) type Rows<'f> = (Vec<&'f SyscallTimes>, Vec<&'f TaskSyscalls>);
 
-/// The document: all times in the buffer's unit.
-pub(super) fn document<'f>(path: &Path, found: impl Iterator<Item = (&'f Found<'f>, Rows<'f>)>) -> Value {
-    let buffers: Vec<Value> = found.map(|(found, rows)| buffer(found, &rows)).collect();
-    json!({
-        "schema": "rtrace.analyze.syscalls",
-        "version": 1,
-        "file": path.to_string_lossy(),
-        "buffers": buffers,
-    })
-}
-
-fn buffer(found: &Found<'_>, (calls, tasks): &Rows<'_>) -> Value {
+/// The answer as an object.
+pub(super) fn answer(found: &Found<'_>, (calls, tasks): &Rows<'_>) -> Value {
     let report = &found.report;
     let counts = report.counts;
     json!({
-        "buffer": found.place.buffer,
-        "clock": found.place.clock,
-        "unit": found.place.unit.name(),
-        "window": report.window.map(|(begin, end)| json!({"begin": begin, "end": end})),
-        "notes": notes(report),
         "counts": {
             "unfinished": counts.unfinished,
             "without_entry": counts.without_entry,

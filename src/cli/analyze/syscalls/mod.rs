@@ -3,18 +3,15 @@
 mod found;
 mod json;
 
-use super::FileArgs;
-use super::answers::{self, Finding, Question};
-use super::place::Place;
+use super::answers::{self, Question, ShowArgs};
 use super::table::Table;
 use super::tasks::TaskArgs;
-use super::words::{cut, many, not_shown, percent, quoted};
+use super::words::{cut, many, not_shown, percent};
 use super::{distribution, errno};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::machine::Machine;
 use crate::cli::query::Input;
 use found::{Found, notes};
-use rtrace::analysis::{SyscallTimes, Syscalls};
+use rtrace::analysis::{SyscallReport, SyscallTimes, Syscalls};
 use rtrace::events::glob_matches;
 use serde_json::Value;
 use std::cmp::Reverse;
@@ -27,24 +24,15 @@ use std::io::Write;
 #[derive(clap::Args, Default)]
 pub(super) struct Args {
     #[command(flatten)]
-    file: FileArgs,
+    shown: ShowArgs,
     #[command(flatten)]
     tasks: TaskArgs,
     /// Only calls of this name; may be a glob and be given several times
     #[arg(long, value_name = "NAME")]
     call: Vec<String>,
-    /// Number of rows in a table; 0 for all [default: 20; all with --json and --csv]
-    #[arg(long, value_name = "N")]
-    top: Option<usize>,
     /// Order of the calls, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
     sort: Sort,
-    /// One JSON document instead of text
-    #[arg(long)]
-    json: bool,
-    /// The calls as comma-separated values instead of text; times in the clock's unit
-    #[arg(long, conflicts_with = "json")]
-    csv: bool,
 }
 
 /// An order of calls.
@@ -95,21 +83,22 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    answers::run(args, &args.file, args.json, args.csv)
+    answers::run(args)
 }
 
 impl Args {
     /// All of it, `top` rows to a table.
     pub(super) fn with_top(top: Option<usize>) -> Self {
-        Args { top, ..Args::default() }
+        Args { shown: ShowArgs::with_top(top), ..Args::default() }
     }
 }
 
 impl Question for Args {
     type Analysis = Syscalls;
-    type Found<'e> = Found<'e>;
     const PURPOSE: &'static str = "syscalls";
     const LACKING: &'static str = "system calls";
+    const COLUMNS: &'static str =
+        "call,number,calls,failed,total,off_cpu,mean,p50,p90,p99,p999,max,max_at,max_pid,max_cpu,errors";
 
     fn analysis(&self, input: &Input) -> Option<Syscalls> {
         let syscalls = Syscalls::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
@@ -120,25 +109,38 @@ impl Question for Args {
         })
     }
 
-    fn found<'e>(&self, input: &'e Input, place: Place<'e>, report: Finding<Self>) -> Option<Found<'e>> {
-        (!report.calls.is_empty()).then(|| Found { place, machine: Machine::of_recording(&input.trace), report })
+    fn shown(&self) -> &ShowArgs {
+        &self.shown
     }
 
-    fn place<'f>(found: &'f Found<'_>) -> &'f Place<'f> {
-        &found.place
+    fn is_answer(report: &SyscallReport) -> bool {
+        !report.calls.is_empty()
     }
 
-    fn document(&self, input: &Input, found: &[Found<'_>]) -> Value {
-        let rows = |found| (self.calls(found, self.top.unwrap_or(0)).0, tasks(found, self.top.unwrap_or(0)).0);
-        json::document(&input.path, found.iter().map(|found| (found, rows(found))))
+    fn window(report: &SyscallReport) -> Option<(u64, u64)> {
+        report.window
     }
 
-    fn csv(&self, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-        csv(self, found, out)
+    fn extent(report: &SyscallReport) -> Vec<String> {
+        let failed: u64 = report.calls.iter().map(SyscallTimes::failed).sum();
+        let of_tasks = many(report.tasks.len() as u64, "task");
+        vec![format!("{} of {of_tasks}", many(report.times.count(), "call")), format!("{failed} failed")]
     }
 
-    fn text(&self, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-        text(self, found, out)
+    fn notes(report: &SyscallReport) -> Vec<String> {
+        notes(report)
+    }
+
+    fn json(&self, found: &Found<'_>, top: usize) -> Value {
+        json::answer(found, &(self.calls(found, top).0, tasks(found, top).0))
+    }
+
+    fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
+        self.calls(found, top).0.into_iter().map(|call| csv(found, call)).collect()
+    }
+
+    fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
+        text(self, found, top, out)
     }
 }
 
@@ -148,27 +150,12 @@ fn tasks<'r>(found: &'r Found<'_>, top: usize) -> (Vec<&'r rtrace::analysis::Tas
     (tasks, more)
 }
 
-fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+fn text(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
     let Found { place, report, .. } = found;
     let unit = place.unit;
-    let (begin, end) = report.window.unwrap_or_default();
-    let failed: u64 = report.calls.iter().map(SyscallTimes::failed).sum();
-    writeln!(
-        out,
-        "Window: {} to {}, {} {}; {} of {}; {failed} failed",
-        unit.point(begin),
-        unit.point(end),
-        unit.long(end - begin),
-        unit.long_name(),
-        many(report.times.count(), "call"),
-        many(report.tasks.len() as u64, "task"),
-    )?;
-    for note in notes(report) {
-        writeln!(out, "Note: {note}")?;
-    }
     let off = |time: u64, of: u64| if report.has_switches { percent(time, of) } else { "-".to_owned() };
 
-    let (calls, more) = args.calls(found, args.top.unwrap_or(20));
+    let (calls, more) = args.calls(found, top);
     writeln!(out, "\nCalls (total: {}; others: {})", unit.long_name(), unit.short_name())?;
     let heading = ["CALL", "calls", "failed", "total", "off CPU %"].into_iter().chain(distribution::TIMES);
     let mut table = Table::new(1, heading.chain(["at", "task"]));
@@ -194,7 +181,7 @@ fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failu
         table.write(out)?;
     }
 
-    let (tasks, more) = tasks(found, args.top.unwrap_or(20));
+    let (tasks, more) = tasks(found, top);
     writeln!(out, "\nTasks (total: {})", unit.long_name())?;
     let mut table = Table::new(1, ["TASK", "PID", "calls", "failed", "total", "off CPU %"]);
     for task in tasks {
@@ -211,24 +198,16 @@ fn text(args: &Args, found: &Found<'_>, out: &mut dyn Write) -> Result<(), Failu
     Ok(not_shown(more, out)?)
 }
 
-fn csv(args: &Args, found: &[Found<'_>], out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(
-        out,
-        "buffer,call,number,calls,failed,total,off_cpu,mean,p50,p90,p99,p999,max,max_at,max_pid,max_cpu,errors"
-    )?;
-    for found in found {
-        for call in args.calls(found, args.top.unwrap_or(0)).0 {
-            let times = call.times.distribution();
-            let mut cells = vec![quoted(found.place.buffer), quoted(&found.name(call)), call.number.to_string()];
-            cells.extend([times.count, call.failed(), times.total].map(|number| number.to_string()));
-            cells.push(if found.report.has_switches { call.off_cpu.to_string() } else { String::new() });
-            cells.extend(distribution::csv(&times));
-            let longest = call.longest.map(|longest| (longest.at, longest.pid.0, longest.cpu.0));
-            let longest = longest.map(|(at, pid, cpu)| [at.to_string(), pid.to_string(), cpu.to_string()]);
-            cells.extend(longest.unwrap_or_default());
-            cells.push(quoted(&errno::list(&call.errors)));
-            writeln!(out, "{}", cells.join(","))?;
-        }
-    }
-    Ok(())
+/// A call as [`Question::COLUMNS`] has it.
+fn csv(found: &Found<'_>, call: &SyscallTimes) -> Vec<String> {
+    let times = call.times.distribution();
+    let mut cells = vec![found.name(call), call.number.to_string()];
+    cells.extend([times.count, call.failed(), times.total].map(|number| number.to_string()));
+    cells.push(if found.report.has_switches { call.off_cpu.to_string() } else { String::new() });
+    cells.extend(distribution::csv(&times));
+    let longest = call.longest.map(|longest| (longest.at, longest.pid.0, longest.cpu.0));
+    let longest = longest.map(|(at, pid, cpu)| [at.to_string(), pid.to_string(), cpu.to_string()]);
+    cells.extend(longest.unwrap_or_default());
+    cells.push(errno::list(&call.errors));
+    cells
 }
