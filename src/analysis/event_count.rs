@@ -31,6 +31,11 @@ impl<'a> EventCount<'a> {
         EventCount { events, limit, found: EventCounts::default() }
     }
 
+    /// The events until now.
+    pub fn so_far(&self) -> &EventCounts {
+        &self.found
+    }
+
     /// Counts them by the cell of `plan` too.
     pub fn in_cells(mut self, plan: CellPlan) -> Self {
         self.found.cells = Some(Cells::new(plan));

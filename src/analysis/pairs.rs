@@ -25,6 +25,8 @@ pub struct Pairs<'a> {
     /// The begin of each interval that is on, by key.
     open: Map<Vec<u8>, u64>,
     key: Vec<u8>,
+    /// Intervals that may be on at one time.
+    most: usize,
     found: PairReport,
 }
 
@@ -138,7 +140,8 @@ pub struct PairReport {
 impl<'a> Pairs<'a> {
     /// Times from an event of `from` to one of `to` with an equal key. Notes the first that is longer than `limit`.
     pub fn new(from: Chosen<'a, Vec<KeyPart>>, to: Chosen<'a, Vec<KeyPart>>, limit: u64) -> Self {
-        Pairs { from, to, limit, only: None, open: Map::default(), key: Vec::new(), found: PairReport::default() }
+        let (open, key, found) = (Map::default(), Vec::new(), PairReport::default());
+        Pairs { from, to, limit, only: None, open, key, most: usize::MAX, found }
     }
 
     /// Keeps the times by the cell of `plan` too.
@@ -147,10 +150,27 @@ impl<'a> Pairs<'a> {
         self
     }
 
+    /// Lets at most `most` intervals be on at one time: where there would be more, all are given up and count as censored.
+    pub fn at_most(mut self, most: usize) -> Self {
+        self.most = most;
+        self
+    }
+
+    /// The intervals until now.
+    pub fn so_far(&self) -> &PairReport {
+        &self.found
+    }
+
     /// Notes the longest interval of these tasks too.
     pub fn of_tasks(mut self, tasks: HashSet<Pid>) -> Self {
         self.only = Some(Arc::new(tasks));
         self
+    }
+
+    /// Counts the intervals that are on as censored.
+    fn give_up(&mut self) {
+        self.found.censored = self.found.censored.saturating_add(self.open.len() as u64);
+        self.open.clear();
     }
 
     fn end(&mut self, record: &Record<'_>) {
@@ -188,6 +208,9 @@ impl<'a> Pairs<'a> {
             *known = at;
             self.found.begun_again = self.found.begun_again.saturating_add(1);
         } else {
+            if self.open.len() >= self.most {
+                self.give_up();
+            }
             self.open.insert(self.key.clone(), at);
         }
     }
@@ -204,8 +227,7 @@ impl InOrder for Pairs<'_> {
     fn record(&mut self, record: &Record<'_>) {
         if record.lost != Lost::None {
             // Either end of those that are on may be among what was dropped.
-            self.found.censored = self.found.censored.saturating_add(self.open.len() as u64);
-            self.open.clear();
+            self.give_up();
         }
         self.end(record);
         self.begin(record);

@@ -5,7 +5,7 @@
 //! assertions need, and makes [`Checked`] of what that found. A quantity is an [`Interval`]: what was lost or is not known
 //! makes it wide, and an assertion passes only if it holds for all of the interval.
 //!
-//! A [`Metric`] is a quantity that recordings are compared by; [`Measurements`] gives the series over time that it is made of.
+//! A [`StopCondition`] is held against events while they are recorded; a [`Metric`] is a quantity that recordings are compared by; [`Measurements`] gives the series over time that it is made of.
 
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]
 
@@ -22,6 +22,7 @@ mod parse;
 mod plan;
 mod quantity;
 mod series;
+mod stop;
 
 pub use ast::{Assertion, DurationSource, EventsExpr, Latency, Operation, Quantity, QuantityExpr, Reducer};
 pub use check::{AssertionVerdict, Check, Checked};
@@ -32,3 +33,4 @@ pub use measure::{Finding, Measure};
 pub use metric::Metric;
 pub use pair::Pair;
 pub use series::{FoundSeries, Measurements};
+pub use stop::{Missed, StopCondition, StopWatch, Stopped};

@@ -25,7 +25,6 @@ impl Assertion {
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         let mut parser = AssertionParser::new(LABEL, text);
         let left = parser.sum()?;
-        parser.scanner.skip_space();
         let op = parser.comparison()?;
         let right = parser.sum()?;
         parser.end()?;
@@ -82,7 +81,8 @@ impl<'a> AssertionParser<'a> {
         if self.scanner.eat(token) { Ok(()) } else { Err(self.here(format!("`{token}` is expected here"))) }
     }
 
-    fn comparison(&mut self) -> Result<Compare, Diagnostic> {
+    pub(super) fn comparison(&mut self) -> Result<Compare, Diagnostic> {
+        self.scanner.skip_space();
         let all = [
             ("<=", Compare::LessOrEqual),
             (">=", Compare::GreaterOrEqual),
@@ -204,6 +204,17 @@ impl<'a> AssertionParser<'a> {
             return Ok(QuantityExpr::Number(Interval::exactly(number, Dimension::Rate)));
         }
         Ok(QuantityExpr::Number(Interval::exactly(number * factor, dimension)))
+    }
+
+    /// A quantity, or a source by itself, which is any one of its durations.
+    pub(super) fn one_of_many(&mut self) -> Result<Spanned<Quantity>, Diagnostic> {
+        self.scanner.skip_space();
+        let start = self.scanner.pos();
+        let quantity = match SOURCES.contains(&self.scanner.clone().identifier()) {
+            true => Quantity::Reduced(Reducer::Max, self.source()?),
+            false => self.quantity()?,
+        };
+        Ok(Spanned::new(quantity, self.scanner.span_from(start)))
     }
 
     /// A name as functions have it; quantiles may have decimals.

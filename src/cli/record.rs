@@ -6,6 +6,7 @@ mod live;
 mod more;
 mod remote;
 mod stop;
+mod stop_if;
 
 use super::check;
 use super::exit::{Exit, Failure};
@@ -15,13 +16,16 @@ use super::traced::{ProfileArgs, SessionArgs, Traced, add_profile};
 use live::Screen;
 use rtrace::assertion::Assertion;
 use rtrace::record::{
-    self, BufferPlan, Compression, Ended, Limits, Observer, Plan, Reached, RecordError, RecordSummary, TargetBuffer,
+    self, Beside, BufferPlan, Compression, Ended, Limits, Observer, Plan, Reached, RecordError, RecordSummary, Sentry,
+    TargetBuffer,
 };
 use rtrace::safe_file;
+use rtrace::symbols::Comms;
 use rtrace::units::{ByteSize, counted, grouped, parse_duration};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use stop_if::StopIf;
 
 /// Record events into a trace.dat file
 ///
@@ -61,6 +65,8 @@ pub(crate) struct Args {
     /// The exit code is 3 if it fails, 4 if that is not known (where CMD itself did not fail).
     #[arg(long, value_name = "ASSERTION", value_parser = check::assertion)]
     assert: Vec<Assertion>,
+    #[command(flatten)]
+    stop_if: stop_if::StopIfArgs,
     /// Write the summary to FILE as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
     summary_json: Option<PathBuf>,
@@ -105,6 +111,8 @@ Examples:
     rtrace record --duration 10 -e sched:sched_switch -f 'prev_pid != 0'
   A job that fails if its tasks wait too long for a CPU:
     rtrace record --for sched --assert 'lost == 0' --assert 'max(wait()) < 1s' -- make
+  The last ten seconds before a task waits too long for its CPU:
+    rtrace record --for latency --ring-time 10s --stop-if 'latency(sched:sched_waking, sched:sched_switch, pid=next_pid) > 1s' -- make -j8
   What the kernel does on behalf of a command, three calls deep:
     rtrace record -F -p function_graph --max-graph-depth 3 -- ls
   What would be written, without writing it:
@@ -203,11 +211,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         return more::show_writes(&plan, &tracefs);
     }
     let without_maps = lacks_maps(&plan);
+    let comms = Comms::default();
+    let mut sentry = args.stop_if.sentry(&tracefs, &comms).map_err(|failure| failure.with_exit(own))?;
     let remote = match &args.to {
         Some(place) => Some(remote::connect_to(place, &mut plan).map_err(|failure| failure.with_exit(own))?),
         None => None,
     };
-    let recorded = record::record_to(&plan, remote, args.traced.journal(&tracefs), &mut screen);
+    let beside = Beside { remote, sentry: sentry.as_mut().map(|sentry| sentry as &mut dyn Sentry) };
+    let recorded = record::record_beside(&plan, beside, args.traced.journal(&tracefs), &mut screen);
     screen.clear();
     let mut summary = recorded
         .map_err(|error| explain(&tracefs, &error).map_or_else(|| failure(error, own), |known| known.with_exit(own)))?;
@@ -225,6 +236,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         if without_maps {
             text.push_str("rtrace: stacks of user space have no names without `--proc-map`\n");
         }
+        text.push_str(&sentry.as_ref().map_or_else(String::new, StopIf::notes));
         text.push_str(&empty::why(&plan, &summary).unwrap_or_default());
         say(format_args!("{text}"));
     }
@@ -294,9 +306,10 @@ fn verdict(summary: &RecordSummary, max_lost: Option<u64>) -> Result<Exit, Failu
     if let Some(interference) = summary.interference().filter(|_| max_lost.is_none() || summary.was_cleared()) {
         return Err(Failure::new(Exit::Incomplete, anyhow::anyhow!("{interference}")));
     }
-    Ok(match summary.command {
+    Ok(match summary.command.map(Ended::code) {
         _ if summary.timed_out => Exit::Command(124),
-        Some(ended) => Exit::Command(Ended::code(ended)),
+        None | Some(0) if summary.stopped.is_some() => Exit::Unmet,
+        Some(code) => Exit::Command(code),
         None => Exit::Success,
     })
 }

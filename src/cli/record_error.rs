@@ -17,9 +17,9 @@ pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure
         RecordError::Plan(PlanError::NoClock { .. } | PlanError::NoOption { .. } | PlanError::NoDevice { .. }) => {
             setup_failure(error).with_exit(own)
         }
-        RecordError::Plan(PlanError::NoEvents | PlanError::NotTsc { .. } | PlanError::PerCpuSize(_)) => {
-            Failure::new(Exit::Usage, error)
-        }
+        RecordError::Plan(
+            PlanError::NoEvents | PlanError::NotTsc { .. } | PlanError::PerCpuSize(_) | PlanError::StopIf(_),
+        ) => Failure::new(Exit::Usage, error),
         RecordError::Plan(ref plan) if is_about_functions(plan) => Failure::new(Exit::Usage, error),
         RecordError::Plan(PlanError::Language { .. }) => setup_failure(error),
         RecordError::Version6 { .. } => Failure::new(Exit::Incomplete, error),

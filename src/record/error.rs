@@ -167,6 +167,9 @@ pub enum PlanError {
         /// The error in it.
         source: regex::Error,
     },
+    /// `--stop-if` cannot be held against what is recorded.
+    #[error("--stop-if: {0}")]
+    StopIf(String),
     /// An option about something that is not there.
     #[error("{option} is about {of}, and there is none")]
     NoUse {

@@ -11,6 +11,7 @@ use super::draining::Draining;
 use super::ending::{end_of, pass_on};
 use super::error::{PlanError, RecordError, in_full};
 use super::limits::{Budget, MIN_RING_SHARE, Reached};
+use super::live_rings::LiveRings;
 use super::observer::{Live, Observer};
 use super::output::{ClockFacts, Output};
 use super::own::own_threads;
@@ -18,6 +19,7 @@ use super::plan::Plan;
 use super::proc_maps::ProcMaps;
 use super::remote::Remote;
 use super::restoring::restore_beside;
+use super::sentry::{Post, Sentry, look};
 use super::setup::{ResolvedEvents, SetUpBuffer, choose, set_up_all};
 use super::spool::Keep;
 use super::stop::{Signals, Watched, wait};
@@ -47,16 +49,25 @@ use std::time::{Duration, Instant};
 /// [`RecordError`], before the first event only: then nothing is left of it, neither in tracefs nor on the disk. What fails
 /// later is in [`RecordSummary::error`] and [`RecordSummary::failures`].
 pub fn record(plan: &Plan, journal: Journal, observer: &mut dyn Observer) -> Result<RecordSummary, RecordError> {
-    record_to(plan, None, journal, observer)
+    record_beside(plan, Beside::default(), journal, observer)
 }
 
-/// [`record()`], to `remote` instead of [`Plan::output`] if there is one.
+/// Parts of a recording that are not data.
+#[derive(Default)]
+pub struct Beside<'a> {
+    /// Takes the recording instead of [`Plan::output`].
+    pub remote: Option<Arc<dyn Remote>>,
+    /// Looks at events while they are recorded.
+    pub sentry: Option<&'a mut dyn Sentry>,
+}
+
+/// [`record()`], with what there is beside the plan.
 ///
 /// # Errors
 /// As [`record()`].
-pub fn record_to(
+pub fn record_beside(
     plan: &Plan,
-    remote: Option<Arc<dyn Remote>>,
+    beside: Beside<'_>,
     mut journal: Journal,
     observer: &mut dyn Observer,
 ) -> Result<RecordSummary, RecordError> {
@@ -73,7 +84,7 @@ pub fn record_to(
         }
         None => None,
     };
-    let mut output = match remote {
+    let mut output = match beside.remote {
         Some(remote) => Output::remote(remote)?,
         None => Output::create(&plan.output)?,
     };
@@ -96,7 +107,15 @@ pub fn record_to(
 
     observer.preparing(chosen.iter().map(|chosen| chosen.events.len()).sum());
     let earlier = SessionRun::earlier_settings(&tracefs, plan, &chosen);
-    let buffers = set_up_all(&mut journal, plan, chosen, child.as_ref().map(Child::pid))?;
+    let command_pid = child.as_ref().map(Child::pid);
+    let watched_events = beside.sentry.as_ref().zip(chosen.first()).map(|(sentry, main)| main.only(sentry.events()));
+    let buffers = set_up_all(&mut journal, plan, chosen, command_pid)?;
+    let post = match (beside.sentry, watched_events, buffers.first()) {
+        (Some(sentry), Some(events), Some(main)) => {
+            Some(Post::set_up(&mut journal, plan, (main, events), sentry, command_pid)?)
+        }
+        _ => None,
+    };
     let date = match (plan.date, buffers.first()) {
         (true, Some(main)) => super::date::wall_clock_at_zero(&mut journal, &main.clock.current)?,
         _ => None,
@@ -121,7 +140,7 @@ pub fn record_to(
     run.warn_of_markers();
     run.warn_of_printk();
     run.warn_of_earlier_events();
-    let brought = run.record(&mut child, watched.as_mut(), &mut symbols)?;
+    let brought = run.record(&mut child, watched.as_mut(), &mut symbols, post)?;
     Ok(run.finish(child, brought, symbols))
 }
 
@@ -193,6 +212,8 @@ struct ThreadResults {
     limit: Option<Reached>,
     /// A limit or a failure ended it.
     cut_short: bool,
+    /// Why a sentry ended it.
+    stopped: Option<String>,
 }
 
 /// Room in a file bounded to `max_size` for what is written at the end: names of tasks, some four bytes each when packed,
@@ -209,6 +230,7 @@ impl SessionRun<'_> {
         child: &mut Option<Child>,
         watched: Option<&mut Watched>,
         symbols: &mut SymbolThread,
+        post: Option<Post<'_>>,
     ) -> Result<ThreadResults, RecordError> {
         let start = |e: nix::errno::Errno| RecordError::Start(e.into());
         let (stop, failed) = (EventFd::new().map_err(start)?, Arc::new(EventFd::new().map_err(start)?));
@@ -251,9 +273,19 @@ impl SessionRun<'_> {
                 }
                 None => None,
             };
+            let (looking, beside) = match post {
+                Some(Post { sentry, buffer }) => {
+                    let rings = LiveRings::open([&buffer])?;
+                    let thread = thread::Builder::new().name("rtrace/stop-if".to_owned());
+                    let (stop, failed) = (&stop, &failed);
+                    let look = move || timed(|| look(sentry, rings, stop, failed));
+                    (Some(thread.spawn_scoped(scope, look).map_err(spawn_failed)?), Some(buffer))
+                }
+                None => (None, None),
+            };
             if self.plan.leaves_itself_out() {
                 let tids = own_threads();
-                for buffer in &self.buffers {
+                for buffer in self.buffers.iter().chain(&beside) {
                     buffer.leave_out(&mut self.journal, &tids)?;
                 }
             }
@@ -263,7 +295,8 @@ impl SessionRun<'_> {
             }
             symbols.make_way();
             self.since = Instant::now();
-            for buffer in &self.buffers {
+            // A sentry sees no event that the recording has not.
+            for buffer in self.buffers.iter().chain(&beside) {
                 buffer.switch_on(&mut self.journal)?;
             }
             if let Some(child) = child {
@@ -278,7 +311,7 @@ impl SessionRun<'_> {
             let timed_out = self.until_the_end(child.as_mut(), watched, &failed, &progress);
             let cut_short = failed_already(&failed);
             let mut failures = Vec::new();
-            for buffer in &self.buffers {
+            for buffer in self.buffers.iter().chain(&beside) {
                 if let Err(error) = buffer.switch_off(&mut self.journal) {
                     progress.still_on.store(true, Ordering::Relaxed);
                     failures.push(in_full(&error));
@@ -293,7 +326,15 @@ impl SessionRun<'_> {
                 draining.finish(every, || self.observer.live(&Live::of(self.since, &self.buffers, &progress)));
             let drained = rings.into_iter().map(|rings| drained.drain(..rings).collect()).collect();
             let (comms, learning) = learning.map(joined).unwrap_or_default();
-            let threads = vec![("comms", learning)];
+            let mut threads = vec![("comms", learning)];
+            let looked = looking.map(joined).map(|(looked, time)| {
+                threads.push(("stop-if", time));
+                looked
+            });
+            let stopped = looked.transpose().unwrap_or_else(|failure| {
+                failures.push(failure);
+                None
+            });
             Ok(ThreadResults {
                 drained,
                 comms,
@@ -302,6 +343,7 @@ impl SessionRun<'_> {
                 threads,
                 limit: progress.budget.reached(),
                 cut_short,
+                stopped: stopped.flatten(),
             })
         })
     }
@@ -395,7 +437,8 @@ impl SessionRun<'_> {
     /// The file and, at the same time, tracefs as it was: removing an instance takes the kernel as long as reading its
     /// symbols. Then the command's end. What fails does not keep the rest from being done and counted.
     fn finish(mut self, mut child: Option<Child>, brought: ThreadResults, symbols: SymbolThread) -> RecordSummary {
-        let ThreadResults { mut drained, comms, mut failures, mut timed_out, mut threads, limit, cut_short } = brought;
+        let ThreadResults { mut drained, comms, mut failures, mut timed_out, mut threads, limit, cut_short, stopped } =
+            brought;
         let mut error = None;
         let removed = self.output.was_removed();
         for drained in drained.iter_mut().flatten() {
@@ -450,6 +493,7 @@ impl SessionRun<'_> {
             command,
             timed_out,
             limit,
+            stopped,
             kept_newest: self.plan.limits.is_ring(),
             threads,
             failures,

@@ -33,6 +33,16 @@ pub(super) struct ResolvedEvents {
 }
 
 impl ResolvedEvents {
+    /// The same of `wanted` alone, without triggers.
+    pub(super) fn only(&self, wanted: &[EventName]) -> Self {
+        let plain = |settings: &EventSettings| EventSettings { triggers: Vec::new(), ..settings.clone() };
+        let events = self.events.iter().filter(|(name, _)| wanted.contains(name));
+        ResolvedEvents {
+            events: events.map(|(name, settings)| (name.clone(), plain(settings))).collect(),
+            ..ResolvedEvents::default()
+        }
+    }
+
     /// The triggers to set, each with its event.
     pub(super) fn triggers(&self) -> impl Iterator<Item = (&EventName, &String)> {
         self.events.iter().flat_map(|(event, wish)| wish.triggers.iter().map(move |trigger| (event, trigger)))

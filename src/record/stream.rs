@@ -4,79 +4,25 @@
 //! existed before the next began, so that after a round all events up to the latest one of the round before are there,
 //! of all CPUs: these can be put in order. That bounds the delay by two rounds, whatever the trace clock counts.
 
+use super::audience::{Audience, LiveBuffer, LiveFacts};
 use super::child::{Child, Ended, RecordedCommand};
 use super::ending::{end_of, pass_on};
 use super::error::{PlanError, RecordError};
+use super::live_rings::LiveRings;
 use super::metadata::{Formats, Metadata};
 use super::own::own_threads;
 use super::plan::Plan;
 use super::session::choose_events;
 use super::setup::{SetUpBuffer, set_up_all};
 use super::stop::{Signals, Watched, wait};
-use super::worker::WorkerError;
 use crate::abi::Abi;
-use crate::btf::Enumerators;
-use crate::format::{EventFormat, FormatError, HeaderPage};
+use crate::format::EventFormat;
 use crate::tracefs::Journal;
-use crate::units::CpuId;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt;
+use std::io;
 use std::time::{Duration, Instant};
 
 /// Time between rounds.
 const ROUND: Duration = Duration::from_millis(50);
-
-/// Facts needed to decode the sub-buffers.
-#[derive(Clone, Debug)]
-pub struct LiveFacts {
-    /// The kernel's ABI.
-    pub abi: Abi,
-    /// The layout of sub-buffers.
-    pub header_page: HeaderPage,
-    /// The formats of all events that may come, those of `ftrace` first.
-    pub formats: Vec<EventFormat>,
-    /// Formats that could not be read, which no kernel should have.
-    pub not_understood: Vec<FormatError>,
-    /// The text of `printk_formats`.
-    pub printk_formats: Vec<u8>,
-    /// The kernel's BTF if functions' arguments may come; else empty.
-    pub btf: Vec<u8>,
-    /// Of names in the formats.
-    pub enumerators: Enumerators,
-    /// The buffers, in the order of the plan.
-    pub buffers: Vec<LiveBuffer>,
-}
-
-/// One of the buffers.
-#[derive(Clone, Debug)]
-pub struct LiveBuffer {
-    /// The instance's name; empty for the main one.
-    pub name: String,
-    /// Its trace clock.
-    pub clock: String,
-    /// Bytes per sub-buffer.
-    pub sub_buffer: usize,
-    /// Its CPUs.
-    pub cpus: Vec<CpuId>,
-}
-
-/// The receiver of the sub-buffers.
-pub trait Audience {
-    /// One sub-buffer, or the part of one that is filled: of `buffer`, whose CPU number `cpu` it is (both are places in
-    /// [`LiveFacts::buffers`]).
-    fn page(&mut self, buffer: usize, cpu: usize, page: &[u8]);
-
-    /// There is more in that ring than was taken in this round: its events after the last one are still to come.
-    fn unfinished(&mut self, buffer: usize, cpu: usize);
-
-    /// All rings but the unfinished ones were empty once since the last call; with `last` there will be no more. `saved_cmdlines` is asked for the
-    /// names of tasks.
-    ///
-    /// # Errors
-    /// An error that makes the output impossible, which ends the stream.
-    fn round(&mut self, saved_cmdlines: &dyn Fn() -> Vec<u8>, last: bool) -> io::Result<()>;
-}
 
 /// The end of a stream.
 #[derive(Debug)]
@@ -145,7 +91,7 @@ impl<'p> LiveStream<'p> {
         let plan = self.plan;
         let tracefs = self.journal.tracefs().clone();
         let names = || tracefs.saved_cmdlines().unwrap_or_default();
-        let mut rings = Rings::open(&self.buffers)?;
+        let mut rings = LiveRings::open(&self.buffers)?;
         if !plan.own_threads && !plan.tasks.is_restricted() {
             let tids = own_threads();
             for buffer in &self.buffers {
@@ -219,12 +165,6 @@ fn facts(journal: &Journal, buffers: &[SetUpBuffer]) -> Result<LiveFacts, Record
             Err(error) => not_understood.push(error),
         }
     }
-    let live = |buffer: &SetUpBuffer| LiveBuffer {
-        name: buffer.name.clone(),
-        clock: buffer.clock.current.clone(),
-        sub_buffer: buffer.sub_buffer,
-        cpus: buffer.cpus.iter().map(|(cpu, _)| *cpu).collect(),
-    };
     Ok(LiveFacts {
         abi: header_page.abi(Abi::HOST.endian),
         header_page,
@@ -233,61 +173,6 @@ fn facts(journal: &Journal, buffers: &[SetUpBuffer]) -> Result<LiveFacts, Record
         printk_formats: metadata.printk_formats,
         enumerators: metadata.enumerators,
         btf: super::arguments::btf(tracefs, buffers).unwrap_or_default(),
-        buffers: buffers.iter().map(live).collect(),
+        buffers: buffers.iter().map(LiveBuffer::of).collect(),
     })
-}
-
-/// All rings, open for reading.
-struct Rings {
-    open: Vec<(usize, usize, CpuId, File)>,
-    page: Vec<u8>,
-    /// Bytes of the smallest one.
-    size: usize,
-    /// No more sub-buffers than this are taken from one ring in a round, or a loud CPU would never let it end.
-    most: usize,
-}
-
-impl Rings {
-    fn open(buffers: &[SetUpBuffer]) -> Result<Self, RecordError> {
-        let mut open = Vec::new();
-        for (number, buffer) in buffers.iter().enumerate() {
-            for (place, &(cpu, _)) in buffer.cpus.iter().enumerate() {
-                let mut options = OpenOptions::new();
-                options.read(true).custom_flags(nix::libc::O_NONBLOCK);
-                let ring = options.open(buffer.instance.trace_pipe_raw(cpu)).map_err(|e| WorkerError::Ring(cpu, e))?;
-                open.push((number, place, cpu, ring));
-            }
-        }
-        let page = buffers.iter().map(|b| b.sub_buffer).max().unwrap_or(0);
-        let size = |b: &SetUpBuffer| b.kib_per_cpu.map_or(1 << 20, |kib| kib as usize * 1024);
-        let size = buffers.iter().map(size).min().unwrap_or(0);
-        let most = buffers.iter().map(|b| size / b.sub_buffer.max(1)).max().unwrap_or(1) + 1;
-        Ok(Rings { open, page: vec![0; page], size, most })
-    }
-
-    /// Hands out what is in them; gives the most bytes that one of them held.
-    fn read(&mut self, audience: &mut dyn Audience) -> Result<usize, RecordError> {
-        let mut most = 0;
-        for (buffer, place, cpu, ring) in &mut self.open {
-            let mut taken = 0;
-            for number in 0.. {
-                if number == self.most {
-                    audience.unfinished(*buffer, *place);
-                    break;
-                }
-                match ring.read(&mut self.page) {
-                    Ok(0) => break,
-                    Ok(len) => {
-                        audience.page(*buffer, *place, self.page.get(..len).unwrap_or_default());
-                        taken += len;
-                    }
-                    Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                    Err(e) if e.kind() == io::ErrorKind::WouldBlock => break,
-                    Err(e) => return Err(WorkerError::Ring(*cpu, e).into()),
-                }
-            }
-            most = most.max(taken);
-        }
-        Ok(most)
-    }
 }

@@ -32,6 +32,8 @@ pub struct RecordSummary {
     pub timed_out: bool,
     /// The limit that ended the recording, if one did.
     pub limit: Option<Reached>,
+    /// Why a [`Sentry`](super::Sentry) ended it, if one did: `--stop-if`.
+    pub stopped: Option<String>,
     /// True if only the newest was kept (`--ring`, `--ring-time`).
     pub kept_newest: bool,
     /// User and system time of the threads that drain no ring, by name.
@@ -261,6 +263,9 @@ impl RecordSummary {
         if let Some(limit) = self.limit {
             let _ = write!(text, "; stopped: {limit}");
         }
+        if let Some(why) = &self.stopped {
+            let _ = write!(text, "; stopped: {why}");
+        }
         if totals.bytes_discarded > 0 {
             let (events, bytes) = (counted(totals.events_discarded, "event"), ByteSize(totals.bytes_discarded));
             let _ = match (self.limit, self.kept_newest) {
@@ -345,6 +350,7 @@ impl RecordSummary {
                 Reached::MaxSize => "max-size",
                 Reached::MinFree => "min-free",
             }),
+            "stopped": self.stopped,
             "kept_newest": self.kept_newest,
             "cpu_seconds": self.totals().cpu_time.as_secs_f64(),
             "threads": threads,
@@ -401,6 +407,7 @@ mod tests {
             command: Some(Ended::Signal(15)),
             timed_out: false,
             limit: None,
+            stopped: None,
             kept_newest: false,
             threads: vec![("main", Duration::from_millis(250))],
             failures: Vec::new(),

@@ -35,6 +35,7 @@ mod profiles;
 mod readme;
 mod recipes;
 mod state;
+mod stop_if;
 mod syscalls;
 mod tracefs;
 mod user_stacks;

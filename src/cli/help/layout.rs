@@ -60,7 +60,7 @@ const TRACED: &[Section] = &[
     ),
     section(
         "Run",
-        &["duration", "timeout", "max-lost", "assert", "dry-run", "daemonize"],
+        &["duration", "timeout", "max-lost", "assert", "stop-if", "snapshot", "dry-run", "daemonize"],
         &["stop", "summary-json", "pid-file", "keep", "keep-all", "priority", "poll", "sleep", "nosplice", "fork"],
     ),
     section("General", &["verbose", "help"], &["tracefs"]),

@@ -6,7 +6,7 @@ use rtrace::syntax::did_you_mean;
 
 /// The words, and the events of each; `sched_waking` is there since Linux 4.3. Globs are for what kernels have under several
 /// names.
-const PURPOSES: [(&str, &[&str]); 8] = [
+const PURPOSES: [(&str, &[&str]); 10] = [
     (
         "sched",
         &[
@@ -38,6 +38,8 @@ const PURPOSES: [(&str, &[&str]); 8] = [
             "workqueue:workqueue_execute_end",
         ],
     ),
+    ("latency", &["sched:sched_waking", "sched:sched_switch"]),
+    ("offcpu", &["sched:sched_switch", "sched:sched_waking"]),
     ("functions", &["sched:sched_switch"]),
     ("locks", &["lock:contention_begin", "lock:contention_end"]),
     (
@@ -58,8 +60,9 @@ const PURPOSES: [(&str, &[&str]); 8] = [
 /// The purpose that needs a tracer, and the tracer.
 const TRACER: (&str, &str) = ("functions", "function_graph");
 
-/// Events whose stack traces say more than the events.
-const WITH_STACK: [&str; 1] = ["lock:contention_begin"];
+/// Events whose stack traces say more than the events, each with its purpose.
+const WITH_STACK: [(&str, &str); 3] =
+    [("locks", "lock:contention_begin"), ("offcpu", "sched:sched_switch"), ("offcpu", "sched:sched_waking")];
 
 /// Adds the events of some purposes, separated by commas, to `buffer`, and the tracer that one of them needs unless there is
 /// one.
@@ -71,7 +74,7 @@ pub(super) fn add(buffer: &mut BufferPlan, purposes: &str) -> Result<(), String>
             let hint = did_you_mean(purpose, names).map_or_else(String::new, |hint| format!("; {hint}"));
             return Err(format!("invalid value `{purpose}` for --for: expected {known}{hint}"));
         };
-        events.iter().for_each(|event| want(buffer, event, WITH_STACK.contains(event)));
+        events.iter().for_each(|event| want(buffer, event, WITH_STACK.contains(&(purpose, event))));
         if purpose == TRACER.0 && buffer.tracer.is_none() {
             buffer.tracer = Some(TRACER.1.to_owned());
         }
@@ -95,6 +98,10 @@ mod tests {
         assert_eq!(buffer.tracer.as_deref(), Some("function_graph"));
         let stacks = buffer.events.iter().filter(|event| event.triggers == ["stacktrace"]);
         assert_eq!(stacks.map(|event| event.selection.text()).collect::<Vec<_>>(), ["lock:contention_begin"]);
+        add(&mut buffer, "latency,offcpu").unwrap();
+        let stacks = buffer.events.iter().filter(|event| event.triggers == ["stacktrace"]);
+        let stacks: Vec<_> = stacks.map(|event| event.selection.text()).collect();
+        assert_eq!(stacks, ["sched:sched_switch", "sched:sched_waking", "lock:contention_begin"]);
         assert!(add(&mut buffer, "shed").unwrap_err().contains("expected sched"));
     }
 }

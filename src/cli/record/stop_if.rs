@@ -1,0 +1,181 @@
+//! `--stop-if`: the recording ends itself when something happens.
+
+use crate::cli::exit::{Exit, Failure};
+use anyhow::anyhow;
+use rtrace::abi::Abi;
+use rtrace::assertion::{StopCondition, StopWatch};
+use rtrace::events::EventSelection;
+use rtrace::format::{EventFormat, HeaderPage};
+use rtrace::merge::live::LiveMerge;
+use rtrace::record::{Audience, LiveBuffer, Sentry};
+use rtrace::ring_buffer::PageLayout;
+use rtrace::symbols::Comms;
+use rtrace::tracefs::{EventName, Feature, Journal, Tracefs, WriteMode};
+use rtrace::units::clock_counts_nanoseconds;
+use std::io;
+
+/// The end of a recording by what it records.
+#[derive(clap::Args)]
+pub(super) struct StopIfArgs {
+    /// End recording, with 3, when an interval or a number of events is beyond a limit
+    ///
+    /// `latency(FROM, TO, KEY) > TIME` or `count(EVENTS) >= N`, in the language of `rtrace help assertions`, over events of the
+    /// main buffer. The recording holds the event that ended it; CMD goes on and is waited for, and its own failure counts more
+    /// than the 3.
+    #[arg(long, value_name = "CONDITION", value_parser = condition)]
+    stop_if: Option<Box<StopCondition>>,
+    /// With --stop-if: freeze the top buffer's events at that moment in its snapshot, which `rtrace snapshot save` stores
+    #[arg(long, requires = "stop_if")]
+    snapshot: bool,
+}
+
+fn condition(text: &str) -> Result<Box<StopCondition>, String> {
+    StopCondition::parse(text).map(Box::new).map_err(|error| {
+        let hints: String = error.hints().iter().map(|hint| format!("\n  Hint: {hint}")).collect();
+        format!("\n{error}{hints}")
+    })
+}
+
+impl StopIfArgs {
+    /// Looks for what ends the recording.
+    pub(super) fn sentry<'a>(&self, tracefs: &Tracefs, comms: &'a Comms) -> Result<Option<StopIf<'a>>, Failure> {
+        let Some(condition) = &self.stop_if else { return Ok(None) };
+        if self.snapshot {
+            tracefs.require(&Feature::Snapshot)?;
+        }
+        let top = tracefs.top();
+        let existing = top.events()?;
+        let mut events: Vec<EventName> = Vec::new();
+        for names in condition.events() {
+            let found = EventSelection::new(names.to_owned()).select(&existing);
+            events.extend(found.map_err(|none| Failure::new(Exit::Usage, anyhow!("--stop-if: {none}")))?);
+        }
+        events.sort_unstable();
+        events.dedup();
+        let formats = events.iter().map(|event| {
+            let text = top.event_format(event)?;
+            Ok(EventFormat::parse(&event.system, &text).map_err(anyhow::Error::from)?)
+        });
+        let formats: Vec<EventFormat> = formats.collect::<Result<_, Failure>>()?;
+        let (_, header_page) = tracefs.header_page()?;
+        let abi = header_page.abi(Abi::HOST.endian);
+        let watch = StopWatch::new(condition, &formats.iter().collect::<Vec<_>>(), abi, comms).map_err(|error| {
+            let hints = error.hints().to_vec();
+            hints.into_iter().fold(Failure::new(Exit::Usage, anyhow!("{error}")), Failure::hint)
+        })?;
+        let snapshot = self.snapshot.then(|| tracefs.clone());
+        Ok(Some(StopIf {
+            condition: (**condition).clone(),
+            events,
+            watch,
+            header_page,
+            abi,
+            merge: None,
+            snapshot,
+            damaged: 0,
+            found: None,
+        }))
+    }
+}
+
+/// A condition held against events while they are recorded.
+pub(super) struct StopIf<'a> {
+    condition: StopCondition,
+    events: Vec<EventName>,
+    watch: StopWatch<'a>,
+    header_page: HeaderPage,
+    abi: Abi,
+    merge: Option<LiveMerge>,
+    /// Where the snapshot is taken, if one is to be.
+    snapshot: Option<Tracefs>,
+    /// Damaged sub-buffers.
+    damaged: u64,
+    found: Option<String>,
+}
+
+impl StopIf<'_> {
+    /// The lines of the summary about what it could not see.
+    pub(super) fn notes(&self) -> String {
+        let mut missed = self.watch.missed();
+        missed.places += self.damaged;
+        if missed == Default::default() {
+            return String::new();
+        }
+        let events = match (missed.events, missed.places) {
+            (events, 0) => format!("{events} events"),
+            (events, places) => format!("{events} events and more at {places} places"),
+        };
+        format!(
+            "rtrace: --stop-if did not see {events}, which the kernel dropped; {} intervals were given up\n",
+            missed.intervals
+        )
+    }
+
+    /// Freezes the top buffer; gives how that went.
+    fn take_snapshot(tracefs: &Tracefs) -> String {
+        let mut journal = Journal::in_memory(tracefs);
+        let taken = journal.act(&tracefs.top(), "snapshot", "1", WriteMode::Truncate);
+        let kept = taken.map_err(|error| error.to_string()).and_then(|()| journal.keep().map_err(|e| e.to_string()));
+        match kept {
+            Ok(()) => "; a snapshot of the top buffer was taken".to_owned(),
+            Err(error) => format!("; no snapshot: {error}"),
+        }
+    }
+}
+
+impl Audience for StopIf<'_> {
+    fn page(&mut self, _: usize, cpu: usize, page: &[u8]) {
+        // Of a damaged sub-buffer the events before the damage are taken in.
+        if self.merge.as_mut().is_some_and(|merge| merge.page(0, cpu, page).is_err()) {
+            self.damaged += 1;
+        }
+    }
+
+    fn unfinished(&mut self, _: usize, cpu: usize) {
+        if let Some(merge) = &mut self.merge {
+            merge.unfinished(0, cpu);
+        }
+    }
+
+    fn round(&mut self, _: &dyn Fn() -> Vec<u8>, last: bool) -> io::Result<()> {
+        let Some(merge) = &mut self.merge else { return Ok(()) };
+        merge.end_round(last);
+        let (watch, mut stopped) = (&mut self.watch, None);
+        merge.each(|record| {
+            if stopped.is_none() {
+                stopped = watch.record(record);
+            }
+        });
+        if let (Some(stopped), None) = (stopped, &self.found) {
+            let spot = stopped.spot;
+            let at = |time: u64| format!("{}.{:09}", time / 1_000_000_000, time % 1_000_000_000);
+            let when = match self.condition.is_of_time() {
+                true => format!("{}, from {} to {}", stopped.value, at(spot.begin), at(spot.at)),
+                false => format!("event {} at {}", stopped.value, at(spot.at)),
+            };
+            let task = spot.pid.map_or_else(String::new, |pid| format!(" in task {pid}"));
+            let snapshot = self.snapshot.as_ref().map_or_else(String::new, Self::take_snapshot);
+            self.found = Some(format!("{}: {when} on cpu {}{task}{snapshot}", self.condition.text, spot.cpu));
+        }
+        Ok(())
+    }
+}
+
+impl Sentry for StopIf<'_> {
+    fn events(&self) -> &[EventName] {
+        &self.events
+    }
+
+    fn begin(&mut self, buffer: &LiveBuffer) -> Result<(), String> {
+        if self.condition.is_of_time() && !clock_counts_nanoseconds(&buffer.clock) {
+            return Err(format!("the clock {} counts no time: leave out -C, or count events", buffer.clock));
+        }
+        let layout = PageLayout::new(&self.header_page, self.abi, buffer.sub_buffer);
+        self.merge = Some(LiveMerge::new([(layout, buffer.cpus.clone())]));
+        Ok(())
+    }
+
+    fn found(&self) -> Option<String> {
+        self.found.clone()
+    }
+}
