@@ -62,7 +62,7 @@ pub use locks::{LockCounts, LockKind, LockReport, LockWaits, Locks, LongestLockW
 pub use log::Log;
 pub use mem::{Bytes, FunctionMemory, MemoryUse};
 pub use memory::{Memory, MemoryCounts, MemoryReport, MemorySite, PageCount};
-pub use pairs::{KeyPart, PairReport, Pairs, Spot};
+pub use pairs::{KeptPair, KeyPart, PairReport, Pairs, Spot};
 pub use profile::{
     Hook, HookError, HookEvent, HookProblem, Profile, ProfiledEvent, ProfiledTask, StackNode, Times, Who,
 };

@@ -22,6 +22,7 @@ pub struct Pairs<'a> {
     limit: u64,
     /// Tasks whose longest interval is looked for.
     only: Option<Arc<HashSet<Pid>>>,
+    keep: bool,
     /// The begin of each interval that is on, by key.
     open: Map<Vec<u8>, u64>,
     key: Vec<u8>,
@@ -95,6 +96,26 @@ fn task_of_key(parts: &[KeyPart], key: &[u8]) -> Option<Pid> {
     Some(Pid(i64::from_le_bytes(bytes.try_into().ok()?) as i32))
 }
 
+/// A key of these parts as text.
+fn text_of_key(parts: &[KeyPart], mut key: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for (number, part) in parts.iter().enumerate() {
+        if number > 0 {
+            text.push(b',');
+        }
+        let Some((head, rest)) = key.split_first_chunk() else { break };
+        key = rest;
+        if let Part::Text(_) = part.part {
+            let Some((own, rest)) = key.split_at_checked(u64::from_le_bytes(*head) as usize) else { break };
+            text.extend_from_slice(own);
+            key = rest;
+        } else {
+            crate::text::num::signed(&mut text, i64::from_le_bytes(*head));
+        }
+    }
+    text
+}
+
 /// A place in a recording. Times are in the clock's unit (mostly nanoseconds).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
@@ -106,6 +127,17 @@ pub struct Spot {
     pub cpu: CpuId,
     /// The task that it is about, or that was running at the end; `None` if that is not known.
     pub pid: Option<Pid>,
+}
+
+/// An interval that [`Pairs::keep`] keeps. Times are in the clock's unit (mostly nanoseconds).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptPair {
+    /// Its begin.
+    pub begin: u64,
+    /// Its end.
+    pub end: u64,
+    /// The parts of its key, numbers in decimal, divided by commas.
+    pub key: Vec<u8>,
 }
 
 impl Spot {
@@ -135,13 +167,15 @@ pub struct PairReport {
     pub unfinished: u64,
     /// Intervals that were on where the kernel dropped events: they are not counted.
     pub censored: u64,
+    /// Each interval, in the order of their ends, if [`Pairs::keep`] was asked for.
+    pub kept: Vec<KeptPair>,
 }
 
 impl<'a> Pairs<'a> {
     /// Times from an event of `from` to one of `to` with an equal key. Notes the first that is longer than `limit`.
     pub fn new(from: Chosen<'a, Vec<KeyPart>>, to: Chosen<'a, Vec<KeyPart>>, limit: u64) -> Self {
         let (open, key, found) = (Map::default(), Vec::new(), PairReport::default());
-        Pairs { from, to, limit, only: None, open, key, most: usize::MAX, found }
+        Pairs { from, to, limit, only: None, keep: false, open, key, most: usize::MAX, found }
     }
 
     /// Keeps the times by the cell of `plan` too.
@@ -167,6 +201,12 @@ impl<'a> Pairs<'a> {
         self
     }
 
+    /// Keeps each interval with its key: memory grows with their number.
+    pub fn keep(mut self) -> Self {
+        self.keep = true;
+        self
+    }
+
     /// Counts the intervals that are on as censored.
     fn give_up(&mut self) {
         self.found.censored = self.found.censored.saturating_add(self.open.len() as u64);
@@ -184,6 +224,9 @@ impl<'a> Pairs<'a> {
         let spot = Spot { begin, at, cpu: record.cpu, pid: Some(self.to.task(record)) };
         let (found, time) = (&mut self.found, spot.time());
         found.times.add_at(at, time);
+        if self.keep {
+            found.kept.push(KeptPair { begin, end: at, key: text_of_key(parts, &self.key) });
+        }
         if found.longest.is_none_or(|longest| longest.time() < time) {
             found.longest = Some(spot);
         }

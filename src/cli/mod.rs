@@ -16,6 +16,7 @@ mod dump;
 mod exit;
 mod extract;
 mod filter;
+mod flame;
 mod generate;
 mod help;
 mod hist;
@@ -90,6 +91,7 @@ enum Command {
     #[command(visible_alias = "restore")]
     Recover(recover::Args),
     Convert(convert::Args),
+    Flame(flame::Args),
     Dump(dump::Args),
     Extract(extract::Args),
     Profile(profile::Args),
@@ -142,6 +144,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Stream(args) => stream::run(&args),
         Command::Recover(args) => recover::run(&args),
         Command::Convert(args) => convert::run(&args),
+        Command::Flame(args) => flame::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Profile(args) => profile::run(&args),

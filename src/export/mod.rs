@@ -19,13 +19,18 @@ mod text_lines;
 pub use csv::{Csv, CsvBuffer, CsvColumn};
 pub use ctf::{Ctf, CtfBuffer, CtfFile, CtfLeftOut, CtfState};
 pub use exporter::Exporter;
-pub use flame::{Chrome, ChromeState, FlameBuffer, Folded, FoldedState, Speedscope, SpeedscopeState, Unfolded};
+pub use flame::{
+    Chrome, ChromeState, Drawn, Firefox, FirefoxState, FlameBuffer, FlameGraph, FlameUnit, Folded, FoldedState, OffCpu,
+    OffCpuState, Speedscope, SpeedscopeState, Uncounted, Unfolded,
+};
 pub use frames::Frames;
 pub use json::{
     Json, JsonBuffer, JsonBufferInfo, JsonHeader, JsonSource, JsonTypes, SCHEMA, Style, VERSION, original_bytes, schema,
 };
 pub use kernel::{Kernel, KernelState};
-pub use perfetto::{LeftOut, Perfetto, PerfettoBuffer, PerfettoFile, PerfettoState};
+pub use perfetto::{
+    CounterField, LeftOut, Perfetto, PerfettoBuffer, PerfettoCounters, PerfettoFile, PerfettoState, perfetto_slices,
+};
 pub use summary::{BufferCounts, Count, CpuTally, EventSummary, EventTally, SummaryBuffer};
 pub use syscalls::{
     Dialect, JsonSyscalls, JsonSyscallsState, SyscallDecoder, SyscallLines, SyscallLinesState, SyscallNames,

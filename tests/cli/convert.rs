@@ -84,7 +84,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
 fn a_write_that_fails_leaves_nothing() {
     let env = TestEnvironment::new();
     fork_storm(2, 20_000, 100, 7).write(&env.path().join("a.dat"), Version::V7(Codec::Zstd));
-    for to in ["json", "csv", "perfetto"] {
+    for to in ["json", "csv", "perfetto", "firefox", "chrome"] {
         let limited = format!("ulimit -f 64; \"$0\" convert a.dat --to {to} -o out");
         let done = env.run("bash", &["-c", &limited, env!("CARGO_BIN_EXE_rtrace")]);
         done.exits(1).complains_with("failed to write out: File too large");
@@ -95,7 +95,57 @@ fn a_write_that_fails_leaves_nothing() {
         let closed = format!("\"$0\" convert a.dat --to {to} -o - | head -c 10; exit ${{PIPESTATUS[0]}}");
         env.run("bash", &["-c", &closed, env!("CARGO_BIN_EXE_rtrace")]).exits(0).complains("");
     }
+    // Directories, the pictures of `flame`, and parts: nothing of a first part is left if the second fails.
+    for (line, what) in [
+        ("convert a.dat out.ctf", "out.ctf"),
+        ("flame a.dat --off-cpu -o out.svg --filter sched:sched_switch", "out.svg"),
+        ("convert a.dat out.json --split 4M", "out."),
+    ] {
+        let limited = format!("ulimit -f 2; \"$0\" {line}");
+        env.run("bash", &["-c", &limited, env!("CARGO_BIN_EXE_rtrace")]).exits(1).complains_with(what);
+    }
+    let full = "\"$0\" flame a.dat --off-cpu -o - >/dev/full";
+    env.run("bash", &["-c", full, env!("CARGO_BIN_EXE_rtrace")]).exits(1).complains_with("No space left");
+    let closed = "\"$0\" flame a.dat --off-cpu -o - 2>/dev/null | head -c 10; exit ${PIPESTATUS[0]}";
+    env.run("bash", &["-c", closed, env!("CARGO_BIN_EXE_rtrace")]).exits(0);
     assert_eq!(std::fs::read_dir(env.path()).expect("the folder").count(), 1, "something was left");
+}
+
+#[test]
+fn parts_are_the_whole() {
+    let env = TestEnvironment::new();
+    fork_storm(2, 20_000, 100, 7).write(&env.path().join("a.dat"), Version::V7(Codec::Zstd));
+    env.rtrace(&["convert", "a.dat", "whole.csv", "--fields", "ts,cpu,name,pid"]).exits(0);
+    let done = env
+        .rtrace(&["convert", "a.dat", "part.csv", "--split", "100K", "--fields", "ts,cpu,name,pid"])
+        .exits(0)
+        .stdout();
+    let whole = String::from_utf8(read(&env, "whole.csv")).expect("text");
+    let (head, lines) = whole.split_once('\n').expect("a heading");
+    let mut found = String::new();
+    let count = done.lines().count();
+    assert!(count > 4, "{done}");
+    for number in 1..=count {
+        let part = String::from_utf8(read(&env, &format!("part.{number}.csv"))).expect("text");
+        assert!(part.len() <= 100 << 10, "part {number}: {} bytes", part.len());
+        let (its_head, its_lines) = part.split_once('\n').expect("a heading");
+        assert_eq!(its_head, head);
+        found.push_str(its_lines);
+    }
+    assert!(found == lines, "{} bytes of {}", found.len(), lines.len());
+    // One that is in the way stops all.
+    let before = std::fs::read_dir(env.path()).expect("the folder").count();
+    std::fs::remove_file(env.path().join("part.1.csv")).expect("a part");
+    env.rtrace(&["convert", "a.dat", "part.csv", "--split", "100K"]).exits(2).complains_with("exists already");
+    assert_eq!(std::fs::read_dir(env.path()).expect("the folder").count(), before - 1);
+    for (line, why) in [
+        ("a.dat c.dat --split 1M", "not written in parts"),
+        ("a.dat c.ctf --split 1M", "makes several files"),
+        ("a.dat --to json -o - --split 1M", "makes several files"),
+        ("a.dat c.json --split 1M --first 3", "not with --first"),
+    ] {
+        env.rtrace(&[&["convert"], &line.split(' ').collect::<Vec<_>>()[..]].concat()).exits(2).complains_with(why);
+    }
 }
 
 #[test]
@@ -103,7 +153,7 @@ fn a_damaged_file_gives_what_is_whole() {
     let env = with_recordings();
     let whole = read(&env, "b.dat");
     std::fs::write(env.path().join("cut.dat"), &whole[..whole.len() - 3000]).expect("a file");
-    for out in ["x.json", "x.csv", "x.pftrace", "x.folded"] {
+    for out in ["x.json", "x.csv", "x.pftrace", "x.firefox.json", "x.folded"] {
         env.rtrace(&["convert", "cut.dat", out]).exits(4).complains_with("cut.dat");
         assert!(!read(&env, out).is_empty() || out == "x.folded", "{out}");
     }
@@ -113,7 +163,7 @@ fn a_damaged_file_gives_what_is_whole() {
 fn every_format_is_the_same_on_any_number_of_threads() {
     let env = TestEnvironment::new();
     fork_storm(3, 30_000, 400, 11).write(&env.path().join("a.dat"), Version::V7(Codec::Zstd));
-    for to in ["perfetto", "json", "csv", "folded"] {
+    for to in ["perfetto", "json", "csv", "folded", "firefox"] {
         let convert = |threads: &str| {
             env.rtrace(&["convert", "--force", "--threads", threads, "a.dat", "--to", to, "-o", "out"]).exits(0);
             read(&env, "out")

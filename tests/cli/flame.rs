@@ -7,7 +7,7 @@ use crate::common::not_run::not_run;
 use crate::perfetto::{Trace, engine};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Recordings with function_graph, alone and with switches between tasks; and one with stack traces.
@@ -132,4 +132,219 @@ fn perfettos_engine_reads_chromes_events() {
         assert_eq!(trace.number("select count(*) from slice where category != 'function_graph'"), others);
         assert!(trace.errors().is_empty(), "{}: {:?}", file.display(), trace.errors());
     }
+}
+
+/// The sum of numbers by the name of a frame, of titles as in `name (NUMBER unit, SHARE%)`.
+fn by_name<'t>(titles: impl Iterator<Item = (&'t str, u64)>) -> BTreeMap<String, u64> {
+    let mut sums = BTreeMap::new();
+    for (name, number) in titles {
+        *sums.entry(name.to_owned()).or_default() += number;
+    }
+    sums
+}
+
+/// The names of our picture's frames with their numbers, which stand in `data-n`.
+fn ours(svg: &str) -> BTreeMap<String, u64> {
+    let frames = svg.lines().filter_map(|line| line.strip_prefix("<g data-s=\"")).map(|line| {
+        let number = line.split_once("data-n=\"").expect("a number").1.split('"').next().expect("a number");
+        let title = line.split_once("<title>").expect("a title").1.split_once("</title>").expect("its end").0;
+        (title.rsplit_once(" (").expect("a number").0, number.parse().expect("a number"))
+    });
+    by_name(frames)
+}
+
+/// The same of inferno's.
+fn infernos(lines: &str) -> BTreeMap<String, u64> {
+    let mut options = inferno::flamegraph::Options::default();
+    (options.min_width, options.count_name) = (0.0, "n".to_owned());
+    let mut svg = Vec::new();
+    inferno::flamegraph::from_lines(&mut options, lines.lines(), &mut svg).expect("inferno draws");
+    let svg = String::from_utf8(svg).expect("text");
+    let titles = svg.split("<title>").skip(1).map(|rest| rest.split("</title>").next().expect("its end"));
+    let frames = titles.map(|title| {
+        let (name, number) = title.rsplit_once(" (").unwrap_or_else(|| panic!("{title}"));
+        let number = number.split(" n").next().expect("a number").replace(',', "");
+        (name, number.parse().unwrap_or_else(|e| panic!("{title}: {e}")))
+    });
+    let mut sums = by_name(frames);
+    sums.remove("all");
+    sums
+}
+
+#[test]
+fn pictures_have_infernos_frames() {
+    let env = TestEnvironment::new();
+    for file in recordings().into_iter().flatten() {
+        let name = file.to_string_lossy();
+        for off_cpu in [&[][..], &["--off-cpu"]] {
+            let flame = |out| env.rtrace(&[&["flame", &name, "--force", "-o", out], off_cpu].concat());
+            // function_graph alone has no switches between tasks.
+            let drawn = flame("run.svg");
+            if name.contains("graph-depth") && !off_cpu.is_empty() {
+                drawn.exits(1).complains_with("no task leaves its CPU");
+                assert!(!env.path().join("run.svg").exists());
+                continue;
+            }
+            let line = drawn.exits(0).stdout();
+            flame("run.folded").exits(0);
+            let read = |name| std::fs::read_to_string(env.path().join(name)).expect("a file");
+            let (svg, lines) = (read("run.svg"), read("run.folded"));
+            let narrow = line.split_once(" frame").map_or(0, |(before, _)| {
+                before.rsplit_once(' ').expect("a number").1.replace(',', "").parse().expect("a number")
+            });
+            let total: u64 = folded(&lines).values().sum();
+            let (ours, theirs) = (ours(&svg), infernos(&lines));
+            // Each left out is narrower than a tenth of the 1180 pixels' unit.
+            let missing = |name: &String| theirs[name] - ours.get(name).copied().unwrap_or(0);
+            let left: u64 = theirs.keys().map(missing).sum();
+            assert!(ours.keys().all(|name| theirs.contains_key(name)), "{name} {off_cpu:?}");
+            assert!(left * 11_800 <= narrow * total, "{name} {off_cpu:?}: {left} of {total} missing, {narrow} frames");
+            assert!(ours.len() > 5, "{name}: {ours:?}");
+            std::fs::remove_file(env.path().join("run.svg")).expect("a picture");
+        }
+    }
+}
+
+/// Each time off the CPU, counted once more from the events as JSON has them.
+#[test]
+fn time_off_the_cpu_is_what_the_switches_say() {
+    let Some(corpus) = corpus() else { return not_run("the time off the CPU: there is no corpus") };
+    let env = TestEnvironment::new();
+    for file in ["vm-6.12/stack.dat", "all-tracers/graph-retval-ev.dat"].map(|of| corpus.join(of)) {
+        let name = file.to_string_lossy();
+        env.rtrace(&["flame", &name, "--off-cpu", "--force", "-o", "run.folded"]).exits(0);
+        let all: u64 = folded(&std::fs::read_to_string(env.path().join("run.folded")).expect("lines")).values().sum();
+        let (mut left, mut sum) = (BTreeMap::new(), 0);
+        for line in env.rtrace(&["report", "--format", "json", &name]).exits(0).stdout().lines() {
+            let event: Value = serde_json::from_str(line).expect("JSON");
+            assert_ne!(event["type"], "lost", "{name}");
+            if event["event"] != "sched:sched_switch" {
+                continue;
+            }
+            let pid = |field: &str| event["fields"][field].as_i64().expect("a pid");
+            let now = event["ts"].as_u64().expect("a time");
+            if let Some(since) = left.remove(&pid("next_pid")) {
+                sum += now - since;
+            }
+            if pid("prev_pid") != 0 {
+                left.insert(pid("prev_pid"), now);
+            }
+        }
+        assert!(sum > 0 && all == sum, "{name}: {all} ns, and the switches say {sum}");
+    }
+}
+
+/// A thread of Firefox's profile, folded: the nanoseconds of each stack, or its number.
+fn folded_thread(thread: &Value, into: &mut BTreeMap<Vec<String>, u64>) {
+    let number = |value: &Value| value.as_u64().expect("a number") as usize;
+    let list = |of: &Value| of.as_array().expect("a list").clone();
+    let (stacks, frames, functions) = (&thread["stackTable"], &thread["frameTable"], &thread["funcTable"]);
+    let name = thread["name"].as_str().expect("a name").split(" on CPU ").next().expect("a name");
+    let samples = &thread["samples"];
+    let weights = list(&samples["weight"]);
+    let times: Vec<f64> = list(&samples["time"]).iter().map(|time| time.as_f64().expect("a time")).collect();
+    assert!(times.is_sorted() && weights.len() == times.len() && samples["length"] == times.len());
+    for (stack, weight) in list(&samples["stack"]).iter().zip(&weights) {
+        let weight = weight.as_f64().expect("a weight");
+        let weight = if samples["weightType"] == "tracing-ms" { (weight * 1e6).round() } else { weight } as u64;
+        let (mut names, mut at) = (Vec::new(), stack);
+        while !at.is_null() {
+            let function = &frames["func"][number(&stacks["frame"][number(at)])];
+            let text = &thread["stringArray"][number(&functions["name"][number(function)])];
+            names.push(text.as_str().expect("a name").to_owned());
+            at = &stacks["prefix"][number(at)];
+        }
+        if weight > 0 && !names.is_empty() {
+            names.push(name.to_owned());
+            names.reverse();
+            *into.entry(names).or_default() += weight;
+        }
+    }
+}
+
+/// A session of Firefox Profiler's command line, which ends with it.
+struct Profiler<'e> {
+    program: PathBuf,
+    env: &'e TestEnvironment,
+}
+
+impl Profiler<'_> {
+    fn ask(&self, words: &[&str]) -> Value {
+        let mut command = Command::new("node");
+        command.arg(&self.program).args(words).arg("--json").current_dir(self.env.path());
+        command.env("PROFILER_CLI_SESSION_DIR", self.env.path().join("session"));
+        let done = output(&mut command).expect("node");
+        assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+        serde_json::from_slice(&done.stdout).unwrap_or(Value::Null)
+    }
+}
+
+impl Drop for Profiler<'_> {
+    fn drop(&mut self) {
+        let mut command = Command::new("node");
+        command.arg(&self.program).args(["stop", "--all"]);
+        command.env("PROFILER_CLI_SESSION_DIR", self.env.path().join("session"));
+        let _ = output(&mut command);
+    }
+}
+
+#[test]
+fn firefox_profiles_are_what_folded_lines_say() {
+    for file in recordings().into_iter().flatten() {
+        let env = TestEnvironment::new();
+        let lines = folded(&convert(&env, &file, "folded"));
+        let text = convert(&env, &file, "firefox");
+        let profile: Value = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+        let mut found = BTreeMap::new();
+        let threads = profile["threads"].as_array().expect("threads");
+        threads.iter().for_each(|thread| folded_thread(thread, &mut found));
+        assert_eq!(found, lines, "{}", file.display());
+        std::fs::write(env.path().join("run.json"), &text).expect("a file");
+        read_by_firefox(&env, &file, threads);
+    }
+}
+
+/// What Firefox Profiler itself finds: all threads, all events as markers, and the time of each function.
+fn read_by_firefox(env: &TestEnvironment, file: &Path, threads: &[Value]) {
+    let Some(engine) = engine() else { return };
+    let program = engine.join("profiler-cli/profiler-cli.js");
+    if !program.exists() {
+        return not_run("Firefox Profiler's command line: tests/cli/perfetto/fetch-engine has not fetched it");
+    }
+    let profiler = Profiler { program, env };
+    profiler.ask(&["load", "run.json"]);
+    let listed = profiler.ask(&["thread", "list", "--limit", "0"]);
+    assert_eq!(listed["totalThreadCount"], threads.len(), "{}: {listed}", file.display());
+    let markers: u64 = listed["threads"]
+        .as_array()
+        .expect("threads")
+        .iter()
+        .map(|t| t["markerCount"].as_u64().expect("a count"))
+        .sum();
+    let counts = env.rtrace(&["report", "--count", "--json", &file.to_string_lossy()]).exits(0).stdout();
+    let counts: Value = serde_json::from_str(&counts).expect("JSON");
+    let of_stacks =
+        ["ftrace:kernel_stack", "ftrace:funcgraph_entry", "ftrace:funcgraph_exit", "ftrace:fgraph_retaddr_entry"];
+    let counts = counts["events"].as_object().expect("events").iter();
+    let expected: u64 = counts
+        .filter(|(name, _)| !of_stacks.contains(&name.as_str()))
+        .map(|(_, count)| count.as_u64().expect("a count"))
+        .sum();
+    assert_eq!(markers, expected, "{}", file.display());
+    // The thread with the most samples: the own time of all its functions.
+    let longest = threads.iter().enumerate().max_by_key(|(_, thread)| thread["samples"]["length"].as_u64());
+    let (number, thread) = longest.expect("a thread");
+    let mut own = BTreeMap::new();
+    folded_thread(thread, &mut own);
+    let own: u64 = own.values().sum();
+    profiler.ask(&["thread", "select", &format!("t-{number}")]);
+    let functions = profiler.ask(&["thread", "functions"]);
+    let found: f64 = functions["functions"]
+        .as_array()
+        .expect("functions")
+        .iter()
+        .map(|f| f["selfSamples"].as_f64().expect("time"))
+        .sum();
+    let found = if functions["weightType"] == "tracing-ms" { found * 1e6 } else { found };
+    assert!((found - own as f64).abs() <= 1e-6 * own as f64, "{}: {found} of {own}", file.display());
 }

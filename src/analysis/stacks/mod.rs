@@ -8,6 +8,6 @@ mod walk;
 
 pub(crate) use addresses::addresses;
 pub(crate) use calls::{Change, Frame, TaskStack};
-pub(crate) use events::StackEvents;
+pub(crate) use events::{StackEvents, StackStep};
 pub(crate) use tree::{Node, StackTree};
 pub(crate) use walk::{Rest, Walk};

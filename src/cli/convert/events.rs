@@ -1,8 +1,9 @@
 //! To a format of events: a query through an exporter.
 
+use super::parts::Parts;
 use super::progress::{Counted, Shown};
 use super::written::Written;
-use super::{Args, ConvertTarget, ctf, directory, flame, perfetto, tables};
+use super::{Args, ConvertTarget, ctf, directory, perfetto, stacks, tables, tracks};
 use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::query::{Input, QueryEvents, formats};
@@ -42,6 +43,18 @@ fn check(args: &Args, target: ConvertTarget, output: &Path) -> Result<(), Failur
     }
     if !args.fields.is_empty() && target != ConvertTarget::Csv {
         return usage(anyhow!("--fields names the columns of csv, and this is to be {name}"));
+    }
+    if target != ConvertTarget::Perfetto && !(args.pair.is_empty() && args.counter.is_empty()) {
+        return usage(anyhow!("--pair and --counter are for perfetto, and this is to be {name}"));
+    }
+    if args.split.is_some() {
+        if target.is_directory() || output == Path::new("-") {
+            return usage(anyhow!("--split makes several files, and this is to be one {name}"));
+        }
+        if args.events.is_limited() {
+            return usage(anyhow!("--split takes parts of the time, not with --first or --last"));
+        }
+        return Ok(()); // each part's name is checked when it is made
     }
     if output != Path::new("-") {
         return if target.is_directory() { Ok(()) } else { args.overwrite.check(output) };
@@ -95,6 +108,11 @@ fn write(
         })?;
         return print(&format!("{}\n", written.summary(&name, target, size))).map(drop);
     }
+    if let Some(limit) = args.split {
+        let parts = Parts { output, target, limit, mode, overwrite: args.overwrite, read, total };
+        let lines = parts.write(&events, |events, mut out| export(args, target, events, &mut out))?;
+        return print(&format!("{}\n", lines.join("\n"))).map(drop);
+    }
     let (made, file) = Made::new(output, mode, args.overwrite)?;
     let mut out = Shown::new(file, Some(name.clone()), read, total);
     let written = export(args, target, &events, &mut out)?;
@@ -102,6 +120,15 @@ fn write(
     let size = out.written();
     drop(out);
     made.keep()?;
+    if let Some((limit, viewer)) = target.viewers_limit()
+        && size > limit
+    {
+        note!(
+            "rtrace: {name}: {viewer} fails on files above some {} MB\n  \
+             Hint: `--split 200M` makes several files; --since, --until and --comm choose a part.",
+            limit / 1_000_000
+        );
+    }
     print(&format!("{}\n", written.summary(&name, target, size))).map(drop)
 }
 
@@ -115,10 +142,15 @@ fn export(
     let all = |events| Written { events, left_out: Vec::new() };
     match target {
         ConvertTarget::TraceDat => Err(anyhow!("a trace.dat file is not made of events").into()),
-        ConvertTarget::Perfetto => perfetto::write(events, out),
-        ConvertTarget::Folded => flame::folded(events, out),
-        ConvertTarget::Speedscope => flame::speedscope(events, out),
-        ConvertTarget::Chrome => flame::chrome(events, out),
+        ConvertTarget::Perfetto => {
+            let mut written = perfetto::write(events, out)?;
+            written.left_out.extend(tracks::write(&args.pair, &args.counter, events, out)?);
+            Ok(written)
+        }
+        ConvertTarget::Folded => stacks::folded(events, out),
+        ConvertTarget::Speedscope => stacks::speedscope(events, out),
+        ConvertTarget::Firefox => stacks::firefox(events, out),
+        ConvertTarget::Chrome => stacks::chrome(events, out),
         ConvertTarget::Ctf => ctf::write(events, out),
         ConvertTarget::Parquet => tables::parquet(events, out),
         ConvertTarget::Arrow => tables::arrow(events, out),

@@ -3,22 +3,27 @@
 mod ctf;
 mod directory;
 mod events;
-mod flame;
 mod occurring;
 mod origin;
+mod parts;
 mod perfetto;
 mod progress;
+mod stacks;
 mod tables;
 mod target;
 mod trace_dat;
+mod tracks;
 mod written;
 
 use super::exit::{Exit, Failure};
 use super::query::QueryArgs;
 use super::trace_file::Overwrite;
 use anyhow::anyhow;
+use rtrace::assertion::Pair;
+use rtrace::export::CounterField;
 use rtrace::trace_dat::Codec;
 use rtrace::trace_dat::write::Version;
+use rtrace::units::ByteSize;
 use std::path::{Path, PathBuf};
 use target::ConvertTarget;
 pub(crate) use trace_dat::rewrite;
@@ -39,7 +44,9 @@ EXAMPLES:
   rtrace convert --compression none -o plain.dat           trace.dat, uncompressed
   rtrace convert run.dat irq.dat --filter 'irq:*'          these events only, as a recording
   rtrace convert run.dat run.perfetto-trace                to be opened in ui.perfetto.dev
+  rtrace convert run.dat run.pftrace --pair sched:sched_waking:sched:sched_switch:pid=next_pid
   rtrace convert run.dat run.folded                        for inferno-flamegraph, flamegraph.pl, speedscope
+  rtrace convert run.dat run.firefox.json --split 200M     run.1.firefox.json, ..., for profiler.firefox.com
   rtrace convert run.dat run.ctf                           a directory for babeltrace2 and Trace Compass
   rtrace convert run.dat run.parquet                       a directory of tables for DuckDB, Spark, polars
   rtrace convert run.dat run.csv --fields ts,cpu,next_comm --filter sched:sched_switch
@@ -68,6 +75,15 @@ pub(crate) struct Args {
     /// Columns of csv, as of `report --fields`
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     fields: Vec<String>,
+    /// Write several files, OUT.1.ENDING and so on, each with a part of the time and at most SIZE, as in 200M
+    #[arg(long, value_name = "SIZE")]
+    split: Option<ByteSize>,
+    /// Time between two events as slices of perfetto, as in block:block_rq_issue:block:block_rq_complete:sector
+    #[arg(long, value_name = "START:END:KEY", value_parser = tracks::pair)]
+    pair: Vec<Pair>,
+    /// Field of an event as a counter of perfetto, as in power:cpu_frequency.state
+    #[arg(long, value_name = "EVENT.FIELD", value_parser = tracks::counter)]
+    counter: Vec<CounterField>,
     #[command(flatten)]
     events: QueryArgs,
 }
@@ -119,6 +135,13 @@ impl Args {
     fn to_trace_dat(&self, inputs: &[&Path], output: &Path) -> Result<Exit, Failure> {
         let usage = |error| Err(Failure::new(Exit::Usage, error));
         let version = self.version()?;
+        if !self.pair.is_empty() || !self.counter.is_empty() {
+            return usage(anyhow!("--pair and --counter are for perfetto, and this is to be trace.dat"));
+        }
+        if self.split.is_some() {
+            let failure = Failure::new(Exit::Usage, anyhow!("a trace.dat file is not written in parts"));
+            return Err(failure.hint("`rtrace split` cuts a recording by time, events or pages."));
+        }
         if let [_, .., one] = inputs {
             return usage(anyhow!("{} is a file too many: a trace.dat file is made of one", one.display()));
         }

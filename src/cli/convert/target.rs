@@ -14,6 +14,8 @@ pub(crate) enum ConvertTarget {
     Folded,
     /// Call stacks in the order of time, for speedscope.app
     Speedscope,
+    /// Firefox Profiler's processed profile, for profiler.firefox.com
+    Firefox,
     /// Chrome's trace events, as JSON: for viewers that read nothing newer
     Chrome,
     /// A directory in the Common Trace Format 1.8, for babeltrace2 and Trace Compass
@@ -34,6 +36,7 @@ const ENDINGS: &[(&str, ConvertTarget)] = &[
     (".perfetto", ConvertTarget::Perfetto),
     (".pftrace", ConvertTarget::Perfetto),
     (".speedscope.json", ConvertTarget::Speedscope),
+    (".firefox.json", ConvertTarget::Firefox),
     (".chrome.json", ConvertTarget::Chrome),
     (".ctf", ConvertTarget::Ctf),
     (".parquet", ConvertTarget::Parquet),
@@ -53,6 +56,11 @@ impl ConvertTarget {
         ENDINGS.iter().find(|(ending, _)| name.ends_with(ending)).map(|(_, target)| *target)
     }
 
+    /// The ending of a file's name that stands for it, if `name` has one.
+    pub(super) fn ending_of(self, name: &str) -> Option<&'static str> {
+        ENDINGS.iter().find(|(ending, target)| *target == self && name.ends_with(ending)).map(|(ending, _)| *ending)
+    }
+
     /// Its name on the command line.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -60,6 +68,7 @@ impl ConvertTarget {
             ConvertTarget::Perfetto => "perfetto",
             ConvertTarget::Folded => "folded",
             ConvertTarget::Speedscope => "speedscope",
+            ConvertTarget::Firefox => "firefox",
             ConvertTarget::Chrome => "chrome",
             ConvertTarget::Ctf => "ctf",
             ConvertTarget::Parquet => "parquet",
@@ -72,6 +81,16 @@ impl ConvertTarget {
     /// True if it is a directory of files.
     pub(super) fn is_directory(self) -> bool {
         matches!(self, ConvertTarget::Ctf | ConvertTarget::Parquet)
+    }
+
+    /// The size in bytes above which its viewers fail, and their name: JavaScript's longest string, less what they add.
+    pub(super) fn viewers_limit(self) -> Option<(u64, &'static str)> {
+        const LIMIT: u64 = 375_000_000;
+        match self {
+            ConvertTarget::Speedscope => Some((LIMIT, "speedscope")),
+            ConvertTarget::Firefox => Some((LIMIT, "Firefox Profiler")),
+            _ => None,
+        }
     }
 
     /// True if it is text, which a terminal can show.

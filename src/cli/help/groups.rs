@@ -57,6 +57,7 @@ pub(super) const GROUPS: &[Group] = &[
             Entry("check", FILES, "nothing but the reports asked for"),
             Entry("diff", "recordings, or summaries of them", "nothing but the reports asked for"),
             Entry("baseline", "recordings, or summaries of them", "OUT, of `save` and `compare --update`"),
+            Entry("flame", FILES, "OUT"),
             Entry("profile", "an instance of its own; with --input a recording", "nothing: all settings are put back"),
             Entry(
                 "latency",

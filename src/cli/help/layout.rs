@@ -68,7 +68,7 @@ const TRACED: &[Section] = &[
 
 /// Options that choose events of recordings: report, convert.
 const READ: &[Section] = &[
-    section("Files", &["input", "output", "to", "force"], &["file-version", "compression"]),
+    section("Files", &["input", "output", "to", "force"], &["split", "pair", "counter", "file-version", "compression"]),
     section(
         "Events",
         &["select", "filter", "cpu", "pid", "comm", "first", "last"],

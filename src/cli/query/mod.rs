@@ -10,6 +10,7 @@ mod input;
 mod nothing;
 mod select;
 mod selected;
+mod stack_buffers;
 mod window;
 
 pub(crate) use answer::{answer, one_buffer};
@@ -17,6 +18,7 @@ pub(crate) use events::QueryEvents;
 pub(crate) use input::Input;
 pub(crate) use select::SelectArgs;
 pub(crate) use selected::Selected;
+pub(crate) use stack_buffers::stack_buffers;
 pub(crate) use window::{Moment, WindowArgs};
 
 use super::exit::Failure;
@@ -91,6 +93,11 @@ impl QueryArgs {
         let times = self.raw_ts || self.nodate || self.align_ts || self.ts_offset != 0 || self.ts2secs.is_some();
         let parts = self.window != window::WindowArgs::default() || self.limit != LimitArgs::default();
         times || parts || self.align.is_some() || self.cpu.is_some()
+    }
+
+    /// True if only a number of the events is wanted.
+    pub(crate) fn is_limited(&self) -> bool {
+        self.limit != LimitArgs::default()
     }
 
     /// True if events are chosen by name or content.

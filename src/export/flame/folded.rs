@@ -1,13 +1,12 @@
 //! Folded stacks: `task;outer;inner NUMBER`, a line for each stack, as flame graph programs read them.
 
 use super::Unfolded;
-use super::names;
+use super::lines::{Root, root, write_lines};
 use super::reader::{FlameBuffer, Reader};
 use crate::analysis::stacks::{Change, Frame, Node, Rest, StackTree, TaskStack, Walk};
 use crate::event::{Consumed, Record};
 use crate::export::Exporter;
 use crate::merge::ahead::Commit;
-use crate::text::num;
 use std::collections::HashMap;
 
 /// Adds up the time of functions, or counts stack traces, and writes the sums at the end.
@@ -32,22 +31,10 @@ struct Current {
     since: u64,
 }
 
-/// The root of stacks: a buffer, and the task's name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Root {
-    buffer: usize,
-    comm: Vec<u8>,
-}
-
 impl<'t> Folded<'t> {
     /// For records whose [`Record::buffer`] is an index into `buffers`.
     pub fn new(buffers: impl IntoIterator<Item = FlameBuffer<'t>>) -> Self {
         Folded { buffers: buffers.into_iter().map(Reader::new).collect() }
-    }
-
-    fn root(&self, task: TaskStack) -> Root {
-        let comm = self.buffers[task.buffer].what.symbols.comms.name(task.pid).to_vec();
-        Root { buffer: task.buffer, comm }
     }
 }
 
@@ -55,6 +42,11 @@ impl FoldedState {
     /// Events that are in no line.
     pub fn unfolded(&self) -> Unfolded {
         self.unfolded
+    }
+
+    /// True if the lines' numbers are nanoseconds; else they are numbers of stack traces.
+    pub fn is_time(&self) -> bool {
+        self.time.stacks().next().is_some()
     }
 }
 
@@ -106,13 +98,13 @@ impl Exporter for Folded<'_> {
         let FoldedState { walk, tasks, time, counts, unfolded } = state;
         let mut times = Times { tasks, time };
         let (task, rest) = walk.record(&self.buffers[record.buffer].events, record, |task, change, at| {
-            times.change(task, change, at, || self.root(task));
+            times.change(task, change, at, || root(&self.buffers, task));
         });
         match rest {
             Rest::Nothing => {}
             Rest::Other => unfolded.others += 1,
             Rest::Stack(addresses) => {
-                let mut node = counts.root(&self.root(task));
+                let mut node = counts.root(&root(&self.buffers, task));
                 for address in addresses.iter().rev() {
                     node = counts.child(node, Frame::Function(*address));
                 }
@@ -125,26 +117,13 @@ impl Exporter for Folded<'_> {
     fn end(&self, state: &mut FoldedState, out: &mut Vec<u8>) {
         let FoldedState { walk, tasks, time, .. } = state;
         let mut times = Times { tasks, time };
-        walk.end(|task, change, at| times.change(task, change, at, || self.root(task)));
+        walk.end(|task, change, at| times.change(task, change, at, || root(&self.buffers, task)));
         state.unfolded.returns = state.walk.unmatched();
-        let timed = state.time.stacks().next().is_some();
+        let timed = state.is_time();
         if timed {
             state.unfolded.stacks = state.counts.stacks().map(|(_, _, count)| count).sum();
         }
-        let mut lines: HashMap<Vec<u8>, u64> = HashMap::new();
-        let tree = if timed { &state.time } else { &state.counts };
-        for (root, frames, number) in tree.stacks() {
-            let line = lines.entry(self.line(root, &frames)).or_default();
-            *line = line.saturating_add(number);
-        }
-        let mut lines: Vec<(Vec<u8>, u64)> = lines.into_iter().collect();
-        lines.sort_unstable();
-        for (line, number) in lines {
-            out.extend_from_slice(&line);
-            out.push(b' ');
-            num::dec(out, number);
-            out.push(b'\n');
-        }
+        write_lines(&self.buffers, if timed { &state.time } else { &state.counts }, out);
     }
 
     fn fork(&self, _: &FoldedState, _: Option<FoldedState>) -> FoldedState {
@@ -158,35 +137,6 @@ impl Exporter for Folded<'_> {
     fn is_serial(&self) -> bool {
         true
     }
-}
-
-impl Folded<'_> {
-    /// The stack's line without its number.
-    fn line(&self, root: &Root, frames: &[Frame]) -> Vec<u8> {
-        let buffer = &self.buffers[root.buffer].what;
-        let mut line = Vec::new();
-        if let Some(label) = &buffer.label {
-            name(label.as_bytes(), &mut line);
-            line.push(b';');
-        }
-        name(&root.comm, &mut line);
-        for frame in frames {
-            line.push(b';');
-            let mut named = Vec::new();
-            names::frame(buffer, *frame, &mut named);
-            name(&named, &mut line);
-        }
-        line
-    }
-}
-
-/// A name without the characters that divide lines.
-fn name(name: &[u8], line: &mut Vec<u8>) {
-    line.extend(name.iter().map(|byte| match byte {
-        b';' => b':',
-        byte if byte.is_ascii_control() => b'?',
-        byte => *byte,
-    }));
 }
 
 #[cfg(test)]

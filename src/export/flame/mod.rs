@@ -7,17 +7,28 @@
 //! - A function whose return is not in the recording ends with the last event of its task before the next one.
 //! - Functions that were entered before the first event of their task, or while events were lost, are `[unknown]`.
 //! - A recording without function_graph has its stack traces (`ftrace:kernel_stack`) counted instead.
+//!
+//! [`OffCpu`] adds up the time that tasks were off their CPU instead; [`FlameGraph`] draws the lines of either.
 
 mod chrome;
+mod firefox;
 mod folded;
+mod lines;
 mod names;
+mod off_cpu;
 mod reader;
 mod speedscope;
+mod svg;
+mod thread;
+mod tower;
 
 pub use chrome::{Chrome, ChromeState};
+pub use firefox::{Firefox, FirefoxState};
 pub use folded::{Folded, FoldedState};
+pub use off_cpu::{OffCpu, OffCpuState, Uncounted};
 pub use reader::FlameBuffer;
 pub use speedscope::{Speedscope, SpeedscopeState};
+pub use svg::{Drawn, FlameGraph, FlameUnit};
 
 /// Events that are in no call stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -27,6 +27,8 @@ mod packet;
 mod program;
 mod proto;
 mod stacks;
+mod tracks;
 
 pub use exporter::{LeftOut, Perfetto, PerfettoBuffer, PerfettoState};
 pub use file::PerfettoFile;
+pub use tracks::{CounterField, PerfettoCounters, perfetto_slices};

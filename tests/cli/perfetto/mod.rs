@@ -235,3 +235,49 @@ fn the_table_of_known_events_is_perfettos() {
         String::from_utf8_lossy(&done.stderr)
     );
 }
+
+/// Slices and counters that are asked for, against the events themselves.
+#[test]
+fn pairs_and_counters_are_tracks() {
+    let Some(engine) = engine() else { return };
+    let file = own().join("s390x/inst.dat");
+    let pair = "irq:softirq_entry:irq:softirq_exit:common_cpu,vec";
+    let options = ["--pair", pair, "--counter", "sched:sched_switch.next_prio"];
+    let trace = Trace::of(&engine, std::slice::from_ref(&file), &options);
+    let switches = trace.counts(&file)["sched_switch"];
+    let counted = "from counter c join track t on c.track_id = t.id where t.name = 'sched:sched_switch.next_prio'";
+    assert_eq!(trace.number(&format!("select count(*) {counted}")), switches);
+    let env = TestEnvironment::new();
+    let events = env.rtrace(&["report", "--format", "json", &file.to_string_lossy()]).exits(0).stdout();
+    let (mut sum, mut open, mut pairs, mut time) = (0, BTreeMap::new(), 0, 0);
+    for line in events.lines() {
+        let event: Value = serde_json::from_str(line).expect("JSON");
+        let number = |value: &Value| value.as_i64().expect("a number");
+        let key = || (number(&event["cpu"]), number(&event["fields"]["vec"]));
+        match event["event"].as_str() {
+            Some("sched:sched_switch") => sum += number(&event["fields"]["next_prio"]),
+            Some("irq:softirq_entry") => _ = open.insert(key(), number(&event["ts"])),
+            Some("irq:softirq_exit") => {
+                if let Some(begin) = open.remove(&key()) {
+                    (pairs, time) = (pairs + 1, time + number(&event["ts"]) - begin);
+                }
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(trace.number(&format!("select cast(sum(value) as int) {counted}")), sum);
+    let slices = "from slice s join track t on s.track_id = t.id where t.name like 'latency(irq:softirq_entry%'";
+    assert!(pairs > 10);
+    assert_eq!(trace.number(&format!("select count(*) {slices}")), pairs);
+    assert_eq!(trace.number(&format!("select sum(dur) {slices}")), time);
+    assert!(trace.errors().is_empty(), "{:?}", trace.errors());
+    for (words, why) in [
+        (["--pair", "sched:sched_switch"], "expected START:END:KEY"),
+        (["--counter", "sched_switch"], "expected SYSTEM:NAME.FIELD"),
+        (["--counter", "sched:sched_switch.none"], "has a field `none`"),
+    ] {
+        let file = file.to_string_lossy();
+        env.rtrace(&[&["convert", &file, "x.pftrace"], &words[..]].concat()).exits(2).complains_with(why);
+        assert!(!env.path().join("x.pftrace").exists());
+    }
+}

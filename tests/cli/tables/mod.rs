@@ -29,9 +29,12 @@ fn python(env: &TestEnvironment, readers: &Path, args: &[&str]) -> String {
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap_or_default());
     let mut command = Command::new("python3");
     command.env("PYTHONPATH", readers.join("python")).env("PATH", path).current_dir(env.path()).args(args);
-    let done = output(&mut command).expect("python3");
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{args:?}: {said}");
+    check_said(output(&mut command).expect("python3"), &args.join(" "))
+}
+
+/// Standard output of a program that has succeeded.
+fn check_said(done: std::process::Output, what: &str) -> String {
+    assert!(done.status.success(), "{what}: {}", String::from_utf8_lossy(&done.stderr));
     String::from_utf8(done.stdout).expect("text")
 }
 
@@ -145,6 +148,27 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
     let left: Vec<_> =
         std::fs::read_dir(env.path()).expect("a directory").map(|e| e.expect("one").file_name()).collect();
     assert_eq!(left, ["there"]);
+}
+
+/// What a disk that is full, a pipe that nobody reads and a damaged recording come to.
+#[test]
+fn nothing_half_written_is_left() {
+    let env = TestEnvironment::new();
+    let whole = std::fs::read(own().join("s390x/inst.dat")).expect("a recording");
+    std::fs::write(env.path().join("a.dat"), &whole).expect("a file");
+    std::fs::write(env.path().join("cut.dat"), &whole[..whole.len() - 3000]).expect("a file");
+    let shell = |line: &str| env.run("bash", &["-c", line, env!("CARGO_BIN_EXE_rtrace")]);
+    shell("ulimit -f 2; \"$0\" convert a.dat out.parquet").exits(1).complains_with("out.parquet");
+    shell("ulimit -f 2; \"$0\" convert a.dat out.arrows").exits(1).complains_with("out.arrows");
+    shell("\"$0\" convert a.dat --to arrow -o - >/dev/full").exits(1).complains_with("No space left");
+    shell("\"$0\" convert a.dat --to arrow -o - | head -c 10; exit ${PIPESTATUS[0]}").exits(0).complains("");
+    let mut left: Vec<_> = files(env.path()).into_keys().collect();
+    left.sort_unstable();
+    assert_eq!(left, [Path::new("a.dat"), Path::new("cut.dat")]);
+    for out in ["out.parquet", "out.arrows"] {
+        env.rtrace(&["convert", "cut.dat", out]).exits(4).complains_with("cut.dat");
+        assert!(env.path().join(out).exists(), "{out}: what is whole");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// Command lines; `OUT` is a file that they write.
-pub(super) const VERBS: [&str; 41] = [
+pub(super) const VERBS: [&str; 45] = [
     "dump --validate",
     "report -R",
     "report --format json",
@@ -45,6 +45,10 @@ pub(super) const VERBS: [&str; 41] = [
     "convert -o OUT --to folded",
     "convert -o OUT --to speedscope",
     "convert -o OUT --to chrome --threads 2",
+    "convert -o OUT --to firefox",
+    "convert -o OUT --to ctf",
+    "flame -o OUT",
+    "flame --off-cpu -o OUT",
     "split -o OUT -e 50",
     "check --json --assert lost>=0 --assert duration>=0s --assert count(all)>=0",
     "mem",
@@ -61,6 +65,14 @@ pub(super) struct Said {
     pub(super) stderr: String,
 }
 
+/// The bytes of a file, or of all files below a directory in the order of their names.
+fn contents(path: &Path) -> Vec<u8> {
+    let Ok(entries) = std::fs::read_dir(path) else { return std::fs::read(path).unwrap_or_default() };
+    let mut below: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    below.sort_unstable();
+    below.iter().flat_map(|path| contents(path)).collect()
+}
+
 /// Runs `rtrace LINE` on the recording in `dir`.
 pub(super) fn run(line: &str, dir: &Path) -> Said {
     // With a path, for it is spawned without a copy of this process's page tables then, which take longer than the shell.
@@ -71,8 +83,8 @@ pub(super) fn run(line: &str, dir: &Path) -> Said {
     command.current_dir(dir).env_clear().env("LC_ALL", "C");
     let done = output_within(&mut command, Duration::from_secs(60)).expect("rtrace");
     let out = dir.join("OUT");
-    let written = std::fs::read(&out).unwrap_or_default();
-    let _ = std::fs::remove_file(out);
+    let written = contents(&out);
+    let _ = std::fs::remove_dir_all(&out).or_else(|_| std::fs::remove_file(&out));
     let mut hasher = DefaultHasher::new();
     (&done.stdout, &written).hash(&mut hasher);
     Said {

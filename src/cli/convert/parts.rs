@@ -1,0 +1,156 @@
+//! `--split SIZE`: the events as several files, none larger than SIZE, each with a part of the time.
+
+use super::progress::Shown;
+use super::target::ConvertTarget;
+use super::written::Written;
+use crate::cli::exit::Failure;
+use crate::cli::query::QueryEvents;
+use crate::cli::trace_file::{Made, Overwrite};
+use rtrace::units::{ByteSize, Timestamp};
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+/// The files to make.
+pub(super) struct Parts<'p> {
+    pub(super) output: &'p Path,
+    pub(super) target: ConvertTarget,
+    pub(super) limit: ByteSize,
+    pub(super) mode: u32,
+    pub(super) overwrite: Overwrite,
+    /// The bytes of the inputs that were read, and are to be.
+    pub(super) read: &'p Arc<AtomicU64>,
+    pub(super) total: u64,
+}
+
+/// QueryEvents in the order of time: how many, from when to when.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    count: u64,
+    first: Timestamp,
+    last: Timestamp,
+}
+
+impl Parts<'_> {
+    /// Writes the parts, `OUT.1.ENDING` and so on; all of them appear when the last is complete. A part that grows beyond
+    /// the limit is begun anew with half of its events. `export` writes events to a file.
+    pub(super) fn write<'e>(
+        &self,
+        events: &QueryEvents<'e>,
+        export: impl Fn(&QueryEvents<'e>, &mut (dyn Write + Send)) -> Result<Written, Failure>,
+    ) -> Result<Vec<String>, Failure> {
+        let mut done: Vec<(Made, String)> = Vec::new();
+        let mut left: Vec<Option<Span>> = vec![span(events)?];
+        while let Some(part) = left.pop() {
+            let path = numbered(self.output, self.target, done.len() + 1);
+            let (made, file) = Made::new(&path, self.mode, self.overwrite)?;
+            let name = path.display().to_string();
+            let mut out = Limited {
+                out: Shown::new(file, Some(name.clone()), self.read, self.total),
+                left: part.and_then(halves).map(|_| self.limit.0),
+                over: false,
+            };
+            let chosen = part.map_or_else(|| events.clone(), |part| within(events, part));
+            let written = export(&chosen, &mut out).and_then(|written| Ok(out.flush().map(|()| written)?));
+            match (written, part.and_then(halves)) {
+                (Err(_), Some(halves)) if out.over => left.extend(self.cut(events, halves)?),
+                (written, _) => {
+                    let line = written?.summary(&name, self.target, out.out.written());
+                    done.push((made, line));
+                }
+            }
+        }
+        done.into_iter().map(|(made, line)| made.keep().map(|()| line)).collect()
+    }
+
+    /// The two parts of a span, the later one first.
+    fn cut(&self, events: &QueryEvents<'_>, (span, count): (Span, u64)) -> Result<[Option<Span>; 2], Failure> {
+        // The time of the event at which the later half begins. QueryEvents of one time stay together.
+        let (mut seen, mut before, mut at) = (0, span.first, span.first);
+        within(events, span).query.resolve()?.walk(|current| {
+            let time = current.record().timestamp;
+            if time > at {
+                (before, at) = (at, time);
+                if seen >= count {
+                    return Ok::<_, Failure>(ControlFlow::Break(()));
+                }
+            }
+            seen += 1;
+            Ok(ControlFlow::Continue(()))
+        })?;
+        let earlier = Span { count: seen, first: span.first, last: before };
+        let later = Span { count: span.count.saturating_sub(seen), first: at, last: span.last };
+        Ok([Some(later), Some(earlier)])
+    }
+}
+
+/// A span that can be cut, and half of its events.
+fn halves(span: Span) -> Option<(Span, u64)> {
+    (span.first < span.last && span.count > 1).then_some((span, span.count / 2))
+}
+
+/// All events; `None` if there are none.
+fn span(events: &QueryEvents<'_>) -> Result<Option<Span>, Failure> {
+    let mut span: Option<Span> = None;
+    events.query.resolve()?.walk(|current| {
+        let time = current.record().timestamp;
+        let span = span.get_or_insert(Span { count: 0, first: time, last: time });
+        (span.count, span.last) = (span.count + 1, time);
+        Ok::<_, Failure>(ControlFlow::Continue(()))
+    })?;
+    Ok(span)
+}
+
+fn within<'e>(events: &QueryEvents<'e>, span: Span) -> QueryEvents<'e> {
+    QueryEvents { query: events.query.clone().since(span.first).until(span.last), ..events.clone() }
+}
+
+/// `run.2.firefox.json` of `run.firefox.json`.
+fn numbered(output: &Path, target: ConvertTarget, number: usize) -> PathBuf {
+    let name = output.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let ending = target.ending_of(&name).or_else(|| name.rfind('.').map(|at| &name[at..])).unwrap_or_default();
+    output.with_file_name(format!("{}.{number}{ending}", name.strip_suffix(ending).unwrap_or(&name)))
+}
+
+/// An output with a limit of bytes, beyond which it fails.
+struct Limited<W> {
+    out: W,
+    /// `None`: there is no limit.
+    left: Option<u64>,
+    over: bool,
+}
+
+impl<W: Write> Write for Limited<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(left) = &mut self.left {
+            let Some(rest) = left.checked_sub(bytes.len() as u64) else {
+                self.over = true;
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the part is full"));
+            };
+            // What is not taken now is given again.
+            let count = self.out.write(bytes)?;
+            *left = rest + (bytes.len() - count) as u64;
+            return Ok(count);
+        }
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_before_the_ending() {
+        let of = |name: &str, target| numbered(Path::new(name), target, 2).display().to_string();
+        assert_eq!(of("a/run.firefox.json", ConvertTarget::Firefox), "a/run.2.firefox.json");
+        assert_eq!(of("run.csv", ConvertTarget::Csv), "run.2.csv");
+        assert_eq!([of("run", ConvertTarget::Csv), of("x.txt", ConvertTarget::Json)], ["run.2", "x.2.txt"]);
+    }
+}

@@ -1,0 +1,72 @@
+//! The folded lines of a flame graph, and what is said of them.
+
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::query::{QueryEvents, stack_buffers};
+use anyhow::anyhow;
+use rtrace::export::{FlameUnit, Folded, OffCpu};
+use rtrace::units::counted;
+
+/// Folded lines.
+pub(super) struct Lines {
+    pub(super) text: Vec<u8>,
+    pub(super) unit: FlameUnit,
+    /// What their numbers are.
+    pub(super) subject: &'static str,
+    pub(super) left_out: Vec<String>,
+    off_cpu: bool,
+}
+
+impl Lines {
+    /// The time of functions; without function_graph, the number of stack traces.
+    pub(super) fn folded(events: &QueryEvents<'_>) -> Result<Self, Failure> {
+        let mut text = Vec::new();
+        let (state, _) = events.export(&Folded::new(stack_buffers(events)), &mut text)?;
+        let unfolded = state.unfolded();
+        let left_out = list(&[
+            (unfolded.others, "event", "that say nothing of call stacks"),
+            (unfolded.stacks, "stack trace", "beside function_graph's times"),
+            (unfolded.returns, "return", "from functions that were entered before"),
+        ]);
+        let (unit, subject) = match state.is_time() {
+            true => (FlameUnit::Time, "time in functions"),
+            false => (FlameUnit::Count("stacks"), "stack traces"),
+        };
+        Ok(Lines { text, unit, subject, left_out, off_cpu: false })
+    }
+
+    /// The time off the CPU.
+    pub(super) fn off_cpu(events: &QueryEvents<'_>) -> Result<Self, Failure> {
+        let mut text = Vec::new();
+        let (state, _) = events.export(&OffCpu::new(stack_buffers(events)), &mut text)?;
+        let uncounted = state.uncounted();
+        let left_out = list(&[
+            (uncounted.others, "event", "that are neither switches nor their stacks"),
+            (uncounted.across_losses, "time", "off the CPU across lost events"),
+            (uncounted.unended, "time", "off the CPU that had not ended"),
+        ]);
+        Ok(Lines { text, unit: FlameUnit::Time, subject: "time off the CPU", left_out, off_cpu: true })
+    }
+
+    /// Their number.
+    pub(super) fn count(&self) -> u64 {
+        self.text.iter().filter(|byte| **byte == b'\n').count() as u64
+    }
+
+    /// The failure if there are none.
+    pub(super) fn nothing(&self) -> Failure {
+        if self.off_cpu {
+            let failure = Failure::new(Exit::Failed, anyhow!("no task leaves its CPU and comes back in these events"));
+            return failure
+                .hint("`rtrace record -e sched:sched_switch -R stacktrace` records switches with their stacks.");
+        }
+        Failure::new(Exit::Failed, anyhow!("these events hold no call stacks"))
+            .hint("`rtrace record -p function_graph` records the time of functions.")
+            .hint("`rtrace record -e EVENT -R stacktrace` records a stack at each EVENT.")
+    }
+}
+
+/// Those that there are, as `12 events that ...`.
+fn list(counts: &[(u64, &str, &str)]) -> Vec<String> {
+    let there = counts.iter().filter(|(count, ..)| *count > 0);
+    there.map(|(count, noun, which)| format!("{} {which}", counted(*count, noun))).collect()
+}

@@ -1,0 +1,259 @@
+//! Firefox Profiler's processed profile format (`preprocessedProfileVersion` 49), a thread for each task: calls of
+//! function_graph as samples whose weight is their time, else stack traces as samples; all other events as markers with
+//! their fields.
+
+use super::Unfolded;
+use super::names;
+use super::reader::{FlameBuffer, Reader};
+use super::thread::{Sample, Thread, milliseconds};
+use crate::analysis::stacks::{Change, Frame, Rest, TaskStack, Walk};
+use crate::event::{Consumed, FieldKind, FieldPlace, Record, TypedEvent, Value};
+use crate::export::Exporter;
+use crate::export::json::json_value;
+use crate::merge::ahead::Commit;
+use crate::text::{json, num};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Gathers the tasks' samples and markers and writes them at the end. Memory grows with both: 12 to 24 bytes for each call,
+/// for each other event what its fields are as JSON.
+pub struct Firefox<'t> {
+    buffers: Vec<Reader<'t>>,
+    /// By buffer and event id: the events as markers.
+    types: Vec<Vec<Option<Type>>>,
+    name: String,
+    real: Option<i64>,
+}
+
+/// An event type: its name and fields, and which of these are small enough to be numbers.
+struct Type {
+    name: String,
+    event: TypedEvent,
+    is_number: Vec<bool>,
+}
+
+/// Threads gathered so far.
+#[derive(Debug, Default)]
+pub struct FirefoxState {
+    walk: Walk,
+    threads: BTreeMap<TaskStack, Thread>,
+    /// The types of the markers: buffer and event id.
+    marked: BTreeSet<(usize, usize)>,
+    /// The time of the first event.
+    start: Option<u64>,
+    unknown: u64,
+}
+
+/// Indices into `meta.categories`.
+const KERNEL: u8 = 0;
+const OFF_CPU: u8 = 1;
+const EVENT: u8 = 2;
+
+impl<'t> Firefox<'t> {
+    /// For records whose [`Record::buffer`] is an index into `buffers`; `name` is the profile's, `real` the nanoseconds to
+    /// add to a time to get one since 1970.
+    pub fn new(buffers: impl IntoIterator<Item = FlameBuffer<'t>>, name: &str, real: Option<i64>) -> Self {
+        let buffers: Vec<Reader<'t>> = buffers.into_iter().map(Reader::new).collect();
+        let types = buffers.iter().map(|reader| types(&reader.what)).collect();
+        Firefox { buffers, types, name: name.to_owned(), real }
+    }
+
+    fn marker(&self, state: &mut FirefoxState, task: TaskStack, record: &Record<'_>) -> bool {
+        let reader = &self.buffers[record.buffer];
+        let id = usize::from(reader.events.head(record).id);
+        let Some(Some(kind)) = self.types[record.buffer].get(id) else { return false };
+        state.marked.insert((record.buffer, id));
+        let mut data = b"{\"type\":".to_vec();
+        json::string(&mut data, kind.name.as_bytes());
+        data.extend_from_slice(b",\"cpu\":");
+        num::dec(&mut data, record.cpu.0.into());
+        for (field, is_number) in kind.event.fields.iter().zip(&kind.is_number) {
+            let Some(value) = field.value(reader.what.abi, record.data) else { continue };
+            data.push(b',');
+            json::string(&mut data, key(&field.name).as_bytes());
+            data.push(b':');
+            put_value(value, *is_number, &mut data);
+        }
+        data.push(b'}');
+        state.threads.entry(task).or_default().mark(record.timestamp.0, &kind.name, &data);
+        true
+    }
+
+    fn meta(&self, state: &FirefoxState, out: &mut Vec<u8>) {
+        let real = state.start.map(|start| start as i128 + i128::from(self.real.unwrap_or(0)));
+        let real = real.filter(|_| self.real.is_some()).unwrap_or(0).max(0) as u64;
+        out.extend_from_slice(
+            b"{\"meta\":{\"version\":27,\"preprocessedProfileVersion\":49,\"interval\":1,\"startTime\":",
+        );
+        milliseconds(real, out);
+        out.extend_from_slice(b",\"processType\":0,\"stackwalk\":1,\"debug\":false,\"symbolicated\":true,\"product\":");
+        json::string(out, self.name.as_bytes());
+        out.extend_from_slice(concat!(",\"importedFrom\":\"rtrace ", env!("CARGO_PKG_VERSION"), "\"").as_bytes());
+        out.extend_from_slice(
+            b",\"extensions\":{\"id\":[],\"name\":[],\"baseURL\":[],\"length\":0},\"categories\":[\
+              {\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},\
+              {\"name\":\"Off CPU\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},\
+              {\"name\":\"Event\",\"color\":\"blue\",\"subcategories\":[\"Other\"]}],\"markerSchema\":[",
+        );
+        let mut written = BTreeSet::new();
+        for (buffer, id) in &state.marked {
+            let Some(Some(kind)) = self.types.get(*buffer).and_then(|types| types.get(*id)) else { continue };
+            if !written.insert(&kind.name) {
+                continue;
+            }
+            out.extend_from_slice(if written.len() > 1 { b",\n{\"name\":" } else { b"\n{\"name\":" });
+            json::string(out, kind.name.as_bytes());
+            out.extend_from_slice(b",\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],\"data\":[");
+            out.extend_from_slice(b"{\"key\":\"cpu\",\"label\":\"cpu\",\"format\":\"integer\"}");
+            for (field, is_number) in kind.event.fields.iter().zip(&kind.is_number) {
+                out.extend_from_slice(b",{\"key\":");
+                json::string(out, key(&field.name).as_bytes());
+                out.extend_from_slice(b",\"label\":");
+                json::string(out, field.name.as_bytes());
+                let format: &[u8] = if *is_number { b",\"format\":\"integer\"}" } else { b",\"format\":\"string\"}" };
+                out.extend_from_slice(format);
+            }
+            out.extend_from_slice(b"]}");
+        }
+        out.extend_from_slice(b"]},\"libs\":[],\"pages\":[],\"threads\":[");
+    }
+
+    fn thread(&self, task: TaskStack, thread: &Thread, start: u64, out: &mut Vec<u8>) {
+        let buffer = &self.buffers[task.buffer].what;
+        let process = buffer.process(task.pid);
+        let mut name = names::task(buffer, task);
+        let mut tid = u64::from(task.pid.0 as u32);
+        if let Some(cpu) = task.idle_on() {
+            name.extend_from_slice(format!(" on CPU {}", cpu.0).as_bytes());
+            tid = cpu.0.into();
+        }
+        out.extend_from_slice(b"\n{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,");
+        out.extend_from_slice(b"\"registerTime\":0,\"unregisterTime\":null,\"pausedRanges\":[],\"name\":");
+        json::string(out, &name);
+        out.extend_from_slice(if process == task.pid { b",\"isMainThread\":true" } else { b",\"isMainThread\":false" });
+        out.extend_from_slice(b",\"processName\":");
+        json::string(out, &names::task(buffer, task.first_of(process)));
+        // The processes of another file or instance are others.
+        out.extend_from_slice(format!(",\"pid\":\"{}-{}\",\"tid\":{tid}", task.buffer, process.0).as_bytes());
+        let named = |frame: Frame| {
+            let mut name = Vec::new();
+            names::frame(buffer, frame, &mut name);
+            let off = matches!(frame, Frame::OffCpu | Frame::Preempted);
+            (name, if off { OFF_CPU } else { KERNEL })
+        };
+        thread.write(named, EVENT, |time, out| milliseconds(time.saturating_sub(start), out), out);
+        out.push(b'}');
+    }
+}
+
+impl FirefoxState {
+    /// Events that no format describes, stack traces beside times, and returns from functions that were entered before.
+    pub fn unfolded(&self) -> Unfolded {
+        let timed = self.threads.values().any(Thread::is_timed);
+        let traces = self.threads.values().map(Thread::traces).sum();
+        Unfolded { others: self.unknown, stacks: if timed { traces } else { 0 }, returns: self.walk.unmatched() }
+    }
+}
+
+impl Exporter for Firefox<'_> {
+    type State = FirefoxState;
+
+    fn state(&self) -> FirefoxState {
+        FirefoxState::default()
+    }
+
+    fn event<'n>(
+        &self,
+        record: &Record<'_>,
+        _: impl FnOnce() -> Option<Record<'n>>,
+        state: &mut FirefoxState,
+        _: &mut Vec<u8>,
+    ) -> Consumed {
+        let time = record.timestamp.0;
+        state.start.get_or_insert(time);
+        let FirefoxState { walk, threads, .. } = state;
+        let (task, rest) = walk.record(&self.buffers[record.buffer].events, record, |task, change, time| {
+            let thread = threads.entry(task).or_default();
+            match change {
+                Change::Open(frame) | Change::Away(frame) => thread.open(time, frame),
+                Change::Close(_) | Change::Ended(_) => thread.close(time),
+            }
+        });
+        let written = match rest {
+            Rest::Nothing if self.buffers[record.buffer].events.is_call(record) => true,
+            Rest::Nothing | Rest::Other => self.marker(state, task, record),
+            Rest::Stack(stack) => {
+                let frames = stack.iter().rev().map(|address| Frame::Function(*address));
+                threads.entry(task).or_default().trace(time, frames);
+                true
+            }
+        };
+        state.unknown += u64::from(!written);
+        Consumed::One
+    }
+
+    fn end(&self, state: &mut FirefoxState, out: &mut Vec<u8>) {
+        let FirefoxState { walk, threads, .. } = state;
+        walk.end(|task, change, time| {
+            let thread = threads.entry(task).or_default();
+            match change {
+                Change::Open(frame) | Change::Away(frame) => thread.open(time, frame),
+                Change::Close(_) | Change::Ended(_) => thread.close(time),
+            }
+        });
+        let kind = if threads.values().any(Thread::is_timed) { Sample::Time } else { Sample::Trace };
+        threads.values_mut().for_each(|thread| thread.choose(kind));
+        self.meta(state, out);
+        let start = state.start.unwrap_or(0);
+        for (number, (task, thread)) in state.threads.iter().enumerate() {
+            out.extend_from_slice(if number > 0 { b"," } else { b"" });
+            self.thread(*task, thread, start, out);
+        }
+        out.extend_from_slice(b"]}\n");
+    }
+
+    fn fork(&self, _: &FirefoxState, _: Option<FirefoxState>) -> FirefoxState {
+        self.state()
+    }
+
+    fn commit(&self, _: &mut FirefoxState, _: &mut FirefoxState, _: &mut Vec<u8>) -> Commit {
+        Commit::Serialize
+    }
+
+    fn is_serial(&self) -> bool {
+        true
+    }
+}
+
+/// The key of a field; `type` and `cpu` are taken.
+fn key(name: &str) -> String {
+    if matches!(name, "type" | "cpu") { format!("field_{name}") } else { name.to_owned() }
+}
+
+/// Appends a value: a number if it is to be one, else a string, which holds lists and the like as JSON.
+fn put_value(value: Value<'_>, is_number: bool, out: &mut Vec<u8>) {
+    let mut text = Vec::new();
+    json_value(&mut text, value);
+    match is_number || text.first() == Some(&b'"') {
+        true => out.extend_from_slice(&text),
+        false => json::string(out, &text),
+    }
+}
+
+fn types(buffer: &FlameBuffer<'_>) -> Vec<Option<Type>> {
+    let mut types = Vec::new();
+    for format in &buffer.formats {
+        let id = usize::from(format.id.0);
+        if types.len() <= id {
+            types.resize_with(id + 1, || None);
+        }
+        let event = TypedEvent::new(format);
+        // JavaScript has whole numbers of 53 bits.
+        let is_number = event.fields.iter().map(|field| match (field.kind, field.place) {
+            (FieldKind::Signed | FieldKind::Unsigned, FieldPlace::Fixed { len, .. }) => len <= 4,
+            _ => false,
+        });
+        let is_number = is_number.collect();
+        types[id] = Some(Type { name: format!("{}:{}", format.system, format.name), event, is_number });
+    }
+    types
+}

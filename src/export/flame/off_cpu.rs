@@ -1,0 +1,142 @@
+//! Off-CPU time as folded stacks: `task;outer;inner NANOSECONDS`, from `sched:sched_switch` and the stacks beside it.
+//!
+//! - The time is that from a switch away from a task to the switch to it, waiting for a CPU included; of a task that could
+//!   run yet, it is below `[preempted]`. The idle tasks are left out.
+//! - The stack is the one (`ftrace:kernel_stack`) that the kernel wrote right after the switch on the same CPU: the
+//!   trigger `stacktrace` of the event, or the option `stacktrace`, does so. Without one it is `[unknown]`.
+//! - A time that spans lost events of its buffer, or the end of the recording, is in no line: it is counted.
+
+use super::lines::{Root, root, write_lines};
+use super::reader::{FlameBuffer, Reader};
+use crate::analysis::stacks::{Frame, StackStep, StackTree, TaskStack};
+use crate::event::{Consumed, Lost, Record};
+use crate::export::Exporter;
+use crate::merge::ahead::Commit;
+use crate::units::CpuId;
+use std::collections::HashMap;
+
+/// Adds up the time that tasks were off their CPU, by the stack that they left it with.
+pub struct OffCpu<'t> {
+    buffers: Vec<Reader<'t>>,
+}
+
+/// Sums so far.
+#[derive(Debug)]
+pub struct OffCpuState {
+    away: HashMap<TaskStack, Away>,
+    /// By buffer and CPU: the task that has just left, whose stack is the next record there.
+    left: HashMap<(usize, CpuId), TaskStack>,
+    time: StackTree<Root>,
+    uncounted: Uncounted,
+}
+
+/// A task off its CPU.
+#[derive(Debug)]
+struct Away {
+    since: u64,
+    preempted: bool,
+    /// Return addresses, innermost first.
+    stack: Vec<u64>,
+}
+
+/// Times and events that are in no line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Uncounted {
+    /// Events that are neither switches between tasks nor stacks of those.
+    pub others: u64,
+    /// Times off a CPU that span lost events.
+    pub across_losses: u64,
+    /// Times off a CPU that had not ended with the recording.
+    pub unended: u64,
+}
+
+impl<'t> OffCpu<'t> {
+    /// For records whose [`Record::buffer`] is an index into `buffers`.
+    pub fn new(buffers: impl IntoIterator<Item = FlameBuffer<'t>>) -> Self {
+        OffCpu { buffers: buffers.into_iter().map(Reader::new).collect() }
+    }
+
+    fn back(&self, state: &mut OffCpuState, task: TaskStack, now: u64) {
+        let Some(Away { since, preempted, stack }) = state.away.remove(&task) else { return };
+        let frames = stack.iter().rev().map(|address| Frame::Function(*address));
+        let frames =
+            frames.chain(stack.is_empty().then_some(Frame::Unknown)).chain(preempted.then_some(Frame::Preempted));
+        let root = state.time.root(&root(&self.buffers, task));
+        let node = frames.fold(root, |node, frame| state.time.child(node, frame));
+        state.time.add(node, now.saturating_sub(since));
+    }
+}
+
+impl OffCpuState {
+    /// Times and events that are in no line.
+    pub fn uncounted(&self) -> Uncounted {
+        self.uncounted
+    }
+}
+
+impl Exporter for OffCpu<'_> {
+    type State = OffCpuState;
+
+    fn state(&self) -> OffCpuState {
+        OffCpuState {
+            away: HashMap::new(),
+            left: HashMap::new(),
+            time: StackTree::new(),
+            uncounted: Uncounted::default(),
+        }
+    }
+
+    fn event<'n>(
+        &self,
+        record: &Record<'_>,
+        _: impl FnOnce() -> Option<Record<'n>>,
+        state: &mut OffCpuState,
+        _: &mut Vec<u8>,
+    ) -> Consumed {
+        let events = &self.buffers[record.buffer].events;
+        let head = events.head(record);
+        let (now, place) = (record.timestamp.0, (record.buffer, record.cpu));
+        if record.lost != Lost::None {
+            let before = state.away.len();
+            state.away.retain(|task, _| task.buffer != record.buffer);
+            state.left.retain(|(buffer, _), _| *buffer != record.buffer);
+            state.uncounted.across_losses += (before - state.away.len()) as u64;
+        }
+        let left = state.left.remove(&place);
+        match events.step(head.id, record) {
+            StackStep::Switch { previous, next, preempted } => {
+                let task = |pid| TaskStack::new(record.buffer, pid, record.cpu);
+                self.back(state, task(next), now);
+                if previous.0 != 0 {
+                    state.away.insert(task(previous), Away { since: now, preempted, stack: Vec::new() });
+                    state.left.insert(place, task(previous));
+                }
+            }
+            StackStep::Stack(stack) => {
+                match left.filter(|task| task.pid == head.pid).and_then(|task| state.away.get_mut(&task)) {
+                    Some(away) => away.stack = stack,
+                    None => state.uncounted.others += 1,
+                }
+            }
+            StackStep::Enter { .. } | StackStep::Leave { .. } | StackStep::Other => state.uncounted.others += 1,
+        }
+        Consumed::One
+    }
+
+    fn end(&self, state: &mut OffCpuState, out: &mut Vec<u8>) {
+        state.uncounted.unended = state.away.len() as u64;
+        write_lines(&self.buffers, &state.time, out);
+    }
+
+    fn fork(&self, _: &OffCpuState, _: Option<OffCpuState>) -> OffCpuState {
+        self.state()
+    }
+
+    fn commit(&self, _: &mut OffCpuState, _: &mut OffCpuState, _: &mut Vec<u8>) -> Commit {
+        Commit::Serialize
+    }
+
+    fn is_serial(&self) -> bool {
+        true
+    }
+}
