@@ -46,6 +46,7 @@ mod restore;
 mod show;
 mod snapshot;
 mod split;
+mod sql;
 mod stack;
 mod start;
 mod stat;
@@ -92,6 +93,7 @@ enum Command {
     Recover(recover::Args),
     Convert(convert::Args),
     Flame(flame::Args),
+    Sql(sql::Args),
     Dump(dump::Args),
     Extract(extract::Args),
     Profile(profile::Args),
@@ -145,6 +147,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Recover(args) => recover::run(&args),
         Command::Convert(args) => convert::run(&args),
         Command::Flame(args) => flame::run(&args),
+        Command::Sql(args) => sql::run(&args),
         Command::Dump(args) => dump::run(&args),
         Command::Extract(args) => extract::run(&args),
         Command::Profile(args) => profile::run(&args),

@@ -6,7 +6,7 @@ use super::written::Written;
 use super::{Args, ConvertTarget, ctf, directory, perfetto, stacks, tables, tracks};
 use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure, print};
-use crate::cli::query::{Input, QueryEvents, formats};
+use crate::cli::query::{Input, QueryArgs, QueryEvents, formats};
 use crate::cli::terminal::{note, stdout, stdout_is_terminal};
 use crate::cli::trace_file::{Made, mode_like};
 use anyhow::anyhow;
@@ -28,6 +28,25 @@ pub(super) fn convert(args: &Args, target: ConvertTarget, paths: &[&Path], outpu
         input.trace.damage.iter().for_each(|found| damage.note(&input.path, found));
     }
     let done = write(args, target, &inputs, output, &read, &damage);
+    for input in &inputs {
+        damage.late(&input.path, &input.recording);
+    }
+    damage.outcome(done)
+}
+
+/// Writes the events of `paths` that are asked for as tables below a new directory, `output`.
+pub(crate) fn write_tables(paths: &[&Path], wanted: &QueryArgs, output: &Path) -> Result<Exit, Failure> {
+    let inputs = paths.iter().map(|path| Input::open(path, None, false)).collect::<Result<Vec<_>, _>>()?;
+    let damage = Damage::default();
+    for input in &inputs {
+        input.trace.damage.iter().for_each(|found| damage.note(&input.path, found));
+    }
+    let write = || {
+        let notice = |notice: Notice<'_>| damage.notice(|recording| &inputs[recording].path, &notice);
+        let events = QueryEvents::new(&inputs, wanted.query(&inputs, OutputDependence::Needless, &notice)?)?;
+        directory::write(output, 0o600, |mut files| tables::parquet(&events, &mut files)).map(drop)
+    };
+    let done = write();
     for input in &inputs {
         damage.late(&input.path, &input.recording);
     }

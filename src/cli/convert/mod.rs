@@ -19,6 +19,7 @@ use super::exit::{Exit, Failure};
 use super::query::QueryArgs;
 use super::trace_file::Overwrite;
 use anyhow::anyhow;
+pub(crate) use events::write_tables;
 use rtrace::assertion::Pair;
 use rtrace::export::CounterField;
 use rtrace::trace_dat::Codec;

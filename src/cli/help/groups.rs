@@ -58,6 +58,7 @@ pub(super) const GROUPS: &[Group] = &[
             Entry("diff", "recordings, or summaries of them", "nothing but the reports asked for"),
             Entry("baseline", "recordings, or summaries of them", "OUT, of `save` and `compare --update`"),
             Entry("flame", FILES, "OUT"),
+            Entry("sql", "recordings, or directories of tables", NOTHING),
             Entry("profile", "an instance of its own; with --input a recording", "nothing: all settings are put back"),
             Entry(
                 "latency",

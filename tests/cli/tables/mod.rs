@@ -1,5 +1,7 @@
 //! Tables of events, as Parquet files and as a stream of Arrow's record batches, read by DuckDB, polars and pandas.
 
+mod sql;
+
 use crate::common::bounded::output;
 use crate::common::corpus::{corpus, own};
 use crate::common::environment::TestEnvironment;

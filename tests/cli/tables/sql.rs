@@ -1,0 +1,68 @@
+//! `rtrace sql`, with DuckDB as PyPI has it.
+
+use super::{files, readers};
+use crate::common::bounded::output;
+use crate::common::corpus::own;
+use crate::common::environment::TestEnvironment;
+use serde_json::Value;
+use std::path::Path;
+
+/// Runs `rtrace sql WORDS` with the module duckdb, and temporary files in `tmp`; gives status and both streams.
+fn sql(env: &TestEnvironment, readers: &Path, words: &[&str]) -> (Option<i32>, String, String) {
+    std::fs::create_dir_all(env.path().join("tmp")).expect("a folder");
+    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+    command.env("PYTHONPATH", readers.join("python")).env("TMPDIR", env.path().join("tmp")).arg("sql").args(words);
+    let done = output(&mut command).expect("rtrace");
+    assert!(files(&env.path().join("tmp")).is_empty(), "{words:?}: temporary files are left");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    (done.status.code(), text(done.stdout), text(done.stderr))
+}
+
+#[test]
+fn queries_are_answered() {
+    let Some(readers) = readers() else { return };
+    let env = TestEnvironment::new();
+    for (name, from) in [("trace.dat", "s390x/inst.dat"), ("b.dat", "vm-6.1/trig.dat")] {
+        std::fs::copy(own().join(from), env.path().join(name)).expect("a copy");
+    }
+    let ask = |words: &[&str]| sql(&env, &readers, words);
+    let switches = env.rtrace(&["report", "--count", "--json", "trace.dat"]).exits(0).stdout();
+    let switches: Value = serde_json::from_str(&switches).expect("JSON");
+    let expected = switches["events"]["sched:sched_switch"].as_u64().expect("a count");
+    let count = "select count(*) n from sched.sched_switch";
+    assert_eq!(ask(&["--csv", count]), (Some(0), format!("n\n{expected}\n"), String::new()));
+    let (status, rows, _) = ask(&["--json", "trace.dat", "select host, file from meta"]);
+    let rows: Value = serde_json::from_str(&rows).expect("JSON");
+    assert_eq!((status, rows.as_array().map(Vec::len)), (Some(0), Some(1)), "{rows}");
+    assert!(ask(&["trace.dat", count]).1.contains(&expected.to_string()));
+    // Several recordings, a part of the time, and a directory that was made before.
+    let (status, two, _) = ask(&["--csv", "trace.dat", "b.dat", "select count(*) from meta"]);
+    assert_eq!((status, two.lines().last()), (Some(0), Some("2")));
+    let few = ask(&["--csv", "trace.dat", "--first", "5", "--filter", "sched:sched_switch", count]);
+    assert_eq!(few.1, "n\n5\n");
+    env.rtrace(&["convert", "trace.dat", "it's [a].parquet"]).exits(0);
+    assert_eq!(ask(&["--csv", "it's [a].parquet", count]).1, format!("n\n{expected}\n"));
+    // Mistakes.
+    let (status, shown, said) = ask(&["trace.dat", "select nothing from sched.sched_switch"]);
+    assert_eq!((status, shown.as_str()), (Some(2), ""), "{said}");
+    assert!(said.contains("DuckDB refuses the query") && said.contains("nothing") && said.contains("Hint"), "{said}");
+    let (status, _, said) = ask(&["trace.dat"]);
+    assert!(status == Some(2) && said.contains("no query is given"), "{said}");
+    let (status, _, said) = ask(&["tmp", "select 1"]);
+    assert!(status == Some(1) && said.contains("holds no tables"), "{said}");
+    // A damaged recording: its answer, and 4.
+    let whole = std::fs::read(env.path().join("trace.dat")).expect("a file");
+    std::fs::write(env.path().join("cut.dat"), &whole[..whole.len() - 3000]).expect("a file");
+    let (status, rows, said) = ask(&["--csv", "cut.dat", "select count(*) from meta"]);
+    assert!(status == Some(4) && rows.ends_with("1\n") && said.contains("cut.dat"), "{rows}{said}");
+}
+
+#[test]
+fn without_duckdb_it_says_what_to_install() {
+    let env = TestEnvironment::new();
+    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+    command.env("PATH", env.path()).args(["sql", "select 1"]);
+    let done = output(&mut command).expect("rtrace");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.code() == Some(5) && said.contains("pip install duckdb"), "{said}");
+}
