@@ -1,5 +1,6 @@
 //! Tables of events, as Parquet files and as a stream of Arrow's record batches, read by DuckDB, polars and pandas.
 
+mod fleet;
 mod sql;
 
 use crate::common::bounded::output;
