@@ -64,7 +64,7 @@ impl KeyPart {
 }
 
 /// Puts the key of a record into `key`, so that two are equal if their parts are: numbers as such, whatever their size.
-fn write_key(events: &Chosen<'_, Vec<KeyPart>>, parts: &[KeyPart], record: &Record<'_>, key: &mut Vec<u8>) {
+pub(super) fn write_key<M: Clone>(events: &Chosen<'_, M>, parts: &[KeyPart], record: &Record<'_>, key: &mut Vec<u8>) {
     let abi = events.abi();
     key.clear();
     for part in parts {

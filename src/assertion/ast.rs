@@ -64,6 +64,10 @@ pub enum Quantity {
     Busy,
     /// `run(TASK)`: time that tasks ran.
     Run(String),
+    /// `faults(TASK)`: page faults of tasks.
+    Faults(String),
+    /// `live(FUNCTION)`: bytes of objects that functions allocated and that nothing freed.
+    Live(String),
 }
 
 /// One number of many durations.
@@ -98,6 +102,25 @@ pub enum DurationSource {
     Irq(String),
     /// `io(OPERATION)`: requests, from insertion or issue to completion.
     Io(String),
+    /// `function(NAME)`: calls of kernel functions, from entry to return.
+    Function(String),
+    /// `lock(KIND)` or `lock(NAME)`: waits for contended locks.
+    Lock(String),
+    /// `life(FUNCTION)`: objects that functions allocated, from there until they are freed.
+    Life(String),
+    /// `hist(EVENTS, key=FIELD, val=FIELD)`: sums by key. No durations, but as many numbers.
+    Hist(Box<HistExpr>),
+}
+
+/// The arguments of `hist`.
+#[derive(Clone, Debug)]
+pub struct HistExpr {
+    /// The events.
+    pub events: EventsExpr,
+    /// Fields by which they are counted.
+    pub keys: Vec<Spanned<String>>,
+    /// The field that is summed; without one events are counted.
+    pub value: Option<Spanned<String>>,
 }
 
 /// The arguments of `latency`.
@@ -145,7 +168,8 @@ impl Quantity {
     pub fn dimension(&self) -> Dimension {
         match self {
             Quantity::Duration | Quantity::Run(_) => Dimension::Time,
-            Quantity::Reduced(Reducer::Count, _) => Dimension::Number,
+            Quantity::Reduced(Reducer::Count, _) | Quantity::Reduced(_, DurationSource::Hist(_)) => Dimension::Number,
+            Quantity::Faults(_) | Quantity::Live(_) => Dimension::Number,
             Quantity::Reduced(..) => Dimension::Time,
             Quantity::Rate(_) => Dimension::Rate,
             Quantity::Lost | Quantity::Count(_) | Quantity::Errors(_) | Quantity::Busy => Dimension::Number,

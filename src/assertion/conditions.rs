@@ -2,11 +2,18 @@
 
 use crate::analysis::IrqSource;
 use crate::trace_dat::EnabledEvents;
+use crate::units::Pid;
 
 /// Names that recordings do not hold by themselves.
 pub trait Names {
     /// The name of a system call by its number.
     fn syscall(&self, number: i64) -> Option<String>;
+    /// The function of the kernel that an address lies in; the address if it has no name.
+    fn function(&self, address: u64) -> String;
+    /// The variable of the kernel at an address; the address if it has no name.
+    fn variable(&self, address: u64) -> String;
+    /// The name of a task.
+    fn task(&self, pid: Pid) -> Option<String>;
     /// The name of a handler.
     fn handler(&self, source: &IrqSource) -> String;
 }

@@ -1,7 +1,8 @@
 //! The measurements that assertions need, made in one pass.
 
 use crate::analysis::{
-    EventCount, EventCounts, InOrder, Io, IoReport, IrqReport, Irqs, PairReport, Pairs, Sched, SchedReport,
+    EntryReport, EventCount, EventCounts, EventEntries, FaultReport, Faults, FunctionReport, FunctionTimes, InOrder,
+    Io, IoReport, IrqReport, Irqs, LockReport, Locks, Memory, MemoryReport, PairReport, Pairs, Sched, SchedReport,
     SyscallReport, Syscalls,
 };
 use crate::event::Record;
@@ -21,6 +22,16 @@ pub enum Measure<'a> {
     Irqs(Box<Irqs>),
     /// Of all about requests to block devices.
     Io(Box<Io>),
+    /// Of all about functions.
+    Functions(Box<FunctionTimes>),
+    /// Of all about contended locks.
+    Locks(Box<Locks>),
+    /// Of all about allocated memory.
+    Memory(Box<Memory>),
+    /// Of all about page faults.
+    Faults(Box<Faults>),
+    /// Of a `hist`.
+    Hist(Box<EventEntries<'a>>),
 }
 
 /// The answer of a [`Measure`].
@@ -38,6 +49,16 @@ pub enum Finding {
     Irqs(Box<IrqReport>),
     /// Of all about requests to block devices.
     Io(Box<IoReport>),
+    /// Of all about functions.
+    Functions(Box<FunctionReport>),
+    /// Of all about contended locks.
+    Locks(Box<LockReport>),
+    /// Of all about allocated memory.
+    Memory(Box<MemoryReport>),
+    /// Of all about page faults.
+    Faults(Box<FaultReport>),
+    /// Of a `hist`.
+    Hist(EntryReport),
 }
 
 macro_rules! each {
@@ -49,6 +70,11 @@ macro_rules! each {
             Measure::Syscalls($one) => $do,
             Measure::Irqs($one) => $do,
             Measure::Io($one) => $do,
+            Measure::Functions($one) => $do,
+            Measure::Locks($one) => $do,
+            Measure::Memory($one) => $do,
+            Measure::Faults($one) => $do,
+            Measure::Hist($one) => $do,
         }
     };
 }
@@ -73,6 +99,11 @@ impl InOrder for Measure<'_> {
             Measure::Syscalls(one) => Finding::Syscalls(Box::new(InOrder::finish(*one))),
             Measure::Irqs(one) => Finding::Irqs(Box::new(InOrder::finish(*one))),
             Measure::Io(one) => Finding::Io(Box::new(InOrder::finish(*one))),
+            Measure::Functions(one) => Finding::Functions(Box::new(InOrder::finish(*one))),
+            Measure::Locks(one) => Finding::Locks(Box::new(InOrder::finish(*one))),
+            Measure::Memory(one) => Finding::Memory(Box::new(InOrder::finish(*one))),
+            Measure::Faults(one) => Finding::Faults(Box::new(InOrder::finish(*one))),
+            Measure::Hist(one) => Finding::Hist(InOrder::finish(*one)),
         }
     }
 }

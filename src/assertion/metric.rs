@@ -1,6 +1,6 @@
 //! Metrics: quantities of the language of assertions, without a comparison.
 
-use super::ast::{Operation, Quantity, QuantityExpr, Reducer};
+use super::ast::{DurationSource, Operation, Quantity, QuantityExpr, Reducer};
 use super::interval::{Dimension, Interval};
 use super::parse::AssertionParser;
 use crate::syntax::{Diagnostic, Span, Spanned};
@@ -34,6 +34,15 @@ impl Metric {
             let why = match &quantity.value {
                 Quantity::Lost => "lost events decide whether recordings can be compared, and are no metric",
                 Quantity::Errors(_) => "errors are not compared: hold them with `rtrace check`",
+                Quantity::Faults(_)
+                | Quantity::Live(_)
+                | Quantity::Reduced(
+                    _,
+                    DurationSource::Function(_)
+                    | DurationSource::Lock(_)
+                    | DurationSource::Life(_)
+                    | DurationSource::Hist(_),
+                ) => "it is not kept over time, which a comparison needs: hold it with `rtrace check`",
                 Quantity::Reduced(Reducer::Min | Reducer::Max, _) => {
                     "extremes have no interval of confidence: compare a quantile, as p99 or p99.9"
                 }

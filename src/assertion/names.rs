@@ -41,6 +41,15 @@ impl fmt::Display for DurationSource {
             DurationSource::Syscall(pattern) => ("syscall", pattern),
             DurationSource::Irq(pattern) => ("irq", pattern),
             DurationSource::Io(pattern) => ("io", pattern),
+            DurationSource::Function(pattern) => ("function", pattern),
+            DurationSource::Lock(pattern) => ("lock", pattern),
+            DurationSource::Life(pattern) => ("life", pattern),
+            DurationSource::Hist(hist) => {
+                write!(f, "hist({}", hist.events)?;
+                hist.keys.iter().try_for_each(|key| write!(f, ", key={}", key.value))?;
+                hist.value.iter().try_for_each(|value| write!(f, ", val={}", value.value))?;
+                return f.write_str(")");
+            }
         };
         write!(f, "{name}({})", Pattern(pattern))
     }
@@ -51,7 +60,7 @@ impl Quantity {
     /// rate. `None` if it needs none, or has none.
     pub fn series(&self) -> Option<String> {
         match self {
-            Quantity::Lost | Quantity::Duration | Quantity::Errors(_) => None,
+            Quantity::Lost | Quantity::Duration | Quantity::Errors(_) | Quantity::Faults(_) | Quantity::Live(_) => None,
             Quantity::Count(events) | Quantity::Rate(events) => Some(format!("count({events})")),
             Quantity::Reduced(_, source) => Some(source.to_string()),
             Quantity::Busy => Some("busy".to_owned()),

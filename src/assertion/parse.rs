@@ -1,6 +1,8 @@
 //! Assertions from text.
 
-use super::ast::{Assertion, DurationSource, EventsExpr, LABEL, Latency, Operation, Quantity, QuantityExpr, Reducer};
+use super::ast::{
+    Assertion, DurationSource, EventsExpr, HistExpr, LABEL, Latency, Operation, Quantity, QuantityExpr, Reducer,
+};
 use super::compare::Compare;
 use super::interval::{Dimension, Interval};
 use crate::filter::Filter;
@@ -11,10 +13,11 @@ const DEEPEST: usize = 50;
 /// Numbers and quantities of one assertion: its tree is as deep.
 const MOST_OPERANDS: usize = 200;
 
-const SOURCES: [&str; 6] = ["latency", "wait", "preempted", "syscall", "irq", "io"];
-const NAMES: [&str; 18] = [
+const SOURCES: [&str; 10] =
+    ["latency", "wait", "preempted", "syscall", "irq", "io", "function", "lock", "life", "hist"];
+const NAMES: [&str; 21] = [
     "lost", "duration", "count", "rate", "min", "max", "mean", "sum", "p50", "p90", "p99", "p99.9", "errors", "busy",
-    "run", "latency", "wait", "syscall",
+    "run", "latency", "wait", "syscall", "faults", "live", "hist",
 ];
 
 impl Assertion {
@@ -244,6 +247,8 @@ impl<'a> AssertionParser<'a> {
                 });
             }
             "run" => return self.pattern().map(Quantity::Run),
+            "faults" => return self.pattern().map(Quantity::Faults),
+            "live" => return self.pattern().map(Quantity::Live),
             "rate" => return self.in_parentheses(Self::events).map(Quantity::Rate),
             "errors" => {
                 let source = self.in_parentheses(Self::source)?;
@@ -306,6 +311,10 @@ impl<'a> AssertionParser<'a> {
             "syscall" => self.pattern().map(DurationSource::Syscall),
             "irq" => self.pattern().map(DurationSource::Irq),
             "io" => self.pattern().map(DurationSource::Io),
+            "function" => self.pattern().map(DurationSource::Function),
+            "lock" => self.pattern().map(DurationSource::Lock),
+            "life" => self.pattern().map(DurationSource::Life),
+            "hist" => self.in_parentheses(Self::hist).map(|hist| DurationSource::Hist(Box::new(hist))),
             _ => {
                 let error = self.error(
                     self.scanner.span_from(start),
@@ -338,6 +347,32 @@ impl<'a> AssertionParser<'a> {
             ));
         }
         Ok(Latency { from, to, keys })
+    }
+
+    /// `EVENTS, key=FIELD[, key=FIELD...][, val=FIELD]`; `val=hitcount` is the number of events, as it is without `val`.
+    fn hist(&mut self) -> Result<HistExpr, Diagnostic> {
+        let mut hist = HistExpr { events: self.events()?, keys: Vec::new(), value: None };
+        loop {
+            self.scanner.skip_space();
+            if !self.scanner.eat(",") {
+                break;
+            }
+            let word = self.field()?;
+            self.expect("=")?;
+            let field = self.field()?;
+            match word.value.as_str() {
+                "key" => hist.keys.push(field),
+                "val" if hist.value.is_some() => return Err(self.error(word.span, "there is one value only")),
+                "val" => hist.value = Some(field),
+                _ => return Err(self.error(word.span, "`key=FIELD` or `val=FIELD` is expected here")),
+            }
+        }
+        hist.value = hist.value.filter(|field| field.value != "hitcount");
+        if hist.keys.is_empty() {
+            let error = self.here("a key is expected here: what is counted apart?");
+            return Err(error.hint("As in hist(sched:sched_switch, key=next_comm)."));
+        }
+        Ok(hist)
     }
 
     fn field(&mut self) -> Result<Spanned<String>, Diagnostic> {
@@ -443,6 +478,12 @@ mod tests {
             "errors(syscall()) == 0",
             "busy < 80%",
             "max(latency(a:b, a:c, common_pid, cpu)) < 1s",
+            "max(hist(a:b if x == 1, key=y)) < 100",
+            "sum(hist(a:b, key=y, key=common_cpu, val=bytes_req)) / count(hist(a:b, key=y)) < 1",
+            "max(function(vfs_*)) < 1ms",
+            "p99(lock(mutex)) < 1ms",
+            "max(life(kmem_*)) < 1s",
+            "faults(ls) + live(vfs_read) == 0",
         ] {
             assert!(Assertion::parse(good).is_ok(), "{good}: {}", Assertion::parse(good).unwrap_err());
         }
@@ -464,6 +505,10 @@ mod tests {
             ("count(a:b if x === 1) < 1", "", "=== 1"),
             ("count() < 1", "an event is expected", ""),
             ("count(a b) < 1", "an event is expected", "a b"),
+            ("max(hist(a:b)) < 1", "a key is expected", "))"),
+            ("max(hist(a:b, kay=x)) < 1", "`key=FIELD` or", "kay"),
+            ("max(hist(a:b, key=x)) < 1ms", "a number is compared with a time", "max(hist(a:b, key=x)) < 1ms"),
+            ("hist(a:b, key=x) < 1", "many", "hist"),
             ("lost + duration < 1", "have no sum", "+"),
             ("duration * duration < 1", "cannot be combined", "*"),
             ("lost == 0 0", "nothing more", "0"),

@@ -1,15 +1,18 @@
 //! The measures that quantities need.
 
-use super::ast::{DurationSource, EventsExpr, Latency, Quantity, Reducer};
+use super::ast::{DurationSource, EventsExpr, HistExpr, Latency, Quantity, Reducer};
 use super::conditions::Conditions;
 use super::measure::Measure;
 use crate::abi::Abi;
-use crate::analysis::{CellPlan, Chosen, EventCount, Extent, Io, Irqs, KeyPart, Pairs, Sched, Syscalls};
+use crate::analysis::{
+    CellPlan, Chosen, EntryFields, EventCount, EventEntries, Extent, Faults, FunctionTimes, Io, Irqs, KeyPart, Locks,
+    Memory, Pairs, Sched, Syscalls,
+};
 use crate::events::{EventName, EventSelection};
 use crate::filter::FilterProgram;
 use crate::format::EventFormat;
 use crate::symbols::Comms;
-use crate::syntax::Diagnostic;
+use crate::syntax::{Diagnostic, Span, Spanned};
 use crate::units::EventId;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -67,6 +70,12 @@ impl<'f, 'a> Planner<'f, 'a> {
                 let limit = if *by == Reducer::Count { u64::MAX } else { limit };
                 self.pairs(latency, of, limit)
             }
+            Quantity::Reduced(_, DurationSource::Hist(hist)) => self.hist(hist, of),
+            Quantity::Faults(_) => Ok(self.shared("faults", "no page faults were recorded", |planner| {
+                let faults = Faults::new(planner.formats.iter().copied(), planner.abi, None);
+                faults.has_events().then(|| Measure::Faults(Box::new(faults)))
+            })),
+            Quantity::Live(_) => Ok(self.memory()),
             Quantity::Reduced(_, source) | Quantity::Errors(source) => Ok(self.analysis(source)),
             Quantity::Busy | Quantity::Run(_) => Ok(self.sched()),
         }
@@ -134,13 +143,7 @@ impl<'f, 'a> Planner<'f, 'a> {
             let mut parts: HashMap<EventId, Vec<KeyPart>> = HashMap::new();
             for format in &types.formats {
                 for key in &keys {
-                    let part = KeyPart::of(format, &key.value).ok_or_else(|| {
-                        let fields = format.fields.iter().map(|field| field.name.as_str());
-                        let event = EventName::new(&format.system, &format.name);
-                        let message = format!("{event} has no number or text `{}` to be a key", key.value);
-                        let hint = crate::syntax::did_you_mean(&key.value, fields);
-                        Diagnostic::new(of.label, of.text, key.span, message).hint_opt(hint)
-                    })?;
+                    let part = self.key_part(format, key, of)?;
                     parts.entry(format.id).or_default().push(part);
                 }
             }
@@ -172,7 +175,7 @@ impl<'f, 'a> Planner<'f, 'a> {
 
     fn analysis(&mut self, source: &DurationSource) -> Need {
         match source {
-            DurationSource::Latency(_) => Need::default(), // has a measure of its own
+            DurationSource::Latency(_) | DurationSource::Hist(_) => Need::default(), // have measures of their own
             DurationSource::Wait(_) | DurationSource::Preempted(_) => self.sched(),
             DurationSource::Syscall(_) => self.shared("syscall", "no system calls were recorded", |planner| {
                 let syscalls = Syscalls::new(planner.formats.iter().copied(), planner.abi);
@@ -186,7 +189,49 @@ impl<'f, 'a> Planner<'f, 'a> {
                 let io = Io::new(planner.formats.iter().copied(), planner.abi);
                 io.has_events().then(|| Measure::Io(Box::new(planner.celled(io, Io::in_cells))))
             }),
+            DurationSource::Function(_) => {
+                self.shared("function", "no calls of function_graph were recorded", |planner| {
+                    let functions = FunctionTimes::new(planner.formats.iter().copied(), planner.abi, None);
+                    functions.has_events().then(|| Measure::Functions(Box::new(functions)))
+                })
+            }
+            DurationSource::Lock(_) => self.shared("lock", "lock:contention_begin was not recorded", |planner| {
+                let locks = Locks::new(planner.formats.iter().copied(), planner.abi, None);
+                locks.has_events().then(|| Measure::Locks(Box::new(locks)))
+            }),
+            DurationSource::Life(_) => self.memory(),
         }
+    }
+
+    fn memory(&mut self) -> Need {
+        self.shared("memory", "no allocations of memory were recorded", |planner| {
+            let memory = Memory::new(planner.formats.iter().copied(), planner.abi);
+            memory.has_events().then(|| Measure::Memory(Box::new(memory)))
+        })
+    }
+
+    fn hist(&mut self, hist: &HistExpr, of: Named<'_>) -> Result<Need, Diagnostic> {
+        let types = match self.types(&hist.events, of)? {
+            Ok(types) => types,
+            Err(missing) => return Ok(Need { missing: Some(missing), ..Need::default() }),
+        };
+        let mut parts: HashMap<EventId, EntryFields> = HashMap::new();
+        for format in &types.formats {
+            let keys = hist.keys.iter().map(|key| self.key_part(format, key, of)).collect::<Result<_, _>>()?;
+            let fields = match &hist.value {
+                None => EntryFields::counted(keys),
+                Some(value) => EntryFields::summed(keys, format, &value.value)
+                    .ok_or_else(|| no_field(format, &value.value, value.span, "number", of))?,
+            };
+            parts.insert(format.id, fields);
+        }
+        let chosen = self.chosen(&types, |format| parts.get(&format.id).cloned().unwrap_or_default());
+        let measure = self.add(Measure::Hist(Box::new(EventEntries::new(chosen))));
+        Ok(Need { measure, missing: None, events: types.names() })
+    }
+
+    fn key_part(&self, format: &EventFormat, key: &Spanned<String>, of: Named<'_>) -> Result<KeyPart, Diagnostic> {
+        KeyPart::of(format, &key.value).ok_or_else(|| no_field(format, &key.value, key.span, "number or text", of))
     }
 
     fn shared(&mut self, name: &'static str, missing: &str, make: impl FnOnce(&Self) -> Option<Measure<'a>>) -> Need {
@@ -202,6 +247,15 @@ impl<'f, 'a> Planner<'f, 'a> {
             None => Need { missing: Some(missing.to_owned()), ..Need::default() },
         }
     }
+}
+
+/// The error that `format` has no such `kind` of field to be used.
+fn no_field(format: &EventFormat, field: &str, span: Span, kind: &str, of: Named<'_>) -> Diagnostic {
+    let fields = format.fields.iter().map(|field| field.name.as_str());
+    let event = EventName::new(&format.system, &format.name);
+    let hint = crate::syntax::did_you_mean(field, fields);
+    let role = if kind == "number" { "summed" } else { "a key" };
+    Diagnostic::new(of.label, of.text, span, format!("{event} has no {kind} `{field}` to be {role}")).hint_opt(hint)
 }
 
 impl Types<'_> {

@@ -4,8 +4,12 @@ use super::ast::{DurationSource, Quantity, Reducer};
 use super::conditions::{Conditions, Names};
 use super::interval::{Dimension, Interval};
 use super::measure::Finding;
-use crate::analysis::{Durations, Extent, IrqReport, Missing, SchedReport, Spot, SyscallReport, TaskSched, TimeIn};
+use crate::analysis::{
+    Durations, Extent, IrqReport, MemoryReport, MemorySite, Missing, SchedReport, Spot, SyscallReport, TaskSched,
+    TimeIn,
+};
 use crate::events::glob_matches;
+use crate::units::Pid;
 
 /// The value of a quantity.
 #[derive(Clone, Copy, Debug)]
@@ -104,6 +108,24 @@ impl Facts<'_> {
                 let value = self.at_least(run as f64, Dimension::Time);
                 plain(Interval { most: value.most + unknown as f64, ..value })
             }
+            (Quantity::Faults(task), Some(Finding::Faults(found))) => {
+                self.must_be_seen(!found.tasks.is_empty())?;
+                let number = task.parse::<i32>().ok();
+                let named = |pid: Pid| {
+                    let name = || self.conditions.names.task(pid);
+                    task.is_empty() || number == Some(pid.0) || name().is_some_and(|name| glob_matches(task, &name))
+                };
+                let faults: u64 = found.tasks.iter().filter(|(pid, _)| named(*pid)).map(|(_, count)| count.all()).sum();
+                plain(self.at_least(faults as f64, Dimension::Number))
+            }
+            (Quantity::Live(pattern), Some(Finding::Memory(found))) => {
+                self.must_be_seen(!found.sites.is_empty())?;
+                let live: u64 = sites(found, pattern, self.conditions.names).map(|site| site.live_taken).sum();
+                let value = Interval::exactly(live as f64, Dimension::Number);
+                // A free that is missing leaves an object alive, an allocation that is missing one too few.
+                let known = !self.has_losses() && found.counts.replaced == 0;
+                plain(if known { value } else { value.or_less().or_more() })
+            }
             (Quantity::Errors(source), Some(finding)) => {
                 let many = many(source, finding, self.conditions.names);
                 self.must_be_seen(many.seen)?;
@@ -117,7 +139,15 @@ impl Facts<'_> {
                 }
                 let many = many(source, finding, self.conditions.names);
                 self.must_be_seen(many.seen)?;
-                self.reduced(*by, &many)
+                if let (DurationSource::Hist(_), Finding::Hist(found)) = (source, finding)
+                    && found.sums.iter().any(|sum| *sum < 0)
+                {
+                    return Err("the sum of an entry is negative".to_owned());
+                }
+                let mut valued = self.reduced(*by, &many, matches!(source, DurationSource::Hist(_)))?;
+                valued.value.dimension = quantity.dimension();
+                valued.samples = valued.samples.filter(|_| !matches!(source, DurationSource::Hist(_)));
+                Ok(valued)
             }
             _ => Err("it was not measured".to_owned()),
         }
@@ -146,19 +176,20 @@ impl Facts<'_> {
         Some(Spot { begin: at.0, at: at.0, cpu, pid: None })
     }
 
-    fn reduced(&self, by: Reducer, many: &Many) -> Result<Valued, String> {
+    fn reduced(&self, by: Reducer, many: &Many, of_entries: bool) -> Result<Valued, String> {
         let Many { durations, spot, missing, .. } = many;
         let count = durations.count();
         let needed = by.least_count().max(match by {
             Reducer::Count | Reducer::Sum => 0,
             _ => self.conditions.min_samples,
         });
+        let (one, more) = if of_entries { ("entry", "entries") } else { ("interval", "intervals") };
         if count < needed {
             return Err(match (count, needed) {
-                (0, 1) => "there is no such interval".to_owned(),
-                (0, _) => format!("there is no such interval; {needed} are needed"),
-                (1, _) => format!("there is 1 such interval; {needed} are needed"),
-                _ => format!("there are {count} such intervals; {needed} are needed"),
+                (0, 1) => format!("there is no such {one}"),
+                (0, _) => format!("there is no such {one}; {needed} are needed"),
+                (1, _) => format!("there is 1 such {one}; {needed} are needed"),
+                _ => format!("there are {count} such {more}; {needed} are needed"),
             });
         }
         let time = |observed: u64, least: f64, most: u64| Interval {
@@ -194,8 +225,9 @@ impl Facts<'_> {
         let value = match by {
             _ if !self.has_losses() && missing.longest < u64::MAX => value,
             Reducer::Count | Reducer::Sum | Reducer::Max => value.or_more(),
-            Reducer::Min => value.or_less(),
-            Reducer::Mean | Reducer::Quantile(_) => value.or_less().or_more(),
+            // Events that are missing make an entry smaller than it was.
+            Reducer::Min if !of_entries => value.or_less(),
+            Reducer::Min | Reducer::Mean | Reducer::Quantile(_) => value.or_less().or_more(),
         };
         Ok(Valued { value, samples: Some(count), missing: missing.count, spot: *spot })
     }
@@ -290,6 +322,47 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
                 }));
             }
         }
+        (DurationSource::Function(pattern), Finding::Functions(found)) => {
+            seen = !found.functions.is_empty();
+            let named = |address: u64| pattern.is_empty() || glob_matches(pattern, &names.function(address));
+            for function in found.functions.iter().filter(|function| named(function.address)) {
+                durations.merge(&function.whole);
+                longer(function.longest.map(|longest| Spot {
+                    begin: longest.at,
+                    at: longest.at.saturating_add(longest.time),
+                    cpu: longest.cpu,
+                    pid: Some(longest.pid),
+                }));
+            }
+        }
+        (DurationSource::Lock(pattern), Finding::Locks(found)) => {
+            seen = !found.locks.is_empty();
+            for ((address, kind), waits) in &found.locks {
+                let is = |name: &str| glob_matches(pattern, name);
+                if !(pattern.is_empty() || is(&kind.name()) || is(&names.variable(*address))) {
+                    continue;
+                }
+                durations.merge(&waits.times);
+                longer(waits.longest.map(|longest| Spot {
+                    begin: longest.at,
+                    at: longest.at.saturating_add(longest.time),
+                    cpu: longest.cpu,
+                    pid: Some(longest.pid),
+                }));
+            }
+        }
+        (DurationSource::Life(pattern), Finding::Memory(found)) => {
+            seen = !found.sites.is_empty();
+            // An object whose free is missing lived for any time.
+            if found.counts.replaced > 0 {
+                missing = Missing { count: found.counts.replaced, longest: u64::MAX, total: u64::MAX };
+            }
+            sites(found, pattern, names).for_each(|site| durations.merge(&site.lives));
+        }
+        (DurationSource::Hist(_), Finding::Hist(found)) => {
+            seen = !found.sums.is_empty();
+            found.sums.iter().for_each(|sum| durations.add((*sum).max(0) as u64));
+        }
         _ => seen = false,
     }
     Many { durations, spot, missing, errors, seen }
@@ -302,6 +375,12 @@ pub(super) fn tasks<'f>(found: &'f SchedReport, pattern: &str) -> impl Iterator<
     found.tasks.iter().filter(move |task| {
         pattern.is_empty() || pid == Some(task.pid.0) || glob_matches(&pattern, &String::from_utf8_lossy(&task.comm))
     })
+}
+
+/// Places that allocate, by their function (a glob).
+fn sites<'f>(found: &'f MemoryReport, pattern: &str, names: &dyn Names) -> impl Iterator<Item = &'f MemorySite> {
+    let is = |site: &&MemorySite| pattern.is_empty() || glob_matches(pattern, &names.function(site.site));
+    found.sites.iter().filter(is)
 }
 
 /// Calls by name (a glob) or number.

@@ -99,7 +99,8 @@ impl<'m> Part<'m> {
             Quantity::Reduced(Reducer::Quantile(percent), _) => self.quantile(percent / 100.0, weights, count()),
             Quantity::Busy => share(sum(), time() * cpus),
             Quantity::Duration => Some(time()),
-            Quantity::Lost | Quantity::Errors(_) | Quantity::Reduced(Reducer::Min | Reducer::Max, _) => None,
+            Quantity::Lost | Quantity::Errors(_) | Quantity::Faults(_) | Quantity::Live(_) => None,
+            Quantity::Reduced(Reducer::Min | Reducer::Max, _) => None,
         }
     }
 

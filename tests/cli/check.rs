@@ -1,13 +1,14 @@
 //! `rtrace check`.
 
 use crate::common::account::agree;
-use crate::common::corpus::own;
+use crate::common::corpus::{corpus, own};
 use crate::common::environment::TestEnvironment;
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
 use rtrace::trace_dat::Codec;
 use rtrace::trace_dat::write::Version;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 fn small() -> String {
     own().join("host/small-zlib.dat").to_string_lossy().into_owned()
@@ -229,4 +230,152 @@ fn nothing_passes_on_a_damaged_file() {
     let outcome = env.rtrace(&["check", "-a", max, "-a", "duration >= 0s", "-a", "lost < 1000"]);
     outcome.exits(4).prints_with("1 pass, 0 fail, 2 indeterminate");
     outcome.prints_with("the file is damaged in 1 place");
+}
+
+/// The sum, number and longest of the durations of rows with one name.
+#[derive(Default)]
+struct Rows {
+    total: u64,
+    count: u64,
+    max: u64,
+}
+
+impl Rows {
+    fn add(&mut self, distribution: &Value) {
+        let number = |name: &str| distribution[name].as_u64().unwrap_or(0);
+        self.total += number("total");
+        self.count += number("count");
+        self.max = self.max.max(number("max"));
+    }
+}
+
+/// Assertions about a buffer, each with the number on its left side.
+fn of_analyses(analyses: &Value, buffer: usize) -> Vec<(String, u64)> {
+    let rows = |what: &str, list: &str| analyses[what]["buffers"][buffer][list].as_array().cloned().unwrap_or_default();
+    let mut named: BTreeMap<String, Rows> = BTreeMap::new();
+    for row in rows("functions", "functions") {
+        named.entry(format!("function({})", row["function"].as_str().unwrap())).or_default().add(&row["whole"]);
+    }
+    for row in rows("locks", "kinds") {
+        named.entry(format!("lock({})", row["kind"].as_str().unwrap())).or_default().add(&row["waits"]);
+    }
+    let mut asked = Vec::new();
+    let mut live: BTreeMap<String, u64> = BTreeMap::new();
+    for row in rows("memory", "sites") {
+        let site = row["site"].as_str().unwrap();
+        let function = site.split_once('+').map_or(site, |(function, _)| function);
+        *live.entry(function.to_owned()).or_default() += row["live_taken"].as_u64().unwrap();
+        named.entry(format!("life({function})")).or_default().add(&row["lives"]);
+    }
+    asked.extend(live.into_iter().map(|(function, bytes)| (format!("live({function}) >= 0"), bytes)));
+    for row in rows("faults", "tasks") {
+        let faults = row["user"].as_u64().unwrap() + row["kernel"].as_u64().unwrap();
+        asked.push((format!("faults({}) >= 0", row["pid"]), faults));
+    }
+    for (name, rows) in named.into_iter().filter(|(_, rows)| rows.count > 0) {
+        asked.push((format!("max({name}) >= 0ns"), rows.max));
+        asked.push((format!("sum({name}) >= 0ns"), rows.total));
+        asked.push((format!("count({name}) >= 0"), rows.count));
+    }
+    asked
+}
+
+/// The left sides of assertions about a buffer.
+fn observed(env: &TestEnvironment, file: &str, buffer: &str, asked: &[(String, u64)]) -> Vec<Value> {
+    let args: Vec<&str> = asked.iter().flat_map(|(assertion, _)| ["-a", assertion]).collect();
+    let out = env.rtrace(&[&["check", "--json", "--buffer", buffer, file], &args[..]].concat());
+    let document: Value = serde_json::from_str(&out.stdout()).expect("JSON");
+    document["assertions"].as_array().unwrap().clone()
+}
+
+/// Each analysis is held against an account of its own; its quantities are what it says.
+#[test]
+fn functions_locks_memory_and_faults_are_those_of_their_analyses() {
+    let env = TestEnvironment::new();
+    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
+    for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 1 << 20)) {
+        let file = path.to_string_lossy().into_owned();
+        let all = env.rtrace(&["analyze", "all", "--json", &file]);
+        if all.status() != Some(0) {
+            continue;
+        }
+        let all: Value = serde_json::from_str(&all.stdout()).expect("JSON");
+        let analyses = &all["analyses"];
+        for what in ["functions", "locks", "memory", "faults"] {
+            for (place, buffer) in analyses[what]["buffers"].as_array().iter().flat_map(|all| all.iter().enumerate()) {
+                let mut one = json!({});
+                one[what] = json!({"buffers": [analyses[what]["buffers"][place]]});
+                let asked = of_analyses(&one, 0);
+                let found = observed(&env, &file, buffer["buffer"].as_str().unwrap(), &asked);
+                for ((assertion, number), found) in asked.iter().zip(&found) {
+                    assert_eq!(
+                        found["left"]["observed"].as_f64(),
+                        Some(*number as f64),
+                        "{file}: {assertion}: {found}"
+                    );
+                    *kinds
+                        .entry(assertion.split(')').next().unwrap().split('(').rev().nth(1).unwrap().to_owned())
+                        .or_default() += 1;
+                }
+            }
+        }
+    }
+    let compared = |kind: &str| kinds.get(kind).copied().unwrap_or(0);
+    assert!(
+        corpus().is_none() || ["function", "lock", "life", "live", "faults"].iter().all(|kind| compared(kind) > 10),
+        "{kinds:?}"
+    );
+}
+
+/// Entries, from the events as `report` has them.
+#[test]
+fn histograms_are_sums_by_key() {
+    let env = TestEnvironment::new();
+    let mut compared = 0;
+    for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 1 << 19)) {
+        let file = path.to_string_lossy().into_owned();
+        let lines = env.rtrace(&["report", "--format", "json", &file]);
+        let events: Vec<Value> = lines.stdout().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let plain = |event: &&Value| event["event"] == "sched:sched_switch" && event["buffer"].is_null();
+        let switches: Vec<&Value> = events.iter().filter(plain).collect();
+        if lines.status() != Some(0) || switches.len() < 10 {
+            continue;
+        }
+        let (mut by_task, mut by_name): (BTreeMap<i64, u64>, BTreeMap<String, u64>) = Default::default();
+        for switch in &switches {
+            let fields = &switch["fields"];
+            *by_task.entry(fields["next_pid"].as_i64().unwrap()).or_default() += 1;
+            let name = by_name.entry(fields["next_comm"].as_str().unwrap().to_owned()).or_default();
+            *name += fields["prev_prio"].as_u64().unwrap();
+        }
+        let most = *by_task.values().max().unwrap();
+        let (busiest, _) = by_task.iter().find(|(_, count)| **count == most).unwrap();
+        let asked = [
+            ("max(hist(sched:sched_switch, key=next_pid)) >= 0".to_owned(), most),
+            (
+                "min(hist(sched:sched_switch, key=next_pid, val=hitcount)) >= 0".to_owned(),
+                *by_task.values().min().unwrap(),
+            ),
+            ("count(hist(sched:sched_switch, key=next_pid)) >= 0".to_owned(), by_task.len() as u64),
+            (format!("max(hist(sched:sched_switch if next_pid == {busiest}, key=next_pid)) >= 0"), most),
+            (
+                "max(hist(sched:sched_switch, key=next_comm, val=prev_prio)) >= 0".to_owned(),
+                *by_name.values().max().unwrap(),
+            ),
+            ("sum(hist(sched:sched_switch, key=next_comm, val=prev_prio)) >= 0".to_owned(), by_name.values().sum()),
+        ];
+        for ((assertion, number), found) in asked.iter().zip(observed(&env, &file, "", &asked)) {
+            assert_eq!(found["left"]["observed"].as_f64(), Some(*number as f64), "{file}: {assertion}: {found}");
+            // With losses an entry is at least what was seen.
+            let more = found["left"]["most"].is_null() || found["left"]["most"].as_f64() == Some(*number as f64);
+            assert!(more, "{file}: {assertion}: {found}");
+        }
+        compared += 1;
+    }
+    assert!(compared >= 3, "{compared} files");
+    let wrong =
+        env.rtrace(&["check", &small(), "-a", "max(hist(sched:sched_switch, key=next_pid, val=next_comm)) < 1"]);
+    wrong.exits(2).complains_with("sched:sched_switch has no number `next_comm` to be summed");
+    let missing = env.rtrace(&["check", &small(), "-a", "max(function(vfs_read)) < 1s", "-a", "faults() == 0"]);
+    missing.exits(4).prints_with("no such events are in the recording");
 }

@@ -12,7 +12,7 @@ mod locks;
 mod memory;
 mod place;
 mod sched;
-mod symbol;
+pub(super) mod symbol;
 mod syscalls;
 pub(super) mod table;
 mod tasks;
