@@ -32,7 +32,7 @@ struct Ahead {
 /// Reads a segment's stream. What each record needs is in it, so that nothing more is fetched.
 pub(super) struct SegmentReader<'s> {
     chunks: &'s [Arc<Unpacked>],
-    /// The current chunk, and the one before.
+    /// The current chunk, and that of the record given last; there may be others between them, none of whose records pass.
     data: &'s [u8],
     before: &'s [u8],
     /// The current chunk's first page.
@@ -151,6 +151,7 @@ impl SegmentReader<'_> {
     #[inline(never)]
     fn refill(&mut self) -> Result<Option<Head>, FileError> {
         let SegmentRules { correction, sieve, end, until } = self.rules;
+        self.before = self.data;
         loop {
             let Ahead { cursor, batch } = &mut *self.ahead;
             if let Some(source) = batch.take_error() {
@@ -192,7 +193,7 @@ impl SegmentReader<'_> {
         self.chunk += 1;
         self.ahead.cursor.enter(next.len());
         self.first_page = self.ahead.cursor.page();
-        (self.before, self.data) = (self.data, next);
+        self.data = next;
         true
     }
 
