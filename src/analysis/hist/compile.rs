@@ -64,6 +64,9 @@ impl TriggerPlan {
         let gates = Gates::compile(setup, &find, around.abi, around.functions);
         let gates = gates.map_err(|(trigger, problem)| SetupError { trigger, problem })?;
         let mut plan = compiler.plan;
+        for trigger in plan.triggers.iter_mut().filter(|trigger| trigger.waits.is_empty()) {
+            trigger.waits = trigger.variables.iter().map(|(slot, _)| *slot).collect();
+        }
         plan.is_ordered |= !gates.is_empty() || setup.note_held || setup.heaviest.is_some();
         for widths in &mut plan.tables {
             (widths.every, widths.heaviest) = (setup.every, setup.heaviest);
@@ -164,6 +167,7 @@ impl Compiler<'_> {
             actions: Vec::new(),
             table: draft.table,
             is_read: false,
+            waits: Vec::new(),
             is_hidden,
         });
         let mut actions = Vec::new();
@@ -176,6 +180,9 @@ impl Compiler<'_> {
         for reference in draft.references.iter().filter(|reference| reference.table != draft.table) {
             if let Some(trigger) = self.plan.triggers.get_mut(reference.trigger) {
                 trigger.is_read = true;
+                if reference.once && !trigger.waits.contains(&reference.slot) {
+                    trigger.waits.push(reference.slot);
+                }
             }
         }
         self.plan.is_ordered |= !spec.vars.is_empty() || !spec.actions.is_empty() || !draft.references.is_empty();

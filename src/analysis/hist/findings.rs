@@ -37,7 +37,7 @@ impl HistFindings {
     pub(super) fn new(plan: Arc<TriggerPlan>, mut state: HistState) -> Self {
         for (trigger, counts) in plan.triggers.iter().zip(&mut state.counts).filter(|(trigger, _)| trigger.is_read) {
             if let Some(table) = state.tables.get(trigger.table) {
-                counts.waiting = table.waiting(trigger.variables.iter().map(|(slot, _)| *slot));
+                counts.waiting = table.waiting(&trigger.waits);
             }
         }
         HistFindings { plan, state }
@@ -57,6 +57,12 @@ impl HistFindings {
     pub fn counts(&self, trigger: usize) -> Option<HistCounts> {
         let all = self.plan.triggers.iter().zip(&self.state.counts);
         all.filter(|(trigger, _)| !trigger.is_hidden).nth(trigger).map(|(_, counts)| *counts)
+    }
+
+    /// Events of a trigger of the setup that found no room in its table.
+    pub fn dropped(&self, trigger: usize) -> Option<u64> {
+        let trigger = self.plan.triggers.iter().filter(|trigger| !trigger.is_hidden).nth(trigger)?;
+        self.state.tables.get(trigger.table).map(|table| table.dropped)
     }
 
     /// The trigger as the kernel would show it, and the format of its event.

@@ -62,6 +62,8 @@ pub(super) struct Trigger {
     pub(super) table: usize,
     /// True if other triggers read its variables.
     pub(super) is_read: bool,
+    /// Of its variables, those whose value a partner takes away: places in the rows. All, if no partner takes any away.
+    pub(super) waits: Vec<usize>,
     /// True if no file of the kernel would show it under the user's name: it keeps a field for another trigger.
     pub(super) is_hidden: bool,
 }

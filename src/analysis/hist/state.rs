@@ -63,8 +63,9 @@ impl HistState {
     pub(super) fn lose(&mut self, plan: &TriggerPlan) {
         for (trigger, counts) in plan.triggers.iter().zip(&mut self.counts).filter(|(trigger, _)| trigger.is_read) {
             let Some(table) = self.tables.get_mut(trigger.table) else { continue };
-            counts.censored =
-                counts.censored.saturating_add(table.forget(trigger.variables.iter().map(|(slot, _)| *slot)));
+            counts.censored = counts
+                .censored
+                .saturating_add(table.forget(trigger.variables.iter().map(|(slot, _)| *slot), &trigger.waits));
         }
     }
 
@@ -117,7 +118,7 @@ impl HistState {
         for (slot, assigned) in &trigger.variables {
             let held = assigned.held(moment, &scratch.values);
             if let Some(place) = row.variables.get_mut(*slot) {
-                again |= place.replace(held).is_some();
+                again |= place.replace(held).is_some() && trigger.waits.contains(slot);
             }
         }
         if again && trigger.is_read {

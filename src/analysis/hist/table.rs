@@ -221,14 +221,15 @@ impl Table {
 
 impl Table {
     /// Unsets variables of all entries. Gives the number of entries that had one.
-    pub(super) fn forget(&mut self, slots: impl Iterator<Item = usize> + Clone) -> u64 {
+    pub(super) fn forget(&mut self, slots: impl Iterator<Item = usize> + Clone, waits: &[usize]) -> u64 {
         let mut forgotten = 0u64;
         for at in self.touched.drain(..) {
             let Some(row) = self.rows.get_mut(at as usize) else { continue };
             row.touched = false;
             let mut any = false;
             for slot in slots.clone() {
-                any |= row.variables.get_mut(slot).and_then(Option::take).is_some();
+                let had_one = row.variables.get_mut(slot).and_then(Option::take).is_some();
+                any |= had_one && waits.contains(&slot);
             }
             forgotten = forgotten.saturating_add(any.into());
         }
@@ -236,8 +237,8 @@ impl Table {
     }
 
     /// Number of entries in which one of these variables has a value.
-    pub(super) fn waiting(&self, slots: impl Iterator<Item = usize> + Clone) -> u64 {
-        let has = |row: &&Row| slots.clone().any(|slot| row.variables.get(slot).is_some_and(Option::is_some));
+    pub(super) fn waiting(&self, slots: &[usize]) -> u64 {
+        let has = |row: &&Row| slots.iter().any(|slot| row.variables.get(*slot).is_some_and(Option::is_some));
         self.rows.iter().filter(has).count() as u64
     }
 }
