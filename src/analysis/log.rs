@@ -39,6 +39,11 @@ impl Log {
         })
     }
 
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
     /// Forgets all records and keeps the memory.
     pub fn clear(&mut self) {
         self.records.clear();

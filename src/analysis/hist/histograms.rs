@@ -10,6 +10,7 @@ use super::plan::{Trigger, TriggerPlan};
 use super::setup::{HistSetup, SetupError};
 use super::stacked::{StackedLog, WaitingEvent};
 use super::state::HistState;
+use super::synthetic::SyntheticEvent;
 use crate::abi::Abi;
 use crate::analysis::Analysis;
 use crate::event::Record;
@@ -104,6 +105,32 @@ impl<'a> Histograms<'a> {
     /// True if all events are to be handed out, not only [those](Histograms::events) with triggers.
     pub fn needs_all_events(&self) -> bool {
         self.plan.needs_stacks || self.plan.note_held
+    }
+
+    /// The findings of the events so far; events go on.
+    pub fn so_far(&self, part: &HistPart) -> HistFindings {
+        let state = match part {
+            HistPart::Counted(counted) => counted.state.clone(),
+            // The part that `begin` made is counted.
+            HistPart::Later(_) | HistPart::LaterStacked(_) => HistState::new(&self.plan, self.limits),
+        };
+        HistFindings::new(self.plan.clone(), state)
+    }
+
+    /// The synthetic events that the triggers fire.
+    pub fn synthetic(&self) -> &[SyntheticEvent] {
+        &self.plan.synthetic
+    }
+
+    /// Hands out the synthetic events that fired so far, in the order of time, and forgets them.
+    pub(crate) fn take_fired(&self, part: &mut HistPart, take: impl FnMut(&Record<'_>)) {
+        if let HistPart::Counted(Counted { state, .. }) = part
+            && !state.fired.is_empty()
+        {
+            let mut take = take;
+            state.fired.records().for_each(|record| take(&record));
+            state.fired.clear();
+        }
     }
 
     /// The system and name of each recorded event that triggers are set on.

@@ -186,8 +186,7 @@ fn for_the_kernel(run: &RunArgs) -> [(&'static str, bool); 4] {
 fn count(args: &RunArgs) -> Result<Exit, Failure> {
     let StartArgs { spec, set } = &args.start;
     let tracefs = set.write.open()?;
-    let fits = !set.dry_run && args.output.interval().is_none();
-    let is_here = args.side.is_here(&tracefs, &[Feature::HistTriggers], fits)?;
+    let is_here = args.side.is_here(&tracefs, &[Feature::HistTriggers], !set.dry_run)?;
     let event = spec.event(&tracefs)?;
     if is_here {
         let (_, own) = spec.parsed()?;

@@ -73,9 +73,14 @@ impl OutputArgs {
         self.raw
     }
 
-    /// JSON, or text with all entries.
-    pub(crate) fn json_or_text(json: bool) -> Self {
-        OutputArgs { json, ..OutputArgs::default() }
+    /// JSON, CSV or text with all entries; an error where more than `max_lost` events were lost.
+    pub(crate) fn of(json: bool, csv: bool, max_lost: Option<u64>) -> Self {
+        OutputArgs { json, csv, max_lost, ..OutputArgs::default() }
+    }
+
+    /// True if the answer is CSV.
+    pub(crate) fn is_csv(&self) -> bool {
+        self.csv
     }
 
     /// The number of entries to show, if not all.
@@ -229,7 +234,18 @@ impl LiveTables<'_> {
         earlier: &mut Option<Vec<HistTable>>,
         live: &Live,
     ) -> Result<Vec<u8>, Failure> {
-        let now = self.read(of)?;
+        self.follow(self.read(of)?, earlier, live)
+    }
+}
+
+impl Printer<'_> {
+    /// The next reading of --follow: what is to be shown of the tables as they are `now`.
+    pub(crate) fn follow(
+        &self,
+        now: Vec<HistTable>,
+        earlier: &mut Option<Vec<HistTable>>,
+        live: &Live,
+    ) -> Result<Vec<u8>, Failure> {
         let shown = match earlier.as_ref().filter(|e| self.args.diff && e.len() == now.len()) {
             Some(earlier) => earlier.iter().zip(&now).map(|(earlier, now)| since(earlier, now)).collect(),
             None => now.clone(),
@@ -245,9 +261,7 @@ impl LiveTables<'_> {
         text.extend(self.written(&shown, &TableLayout { top, stamp, ..self.options.clone() }, Value::Null)?);
         Ok(text)
     }
-}
 
-impl Printer<'_> {
     /// True if the table is that of the trigger `spec`.
     pub(crate) fn is_of(&self, table: &HistTable, spec: &HistSpec) -> bool {
         table.spec == spec.shown_on(&self.format)

@@ -95,7 +95,7 @@ fn measure(args: &Args) -> Result<Exit, Failure> {
     let top = tracefs.top();
     let format = |event: &str| read_format(&top, &find_event(&top, event)?);
     let features = [Feature::HistTriggers, Feature::SyntheticEvents];
-    if !dry_run && args.side.is_here(&tracefs, &features, args.output.interval().is_none())? {
+    if !dry_run && args.side.is_here(&tracefs, &features, true)? {
         let streamed = Streamed { tracefs: &tracefs, place, write, until: &args.until };
         return recorded::measure_now(args, &streamed, format);
     }

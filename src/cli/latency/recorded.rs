@@ -5,14 +5,15 @@ use super::losses::Losses;
 use super::request;
 use super::shown::Answer;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::{Answered, Streamed, find_format};
+use crate::cli::hist::{Answered, Following, Live, Printer, Streamed, find_format};
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, HistTrigger, SetupError};
 use rtrace::format::EventFormat;
 use rtrace::hist::render::sort_classes;
+use rtrace::hist::table::HistTable;
 use rtrace::synth::ChainPlan;
 use rtrace::tracefs::EventName;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 
 /// The synthetic event of the chain; there is no kernel that could have another one of that name.
 const NAME: &str = "latency";
@@ -30,7 +31,7 @@ pub(super) fn measure(args: &Args) -> Result<Exit, Failure> {
         },
         |error| Failure::new(Exit::Usage, anyhow!("{error}")),
         |answered| match plan.get() {
-            Some(plan) => show(args, plan, answered).map(|()| Exit::Success),
+            Some(plan) => show(args, plan, answered, &args.output.live()).map(|()| Exit::Success),
             None => Err(anyhow!("the chain has no triggers").into()),
         },
     )
@@ -44,11 +45,26 @@ pub(super) fn measure_now(
 ) -> Result<Exit, Failure> {
     let plan = request::plan(args, format, NAME, true)?;
     let failure = |error: SetupError| Failure::new(Exit::Usage, anyhow!("{error}"));
-    streamed.ask(setup(&plan), failure, |answered| show(args, &plan, answered))
+    let (earlier, live) = (RefCell::new(None), RefCell::new(args.output.live()));
+    let mut reading = |answered: &Answered<'_>| {
+        with_tables(args, &plan, answered, |printer, tables| {
+            // The first is of all times; the others are of legs.
+            let whole = tables.first().cloned().into_iter().collect();
+            let next = printer.follow(whole, &mut earlier.borrow_mut(), &live.borrow())?;
+            live.borrow_mut().show(&next)
+        })
+    };
+    let following = args.output.interval().map(|interval| Following { interval, show: &mut reading });
+    streamed.ask(setup(&plan), failure, following, |answered| show(args, &plan, answered, &live.borrow()))
 }
 
-/// Prints the distribution.
-fn show(args: &Args, plan: &ChainPlan, answered: &Answered<'_>) -> Result<(), Failure> {
+/// Has `act` do something with the distributions, the first of which is that of all times.
+fn with_tables(
+    args: &Args,
+    plan: &ChainPlan,
+    answered: &Answered<'_>,
+    act: impl FnOnce(&Printer<'_>, Vec<HistTable>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let Some((_, format)) = answered.findings.trigger(0) else {
         return Err(anyhow!("the chain has no distribution").into());
     };
@@ -58,17 +74,26 @@ fn show(args: &Args, plan: &ChainPlan, answered: &Answered<'_>) -> Result<(), Fa
     let distributions = plan.tables().count();
     let mut tables: Vec<_> = (0..distributions).filter_map(|number| answered.table(number, &args.output)).collect();
     tables.iter_mut().for_each(|table| sort_classes(table, printer.options()));
+    act(&printer, tables)
+}
+
+/// Prints the distribution, after the readings that `live` showed.
+fn show(args: &Args, plan: &ChainPlan, answered: &Answered<'_>, live: &Live) -> Result<(), Failure> {
+    let distributions = plan.tables().count();
     let counts = (distributions..distributions + plan.stages.len()).map(|number| {
         let counts = answered.findings.counts(number).unwrap_or_default();
         (counts, answered.table(number, &args.output).map_or(0, |table| table.dropped))
     });
-    let answer = Answer::of(&tables, &printer, plan, Losses::of_recording(plan, counts));
-    answer.print(&args.output, &printer, &args.output.live(), Some(answered.json()))?;
-    // As in the kernel, where a table without room is an error. What a recording lost was said when it was made.
-    let allowed = args.output.max_lost().or(answered.is_live().then_some(0));
-    answered.note_losses(allowed)?;
-    answer.losses.verdict(&args.output)?;
-    args.output.verdict(&[], None).map(drop)
+    let losses = Losses::of_recording(plan, counts);
+    with_tables(args, plan, answered, |printer, tables| {
+        let answer = Answer::of(&tables, printer, plan, losses);
+        answer.print(&args.output, printer, live, Some(answered.json()))?;
+        // As in the kernel, where a table without room is an error. What a recording lost was said when it was made.
+        let allowed = args.output.max_lost().or(answered.is_live().then_some(0));
+        answered.note_losses(allowed)?;
+        answer.losses.verdict(&args.output)?;
+        args.output.verdict(&[], None).map(drop)
+    })
 }
 
 /// The distributions first, then the stages, whose order is that of the writes.

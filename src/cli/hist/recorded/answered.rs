@@ -9,6 +9,7 @@ use crate::cli::terminal::note;
 use anyhow::anyhow;
 use rtrace::analysis::{HistFindings, HistNames};
 use rtrace::hist::table::HistTable;
+use rtrace::recording::Outcome;
 use rtrace::trace_dat::Buffer;
 use rtrace::units::Pid;
 use serde_json::{Value, json};
@@ -25,7 +26,7 @@ pub(crate) struct Answered<'a> {
 
 /// Events that were not seen, as the kernel dropped them.
 #[derive(Clone, Copy)]
-pub(super) struct Missed<'a> {
+pub(crate) struct Missed<'a> {
     /// The recording; `None` while the events come.
     pub(super) file: Option<&'a Path>,
     pub(super) lost: u64,
@@ -59,7 +60,27 @@ impl Answered<'_> {
     /// # Errors
     /// More than are `allowed`, or an unknown number.
     pub(crate) fn note_losses(&self, allowed: Option<u64>) -> Result<(), Failure> {
-        let Missed { file, lost, gaps } = self.missed;
+        self.missed.note(allowed)
+    }
+
+    /// The recording and its losses, for programs.
+    pub(crate) fn json(&self) -> Value {
+        self.missed.json()
+    }
+}
+
+impl<'a> Missed<'a> {
+    /// Those of a recording that was looked through.
+    pub(crate) fn of(input: &'a Input, outcome: &Outcome) -> Self {
+        Missed { file: Some(input.path.as_path()), lost: outcome.lost, gaps: outcome.gaps }
+    }
+
+    /// Says that events were lost, if some were.
+    ///
+    /// # Errors
+    /// More than are `allowed`, or an unknown number.
+    pub(crate) fn note(&self, allowed: Option<u64>) -> Result<(), Failure> {
+        let Missed { file, lost, gaps } = *self;
         if lost == 0 && gaps == 0 {
             return Ok(());
         }
@@ -87,7 +108,7 @@ impl Answered<'_> {
 
     /// The recording and its losses, for programs.
     pub(crate) fn json(&self) -> Value {
-        let file = self.missed.file.map(|path| path.to_string_lossy());
-        json!({"file": file, "lost": self.missed.lost, "gaps": self.missed.gaps})
+        let file = self.file.map(|path| path.to_string_lossy());
+        json!({"file": file, "lost": self.lost, "gaps": self.gaps})
     }
 }

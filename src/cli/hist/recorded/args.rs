@@ -6,7 +6,8 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{Input, WindowArgs, answer, one_buffer};
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, Histograms, SetupError};
-use rtrace::recording::OutputDependence;
+use rtrace::recording::{OutputDependence, Query, QueryError};
+use rtrace::trace_dat::Buffer;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
@@ -79,24 +80,48 @@ impl RecordedArgs {
         failure: impl FnOnce(SetupError) -> Failure,
         show: impl FnOnce(&Answered<'_>) -> Result<Exit, Failure>,
     ) -> Result<Exit, Failure> {
+        self.look(path, |query, input, buffer| self.answer((query, input, buffer), setup(input)?, failure, show))
+    }
+
+    /// Opens the recording and has `look` answer of the events that the arguments choose.
+    pub(crate) fn look(
+        &self,
+        path: &Path,
+        look: impl FnOnce(Query<'_>, &Input, &Buffer) -> Result<Exit, Failure>,
+    ) -> Result<Exit, Failure> {
         answer(path, &self.window, self.threads, |events, _| {
             let (query, buffer) = one_buffer(self.buffer.as_deref(), events)?;
-            let input = &events.inputs[0];
-            let setup = HistSetup { kernel_limits: self.kernel_map, ..setup(input)? };
-            let formats: Vec<_> = input.formats().collect();
-            let analysis = Histograms::new(&setup, &formats, input.trace.abi, &input.symbols);
-            let analysis = analysis.map_err(failure)?;
-            // A stack is the record that follows its event, so all are needed then; else what is lost, whatever came after it.
-            let query = if analysis.needs_all_events() {
-                query
-            } else {
-                let names = analysis.events().into_iter().map(|(system, event)| format!("{system}:{event}"));
-                let query = query.surroundings(OutputDependence::Losses);
-                names.collect::<Vec<_>>().iter().try_fold(query, |query, name| query.filter(name))?
-            };
-            let (findings, outcome) = query.analyse(analysis)?;
-            let missed = Missed { file: Some(input.path.as_path()), lost: outcome.lost, gaps: outcome.gaps };
-            show(&Answered { names: KeyNames::of(input), findings, missed, of: Some((input, buffer)) })
+            look(query, &events.inputs[0], buffer)
         })
     }
+
+    /// Takes events through triggers, and has `show` say what came of it. `failure` words the error of a trigger.
+    pub(crate) fn answer(
+        &self,
+        (query, input, buffer): (Query<'_>, &Input, &Buffer),
+        setup: HistSetup,
+        failure: impl FnOnce(SetupError) -> Failure,
+        show: impl FnOnce(&Answered<'_>) -> Result<Exit, Failure>,
+    ) -> Result<Exit, Failure> {
+        let setup = HistSetup { kernel_limits: self.kernel_map, ..setup };
+        let formats: Vec<_> = input.formats().collect();
+        let analysis = Histograms::new(&setup, &formats, input.trace.abi, &input.symbols);
+        let analysis = analysis.map_err(failure)?;
+        let query = if analysis.needs_all_events() { query } else { of_events(query, &analysis.events())? };
+        let (findings, outcome) = query.analyse(analysis)?;
+        let missed = Missed::of(input, &outcome);
+        show(&Answered { names: KeyNames::of(input), findings, missed, of: Some((input, buffer)) })
+    }
+
+    /// True if tables have no more room than the kernel's.
+    pub(crate) fn kernel_map(&self) -> bool {
+        self.kernel_map
+    }
+}
+
+/// Only these events, and all losses, whatever event came after them.
+pub(crate) fn of_events<'q>(query: Query<'q>, events: &[(&str, &str)]) -> Result<Query<'q>, QueryError> {
+    let names = events.iter().map(|(system, event)| format!("{system}:{event}"));
+    let query = query.surroundings(OutputDependence::Losses);
+    names.collect::<Vec<_>>().iter().try_fold(query, |query, name| query.filter(name))
 }

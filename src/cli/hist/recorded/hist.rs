@@ -1,11 +1,13 @@
 //! `rtrace hist -i FILE EVENT`, and `rtrace hist --in-user EVENT`.
 
-use super::super::output::OutputArgs;
+use super::super::live::Live;
+use super::super::output::{OutputArgs, Printer};
 use super::super::place::syntax_failure;
 use super::super::spec::SpecArgs;
 use super::against::{self, AgainstArgs, Side};
 use super::over_time::OverTimeArgs;
 use super::snapshot::SnapshotArgs;
+use super::stream::Following;
 use super::{Answered, RecordedArgs, Streamed, find_format};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
@@ -14,10 +16,12 @@ use anyhow::anyhow;
 use rtrace::analysis::{EventTrigger, HistSetup, HistTrigger, SetupError};
 use rtrace::hist::render::sort_classes;
 use rtrace::hist::spec::HistSpec;
+use rtrace::hist::table::HistTable;
 use rtrace::synth::SynthDef;
 use rtrace::tracefs::EventName;
 use rtrace::trigger::Trigger;
 use serde_json::json;
+use std::cell::RefCell;
 
 /// Further triggers on the recording's events.
 #[derive(clap::Args)]
@@ -177,22 +181,41 @@ pub(in super::super) fn count_now(
         triggers: vec![HistTrigger { system: event.system, event: event.name, spec }],
         ..HistSetup::default()
     };
-    streamed.ask(
-        setup,
-        |error| syntax_failure("trigger", &error.problem.diagnostic(&text)),
-        |answered| show_table(answered, 0, output),
-    )
+    let (earlier, live) = (RefCell::new(None), RefCell::new(output.live()));
+    let mut reading = |answered: &Answered<'_>| {
+        with_table(answered, 0, output, |printer, table| {
+            let next = printer.follow(vec![table], &mut earlier.borrow_mut(), &live.borrow())?;
+            live.borrow_mut().show(&next)
+        })
+    };
+    let following = output.interval().map(|interval| Following { interval, show: &mut reading });
+    let wrong = |error: SetupError| syntax_failure("trigger", &error.problem.diagnostic(&text));
+    streamed.ask(setup, wrong, following, |answered| show_table_after(answered, 0, output, &live.borrow()))
 }
 
 /// Prints the table of the trigger with this number.
 pub(in crate::cli) fn show_table(answered: &Answered<'_>, number: usize, output: &OutputArgs) -> Result<(), Failure> {
-    let Some((table, (_, format))) = answered.table(number, output).zip(answered.findings.trigger(number)) else {
+    show_table_after(answered, number, output, &output.live())
+}
+
+/// Has `act` do something with a table that is ready to be shown.
+fn with_table<T>(
+    answered: &Answered<'_>,
+    number: usize,
+    output: &OutputArgs,
+    act: impl FnOnce(&Printer<'_>, HistTable) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let Some((mut table, (_, format))) = answered.table(number, output).zip(answered.findings.trigger(number)) else {
         return Err(anyhow!("the trigger has no table").into());
     };
     let event = EventName::new(&format.system, &format.name);
     let printer = output.printer_of(&event, format.clone());
-    let mut tables = [table];
-    tables.iter_mut().for_each(|table| sort_classes(table, printer.options()));
+    sort_classes(&mut table, printer.options());
+    act(&printer, table)
+}
+
+/// The same as [`show_table`], after the readings that `live` showed.
+fn show_table_after(answered: &Answered<'_>, number: usize, output: &OutputArgs, live: &Live) -> Result<(), Failure> {
     let counts = answered.findings.counts(number).unwrap_or_default();
     let more = json!({
         "recording": answered.json(),
@@ -200,7 +223,11 @@ pub(in crate::cli) fn show_table(answered: &Answered<'_>, number: usize, output:
         "censored": counts.censored,
         "too_low_by": answered.findings.heaviest(number),
     });
-    printer.print_with(&tables, &output.live(), more)?;
+    let tables = with_table(answered, number, output, |printer, table| {
+        let tables = [table];
+        printer.print_with(&tables, live, more)?;
+        Ok(tables)
+    })?;
     if let Some(low) = answered.findings.heaviest(number) {
         note!(
             "rtrace: only the heaviest keys were kept: each count is at most {low} too low, and a key with more hits than that is there"

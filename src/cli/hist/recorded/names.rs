@@ -3,35 +3,37 @@
 use crate::cli::machine::Machine;
 use crate::cli::query::Input;
 use rtrace::analysis::HistNames;
-use rtrace::symbols::{Kallsyms, Symbols};
+use rtrace::symbols::{Comms, Kallsyms, Symbols};
 use rtrace::units::Pid;
 
 /// The names of a kernel's functions, a machine's system calls, and tasks.
-pub(in super::super) struct KeyNames<'a> {
+pub(in crate::cli) struct KeyNames<'a> {
     machine: Option<Machine>,
-    symbols: &'a Symbols,
+    kallsyms: &'a Kallsyms,
+    comms: &'a Comms,
 }
 
 impl<'a> KeyNames<'a> {
-    pub(in super::super) fn of(input: &'a Input) -> Self {
-        KeyNames { machine: Machine::of_recording(&input.trace), symbols: &input.symbols }
+    pub(in crate::cli) fn of(input: &'a Input) -> Self {
+        let Symbols { kallsyms, comms, .. } = &input.symbols;
+        KeyNames { machine: Machine::of_recording(&input.trace), kallsyms, comms }
     }
 
-    /// The names of this machine, with the functions and tasks of `symbols`.
-    pub(in super::super) fn of_this_machine(symbols: &'a Symbols) -> Self {
+    /// Those of this machine, with these functions and tasks.
+    pub(super) fn of_this_machine(kallsyms: &'a Kallsyms, comms: &'a Comms) -> Self {
         let machine = nix::sys::utsname::uname().ok().and_then(|uname| Machine::of(&uname.machine().to_string_lossy()));
-        KeyNames { machine, symbols }
+        KeyNames { machine, kallsyms, comms }
     }
 
     /// The kernel's functions.
     pub(super) fn kallsyms(&self) -> &'a Kallsyms {
-        &self.symbols.kallsyms
+        self.kallsyms
     }
 }
 
 impl HistNames for KeyNames<'_> {
     fn symbol(&self, address: u64, offset: bool) -> String {
-        let Some(symbol) = self.symbols.kallsyms.lookup_first(address) else { return format!("0x{address:x}") };
+        let Some(symbol) = self.kallsyms.lookup_first(address) else { return format!("0x{address:x}") };
         let mut name = String::from_utf8_lossy(symbol.name).into_owned();
         if offset {
             let size = symbol.size.unwrap_or(0);
@@ -59,6 +61,6 @@ impl HistNames for KeyNames<'_> {
         if pid.0 == 0 {
             return "<idle>".to_owned(); // the kernel's name for it in tables, not its comm
         }
-        String::from_utf8_lossy(self.symbols.comms.get(pid).unwrap_or(b"<...>")).into_owned()
+        String::from_utf8_lossy(self.comms.get(pid).unwrap_or(b"<...>")).into_owned()
     }
 }

@@ -23,6 +23,7 @@ use rtrace::tracefs::{Feature, Tracefs};
 use rtrace::units::ByteSize;
 use std::io;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Size of the ring buffer, per CPU.
 const RING: ByteSize = ByteSize(4 << 20);
@@ -34,7 +35,7 @@ pub(crate) struct WhereArgs {
     #[arg(long, conflicts_with_all = ["in_user", "input"], hide_short_help = true)]
     in_kernel: bool,
     /// Let the kernel record the events, and count them here as they come
-    #[arg(long, conflicts_with_all = ["dry_run", "follow", "input"])]
+    #[arg(long, conflicts_with_all = ["dry_run", "input"])]
     in_user: bool,
 }
 
@@ -64,6 +65,13 @@ pub(crate) struct Streamed<'a> {
     pub(crate) until: &'a UntilArgs,
 }
 
+/// Shows what came so far, again and again.
+pub(crate) struct Following<'f> {
+    /// The time between two readings.
+    pub(crate) interval: Duration,
+    pub(crate) show: &'f mut dyn FnMut(&Answered<'_>) -> Result<(), Failure>,
+}
+
 impl Streamed<'_> {
     /// Takes the events that come through the triggers of `setup`, and has `show` say what came of it. Ends with the
     /// command's status. `failure_of` words the error of a trigger.
@@ -71,6 +79,7 @@ impl Streamed<'_> {
         &self,
         setup: HistSetup,
         failure_of: impl FnOnce(SetupError) -> Failure,
+        following: Option<Following<'_>>,
         show: impl FnOnce(&Answered<'_>) -> Result<(), Failure>,
     ) -> Result<Exit, Failure> {
         let (plan, filtered) = self.plan(&setup);
@@ -81,7 +90,7 @@ impl Streamed<'_> {
             None => failure(error, own),
         };
         let warn = |text: &str| note!("rtrace: warning: {text}");
-        let mut symbols =
+        let symbols =
             Symbols { kallsyms: Kallsyms::new(self.tracefs.kallsyms().unwrap_or_default()), ..Symbols::default() };
         let (stream, facts) = LiveStream::set_up(&plan, self.write.journal(self.tracefs), warn).map_err(refused)?;
         facts.not_understood.iter().for_each(|error| warn(&error.to_string()));
@@ -98,16 +107,24 @@ impl Streamed<'_> {
             part: analysis.begin(),
             analysis: &analysis,
             merge: live_merge(&facts),
+            kallsyms: &symbols.kallsyms,
+            next: following.as_ref().map(|following| Instant::now() + following.interval),
+            following,
+            failed: None,
             comms: Vec::new(),
             lost: 0,
             gaps: 0,
         };
         let streamed = stream.run(&mut counting).map_err(refused)?;
-        let Counting { part, comms, lost, gaps, .. } = counting;
+        let Counting { part, comms, lost, gaps, failed, .. } = counting;
+        if let Some(failure) = failed {
+            return Err(failure.with_exit(own));
+        }
         let findings = analysis.finish(part);
-        symbols.comms = Comms::parse(&comms);
+        let comms = Comms::parse(&comms);
         let missed = Missed { file: None, lost, gaps };
-        let answered = Answered { names: KeyNames::of_this_machine(&symbols), findings, missed, of: None };
+        let names = KeyNames::of_this_machine(&symbols.kallsyms, &comms);
+        let answered = Answered { names, findings, missed, of: None };
         show(&answered).map_err(|failure| failure.with_exit(own))?;
         if let Err(error) = streamed.output {
             return Err(Failure::new(own(Exit::Failed), anyhow!("failed to read the events: {error}")));
@@ -167,17 +184,43 @@ impl Streamed<'_> {
 }
 
 /// Takes what comes through the triggers, in the order of time.
-struct Counting<'a, 'h> {
+struct Counting<'a, 'h, 'f> {
     analysis: &'a Histograms<'h>,
     part: HistPart,
     merge: LiveMerge,
     /// The names of tasks that the kernel has kept.
     comms: Vec<u8>,
+    kallsyms: &'a Kallsyms,
+    /// When the next reading is due.
+    next: Option<Instant>,
+    following: Option<Following<'f>>,
+    /// The failure of a reading, which ended the stream.
+    failed: Option<Failure>,
     lost: u64,
     gaps: u64,
 }
 
-impl Audience for Counting<'_, '_> {
+impl Counting<'_, '_, '_> {
+    /// Shows the tables of the events so far.
+    fn show_so_far(&mut self, comms: &[u8]) -> io::Result<()> {
+        let Some(following) = &mut self.following else { return Ok(()) };
+        // What a slow reader of our output missed is not made up for.
+        self.next = Some(Instant::now() + following.interval);
+        let comms = Comms::parse(comms);
+        let answered = Answered {
+            names: KeyNames::of_this_machine(self.kallsyms, &comms),
+            findings: self.analysis.so_far(&self.part),
+            missed: Missed { file: None, lost: self.lost, gaps: self.gaps },
+            of: None,
+        };
+        (following.show)(&answered).map_err(|failure| {
+            self.failed = Some(failure);
+            io::Error::other("the output has failed")
+        })
+    }
+}
+
+impl Audience for Counting<'_, '_, '_> {
     fn page(&mut self, buffer: usize, cpu: usize, page: &[u8]) {
         warn_of_damage(self.merge.page(buffer, cpu, page), false);
     }
@@ -204,6 +247,8 @@ impl Audience for Counting<'_, '_> {
         }
         if last {
             self.comms = saved_cmdlines();
+        } else if self.next.is_some_and(|next| next <= Instant::now()) {
+            self.show_so_far(&saved_cmdlines())?;
         }
         Ok(())
     }
