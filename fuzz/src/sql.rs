@@ -3,7 +3,7 @@
 
 use rtrace::format::EventFormat;
 use rtrace::hist::spec::HistSpec;
-use rtrace::synth::sql::{Lowered, Query, lower};
+use rtrace::synth::sql::{Lowered, SqlQuery, lower, lower_recorded};
 
 const FIELDS: &str = "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;
 \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;
@@ -24,9 +24,9 @@ fn event(system: Option<&str>, name: &str) -> Option<EventFormat> {
 }
 
 pub(crate) fn run(text: &str) {
-    let Ok(query) = Query::parse(text) else { return };
+    let Ok(query) = SqlQuery::parse(text) else { return };
     let printed = query.to_string();
-    assert_eq!(Query::parse(&printed).as_ref(), Ok(&query), "{printed}");
+    assert_eq!(SqlQuery::parse(&printed).as_ref(), Ok(&query), "{printed}");
     match lower(text, Some("name"), &event) {
         Ok(Lowered::Hist(_, spec)) => {
             let printed = spec.to_string();
@@ -37,6 +37,10 @@ pub(crate) fn run(text: &str) {
                 assert!(!write.text.contains(['\n', '\0']), "more than one line: {}", write.text);
             }
         }
+        Ok(Lowered::Rows(_)) => panic!("a kernel makes no rows: {text}"),
         Err(_) => {}
+    }
+    if let Ok(Lowered::Rows(rows)) = lower_recorded(text, Some("name"), true, &event) {
+        assert!(rows.shown <= rows.columns.len() && rows.order.iter().all(|(at, _)| *at < rows.columns.len()), "{rows:?}");
     }
 }

@@ -29,6 +29,7 @@ mod mem;
 mod memory;
 mod pairs;
 mod profile;
+mod rows;
 mod sched;
 mod slices;
 pub(crate) mod stacks;
@@ -68,6 +69,7 @@ pub use pairs::{KeptPair, KeyPart, PairReport, Pairs, Spot};
 pub use profile::{
     Hook, HookError, HookEvent, HookProblem, Profile, ProfiledEvent, ProfiledTask, StackNode, Times, Who,
 };
+pub use rows::{PairCounts, RowAnalysis, RowCell, RowError, RowFindings, RowPart};
 pub use sched::{
     CpuSched, CpuSpan, LongestWait, Missing, Sched, SchedCounts, SchedReport, SpanPlan, TaskSched, TaskSpan, TimeIn,
     Wake, WakeContext, Waker,

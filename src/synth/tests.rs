@@ -1,4 +1,4 @@
-use super::sql::{Lowered, Query, lower};
+use super::sql::{Lowered, SqlQuery, lower};
 use super::*;
 use crate::format::EventFormat;
 use crate::hist::spec::{CheckContext, Features, HistSpec, KeyModifier, SpecErrorKind};
@@ -302,6 +302,7 @@ fn the_cpu_is_a_field_to_match() {
 fn lowered(text: &str) -> Result<String, String> {
     lower(text, None, &find).map_err(|e| format!("{e} {:?}", e.hints())).map(|l| match l {
         Lowered::Hist((system, event), spec) => format!("{system}.{event} {spec}"),
+        Lowered::Rows(_) => "rows".to_owned(),
         Lowered::Synth(builder) => builder.plan().unwrap().shell("", None).join("\n"),
     })
 }
@@ -358,10 +359,16 @@ fn groups_order_and_counts_are_keys_sort_and_sums() {
         ("select pid, prio from sched_waking group by pid", "`prio` is selected, but not grouped by"),
         ("select pid from sched_waking group by pif", "has no field `pif`"),
         ("select pid from sched_waking order by prio", "cannot sort by `prio`"),
-        ("select pid from sched_waking limit 10", "`rtrace hist show --limit N`"),
-        ("select avg(prio) from sched_waking", "count(*) and sum(FIELD) are known"),
+        ("select pid from sched_waking limit 10", "the kernel keeps all entries of a table"),
+        ("select avg(prio) from sched_waking", "the kernel has no avg() of values"),
+        ("select pid, sum(prio + 1) from sched_waking", "the kernel has sums of fields alone"),
+        ("select pid, percentile(prio, 99.9) from sched_waking", "`rtrace synth sql -i FILE` can answer it"),
+        ("select pid, percentile(prio, 100.1) from sched_waking", "expected a percentage from 0 to 100"),
+        ("select pid, percentile(prio, 99.12345) from sched_waking", "expected a percentage from 0 to 100"),
+        ("select pid from sched_waking order by max(prio)", "the kernel sorts by fields and by count(*)"),
+        ("select median(prio) from sched_waking", "functions are count, sum, min, max, avg and percentile"),
         ("select count(*) from sched_waking", "at least one selected field must be a key"),
-        ("select count(pid) from sched_waking", "expected `*`"),
+        ("select count(pid) from sched_waking", "the kernel has no count() of values"),
         (
             "select s.pid from sched_waking s join sched_switch e on s.pid = e.next_pid group by pid",
             "no groups and no order",
@@ -373,7 +380,7 @@ fn groups_order_and_counts_are_keys_sort_and_sums() {
     }
     // The words are no keywords: fields are called so.
     let query = "SELECT order AS by, count AS group FROM limit AS sum GROUP BY order ORDER BY desc DESC";
-    assert_eq!(Query::parse(query).unwrap().to_string(), query);
+    assert_eq!(SqlQuery::parse(query).unwrap().to_string(), query);
 }
 
 #[test]
@@ -421,7 +428,7 @@ fn sql_errors_have_carets() {
         ("select cast(pid as execname) from sched_waking", "only common_pid"),
         ("select cast(pid as hax) from sched_waking", "unknown type `hax`"),
         ("select cast(pid as _COUNTER_) from sched_waking", "at least one selected field must be a key"),
-        ("select pid - prio as x from sched_waking", "need two events"),
+        ("select pid - prio as x from sched_waking", "adds and subtracts two fields"),
         ("select pid from sched_waking join sched_switch on pid = prio", "one field of each event"),
         ("select common_pid from sched_waking join sched_switch on pid = next_pid", "both events have `common_pid`"),
         ("select bogus from sched_waking join sched_switch on pid = next_pid", "neither event has `bogus`"),
@@ -434,17 +441,17 @@ fn sql_errors_have_carets() {
             "select pid from sched_waking join sched_switch on pid = next_pid where (prio = 1 || next_prio = 2)",
             "mixes fields",
         ),
-        ("select cast(pid as hex) from sched_waking join sched_switch on pid = next_pid", "no casts"),
+        ("select cast(pid as hex) from sched_waking join sched_switch on pid = next_pid", "casts no field"),
         ("select \\", "a name must follow"),
     ] {
         let error = lowered(sql).expect_err(sql);
         assert!(error.contains(message) && error.contains("\n  sql: "), "{sql}: {error}");
     }
-    let error = Query::parse("select pid from").unwrap_err();
+    let error = SqlQuery::parse("select pid from").unwrap_err();
     assert_eq!(error.to_string(), "expected an event\n  sql: select pid from\n                      ^");
     let deep = format!("select pid from x where {}pid = 1", "!".repeat(1000));
-    assert!(Query::parse(&deep).unwrap_err().to_string().starts_with("too many levels"));
-    assert!(Query::parse("select \\from from x").is_ok());
+    assert!(SqlQuery::parse(&deep).unwrap_err().to_string().starts_with("too many levels"));
+    assert!(SqlQuery::parse("select \\from from x").is_ok());
 }
 
 proptest! {

@@ -1,17 +1,22 @@
-//! Tables of text: numbers to the right, the first columns to the left.
+//! Tables of text: numbers to the right, texts to the left.
 
 use std::io::{self, Write};
 
 /// Rows of cells.
 pub(in crate::cli) struct Table {
-    /// Columns whose cells begin at the left.
-    left: usize,
+    /// By column, true if its cells begin at the left; those beyond do not.
+    left: Vec<bool>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// With a heading, whose first `left` columns are texts.
     pub(in crate::cli) fn new<'t>(left: usize, heading: impl IntoIterator<Item = &'t str>) -> Self {
+        Self::aligned(vec![true; left], heading)
+    }
+
+    /// The same with texts in any of the columns.
+    pub(in crate::cli) fn aligned<'t>(left: Vec<bool>, heading: impl IntoIterator<Item = &'t str>) -> Self {
         Table { left, rows: vec![heading.into_iter().map(str::to_owned).collect()] }
     }
 
@@ -28,7 +33,7 @@ impl Table {
         let widths: Vec<usize> = (0..columns).map(width).collect();
         for row in &self.rows {
             let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
-                if column < self.left { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+                if self.left.get(column) == Some(&true) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
             });
             writeln!(out, "{}", cells.collect::<Vec<_>>().join("  ").trim_end())?;
         }

@@ -6,6 +6,7 @@ mod define;
 mod inserted;
 mod recorded;
 mod remove;
+mod rows;
 mod sql;
 mod statement;
 

@@ -3,7 +3,7 @@
 use super::create::TrackingArgs;
 use super::create::builder_failure;
 use super::inserted::Inserted;
-use super::statement;
+use super::{rows, statement};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{Answered, OutputArgs, RecordedArgs, show_table};
 use crate::cli::query::Input;
@@ -13,11 +13,9 @@ use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, HistTrigger};
 use rtrace::event::{Number, Record, TypedEvent, Value};
 use rtrace::format::EventFormat;
-use rtrace::hist::spec::Features;
 use rtrace::synth::SyntheticPlan;
 use rtrace::synth::sql::Lowered;
 use serde_json::{Map, json};
-use std::cell::RefCell;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -29,7 +27,6 @@ pub(super) fn answer(
     name: Option<&str>,
     tracking: &TrackingArgs,
 ) -> Result<Exit, Failure> {
-    let is_synthetic = RefCell::new(false);
     let mut made = None;
     if let Some(file) = file {
         overwrite.check(file)?;
@@ -39,38 +36,40 @@ pub(super) fn answer(
             return Err(failure.hint("`rtrace split` cuts a part of the time out of a recording."));
         }
     }
-    let exit = recorded.ask(
-        |input| {
-            let find = |system: Option<&str>, event: &str| find(input, system, event).cloned();
-            let meaning = statement::meaning(text, name, tracking, Features::ALL, &find)?;
-            Ok(match meaning {
-                Lowered::Hist((system, event), spec) => {
-                    HistSetup { triggers: vec![HistTrigger { system, event, spec }], ..HistSetup::default() }
-                }
-                Lowered::Synth(builder) => {
-                    *is_synthetic.borrow_mut() = true;
-                    setup(builder.plan().map_err(builder_failure)?)
-                }
-            })
-        },
-        |error| Failure::new(Exit::Usage, anyhow!("{error}")),
-        |answered| {
-            if !*is_synthetic.borrow() && file.is_some() {
-                let error = anyhow!("only a statement with JOIN makes events that a recording can hold");
-                return Err(Failure::new(Exit::Usage, error));
+    let exit = recorded.look(recorded.file().unwrap_or(Path::new("trace.dat")), |query, input, buffer| {
+        let find = |system: Option<&str>, event: &str| find(input, system, event).cloned();
+        // Events have a line each, or are rows of CSV.
+        let only_rows = output.is_csv();
+        let meaning = statement::meaning_of_recorded(text, name, only_rows, tracking, &find)?;
+        if file.is_some() && !matches!(meaning, Lowered::Synth(_)) {
+            let error = anyhow!("only a statement with JOIN makes events that a recording can hold");
+            let failure = Failure::new(Exit::Usage, error);
+            return Err(failure.hint("One with functions, groups, an order or a limit makes a table."));
+        }
+        let failure = |error| Failure::new(Exit::Usage, anyhow!("{error}"));
+        match meaning {
+            Lowered::Rows(rows) => rows::answer(recorded, output, &rows, (query, input)),
+            Lowered::Hist((system, event), spec) => {
+                let triggers = vec![HistTrigger { system, event, spec }];
+                let setup = HistSetup { triggers, ..HistSetup::default() };
+                recorded.answer((query, input, buffer), setup, failure, |answered| {
+                    show_table(answered, 0, output)?;
+                    Ok(Exit::Success)
+                })
             }
-            if file.is_some() {
-                made = Inserted::of(answered);
-                answered.note_losses(output.max_lost())?;
-            } else if *is_synthetic.borrow() {
-                fired(answered, output)?;
-                answered.note_losses(output.max_lost())?;
-            } else {
-                show_table(answered, 0, output)?;
+            Lowered::Synth(builder) => {
+                let setup = setup(builder.plan().map_err(builder_failure)?);
+                recorded.answer((query, input, buffer), setup, failure, |answered| {
+                    match file {
+                        Some(_) => made = Inserted::of(answered),
+                        None => fired(answered, output)?,
+                    }
+                    answered.note_losses(output.max_lost())?;
+                    Ok(Exit::Success)
+                })
             }
-            Ok(Exit::Success)
-        },
-    )?;
+        }
+    })?;
     match (recorded.file(), file, made) {
         (Some(input), Some(file), Some(made)) => made.write((input, file), overwrite, exit),
         _ => Ok(exit),

@@ -32,10 +32,16 @@ pub(super) struct Args {
     #[command(flatten)]
     recorded: RecordedArgs,
     /// With -i: JSON instead of text, of events a line each
-    #[arg(long, requires = "input")]
+    #[arg(long, requires = "input", conflicts_with = "csv")]
     json: bool,
+    /// With -i: CSV instead of text
+    #[arg(long, requires = "input")]
+    csv: bool,
+    /// With -i: fail (4) if more than N events were lost
+    #[arg(long, value_name = "N", requires = "input")]
+    max_lost: Option<u64>,
     /// With -i: write the events that are made beside the recorded ones to FILE, a recording
-    #[arg(short, long, value_name = "FILE", requires = "input", conflicts_with = "json", value_hint = clap::ValueHint::FilePath)]
+    #[arg(short, long, value_name = "FILE", requires = "input", conflicts_with_all = ["json", "csv"], value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
     #[command(flatten)]
     overwrite: Overwrite,
@@ -95,7 +101,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     if args.recorded.file().is_some() {
         return super::recorded::answer(
             &args.recorded,
-            (&OutputArgs::json_or_text(args.json), args.output.as_deref(), args.overwrite),
+            (&OutputArgs::of(args.json, args.csv, args.max_lost), args.output.as_deref(), args.overwrite),
             &text,
             args.name.as_deref(),
             &args.tracking,
@@ -161,8 +167,14 @@ fn understand(tracefs: &Tracefs, text: &str, name: Option<&str>, tracking: &Trac
     statement::meaning(text, name, tracking, features, &find)
 }
 
+/// Rows are the meaning of a statement to a recording alone.
+fn of_recordings() -> Failure {
+    Failure::new(Exit::Usage, anyhow::anyhow!("the kernel makes no rows; -i FILE asks a recording"))
+}
+
 fn show(tracefs: &Tracefs, place: &PlaceArgs, lowered: &Lowered) -> Result<Exit, Failure> {
     match lowered {
+        Lowered::Rows(_) => Err(of_recordings()),
         Lowered::Synth(builder) => print_plan(tracefs, place, &builder.plan().map_err(builder_failure)?),
         Lowered::Hist((system, event), spec) => {
             let root = tracefs.root().display();
@@ -178,6 +190,7 @@ fn show(tracefs: &Tracefs, place: &PlaceArgs, lowered: &Lowered) -> Result<Exit,
 
 fn execute(mut journal: Journal, place: &PlaceArgs, lowered: &Lowered) -> Result<Exit, Failure> {
     match lowered {
+        Lowered::Rows(_) => return Err(of_recordings()),
         Lowered::Synth(builder) => create_plan(journal, place, &builder.plan().map_err(builder_failure)?)?,
         Lowered::Hist((system, event), spec) => {
             let instance = place.make_or(&mut journal, HISTS)?;

@@ -56,8 +56,8 @@ pub(super) fn unsigned(n: u64) -> Value {
     if n > MAX_EXACT { json!(n.to_string()) } else { json!(n) }
 }
 
-/// The same, with or without sign.
-pub(super) fn integer(n: i128) -> Value {
+/// A number, with or without sign; a string where a reader might lose its last digits.
+pub fn integer(n: i128) -> Value {
     match i64::try_from(n) {
         Ok(n) if n.unsigned_abs() <= MAX_EXACT => json!(n),
         _ => json!(n.to_string()),
@@ -166,9 +166,9 @@ pub fn csv(tables: &[HistTable], options: &TableLayout, out: &mut impl Write) ->
             stamp.into_iter().flatten().chain(cells).collect::<Vec<String>>()
         };
         let names = stamp.as_ref().map(|_| ["time".to_owned(), "interval".to_owned()]);
-        row(out, stamped(header(first), names))?;
+        csv_row(out, stamped(header(first), names))?;
         for entry in options.chosen(table) {
-            row(out, stamped(fields(options, entry), stamp.clone()))?;
+            csv_row(out, stamped(fields(options, entry), stamp.clone()))?;
         }
     }
     Ok(())
@@ -227,7 +227,11 @@ fn fields(options: &TableLayout, entry: &HistEntry) -> Vec<String> {
     cells
 }
 
-fn row(out: &mut impl Write, cells: Vec<String>) -> io::Result<()> {
+/// A line of CSV. Cells with a comma, a quote or a line break are quoted.
+///
+/// # Errors
+/// Those of `out`.
+pub fn csv_row(out: &mut impl Write, cells: Vec<String>) -> io::Result<()> {
     for (at, cell) in cells.iter().enumerate() {
         if at > 0 {
             out.write_all(b",")?;

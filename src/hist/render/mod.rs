@@ -10,7 +10,7 @@ mod json;
 mod percentile;
 mod text;
 
-pub use cells::{Stamp, TableLayout, Weight, csv};
+pub use cells::{Stamp, TableLayout, Weight, csv, csv_row, integer};
 pub use diff::{Change, Diff, diff, diff_by_name, since};
 pub use folded::{FoldError, folded};
 pub use json::{SCHEMA, json, keys};

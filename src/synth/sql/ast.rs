@@ -1,12 +1,12 @@
 //! The tree of a statement.
 
-use crate::syntax::Spanned;
+use crate::syntax::{Span, Spanned};
 
-/// `SELECT ... FROM ... [JOIN ... ON ...] [WHERE ...] [GROUP BY ...] [ORDER BY ...]`
+/// `SELECT ... FROM ... [JOIN ... ON ...] [WHERE ...] [GROUP BY ...] [ORDER BY ...] [LIMIT ...]`
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Query {
+pub struct SqlQuery {
     /// The selected expressions, in order.
-    pub select: Vec<Spanned<Selection>>,
+    pub select: Vec<Spanned<SelectColumn>>,
     /// The event, or the start event.
     pub from: Item,
     /// The end event.
@@ -14,16 +14,18 @@ pub struct Query {
     /// Conditions that must all hold.
     pub conditions: Vec<Spanned<Condition>>,
     /// `GROUP BY`: the keys.
-    pub group: Vec<Spanned<String>>,
-    /// `ORDER BY`: what the table is sorted by.
+    pub group: Vec<ValueExpr>,
+    /// `ORDER BY`: the columns that the table is sorted by.
     pub order: Vec<Spanned<Order>>,
+    /// `LIMIT`: the number of rows.
+    pub limit: Option<Spanned<String>>,
 }
 
 /// `count(*) DESC`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
-    /// A field, a label, or `None` for `count(*)`.
-    pub by: Option<String>,
+    /// A field, a label or an expression.
+    pub by: SelectExpr,
     /// `DESC`: largest first.
     pub descending: bool,
 }
@@ -48,7 +50,7 @@ pub struct Join {
 
 /// `EXPR [AS label]`
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Selection {
+pub struct SelectColumn {
     /// The expression.
     pub expr: SelectExpr,
     /// Its label.
@@ -58,18 +60,103 @@ pub struct Selection {
 /// An expression of a selection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SelectExpr {
-    /// `start.pid`
-    Field(Spanned<String>),
-    /// `end.a - start.b`
-    Minus(Spanned<String>, Spanned<String>),
-    /// `end.a + start.b`
-    Plus(Spanned<String>, Spanned<String>),
-    /// `CAST(id AS SYSCALL)`
-    Cast(Spanned<String>, Spanned<String>),
+    /// `start.pid`, `end.a - start.b`
+    Value(ValueExpr),
     /// `count(*)`
     Count,
     /// `sum(bytes_req)`
-    Sum(Spanned<String>),
+    Of(Aggregate, ValueExpr),
+}
+
+/// A value of one row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValueExpr {
+    /// `start.pid`
+    Field(Spanned<String>),
+    /// `100`, as written.
+    Number(Spanned<String>),
+    /// `CAST(id AS SYSCALL)`
+    Cast(Box<ValueExpr>, Spanned<String>),
+    /// `end.a - start.b`
+    Binary(Calculation, Box<(ValueExpr, ValueExpr)>),
+}
+
+impl ValueExpr {
+    /// Levels of calculations and casts.
+    pub(super) fn depth(&self) -> usize {
+        match self {
+            ValueExpr::Field(_) | ValueExpr::Number(_) => 0,
+            ValueExpr::Cast(inner, _) => inner.depth() + 1,
+            ValueExpr::Binary(_, both) => both.0.depth().max(both.1.depth()) + 1,
+        }
+    }
+
+    /// Its place, without parentheses around it.
+    pub fn span(&self) -> Span {
+        match self {
+            ValueExpr::Field(name) | ValueExpr::Number(name) => name.span,
+            ValueExpr::Cast(inner, ty) => inner.span().to(ty.span),
+            ValueExpr::Binary(_, both) => both.0.span().to(both.1.span()),
+        }
+    }
+}
+
+/// An operator between two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calculation {
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+    /// `*`
+    Times,
+    /// `/`
+    Over,
+}
+
+impl Calculation {
+    /// The operator as it is written.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Calculation::Plus => "+",
+            Calculation::Minus => "-",
+            Calculation::Times => "*",
+            Calculation::Over => "/",
+        }
+    }
+}
+
+/// A function of the values of many rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aggregate {
+    /// Number of values.
+    Count,
+    /// Their sum.
+    Sum,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+    /// Sum over number.
+    Avg,
+    /// The least value that this share (in millionths) of all do not exceed.
+    Percentile(u32),
+}
+
+impl Aggregate {
+    /// By their names, but for `percentile`.
+    pub const NAMED: [(&'static str, Aggregate); 5] = [
+        ("count", Aggregate::Count),
+        ("sum", Aggregate::Sum),
+        ("min", Aggregate::Min),
+        ("max", Aggregate::Max),
+        ("avg", Aggregate::Avg),
+    ];
+
+    /// The function's name.
+    pub fn name(self) -> &'static str {
+        Self::NAMED.iter().find(|(_, of)| *of == self).map_or("percentile", |(name, _)| name)
+    }
 }
 
 /// A condition.

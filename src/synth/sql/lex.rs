@@ -9,14 +9,16 @@ pub(super) enum Token {
     /// A name, perhaps with dots; a backslash before it (which is dropped) makes a keyword a name.
     Name(String),
     Number(String),
+    /// Digits, a point and digits.
+    Decimal(String),
     Text(String),
     Sign(&'static str),
 }
 
 pub(super) const WORDS: [&str; 8] = ["SELECT", "FROM", "JOIN", "ON", "WHERE", "AS", "CAST", "SYM-OFFSET"];
 /// Longer ones first.
-const SIGNS: [&str; 18] =
-    ["&&", "||", "<=", ">=", "==", "!=", "(", ")", ",", "+", "-", "<", ">", "=", "!", "&", "~", "*"];
+const SIGNS: [&str; 19] =
+    ["&&", "||", "<=", ">=", "==", "!=", "(", ")", ",", "+", "-", "<", ">", "=", "!", "&", "~", "*", "/"];
 
 /// All tokens of a statement.
 ///
@@ -32,7 +34,12 @@ pub(super) fn lex(text: &str) -> Result<Vec<Spanned<Token>>, Diagnostic> {
         let token = match first {
             '0'..='9' => {
                 let digits = scanner.take_while(|c| c.is_ascii_alphanumeric());
-                Token::Number(number(text, digits, scanner.span_from(start))?)
+                let number = number(text, digits, scanner.span_from(start))?;
+                if scanner.eat(".") {
+                    Token::Decimal(format!("{digits}.{}", scanner.take_while(|c| c.is_ascii_digit())))
+                } else {
+                    Token::Number(number)
+                }
             }
             '"' => {
                 scanner.bump();
@@ -83,7 +90,7 @@ fn unexpected(text: &str, scanner: &mut Scanner<'_>) -> Diagnostic {
     let error = Diagnostic::new("sql", text, scanner.span_from(start), "unexpected character");
     match c {
         Some('\'') => error.hint("texts stand in double quotes"),
-        Some(':' | '/') => error.hint("events are written `system.event` here"),
+        Some(':') => error.hint("events are written `system.event` here"),
         Some(';') => error.hint("one statement, without `;`"),
         _ => error,
     }

@@ -1,14 +1,11 @@
-//! A statement to what it means: a histogram or a synthetic event.
+//! A statement to what it means: a histogram or a synthetic event, or rows of a recording.
 
-use super::{Condition, Item, Join, Order, Query, SelectExpr, Selection, Test, TestValue};
-use crate::filter::Filter;
-use crate::format::EventFormat;
+use super::rows::{self, Rows};
+use super::source::{CASTS, Find, Result, Side, Source, Statement, delta, stripped};
+use super::{Aggregate, Calculation, Join, Order, SelectColumn, SelectExpr, SqlQuery, ValueExpr};
 use crate::hist::spec::{HistExpr, HistSpec, KeyModifier, SortKey};
-use crate::syntax::{Diagnostic, Spanned, did_you_mean};
-use crate::synth::{Arithmetic, Builder, SynthError, TIMESTAMP, TIMESTAMP_USECS};
-
-/// Modifiers that CAST knows.
-const CASTS: [&str; 9] = ["hex", "sym", "sym-offset", "syscall", "execname", "comm", "log", "log2", "_COUNTER_"];
+use crate::syntax::{Diagnostic, Span, Spanned, did_you_mean};
+use crate::synth::{Arithmetic, Builder, TIMESTAMP, TIMESTAMP_USECS};
 
 /// The meaning of a statement.
 #[derive(Clone, Debug)]
@@ -17,10 +14,9 @@ pub enum Lowered {
     Hist((String, String), HistSpec),
     /// With JOIN: a synthetic event, to which actions can still be added.
     Synth(Builder),
+    /// Rows, which no kernel makes: only events of a recording can answer.
+    Rows(Box<Rows>),
 }
-
-/// Finds an event by `event` or `system` and `event`.
-pub type Find<'a> = &'a dyn Fn(Option<&str>, &str) -> Option<EventFormat>;
 
 /// Finds out what the statement `text` means. A synthetic event is called `name`; a histogram has that name only if it
 /// is given.
@@ -28,81 +24,81 @@ pub type Find<'a> = &'a dyn Fn(Option<&str>, &str) -> Option<EventFormat>;
 /// # Errors
 /// A [`Diagnostic`] about `text`: grammar, unknown events and fields, types.
 pub fn lower(text: &str, name: Option<&str>, find: Find<'_>) -> Result<Lowered> {
-    let query = Query::parse(text)?;
-    let lower = Lower { text };
-    let from = lower.event(&query.from, find)?;
+    let query = SqlQuery::parse(text)?;
+    if let Some((span, what)) = beyond(&query) {
+        let error = Diagnostic::new("sql", text, span, format!("the kernel {what}"));
+        return Err(error.hint("`rtrace synth sql -i FILE` can answer it, of a recording"));
+    }
+    of_kernel(text, &query, name, find)
+}
+
+/// The same of a statement about a recording, which may ask for more than the kernel can; it is rows then, as it is where
+/// `only_rows` are wanted.
+///
+/// # Errors
+/// As [`lower`].
+pub fn lower_recorded(text: &str, name: Option<&str>, only_rows: bool, find: Find<'_>) -> Result<Lowered> {
+    let query = SqlQuery::parse(text)?;
+    let rows = || rows::lower(&Statement { text }, &query, find).map(|rows| Lowered::Rows(Box::new(rows)));
+    if only_rows || beyond(&query).is_some() {
+        return rows();
+    }
+    of_kernel(text, &query, name, find).or_else(|error| rows().map_err(|_| error))
+}
+
+fn of_kernel(text: &str, query: &SqlQuery, name: Option<&str>, find: Find<'_>) -> Result<Lowered> {
+    let statement = Statement { text };
+    let from = statement.event(&query.from, find)?;
     match &query.join {
-        None => lower.hist(&query, from, name),
+        None => statement.hist(query, from, name),
         Some(join) => {
-            let end = lower.event(&join.item, find)?;
-            lower.synth(&query, join, [from, end], name.unwrap_or("Anonymous"))
+            let end = statement.event(&join.item, find)?;
+            statement.synth(query, join, [from, end], name.unwrap_or("Anonymous"))
         }
     }
 }
 
-struct Lower<'a> {
-    text: &'a str,
-}
-
-/// An event of the statement and the names it goes by.
-struct Source {
-    format: EventFormat,
-    names: Vec<String>,
-}
-
-/// The event that a field belongs to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Start,
-    End,
-}
-
-type Result<T> = std::result::Result<T, Diagnostic>;
-
-impl Lower<'_> {
-    fn error(&self, place: &Spanned<impl Sized>, message: impl Into<String>) -> Diagnostic {
-        Diagnostic::new("sql", self.text, place.span, message)
-    }
-
-    fn synth_error(&self, place: &Spanned<impl Sized>, error: SynthError) -> Diagnostic {
-        match error {
-            SynthError::Filter(wrong) => self.filter_error(place, &wrong),
-            SynthError::NoField { ref hint, .. } => self.error(place, error.to_string()).hint(hint.clone()),
-            _ => self.error(place, error.to_string()),
+/// The first part of a statement that no kernel evaluates, and why.
+fn beyond(query: &SqlQuery) -> Option<(Span, String)> {
+    let is_joined = query.join.is_some();
+    let expression = |expr: &SelectExpr, span: Span| match expr {
+        SelectExpr::Count | SelectExpr::Of(..) if is_joined => {
+            Some((span, "makes one event of each pair, and counts nothing".to_owned()))
         }
-    }
-
-    /// The error in the filter that a condition became, at the condition.
-    fn filter_error(&self, place: &Spanned<impl Sized>, wrong: &Diagnostic) -> Diagnostic {
-        self.error(place, wrong.message.clone()).hint_opt(wrong.hints().first().cloned())
-    }
-
-    fn event(&self, item: &Item, find: Find<'_>) -> Result<Source> {
-        let name = &item.name.value;
-        let found = match name.split_once('.') {
-            Some((system, event)) => find(Some(system), event),
-            None => find(None, name),
-        };
-        let format = found.ok_or_else(|| self.error(&item.name, format!("no event `{name}`")))?;
-        let mut names = vec![name.clone(), format.name.clone(), format!("{}.{}", format.system, format.name)];
-        names.extend(item.label.as_ref().map(|l| l.value.clone()));
-        Ok(Source { format, names })
-    }
-
-    /// A field of the only event.
-    fn own<'b>(&self, source: &Source, field: &'b Spanned<String>) -> Result<&'b str> {
-        let name = stripped(source, &field.value).unwrap_or(&field.value);
-        if source.format.field(name).is_some() || is_special(name) {
-            return Ok(name);
+        SelectExpr::Count | SelectExpr::Of(Aggregate::Sum, ValueExpr::Field(_)) => None,
+        SelectExpr::Of(Aggregate::Sum, _) => Some((span, "has sums of fields alone".to_owned())),
+        SelectExpr::Of(aggregate, _) => Some((span, format!("has no {}() of values", aggregate.name()))),
+        SelectExpr::Value(ValueExpr::Field(_)) => None,
+        SelectExpr::Value(ValueExpr::Cast(inner, _)) => match **inner {
+            ValueExpr::Field(_) if !is_joined => None,
+            _ if is_joined => Some((span, "casts no field of a synthetic event".to_owned())),
+            _ => Some((span, "casts fields alone".to_owned())),
+        },
+        SelectExpr::Value(ValueExpr::Binary(Calculation::Plus | Calculation::Minus, both))
+            if is_joined && matches!(**both, (ValueExpr::Field(_), ValueExpr::Field(_))) =>
+        {
+            None
         }
-        let names = || source.format.fields.iter().map(|f| f.name.as_str());
-        let event = format!("{}:{}", source.format.system, source.format.name);
-        let hint = did_you_mean(name, names())
-            .unwrap_or_else(|| format!("fields of {event} are {}", names().collect::<Vec<_>>().join(", ")));
-        Err(self.error(field, format!("{event} has no field `{name}`")).hint(hint))
-    }
+        SelectExpr::Value(_) => Some((span, "adds and subtracts two fields, one of each event of a JOIN".to_owned())),
+    };
+    let clause = "makes synthetic events, which have no groups and no order";
+    let group = |group: &ValueExpr| match group {
+        _ if is_joined => Some((group.span(), clause.to_owned())),
+        ValueExpr::Field(_) => None,
+        _ => Some((group.span(), "groups by fields alone".to_owned())),
+    };
+    let order = |order: &Spanned<Order>| match &order.value.by {
+        _ if is_joined => Some((order.span, clause.to_owned())),
+        SelectExpr::Value(ValueExpr::Field(_)) | SelectExpr::Count => None,
+        _ => Some((order.span, "sorts by fields and by count(*)".to_owned())),
+    };
+    let limit = query.limit.as_ref().map(|limit| (limit.span, "keeps all entries of a table".to_owned()));
+    let select = query.select.iter().find_map(|selection| expression(&selection.value.expr, selection.span));
+    select.or_else(|| query.group.iter().find_map(group)).or_else(|| query.order.iter().find_map(order)).or(limit)
+}
 
-    fn hist(&self, query: &Query, from: Source, name: Option<&str>) -> Result<Lowered> {
+impl Statement<'_> {
+    fn hist(&self, query: &SqlQuery, from: Source, name: Option<&str>) -> Result<Lowered> {
         let mut spec = HistSpec { name: name.map(|n| n.to_owned().into()), ..HistSpec::default() };
         // What ORDER BY may say: labels and names, and the columns that they stand for.
         let mut columns: Vec<(String, String)> = Vec::new();
@@ -129,24 +125,25 @@ impl Lower<'_> {
                 .error(&all, "at least one selected field must be a key")
                 .hint("leave one without CAST(.. AS _COUNTER_)"));
         }
-        let mut tests = Vec::new();
-        for condition in &query.conditions {
-            let strip = |field: &Spanned<String>| self.own(&from, field).map(str::to_owned);
-            let test = filter_text(condition, true, &strip)?;
-            Filter::for_event(&test, &from.format).map_err(|e| self.filter_error(condition, &e))?;
-            tests.push(test);
-        }
-        spec.filter = (!tests.is_empty()).then(|| tests.join(" && ").into());
+        spec.filter = self.filter(query, &from)?.map(Into::into);
         Ok(Lowered::Hist((from.format.system.clone(), from.format.name.clone()), spec))
     }
 
     /// The groups are the keys: those that are not selected are added.
-    fn grouped(&self, query: &Query, from: &Source, columns: &[(String, String)], spec: &mut HistSpec) -> Result<()> {
+    fn grouped(
+        &self,
+        query: &SqlQuery,
+        from: &Source,
+        columns: &[(String, String)],
+        spec: &mut HistSpec,
+    ) -> Result<()> {
         if query.group.is_empty() {
             return Ok(());
         }
         let mut groups = Vec::new();
         for group in &query.group {
+            // Others are beyond the kernel.
+            let ValueExpr::Field(group) = group else { continue };
             let column = columns.iter().find(|(known, _)| *known == group.value).map(|(_, column)| column.as_str());
             let name = match column {
                 Some(column) => column,
@@ -173,9 +170,10 @@ impl Lower<'_> {
 
     /// The column that a part of ORDER BY means.
     fn sorted(&self, order: &Spanned<Order>, from: &Source, columns: &[(String, String)]) -> Result<SortKey> {
-        let Some(by) = &order.value.by else {
+        let SelectExpr::Value(ValueExpr::Field(by)) = &order.value.by else {
             return Ok(SortKey { field: "hitcount".to_owned(), descending: order.value.descending });
         };
+        let by = &by.value;
         let name = stripped(from, by).unwrap_or(by);
         let column = columns.iter().find(|(known, _)| known == by || known == name);
         let field = match column {
@@ -191,9 +189,9 @@ impl Lower<'_> {
     }
 
     /// A key, or with `_COUNTER_` a value.
-    fn column(&self, from: &Source, selection: &Spanned<Selection>) -> Result<(HistExpr, bool)> {
+    fn column(&self, from: &Source, selection: &Spanned<SelectColumn>) -> Result<(HistExpr, bool)> {
         match &selection.value.expr {
-            SelectExpr::Field(field) => {
+            SelectExpr::Value(ValueExpr::Field(field)) => {
                 let name = self.own(from, field)?;
                 Ok((
                     match name {
@@ -206,13 +204,19 @@ impl Lower<'_> {
                     false,
                 ))
             }
-            SelectExpr::Plus(left, _) | SelectExpr::Minus(left, _) => {
-                Err(self.error(left, "sums and differences need two events: JOIN"))
-            }
             // Every table counts its events.
             SelectExpr::Count => Ok((HistExpr::field("hitcount"), true)),
-            SelectExpr::Sum(field) => Ok((HistExpr::field(self.own(from, field)?), true)),
-            SelectExpr::Cast(field, ty) => {
+            SelectExpr::Of(_, ValueExpr::Field(field)) => {
+                let name = self.own(from, field)?;
+                if from.format.field(name).is_none() {
+                    return Err(self.error(field, "sums are of fields that the event has"));
+                }
+                Ok((HistExpr::field(name), true))
+            }
+            SelectExpr::Value(ValueExpr::Cast(inner, ty)) => {
+                let ValueExpr::Field(field) = &**inner else {
+                    return Err(self.error(selection, "only fields are cast"));
+                };
                 let name = self.own(from, field)?;
                 let is_text = from.format.field(name).is_some_and(crate::format::Field::is_string);
                 if is_text {
@@ -235,30 +239,17 @@ impl Lower<'_> {
                 };
                 Ok((HistExpr::with(name, modifier), false))
             }
+            SelectExpr::Value(_) | SelectExpr::Of(..) => Err(self.error(selection, "sums are of fields")),
         }
     }
 
-    fn synth(&self, query: &Query, join: &Join, sources: [Source; 2], name: &str) -> Result<Lowered> {
-        if let Some(span) = query.group.first().map(|g| g.span).or_else(|| query.order.first().map(|o| o.span)) {
-            let hint = "count it: `rtrace hist synthetic:NAME --key ... --sort ...`";
-            let error = Diagnostic::new("sql", self.text, span, "a synthetic event has no groups and no order");
-            return Err(error.hint(hint));
-        }
-        let mut pairs = Vec::new();
-        for (left, right) in &join.on {
-            let (left_side, left_name) = self.side(&sources, left)?;
-            let (right_side, right_name) = self.side(&sources, right)?;
-            match (left_side, right_side) {
-                (Side::Start, Side::End) => pairs.push((left_name, right_name, left)),
-                (Side::End, Side::Start) => pairs.push((right_name, left_name, left)),
-                _ => return Err(self.error(right, "one field of each event must be compared")),
-            }
-        }
+    fn synth(&self, query: &SqlQuery, join: &Join, sources: [Source; 2], name: &str) -> Result<Lowered> {
+        let pairs = self.pairs(join, &sources)?;
         let [start, end] = &sources;
         // A selected match field is given by the match itself.
         let selected = |start_field: &str, end_field: &str| -> Result<Option<String>> {
             for selection in &query.select {
-                if let SelectExpr::Field(field) = &selection.value.expr {
+                if let SelectExpr::Value(ValueExpr::Field(field)) = &selection.value.expr {
                     let (side, name) = self.side(&sources, field)?;
                     let matches = if side == Side::Start { name == start_field } else { name == end_field };
                     if matches {
@@ -283,16 +274,7 @@ impl Lower<'_> {
         for selection in &query.select {
             self.select(&mut builder, &sources, selection, &matched, &mut named, &selected)?;
         }
-        for condition in &query.conditions {
-            let side = self.side_of(&sources, condition)?;
-            let strip = |field: &Spanned<String>| self.side(&sources, field).map(|(_, name)| name);
-            let text = filter_text(condition, false, &strip)?;
-            match side {
-                Side::Start => builder.start_filter(&text),
-                Side::End => builder.end_filter(&text),
-            }
-            .map_err(|e| self.synth_error(condition, e))?;
-        }
+        self.filters(query, &sources, &mut builder)?;
         Ok(Lowered::Synth(builder))
     }
 
@@ -300,13 +282,13 @@ impl Lower<'_> {
         &self,
         builder: &mut Builder,
         sources: &[Source; 2],
-        selection: &Spanned<Selection>,
+        selection: &Spanned<SelectColumn>,
         matched: &[(String, String)],
         named: &mut Vec<String>,
         selected: &dyn Fn(&str, &str) -> Result<Option<String>>,
     ) -> Result<()> {
         let done = match &selection.value.expr {
-            SelectExpr::Field(field) => {
+            SelectExpr::Value(ValueExpr::Field(field)) => {
                 if let Some((unit, usecs)) = delta(&field.value) {
                     let name = label(&selection.value, if usecs { "delta_usecs" } else { "delta" });
                     return builder
@@ -331,7 +313,10 @@ impl Lower<'_> {
                     }
                 }
             }
-            SelectExpr::Minus(left, right) | SelectExpr::Plus(left, right) => {
+            SelectExpr::Value(ValueExpr::Binary(calculation, both)) => {
+                let (ValueExpr::Field(left), ValueExpr::Field(right)) = &**both else {
+                    return Err(self.error(selection, "one field of each event is needed"));
+                };
                 let (left_side, left_name) = self.side(sources, left)?;
                 let (right_side, right_name) = self.side(sources, right)?;
                 if left_side == right_side {
@@ -342,126 +327,24 @@ impl Lower<'_> {
                 };
                 let (start, end) =
                     if left_side == Side::Start { (left_name, right_name) } else { (right_name, left_name) };
-                let calc = match (&selection.value.expr, left_side) {
-                    (SelectExpr::Plus(..), _) => Arithmetic::Add,
+                let calc = match (calculation, left_side) {
+                    (Calculation::Plus, _) => Arithmetic::Add,
                     (_, Side::End) => Arithmetic::DeltaEnd,
                     (_, Side::Start) => Arithmetic::DeltaStart,
                 };
                 builder.compare(&start, &end, calc, name)
             }
-            SelectExpr::Count | SelectExpr::Sum(_) => {
-                let hint = "count it: `rtrace hist synthetic:NAME --key ...`";
-                return Err(self.error(selection, "a synthetic event is one event, and counts nothing").hint(hint));
-            }
-            SelectExpr::Cast(_, ty) => {
-                return Err(self.error(ty, "a synthetic event has no casts").hint("cast in a histogram of the event"));
+            SelectExpr::Value(_) | SelectExpr::Count | SelectExpr::Of(..) => {
+                return Err(self.error(selection, "a field of a synthetic event is a field, a sum or a difference"));
             }
         };
         done.map(drop).map_err(|e| self.synth_error(selection, e))
     }
-
-    /// The event that a field belongs to, and the field's name there.
-    fn side(&self, sources: &[Source; 2], field: &Spanned<String>) -> Result<(Side, String)> {
-        let [start, end] = sources;
-        let text = &field.value;
-        // A label may equal the other event's name: labels come first, they are last in the list of names.
-        let by_start = stripped(start, text);
-        let by_end = stripped(end, text);
-        let known = |source: &Source, name: &str| source.format.field(name).is_some() || is_special(name);
-        let found = match (by_start, by_end) {
-            (Some(name), None) => Some((Side::Start, start, name)),
-            (None, Some(name)) => Some((Side::End, end, name)),
-            (Some(a), Some(_)) if known(start, a) => Some((Side::Start, start, a)),
-            (Some(_), Some(b)) => Some((Side::End, end, b)),
-            (None, None) => match (known(start, text), known(end, text)) {
-                (true, false) => Some((Side::Start, start, text.as_str())),
-                (false, true) => Some((Side::End, end, text.as_str())),
-                (true, true) => {
-                    let hint = format!("write `{}.{text}` or `{}.{text}`", shown(start), shown(end));
-                    return Err(self.error(field, format!("both events have `{text}`")).hint(hint));
-                }
-                (false, false) => None,
-            },
-        };
-        let Some((side, source, name)) = found else {
-            let hint = format!("fields are `{}.FIELD` and `{}.FIELD`", shown(start), shown(end));
-            return Err(self.error(field, format!("neither event has `{text}`")).hint(hint));
-        };
-        if !known(source, name) {
-            return self.own(source, field).map(|name| (side, name.to_owned()));
-        }
-        Ok((side, name.to_owned()))
-    }
-
-    /// The one event that a condition is about.
-    fn side_of(&self, sources: &[Source; 2], condition: &Spanned<Condition>) -> Result<Side> {
-        match &condition.value {
-            Condition::Test(test) => self.side(sources, &test.field).map(|(side, _)| side),
-            Condition::Not(inner) => self.side_of(sources, inner),
-            Condition::And(left, right) | Condition::Or(left, right) => {
-                let side = self.side_of(sources, left)?;
-                if self.side_of(sources, right)? != side {
-                    return Err(self
-                        .error(condition, "this mixes fields of both events")
-                        .hint("separate conditions on the two events by `,` or `&&` outside of parentheses"));
-                }
-                Ok(side)
-            }
-        }
-    }
 }
 
-/// The statement's name of an event.
-fn shown(source: &Source) -> &str {
-    source.names.last().map_or("", String::as_str)
-}
-
-/// `start.pid` as `pid`, if `start` is a name of the event.
-fn stripped<'b>(source: &Source, field: &'b str) -> Option<&'b str> {
-    source.names.iter().find_map(|name| field.strip_prefix(name.as_str())?.strip_prefix('.'))
-}
-
-fn is_special(name: &str) -> bool {
-    [TIMESTAMP, TIMESTAMP_USECS, "STACKTRACE", "COMM", "CPU", "common_cpu", "common_timestamp"].contains(&name)
-}
-
-/// The timestamp that a `TIMESTAMP_DELTA` is the difference of, and whether in microseconds.
-fn delta(field: &str) -> Option<(&'static str, bool)> {
-    match field {
-        "TIMESTAMP_DELTA" => Some((TIMESTAMP, false)),
-        "TIMESTAMP_DELTA_USECS" => Some((TIMESTAMP_USECS, true)),
-        _ => None,
-    }
-}
-
-fn label(selection: &Selection, default: &str) -> String {
+fn label(selection: &SelectColumn, default: &str) -> String {
     match &selection.label {
         Some(label) => label.value.clone(),
         None => default.to_owned(),
     }
-}
-
-/// A condition in the kernel's filter language; inside of `&&` an `||` needs parentheses.
-fn filter_text(
-    condition: &Spanned<Condition>,
-    inner: bool,
-    strip: &dyn Fn(&Spanned<String>) -> Result<String>,
-) -> Result<String> {
-    Ok(match &condition.value {
-        Condition::Test(Test { field, op, value }) => {
-            let field = strip(field)?;
-            match value {
-                TestValue::Number(n) => format!("{field} {op} {n}"),
-                TestValue::Text(text) => format!("{field} {op} \"{text}\""),
-            }
-        }
-        Condition::Not(inner) => format!("!({})", filter_text(inner, false, strip)?),
-        Condition::And(left, right) => {
-            format!("{} && {}", filter_text(left, true, strip)?, filter_text(right, true, strip)?)
-        }
-        Condition::Or(left, right) => {
-            let text = format!("{} || {}", filter_text(left, false, strip)?, filter_text(right, false, strip)?);
-            if inner { format!("({text})") } else { text }
-        }
-    })
 }

@@ -1,4 +1,4 @@
-//! sqlhist's SQL: a histogram, or with JOIN a synthetic event.
+//! sqlhist's SQL: a histogram, or with JOIN a synthetic event; and rows, which only recorded events can answer.
 //!
 //! ```text
 //! SELECT start.pid, (end.TIMESTAMP_USECS - start.TIMESTAMP_USECS) AS lat
@@ -10,6 +10,13 @@ mod lex;
 mod lower;
 mod parse;
 mod print;
+mod rows;
+mod source;
 
-pub use ast::{Condition, Item, Join, Order, Query, SelectExpr, Selection, Test, TestValue};
-pub use lower::{Find, Lowered, lower};
+pub use ast::{
+    Aggregate, Calculation, Condition, Item, Join, Order, SelectColumn, SelectExpr, SqlQuery, Test, TestValue,
+    ValueExpr,
+};
+pub use lower::{Lowered, lower, lower_recorded};
+pub use rows::{RowColumn, RowExpr, RowSource, RowValue, Rows, Show};
+pub use source::Find;

@@ -1,18 +1,23 @@
 //! Tokens to the tree.
 
 use super::lex::{Token, lex};
-use super::{Condition, Item, Join, Order, Query, SelectExpr, Selection, Test, TestValue};
+use super::{
+    Aggregate, Calculation, Condition, Item, Join, Order, SelectColumn, SelectExpr, SqlQuery, Test, TestValue,
+    ValueExpr,
+};
 use crate::syntax::{Diagnostic, Span, Spanned};
 
 /// Parentheses and `!` may be nested so deep.
 const MAX_DEPTH: usize = 64;
+/// Calculations may be nested so deep, which print with as many parentheses.
+const MAX_TREE: usize = 32;
 
-impl Query {
+impl SqlQuery {
     /// Parses a statement.
     ///
     /// # Errors
     /// A [`Diagnostic`] with the place in `text`.
-    pub fn parse(text: &str) -> Result<Query> {
+    pub fn parse(text: &str) -> Result<SqlQuery> {
         let mut parser = Parser { text, tokens: lex(text)?, next: 0, depth: 0 };
         let query = parser.query()?;
         match parser.peek() {
@@ -32,7 +37,7 @@ struct Parser<'a> {
 type Result<T> = std::result::Result<T, Diagnostic>;
 
 impl Parser<'_> {
-    fn query(&mut self) -> Result<Query> {
+    fn query(&mut self) -> Result<SqlQuery> {
         self.word("SELECT")?;
         let select = self.list(Self::selection)?;
         self.word("FROM")?;
@@ -55,13 +60,21 @@ impl Parser<'_> {
         }
         let mut group = Vec::new();
         if self.eat_clause("GROUP") {
-            group = self.list(|parser| parser.name("a field"))?;
+            group = self.list(Self::value)?;
         }
         let mut order = Vec::new();
         if self.eat_clause("ORDER") {
             order = self.list(Self::order)?;
         }
-        Ok(Query { select, from, join, conditions, group, order })
+        let mut limit = None;
+        if self.is_limit() {
+            limit = self.tokens.get(self.next + 1).and_then(|token| match &token.value {
+                Token::Number(number) => Some(token.with(number.clone())),
+                _ => None,
+            });
+            self.next += 2;
+        }
+        Ok(SqlQuery { select, from, join, conditions, group, order, limit })
     }
 
     /// True at `WORD BY`. These words are names as well: fields are called `order`, and the language does not reserve them.
@@ -84,7 +97,7 @@ impl Parser<'_> {
 
     fn order(&mut self) -> Result<Spanned<Order>> {
         let start = self.here();
-        let by = if self.eat_count()? { None } else { Some(self.name("a field or count(*)")?.value) };
+        let by = self.expression()?;
         let mut descending = false;
         if let Some(Token::Name(word)) = self.peek() {
             descending = word.eq_ignore_ascii_case("DESC");
@@ -104,10 +117,10 @@ impl Parser<'_> {
 
     /// Consumes `count(*)`.
     fn eat_count(&mut self) -> Result<bool> {
-        let found = self.function().is_some_and(|name| name == "count");
+        let star = self.tokens.get(self.next + 2).is_some_and(|t| t.value == Token::Sign("*"));
+        let found = star && self.function().is_some_and(|name| name == "count");
         if found {
-            self.next += 2;
-            self.sign("*")?;
+            self.next += 3;
             self.sign(")")?;
         }
         Ok(found)
@@ -145,11 +158,87 @@ impl Parser<'_> {
         }
     }
 
-    fn selection(&mut self) -> Result<Spanned<Selection>> {
+    fn selection(&mut self) -> Result<Spanned<SelectColumn>> {
         let start = self.here();
-        let expr = if self.eat_word("CAST") {
+        let expr = self.expression()?;
+        let label = self.label()?;
+        Ok(Spanned::new(SelectColumn { expr, label }, start.to(self.before())))
+    }
+
+    /// A value, or a function of many.
+    fn expression(&mut self) -> Result<SelectExpr> {
+        if self.eat_count()? {
+            return Ok(SelectExpr::Count);
+        }
+        let Some(name) = self.function() else { return self.value().map(SelectExpr::Value) };
+        let aggregate = Aggregate::NAMED.iter().find(|(known, _)| *known == name).map(|(_, aggregate)| *aggregate);
+        if aggregate.is_none() && name != "percentile" {
+            return Err(self.expected("a field"));
+        }
+        self.next += 2;
+        let value = self.value()?;
+        let aggregate = match aggregate {
+            Some(aggregate) => aggregate,
+            None => {
+                self.sign(",")?;
+                Aggregate::Percentile(self.percentage()?)
+            }
+        };
+        self.sign(")")?;
+        Ok(SelectExpr::Of(aggregate, value))
+    }
+
+    /// A number from 0 to 100 with up to four decimals, in millionths of all.
+    fn percentage(&mut self) -> Result<u32> {
+        let text = match self.peek() {
+            Some(Token::Number(text) | Token::Decimal(text)) => text.as_str(),
+            _ => "",
+        };
+        let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
+        let ten_thousandths = format!("{rest:0<4}").parse::<u32>().ok().filter(|_| rest.len() <= 4);
+        let millionths = whole.parse::<u32>().ok().zip(ten_thousandths);
+        let millionths = millionths
+            .filter(|(whole, rest)| *whole < 100 || (*whole, *rest) == (100, 0))
+            .map(|(whole, rest)| whole * 10_000 + rest);
+        let Some(millionths) = millionths else {
+            return Err(self.expected("a percentage from 0 to 100 with up to four decimals"));
+        };
+        self.next += 1;
+        Ok(millionths)
+    }
+
+    /// A calculation: `*` and `/` before `+` and `-`.
+    fn value(&mut self) -> Result<ValueExpr> {
+        self.chain([("+", Calculation::Plus), ("-", Calculation::Minus)], |parser| {
+            parser.chain([("*", Calculation::Times), ("/", Calculation::Over)], Self::operand)
+        })
+    }
+
+    /// Operands between operators, from left to right.
+    fn chain(
+        &mut self,
+        operators: [(&str, Calculation); 2],
+        operand: impl Fn(&mut Self) -> Result<ValueExpr>,
+    ) -> Result<ValueExpr> {
+        let mut left = operand(self)?;
+        while let Some((_, calculation)) = operators.iter().find(|(sign, _)| self.eat_sign(sign)) {
+            left = ValueExpr::Binary(*calculation, Box::new((left, operand(self)?)));
+            if left.depth() > MAX_TREE {
+                return Err(Diagnostic::new("sql", self.text, left.span(), "too many operators"));
+            }
+        }
+        Ok(left)
+    }
+
+    fn operand(&mut self) -> Result<ValueExpr> {
+        let start = self.here();
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(Diagnostic::new("sql", self.text, start, "too many levels of parentheses"));
+        }
+        let value = if self.eat_word("CAST") {
             self.sign("(")?;
-            let field = self.name("a field")?;
+            let value = self.value()?;
             self.word("AS")?;
             let ty = match self.peek() {
                 Some(Token::Word("SYM-OFFSET")) => {
@@ -160,33 +249,23 @@ impl Parser<'_> {
                 _ => self.name("a type")?,
             };
             self.sign(")")?;
-            SelectExpr::Cast(field, ty)
-        } else if self.eat_count()? {
-            SelectExpr::Count
-        } else if self.function().is_some_and(|name| name == "sum") {
-            self.next += 2;
-            let field = self.name("a field")?;
+            ValueExpr::Cast(Box::new(value), ty)
+        } else if self.eat_sign("(") {
+            let value = self.value()?;
             self.sign(")")?;
-            SelectExpr::Sum(field)
-        } else if self.function().is_some() {
-            return Err(self.expected("a field"));
+            value
+        } else if let Some(Token::Number(number)) = self.peek() {
+            let number = Spanned::new(number.clone(), start);
+            self.next += 1;
+            ValueExpr::Number(number)
         } else {
-            let parenthesis = self.eat_sign("(");
-            let left = self.name("a field")?;
-            let expr = if self.eat_sign("-") {
-                SelectExpr::Minus(left, self.name("a field")?)
-            } else if self.eat_sign("+") {
-                SelectExpr::Plus(left, self.name("a field")?)
-            } else {
-                SelectExpr::Field(left)
-            };
-            if parenthesis {
-                self.sign(")")?;
+            if self.function().is_some() {
+                return Err(self.expected("a field"));
             }
-            expr
+            ValueExpr::Field(self.name("a field")?)
         };
-        let label = self.label()?;
-        Ok(Spanned::new(Selection { expr, label }, start.to(self.before())))
+        self.depth -= 1;
+        Ok(value)
     }
 
     /// `a || b`; at the top `&&` and `,` separate, so `||` binds tighter there.
@@ -285,18 +364,15 @@ impl Parser<'_> {
                 "AND" => error.hint("write `&&`, or a comma"),
                 "OR" => error.hint("write `||`"),
                 "NOT" => error.hint("write `!`"),
-                "LIMIT" => error.hint(
-                    "a table keeps all its entries: `rtrace hist show --limit N` shows the N largest, \
-                     `rtrace hist --size N` says for how many there is room",
-                ),
-                "GROUP" | "ORDER" | "HAVING" | "INNER" | "LEFT" => {
-                    error.hint("SELECT, FROM, JOIN, ON, WHERE, GROUP BY and ORDER BY are known, in this order")
+                "GROUP" | "ORDER" | "LIMIT" | "HAVING" | "INNER" | "LEFT" => {
+                    error.hint("SELECT, FROM, JOIN, ON, WHERE, GROUP BY, ORDER BY and LIMIT are known, in this order")
                 }
-                "AVG" | "MIN" | "MAX" => {
-                    error.hint("count(*) and sum(FIELD) are known; `synth sql --max FIELD` acts on a maximum")
+                _ if self.function().is_some() => {
+                    error.hint("functions are count, sum, min, max, avg and percentile, each of rows' values")
                 }
                 _ => error,
             },
+            Some(Token::Sign("/")) => error.hint("events are written `system.event` here"),
             _ => error,
         }
     }

@@ -1,10 +1,10 @@
 //! The tree as text that parses to the same tree.
 
 use super::lex::WORDS;
-use super::{Condition, Item, Order, Query, SelectExpr, Selection, Test, TestValue};
+use super::{Aggregate, Condition, Item, Order, SelectColumn, SelectExpr, SqlQuery, Test, TestValue, ValueExpr};
 use std::fmt::{self, Display, Formatter};
 
-impl Display for Query {
+impl Display for SqlQuery {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("SELECT ")?;
         list(f, &self.select)?;
@@ -22,13 +22,13 @@ impl Display for Query {
         }
         if !self.group.is_empty() {
             f.write_str(" GROUP BY ")?;
-            list(f, &self.group.iter().map(|name| Name(name)).collect::<Vec<_>>())?;
+            list(f, &self.group)?;
         }
         if !self.order.is_empty() {
             f.write_str(" ORDER BY ")?;
             list(f, &self.order)?;
         }
-        Ok(())
+        self.limit.iter().try_for_each(|limit| write!(f, " LIMIT {}", limit.value))
     }
 }
 
@@ -57,30 +57,56 @@ impl Display for Item {
     }
 }
 
-impl Display for Selection {
+impl Display for SelectColumn {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match &self.expr {
-            SelectExpr::Field(field) => Name(field).fmt(f)?,
-            SelectExpr::Minus(left, right) => write!(f, "({} - {})", Name(left), Name(right))?,
-            SelectExpr::Plus(left, right) => write!(f, "({} + {})", Name(left), Name(right))?,
-            // The only name with a `-` in it, and a keyword of its own.
-            SelectExpr::Cast(field, ty) if ty.value == "sym-offset" => {
-                write!(f, "CAST({} AS sym-offset)", Name(field))?
-            }
-            SelectExpr::Cast(field, ty) => write!(f, "CAST({} AS {})", Name(field), Name(ty))?,
-            SelectExpr::Count => f.write_str("count(*)")?,
-            SelectExpr::Sum(field) => write!(f, "sum({})", Name(field))?,
-        }
+        self.expr.fmt(f)?;
         self.label.iter().try_for_each(|label| write!(f, " AS {}", Name(label)))
+    }
+}
+
+impl Display for SelectExpr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            SelectExpr::Value(value) => value.fmt(f),
+            SelectExpr::Count => f.write_str("count(*)"),
+            SelectExpr::Of(Aggregate::Percentile(millionths), value) => {
+                write!(f, "percentile({}, {}", Bare(value), millionths / 10_000)?;
+                let rest = format!(".{:04}", millionths % 10_000);
+                write!(f, "{})", rest.trim_end_matches('0').trim_end_matches('.'))
+            }
+            SelectExpr::Of(aggregate, value) => write!(f, "{}({})", aggregate.name(), Bare(value)),
+        }
+    }
+}
+
+/// A value without parentheses around it.
+struct Bare<'a>(&'a ValueExpr);
+
+impl Display for Bare<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            ValueExpr::Binary(calculation, both) => write!(f, "{} {} {}", both.0, calculation.sign(), both.1),
+            other => other.fmt(f),
+        }
+    }
+}
+
+impl Display for ValueExpr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            ValueExpr::Field(field) => Name(field).fmt(f),
+            ValueExpr::Number(number) => f.write_str(number),
+            // The only name with a `-` in it, and a keyword of its own.
+            ValueExpr::Cast(value, ty) if ty.value == "sym-offset" => write!(f, "CAST({value} AS sym-offset)"),
+            ValueExpr::Cast(value, ty) => write!(f, "CAST({value} AS {})", Name(ty)),
+            ValueExpr::Binary(..) => write!(f, "({})", Bare(self)),
+        }
     }
 }
 
 impl Display for Order {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match &self.by {
-            Some(name) => Name(name).fmt(f)?,
-            None => f.write_str("count(*)")?,
-        }
+        self.by.fmt(f)?;
         f.write_str(if self.descending { " DESC" } else { "" })
     }
 }

@@ -7,7 +7,10 @@ use proptest::prelude::*;
 use rtrace::filter::{CompareOp, CpuList, FieldModifier, Filter, FilterExpr, FilterValue, Predicate};
 use rtrace::probe::{Fetch, KernelPlace, Probe, ProbeArg, ProbeKind};
 use rtrace::syntax::{Span, Spanned};
-use rtrace::synth::sql::{Condition, Item, Join, Order, Query, SelectExpr, Selection, Test, TestValue};
+use rtrace::synth::sql::{
+    Aggregate, Calculation, Condition, Item, Join, Order, SelectColumn, SelectExpr, SqlQuery, Test, TestValue,
+    ValueExpr,
+};
 use rtrace::synth::{FieldType, SynthDef, SynthField};
 use rtrace::trigger::{EventRef, FunctionAction, FunctionTrigger, Trigger, TriggerAction};
 
@@ -287,24 +290,51 @@ fn condition() -> impl Strategy<Value = Condition> {
     })
 }
 
-fn query() -> impl Strategy<Value = Query> {
+fn sql_number() -> impl Strategy<Value = Spanned<String>> {
+    any::<u64>().prop_map(|number| Spanned::from(number.to_string()))
+}
+
+fn value_expr() -> impl Strategy<Value = ValueExpr> {
     let ty = prop_oneof![word(), Just(Spanned::from("sym-offset".to_owned()))];
-    let expr = prop_oneof![
-        word().prop_map(SelectExpr::Field),
-        (word(), word()).prop_map(|(a, b)| SelectExpr::Minus(a, b)),
-        (word(), word()).prop_map(|(a, b)| SelectExpr::Plus(a, b)),
-        (word(), ty).prop_map(|(field, ty)| SelectExpr::Cast(field, ty)),
+    let leaf = prop_oneof![4 => word().prop_map(ValueExpr::Field), 1 => sql_number().prop_map(ValueExpr::Number)];
+    let calculation =
+        prop::sample::select(vec![Calculation::Plus, Calculation::Minus, Calculation::Times, Calculation::Over]);
+    leaf.prop_recursive(4, 12, 2, move |inner| {
+        prop_oneof![
+            (inner.clone(), ty.clone()).prop_map(|(value, ty)| ValueExpr::Cast(Box::new(value), ty)),
+            (calculation.clone(), inner.clone(), inner)
+                .prop_map(|(calculation, left, right)| ValueExpr::Binary(calculation, Box::new((left, right)))),
+        ]
+    })
+}
+
+fn select_expr() -> impl Strategy<Value = SelectExpr> {
+    let named = Aggregate::NAMED.map(|(_, aggregate)| aggregate).to_vec();
+    let aggregate = prop_oneof![prop::sample::select(named), (0u32..=1_000_000).prop_map(Aggregate::Percentile)];
+    prop_oneof![
+        value_expr().prop_map(SelectExpr::Value),
         Just(SelectExpr::Count),
-        word().prop_map(SelectExpr::Sum),
-    ];
-    let selection = (expr, option::of(word())).prop_map(|(expr, label)| Selection { expr, label });
+        (aggregate, value_expr()).prop_map(|(aggregate, value)| SelectExpr::Of(aggregate, value)),
+    ]
+}
+
+fn query() -> impl Strategy<Value = SqlQuery> {
+    let selection = (select_expr(), option::of(word())).prop_map(|(expr, label)| SelectColumn { expr, label });
     let item = || (word(), option::of(word())).prop_map(|(name, label)| Item { name, label });
     let join = (item(), vec((word(), word()), 1..3)).prop_map(|(item, on)| Join { item, on });
-    let by = option::of(word().prop_map(|word| word.value));
-    let order = (by, any::<bool>()).prop_map(|(by, descending)| Order { by, descending });
-    let clauses = (vec(spanned(condition()), 0..3), vec(word(), 0..3), vec(spanned(order), 0..3));
+    let order = (select_expr(), any::<bool>()).prop_map(|(by, descending)| Order { by, descending });
+    let group = vec(value_expr(), 0..3);
+    let clauses = (vec(spanned(condition()), 0..3), group, vec(spanned(order), 0..3), option::of(sql_number()));
     (vec(spanned(selection), 1..4), item(), option::of(join), clauses).prop_map(
-        |(select, from, join, (conditions, group, order))| Query { select, from, join, conditions, group, order },
+        |(select, from, join, (conditions, group, order, limit))| SqlQuery {
+            select,
+            from,
+            join,
+            conditions,
+            group,
+            order,
+            limit,
+        },
     )
 }
 
@@ -344,6 +374,6 @@ proptest! {
     #[test]
     fn statements(query in query()) {
         let text = query.to_string();
-        prop_assert_eq!(Query::parse(&text), Ok(query), "{}", text);
+        prop_assert_eq!(SqlQuery::parse(&text), Ok(query), "{}", text);
     }
 }
