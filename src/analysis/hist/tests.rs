@@ -295,6 +295,65 @@ fn events() -> impl Strategy<Value = Vec<Made>> {
     })
 }
 
+/// A trigger other than hist: its event, its action, a filter and a count.
+#[derive(Clone, Debug)]
+struct RandomGate {
+    id: u16,
+    action: &'static str,
+    threshold: Option<i32>,
+    count: Option<u64>,
+}
+
+impl RandomGate {
+    fn trigger(&self) -> EventTrigger {
+        let count = self.count.map_or(String::new(), |count| format!(":{count}"));
+        let filter = self.threshold.map_or(String::new(), |least| format!(" if number >= {least}"));
+        let event = if self.id == 7 { "begin" } else { "end" };
+        let trigger = format!("{}{count}{filter}", self.action).parse().unwrap();
+        EventTrigger { system: "t".to_owned(), event: event.to_owned(), trigger }
+    }
+}
+
+fn gates() -> impl Strategy<Value = Vec<RandomGate>> {
+    let actions = vec!["traceon", "traceoff", "enable_event:t:end", "disable_event:t:end", "enable_event:t:begin"];
+    let gate = (7..=8u16, prop::sample::select(actions), prop::option::of(-3..4i32), prop::option::of(1..4u64));
+    let gate = gate.prop_map(|(id, action, threshold, count)| RandomGate { id, action, threshold, count });
+    prop::collection::vec(gate, 1..5)
+}
+
+/// The events that the ring takes: a switch for tracing and one for each event, turned by hand.
+fn let_in(gates: &[RandomGate], events: &[Made]) -> Vec<bool> {
+    let mut tracing = true;
+    let opens = |gate: &RandomGate, name: &str| gate.action == format!("enable_event:t:{name}");
+    let mut enabled = [7, 8].map(|id| !gates.iter().any(|gate| opens(gate, if id == 7 { "begin" } else { "end" })));
+    let mut used = vec![0; gates.len()];
+    let mut all = Vec::new();
+    for event in events {
+        let own = usize::from(event.id - 7);
+        let (tracing_before, enabled_before) = (tracing, enabled[own]);
+        // The newest first.
+        for (gate, used) in gates.iter().zip(&mut used).rev().filter(|(gate, _)| gate.id == event.id) {
+            if gate.threshold.is_some_and(|least| event.number < least) {
+                continue;
+            }
+            let (switch, wanted) = match gate.action {
+                "traceon" => (&mut tracing, true),
+                "traceoff" => (&mut tracing, false),
+                "enable_event:t:begin" => (&mut enabled[0], true),
+                "enable_event:t:end" => (&mut enabled[1], true),
+                _ => (&mut enabled[1], false),
+            };
+            if *switch != wanted && gate.count.is_none_or(|count| *used < count) {
+                (*switch, *used) = (wanted, *used + 1);
+            }
+        }
+        // An enabled event that a filter looks at is in the ring already when tracing stops.
+        let is_reserved = enabled_before && gates.iter().any(|gate| gate.id == event.id && gate.threshold.is_some());
+        all.push(enabled[own] && if is_reserved { tracing_before } else { tracing });
+    }
+    all
+}
+
 proptest! {
     #[test]
     fn tables_are_what_counting_gives(random in randoms(), events in events(), cut in 0..60usize) {
@@ -312,6 +371,21 @@ proptest! {
             found.sort_unstable();
             expected.sort_unstable();
             prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn the_ring_takes_what_the_gates_let_in(gates in gates(), events in events(), cut in 0..60usize) {
+        let setup = HistSetup {
+            gates: gates.iter().map(RandomGate::trigger).collect(),
+            note_held: true,
+            ..HistSetup::default()
+        };
+        let wanted = let_in(&gates, &events);
+        for cut in [None, Some(cut)] {
+            let found = run(&setup, &events, cut);
+            let held: Vec<bool> = (0..events.len()).map(|at| found.held().contains(CpuId(0), at as u64)).collect();
+            prop_assert_eq!(&held, &wanted);
         }
     }
 
