@@ -109,12 +109,12 @@ pub enum DurationSource {
     /// `life(FUNCTION)`: objects that functions allocated, from there until they are freed.
     Life(String),
     /// `hist(EVENTS, key=FIELD, val=FIELD)`: sums by key. No durations, but as many numbers.
-    Hist(Box<HistExpr>),
+    Hist(Box<HistogramQuantity>),
 }
 
 /// The arguments of `hist`.
 #[derive(Clone, Debug)]
-pub struct HistExpr {
+pub struct HistogramQuantity {
     /// The events.
     pub events: EventsExpr,
     /// Fields by which they are counted.

@@ -24,7 +24,9 @@ mod quantity;
 mod series;
 mod stop;
 
-pub use ast::{Assertion, DurationSource, EventsExpr, HistExpr, Latency, Operation, Quantity, QuantityExpr, Reducer};
+pub use ast::{
+    Assertion, DurationSource, EventsExpr, HistogramQuantity, Latency, Operation, Quantity, QuantityExpr, Reducer,
+};
 pub use check::{AssertionVerdict, Check, Checked};
 pub use compare::Compare;
 pub use conditions::{Conditions, Names};

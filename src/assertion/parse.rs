@@ -1,7 +1,8 @@
 //! Assertions from text.
 
 use super::ast::{
-    Assertion, DurationSource, EventsExpr, HistExpr, LABEL, Latency, Operation, Quantity, QuantityExpr, Reducer,
+    Assertion, DurationSource, EventsExpr, HistogramQuantity, LABEL, Latency, Operation, Quantity, QuantityExpr,
+    Reducer,
 };
 use super::compare::Compare;
 use super::interval::{Dimension, Interval};
@@ -350,8 +351,8 @@ impl<'a> AssertionParser<'a> {
     }
 
     /// `EVENTS, key=FIELD[, key=FIELD...][, val=FIELD]`; `val=hitcount` is the number of events, as it is without `val`.
-    fn hist(&mut self) -> Result<HistExpr, Diagnostic> {
-        let mut hist = HistExpr { events: self.events()?, keys: Vec::new(), value: None };
+    fn hist(&mut self) -> Result<HistogramQuantity, Diagnostic> {
+        let mut hist = HistogramQuantity { events: self.events()?, keys: Vec::new(), value: None };
         loop {
             self.scanner.skip_space();
             if !self.scanner.eat(",") {

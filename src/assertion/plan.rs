@@ -1,6 +1,6 @@
 //! The measures that quantities need.
 
-use super::ast::{DurationSource, EventsExpr, HistExpr, Latency, Quantity, Reducer};
+use super::ast::{DurationSource, EventsExpr, HistogramQuantity, Latency, Quantity, Reducer};
 use super::conditions::Conditions;
 use super::measure::Measure;
 use crate::abi::Abi;
@@ -210,7 +210,7 @@ impl<'f, 'a> Planner<'f, 'a> {
         })
     }
 
-    fn hist(&mut self, hist: &HistExpr, of: Named<'_>) -> Result<Need, Diagnostic> {
+    fn hist(&mut self, hist: &HistogramQuantity, of: Named<'_>) -> Result<Need, Diagnostic> {
         let types = match self.types(&hist.events, of)? {
             Ok(types) => types,
             Err(missing) => return Ok(Need { missing: Some(missing), ..Need::default() }),
