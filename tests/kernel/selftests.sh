@@ -97,6 +97,7 @@ not_applicable() {
   case $1 in
     00basic/mount_options.tc | 00basic/test_ownership.tc) echo 'it mounts tracefs with other options, for which there is no verb' ;;
     kprobe/kprobe_opt_types.tc) [ -e /sys/kernel/debug/kprobes/list ] || echo 'this kernel has no list of optimised kprobes in debugfs' ;;
+    kprobe/kprobe_insn_boundary.tc | kprobe/multiple_kprobes.tc) echo 'hundreds of probes one after the other: minutes in an emulated guest' ;;
     trigger/inter-event/trigger-onchange-action-hist.tc | trigger/inter-event/trigger-snapshot-action-hist.tc)
       which nice > /dev/null || echo 'no program nice' ;;
   esac
