@@ -175,8 +175,15 @@ pub(crate) fn add_trigger(
     let added = journal.append(instance, &event.file("trigger"), &spec.to_string(), &format!("!{undo}"));
     added.map_err(|error| {
         let busy = error.errno() == Some(nix::errno::Errno::EBUSY) && takes_snapshots(spec);
+        let unknown = error.errno() == Some(nix::errno::Errno::EINVAL) && spec.to_string().contains("common_comm");
         let failure = Failure::from(error);
-        if busy { failure.hint(snapshot_user(instance)) } else { failure }
+        match (busy, unknown) {
+            (true, _) => failure.hint(snapshot_user(instance)),
+            (_, true) => {
+                failure.hint("Linux 6.16 is the first with `common_comm`; `common_pid.execname` names tasks before it")
+            }
+            _ => failure,
+        }
     })
 }
 
