@@ -246,6 +246,7 @@ echo > $T/synthetic_events
 rtrace sqlhist -s 'select pid from sched_waking' 2> refused; [ $? = 2 ] && grep -q JOIN refused || fail 'actions without an event'
 rtrace hist show --top sched:sched_waking 2> refused; [ $? = 1 ] && grep -q 'has none' refused || fail 'a histogram that is not there'
 rtrace hist sched:sched_swich --key next_pid --duration 1s 2> refused; [ $? = 2 ] || fail 'an event that is not there'
+rtrace hist sched:sched_switch --key common_comm -- true > told 2>&1 || grep -q 'Hint: .*common_pid.execname' told || fail "common_comm: $(cat told)"
 rtrace hist sched:sched_switch --key next_pid --val next_comm --duration 10ms 2> told > /dev/null; grep -q 'is text: a sum' told || fail 'a sum of texts'
 
 rtrace instance create foo --buffer-size 512K --clock mono -e sched -O stacktrace --cpumask 1 || fail 'instance create'

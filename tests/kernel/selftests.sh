@@ -61,7 +61,8 @@ knob() {
       case $text in
         !*:*) text=${text#!}; by_rtrace trigger remove $B --function "${text%%:*}" "${text#*:}" ;;
         *:mod:*) plain "$@" ;;
-        *:*) by_rtrace trigger add $B --function "${text%%:*}" "${text#*:}" ;;
+        # Opening the file to write it anew clears the functions, whatever is written.
+        *:*) [ "$mode" = '>>' ] || by_rtrace set $B -l '' || return; by_rtrace trigger add $B --function "${text%%:*}" "${text#*:}" ;;
         *' '* | !*) plain "$@" ;;
         *) if [ "$mode" = '>' ]; then by_rtrace set $B -l "$text"; else plain "$@"; fi ;;
       esac ;;
