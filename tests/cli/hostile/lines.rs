@@ -154,7 +154,7 @@ pub(super) const OF_FILES: &Lines = &[
     ("convert", "?convert --force FILES -o part.json --split 1M"),
     ("convert", "?convert FILES -o out.ctf"),
     ("convert", "?convert FILE -o ATTACK.parquet"),
-    ("convert", "?convert FILE -o - --to arrow"),
+    ("convert", "?convert --force FILES -o out.arrows"),
     ("convert", "?convert CUT -o - --to csv"),
     ("flame", "?flame --force FILES -o out.svg --title ATTACK"),
     ("flame", "?flame --force --off-cpu FILES -o out.folded"),

@@ -1,7 +1,7 @@
 //! A fleet: three hosts' recordings, of which one has a culprit, and the queries of docs/fleet.md that find it.
 
 use super::{check_said, readers, top};
-use crate::common::bounded::{output, output_within};
+use crate::common::bounded::output_within;
 use crate::common::environment::TestEnvironment;
 use crate::common::not_run::not_run;
 use serde_json::Value;
