@@ -60,8 +60,20 @@ const TRACED: &[Section] = &[
     ),
     section(
         "Run",
-        &["duration", "timeout", "max-lost", "assert", "stop-if", "snapshot", "dry-run", "daemonize"],
-        &["stop", "summary-json", "pid-file", "keep", "keep-all", "priority", "poll", "sleep", "nosplice", "fork"],
+        &["duration", "timeout", "max-lost", "assert", "stop-if", "dry-run", "daemonize"],
+        &[
+            "snapshot",
+            "stop",
+            "summary-json",
+            "pid-file",
+            "keep",
+            "keep-all",
+            "priority",
+            "poll",
+            "sleep",
+            "nosplice",
+            "fork",
+        ],
     ),
     section("General", &["verbose", "help"], &["tracefs"]),
 ];

@@ -17,7 +17,7 @@ use std::io;
 /// The end of a recording by what it records.
 #[derive(clap::Args)]
 pub(super) struct StopIfArgs {
-    /// End recording, with 3, when an interval or a number of events is beyond a limit
+    /// End recording, with 3, at an interval or event beyond a limit
     ///
     /// `latency(FROM, TO, KEY) > TIME` or `count(EVENTS) >= N`, in the language of `rtrace help assertions`, over events of the
     /// main buffer. The recording holds the event that ended it; CMD goes on and is waited for, and its own failure counts more
