@@ -28,6 +28,8 @@ pub struct Pairs<'a> {
     key: Vec<u8>,
     /// Intervals that may be on at one time.
     most: usize,
+    /// Tasks whose intervals are never beyond the limit.
+    left_out: Vec<Pid>,
     found: PairReport,
 }
 
@@ -175,7 +177,7 @@ impl<'a> Pairs<'a> {
     /// Times from an event of `from` to one of `to` with an equal key. Notes the first that is longer than `limit`.
     pub fn new(from: Chosen<'a, Vec<KeyPart>>, to: Chosen<'a, Vec<KeyPart>>, limit: u64) -> Self {
         let (open, key, found) = (Map::default(), Vec::new(), PairReport::default());
-        Pairs { from, to, limit, only: None, keep: false, open, key, most: usize::MAX, found }
+        Pairs { from, to, limit, only: None, keep: false, open, key, most: usize::MAX, left_out: Vec::new(), found }
     }
 
     /// Keeps the times by the cell of `plan` too.
@@ -188,6 +190,11 @@ impl<'a> Pairs<'a> {
     pub fn at_most(mut self, most: usize) -> Self {
         self.most = most;
         self
+    }
+
+    /// Notes no interval as beyond the limit whose key names one of these tasks.
+    pub fn leave_out(&mut self, tasks: &[Pid]) {
+        self.left_out = tasks.to_vec();
     }
 
     /// The intervals until now.
@@ -238,7 +245,11 @@ impl<'a> Pairs<'a> {
                 found.longest_of_tasks = Some((task, spot));
             }
         }
-        if time > self.limit && found.beyond.is_none() {
+        let left_out = || {
+            let task = if self.left_out.is_empty() { None } else { task_of_key(parts, &self.key) };
+            task.is_some_and(|task| self.left_out.contains(&task))
+        };
+        if time > self.limit && found.beyond.is_none() && !left_out() {
             found.beyond = Some(spot);
         }
     }

@@ -12,6 +12,7 @@ use crate::event::{Lost, Record};
 use crate::format::EventFormat;
 use crate::symbols::Comms;
 use crate::syntax::{Diagnostic, Span, Spanned};
+use crate::units::Pid;
 
 /// The name of a condition in errors.
 const LABEL: &str = "stop-if";
@@ -148,6 +149,13 @@ impl<'a> StopWatch<'a> {
         Ok(StopWatch { measure, dimension, limit: condition.limit, missed: Missed::default() })
     }
 
+    /// Leaves out intervals whose key names one of these tasks: the recorder's own threads.
+    pub fn leave_out(&mut self, tasks: &[Pid]) {
+        if let Measure::Pairs(pairs) = &mut self.measure {
+            pairs.leave_out(tasks);
+        }
+    }
+
     /// Takes the next event, in the order of time; gives the first thing beyond the limit.
     pub fn record(&mut self, record: &Record<'_>) -> Option<Stopped> {
         match record.lost {
@@ -204,5 +212,57 @@ mod tests {
             let error = StopCondition::parse(text).unwrap_err();
             assert!(error.message.contains(message), "{text}: {error}");
         }
+    }
+
+    /// An event with one number of four bytes, `field`.
+    fn format(name: &str, id: u16, field: &str) -> EventFormat {
+        let text = format!(
+            "name: {name}\nID: {id}\nformat:\n\
+             \tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n\
+             \tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n\
+             \tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n\
+             \tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n\
+             \tfield:int {field};\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"\"\n"
+        );
+        EventFormat::parse("a", &text).unwrap()
+    }
+
+    /// The intervals of tasks from `begin` to `end` that stop it, with the events: time, id, task, whether some were lost.
+    fn stopped_by(events: &[(u64, u16, i32, bool)], left_out: &[i32]) -> (Option<(u64, u64)>, Missed) {
+        let condition = StopCondition::parse("latency(a:begin, a:end, pid=next_pid) > 10ns").unwrap();
+        let (formats, comms) = ([format("begin", 1, "pid"), format("end", 2, "next_pid")], Comms::default());
+        let mut watch = StopWatch::new(&condition, &formats.each_ref(), Abi::HOST, &comms).unwrap();
+        watch.leave_out(&left_out.iter().map(|pid| Pid(*pid)).collect::<Vec<_>>());
+        let mut found = None;
+        for (time, id, task, lost) in events {
+            let data = [&id.to_ne_bytes()[..], &[0; 6], &task.to_ne_bytes()].concat();
+            let lost = if *lost { Lost::Count(3) } else { Lost::None };
+            let (timestamp, cpu) = (crate::units::Timestamp(*time), crate::units::CpuId(0));
+            found = found.or(watch.record(&Record { timestamp, cpu, buffer: 0, lost, data: &data }));
+        }
+        (found.map(|found| (found.spot.begin, found.spot.at)), watch.missed())
+    }
+
+    #[test]
+    fn the_first_interval_beyond_the_limit_stops() {
+        let (begin, end) = (1, 2);
+        let events = [(0, begin, 7, false), (10, end, 7, false), (20, begin, 7, false), (25, begin, 8, false)];
+        assert_eq!(stopped_by(&events, &[]), (None, Missed::default()));
+        let later = [&events[..], &[(31, end, 7, false), (90, end, 8, false)]].concat();
+        assert_eq!(stopped_by(&later, &[]).0, Some((20, 31)));
+        // A thread of the recorder.
+        assert_eq!(stopped_by(&later, &[7]).0, Some((25, 90)));
+        assert_eq!(stopped_by(&later, &[7, 8]).0, None);
+    }
+
+    #[test]
+    fn intervals_across_a_loss_are_given_up() {
+        let (begin, end) = (1, 2);
+        let events = [(0, begin, 7, false), (5, begin, 8, false), (50, end, 7, true), (60, end, 8, false)];
+        assert_eq!(stopped_by(&events, &[]), (None, Missed { events: 3, places: 0, intervals: 2 }));
+        let many: Vec<_> = (0..=MOST_OPEN as i32).map(|task| (0, begin, task, false)).collect();
+        let (found, missed) =
+            stopped_by(&[&many[..], &[(99, end, 0, false), (99, end, MOST_OPEN as i32, false)]].concat(), &[]);
+        assert_eq!((found, missed.intervals), (Some((0, 99)), MOST_OPEN as u64));
     }
 }

@@ -28,6 +28,9 @@ pub trait Sentry: Audience + Send {
     /// Why it cannot look at that.
     fn begin(&mut self, buffer: &LiveBuffer) -> Result<(), String>;
 
+    /// These are threads of the recorder: what is about them is not to end the recording.
+    fn leave_out(&mut self, tasks: &[Pid]);
+
     /// Why the recording is to end, once it is.
     fn found(&self) -> Option<String>;
 }
@@ -66,6 +69,7 @@ impl<'s> Post<'s> {
 pub(super) fn look(
     sentry: &mut dyn Sentry,
     mut rings: LiveRings,
+    own: &[Pid],
     stop: &EventFd,
     found: &EventFd,
 ) -> Result<Option<String>, String> {
@@ -73,6 +77,7 @@ pub(super) fn look(
         let _ = found.write(1);
         format!("--stop-if: {}", in_full(error))
     };
+    sentry.leave_out(own);
     loop {
         let mut fds = [PollFd::new(stop.as_fd(), PollFlags::POLLIN)];
         let stopped = matches!(poll(&mut fds, PollTimeout::from(ROUND)), Ok(1..));

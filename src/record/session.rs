@@ -278,7 +278,10 @@ impl SessionRun<'_> {
                     let rings = LiveRings::open([&buffer])?;
                     let thread = thread::Builder::new().name("rtrace/stop-if".to_owned());
                     let (stop, failed) = (&stop, &failed);
-                    let look = move || timed(|| look(sentry, rings, stop, failed));
+                    // All others run already.
+                    let own = |all: bool| if all { Vec::new() } else { own_threads() };
+                    let all = self.plan.own_threads;
+                    let look = move || timed(|| look(sentry, rings, &own(all), stop, failed));
                     (Some(thread.spawn_scoped(scope, look).map_err(spawn_failed)?), Some(buffer))
                 }
                 None => (None, None),

@@ -11,7 +11,7 @@ use rtrace::record::{Audience, LiveBuffer, Sentry};
 use rtrace::ring_buffer::PageLayout;
 use rtrace::symbols::Comms;
 use rtrace::tracefs::{EventName, Feature, Journal, Tracefs, WriteMode};
-use rtrace::units::clock_counts_nanoseconds;
+use rtrace::units::{Pid, clock_counts_nanoseconds};
 use std::io;
 
 /// The end of a recording by what it records.
@@ -173,6 +173,10 @@ impl Sentry for StopIf<'_> {
         let layout = PageLayout::new(&self.header_page, self.abi, buffer.sub_buffer);
         self.merge = Some(LiveMerge::new([(layout, buffer.cpus.clone())]));
         Ok(())
+    }
+
+    fn leave_out(&mut self, tasks: &[Pid]) {
+        self.watch.leave_out(tasks);
     }
 
     fn found(&self) -> Option<String> {
