@@ -22,9 +22,10 @@ pub fn notice_children() {
 /// # Errors
 /// `EPERM` without `CAP_SYS_NICE`, `EINVAL` for another number.
 pub(crate) fn real_time(priority: i32) -> io::Result<()> {
-    let param = libc::sched_param { sched_priority: priority };
-    // SAFETY: the call reads `param` and changes nothing but this thread's scheduling.
-    let done = unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &param) };
+    let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
+    // The system call itself: musl's function of that name does nothing.
+    // SAFETY: the call reads one int, the kernel's `struct sched_param`, and changes nothing but this thread's scheduling.
+    let done = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
@@ -95,14 +96,16 @@ pub(crate) struct Scheduling {
 /// # Errors
 /// `ESRCH` if it has ended.
 pub(crate) fn make_idle<T>(thread: &JoinHandle<T>) -> io::Result<Scheduling> {
-    let mut before = Scheduling { policy: 0, param: libc::sched_param { sched_priority: 0 } };
+    let mut before = Scheduling { policy: 0, param: no_priority() };
     // SAFETY: the thread is neither joined nor detached while its handle lives; the call writes to `before` alone.
-    let done =
-        unsafe { libc::pthread_getschedparam(thread.as_pthread_t(), &raw mut before.policy, &raw mut before.param) };
+    let done = unsafe {
+        let thread = thread.as_pthread_t() as libc::pthread_t;
+        libc::pthread_getschedparam(thread, &raw mut before.policy, &raw mut before.param)
+    };
     if done != 0 {
         return Err(io::Error::from_raw_os_error(done));
     }
-    let idle = Scheduling { policy: libc::SCHED_IDLE, param: libc::sched_param { sched_priority: 0 } };
+    let idle = Scheduling { policy: libc::SCHED_IDLE, param: no_priority() };
     schedule(thread, idle).map(|()| before)
 }
 
@@ -112,8 +115,17 @@ pub(crate) fn make_idle<T>(thread: &JoinHandle<T>) -> io::Result<Scheduling> {
 /// `ESRCH` if it has ended, `EPERM` where it would be favoured more than it may be.
 pub(crate) fn schedule<T>(thread: &JoinHandle<T>, scheduling: Scheduling) -> io::Result<()> {
     // SAFETY: the thread is neither joined nor detached while its handle lives; the call reads `param`.
-    let done = unsafe { libc::pthread_setschedparam(thread.as_pthread_t(), scheduling.policy, &scheduling.param) };
+    let done = unsafe {
+        let thread = thread.as_pthread_t() as libc::pthread_t;
+        libc::pthread_setschedparam(thread, scheduling.policy, &scheduling.param)
+    };
     if done == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(done)) }
+}
+
+/// Parameters of a policy without priorities.
+fn no_priority() -> libc::sched_param {
+    // SAFETY: one integer, in musl's version several: all zeros are a value.
+    unsafe { std::mem::zeroed() }
 }
 
 /// A descriptor that becomes readable when the process `pid` has ended (since Linux 5.3).
