@@ -183,7 +183,8 @@ impl Error {
             ],
             Error::NotRoot { .. } => vec![
                 "run it as root.".to_owned(),
-                "a group gets access by `mount -o remount,gid=GROUP,mode=750` on it.".to_owned(),
+                "root can hand it to a user: `mount -o remount,uid=USER` on it; a group (`gid=GROUP,mode=750`) may only read."
+                    .to_owned(),
             ],
             Error::Unsupported { config: Some(config), .. } | Error::NoFeature { config: Some(config), .. } => {
                 vec![config_hint(config)]
@@ -191,6 +192,10 @@ impl Error {
             Error::File { cause, kernel: None, .. } if cause.raw_os_error() == Some(Errno::EPERM as i32) => {
                 vec!["a locked-down kernel refuses this even to root.".to_owned()]
             }
+            Error::File { cause, kernel: None, .. } if cause.raw_os_error() == Some(Errno::EACCES as i32) => vec![
+                "the owner of tracefs may write, a group only read: as root, `mount -o remount,uid=USER` on it hands it over."
+                    .to_owned(),
+            ],
             Error::NoTracer { name, available } => did_you_mean(name, available.iter().map(String::as_str))
                 .into_iter()
                 .chain([format!("tracers of this kernel are {}.", available.join(", "))])
@@ -208,6 +213,9 @@ impl Error {
             }
             Error::NoFunction { nearest, .. } if !nearest.is_empty() => vec![one_of(nearest)],
             Error::NoFunction { .. } => vec!["`rtrace list -f PATTERN` shows the functions of this kernel.".to_owned()],
+            Error::NoEvent(NoEvent { pattern, .. }) if pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') => {
+                vec![format!("`rtrace list -e '*{pattern}*'` shows the events that have it in their name, `rtrace list -e` all.")]
+            }
             Error::NoEvent(_) => vec!["`rtrace list -e` shows the events of this kernel.".to_owned()],
             _ => Vec::new(),
         }

@@ -55,7 +55,7 @@ pub(super) fn rights(tracefs: &Tracefs, findings: &mut Findings) {
         } else {
             let root = tracefs.root().display();
             finding.advise(format!(
-                "run it as root, or let a group: `mount -o remount,gid=GROUP,mode=770 {root}`, and be a member of it"
+                "run it as root, or let root hand it to a user: `mount -o remount,uid=USER {root}` (a group, `gid=`, may only read)"
             ));
         }
     }
