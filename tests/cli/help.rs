@@ -53,8 +53,7 @@ fn each_command_says_what_it_acts_on_and_leaves_and_its_short_help_fits_a_screen
         let short = env.rtrace(&[name, "-h"]).exits(0).stdout();
         assert!(short.contains("\nActs on:  ") && short.contains("\nLeaves:   "), "{name}:\n{short}");
         let lines = short.lines().count();
-        let limit = if matches!(name, "hist" | "latency") { 70 } else { 55 };
-        assert!(lines <= limit, "{name}: {lines} lines\n{short}");
+        assert!(lines <= 50, "{name}: {lines} lines\n{short}");
     }
 }
 

@@ -23,8 +23,9 @@ const TRACED: &[Section] = &[
     section("Tasks", &["pid", "follow", "children"], &["user"]),
     section(
         "Tracers",
-        &["tracer", "function", "graph-function", "stack-trace"],
+        &["tracer", "function", "graph-function"],
         &[
+            "stack-trace",
             "max-graph-depth",
             "option",
             "no-function",
@@ -41,8 +42,9 @@ const TRACED: &[Section] = &[
     section("Profile", &[], &["profile", "layout", "limit", "only-named", "hook", "global-irqs", "by-comm"]),
     section(
         "Output",
-        &["output", "input", "format", "json", "max-size", "ring", "ring-time", "t", "quiet"],
+        &["output", "input", "format", "json", "ring", "ring-time", "t", "quiet"],
         &[
+            "max-size",
             "to",
             "min-free",
             "max-per-cpu",
@@ -60,9 +62,11 @@ const TRACED: &[Section] = &[
     ),
     section(
         "Run",
-        &["duration", "timeout", "max-lost", "assert", "stop-if", "dry-run", "daemonize"],
+        &["duration", "assert", "stop-if", "dry-run", "daemonize"],
         &[
+            "max-lost",
             "snapshot",
+            "timeout",
             "stop",
             "summary-json",
             "pid-file",
@@ -93,7 +97,7 @@ const READ: &[Section] = &[
     ),
     section(
         "Layout",
-        &["format", "fields", "R", "l"],
+        &["format", "json", "fields", "R", "l"],
         &[
             "color",
             "no-pager",
@@ -113,7 +117,7 @@ const READ: &[Section] = &[
     section(
         "Instead of the events",
         &["summary", "count", "wakeups", "profile"],
-        &["json", "top-tasks", "layout", "limit", "global-irqs", "by-comm", "hook", "ts-check"],
+        &["top-tasks", "layout", "limit", "global-irqs", "by-comm", "hook", "ts-check"],
     ),
     section(
         "Facts of the file",
@@ -133,6 +137,36 @@ const READ: &[Section] = &[
         ],
     ),
     section("General", &["help"], &["threads"]),
+];
+
+/// Options of tables that events are counted into: hist, latency.
+const COUNTED: &[Section] = &[
+    section(
+        "Events",
+        &["by", "split", "key", "val", "sort", "filter", "if-start", "if-end", "limit"],
+        &["name", "var", "action", "nohitcount", "with", "synthetic", "size", "buckets", "ns"],
+    ),
+    section("Run", &["duration", "follow", "max-lost", "dry-run"], &["diff", "in-kernel", "in-user"]),
+    section(
+        "A recording",
+        &["input", "since", "until"],
+        &[
+            "around",
+            "all-tasks",
+            "buffer",
+            "kernel-map",
+            "every",
+            "against",
+            "heaviest",
+            "only-held",
+            "snapshot-to",
+            "snapshot-span",
+            "threads",
+        ],
+    ),
+    section("Ring buffer", &["instance", "top"], &[]),
+    section("Output", &["json", "csv", "folded"], &["raw", "weight"]),
+    section("General", &["verbose", "help"], &["tracefs"]),
 ];
 
 /// Options of show.
@@ -167,6 +201,7 @@ pub(super) fn of(command: &str) -> Option<&'static [Section]> {
     match command {
         "record" | "stream" | "profile" | "start" | "set" => Some(TRACED),
         "report" | "convert" => Some(READ),
+        "hist" | "latency" => Some(COUNTED),
         "show" => Some(SHOW),
         _ => None,
     }
@@ -184,6 +219,7 @@ mod tests {
         for (commands, sections) in [
             (&["record", "stream", "profile", "start", "set"][..], TRACED),
             (&["report", "convert"], READ),
+            (&["hist", "latency"], COUNTED),
             (&["show"], SHOW),
         ] {
             let listed: Vec<&str> = sections.iter().flat_map(|s| s.common.iter().chain(s.rare)).copied().collect();

@@ -2,7 +2,8 @@
 //!
 //! The pages use a little Markdown: headings, paragraphs, lists (`- `), lists of terms (a term, two blanks or more, its
 //! meaning, further lines indented), and indented lines, which keep their shape. Of an indented line that is too long, a
-//! command goes on after a backslash, so that it can still be pasted, and other text below its last column.
+//! command goes on after a backslash, so that it can still be pasted, and other text below its last column, as one text with
+//! the lines that stand below that column.
 
 use crate::cli::terminal::{Sequence, Styled};
 
@@ -19,7 +20,20 @@ pub(super) fn render(text: &str, width: usize, style: bool) -> Styled {
         } else if let Some(heading) = line.strip_prefix('#') {
             writer.heading(heading.trim_start_matches('#').trim());
         } else if line.starts_with("  ") {
-            writer.shaped(line);
+            let column = gap(line).filter(|_| !is_command(line.trim_start()));
+            let goes_on = |next: &&str| column.is_some() && gap(next).is_none() && indent(next) == column;
+            let mut meaning = vec![line];
+            while let Some(next) = lines.next_if(goes_on) {
+                meaning.push(next);
+            }
+            match column {
+                Some(column) if meaning.iter().any(|line| line.chars().count() > writer.width) => {
+                    let rest = meaning.iter().skip(1).map(|line| line.trim());
+                    let whole = std::iter::once(line.trim_end()).chain(rest).collect::<Vec<_>>().join(" ");
+                    writer.wrapped(&whole, column);
+                }
+                _ => meaning.into_iter().for_each(|line| writer.shaped(line)),
+            }
         } else {
             let mut whole = line.trim_end().to_owned();
             let hang = if line.starts_with("- ") { Some(2) } else { gap(line) };
@@ -37,6 +51,11 @@ pub(super) fn render(text: &str, width: usize, style: bool) -> Styled {
         }
     }
     writer.out
+}
+
+/// The column where the line's text begins; `None` of an empty one.
+fn indent(line: &str) -> Option<usize> {
+    (!line.trim().is_empty()).then(|| line.len() - line.trim_start().len())
 }
 
 /// The column where the last text after two blanks or more begins.
@@ -245,6 +264,14 @@ mod tests {
         let page = plain(text, 30);
         let expected = "SOME THINGS\nOne two three four five six\nseven.\n- a point that is long enough\n  to wrap\nrun       With a task on it.\n          Always so.\n";
         assert_eq!(page, expected);
+    }
+
+    #[test]
+    fn lines_below_a_column_are_one_text_where_one_is_too_long() {
+        let text = "    4    a meaning with many words\n         and more\n    5    short\n         lines\n";
+        let expected =
+            "    4    a meaning with\n         many words and\n         more\n    5    short\n         lines\n";
+        assert_eq!(plain(text, 24), expected);
     }
 
     #[test]

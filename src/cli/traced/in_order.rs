@@ -68,10 +68,7 @@ impl clap::Args for InOrder {
             Arg::new(id).short(short).long(id).value_name(value).action(ArgAction::Append)
         };
         let command = command
-            .arg(
-                each("event", 'e', "EVENT")
-                    .help("Record events: SYSTEM:EVENT, SYSTEM, EVENT or all; globs in either; A,B: both"),
-            )
+            .arg(each("event", 'e', "EVENT").help("Record events: SYSTEM:EVENT, SYSTEM, EVENT, all, globs, or A,B"))
             .arg(
                 Arg::new("for")
                     .long("for")
