@@ -102,9 +102,20 @@ pub fn grouped(n: u64) -> String {
     text
 }
 
-/// `1 event`, `1,234 events`.
+/// `1 event`, `1,234 events`, `2 switches`, `0 entries`.
 pub fn counted(n: u64, noun: &str) -> String {
-    format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
+    let (stem, ending) = match noun.strip_suffix('y') {
+        _ if n == 1 => (noun, ""),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => (stem, "ies"),
+        _ if noun.ends_with(['s', 'x']) || noun.ends_with("ch") => (noun, "es"),
+        _ => (noun, "s"),
+    };
+    format!("{} {stem}{ending}", grouped(n))
+}
+
+/// A duration in seconds with milliseconds: `1.500 s`.
+pub fn seconds(time: Duration) -> String {
+    format!("{:.3} s", time.as_secs_f64())
 }
 
 /// True if a trace clock of this name counts nanoseconds; the empty name is the default clock's.
@@ -173,6 +184,22 @@ mod tests {
         assert_eq!(ByteSize(1023).to_string(), "1023 B");
         assert_eq!(ByteSize(1434).to_string(), "1.4 KiB");
         assert_eq!(ByteSize(1 << 20).to_string(), "1.0 MiB");
+    }
+
+    #[test]
+    fn numbers_with_their_nouns() {
+        assert_eq!(
+            [counted(1, "event"), counted(0, "event"), counted(1234, "event")],
+            ["1 event", "0 events", "1,234 events"]
+        );
+        assert_eq!(
+            [counted(2, "switch"), counted(2, "entry"), counted(1, "entry")],
+            ["2 switches", "2 entries", "1 entry"]
+        );
+        assert_eq!(
+            (counted(2, "delay"), seconds(Duration::from_micros(1_234_567))),
+            ("2 delays".into(), "1.235 s".into())
+        );
     }
 
     #[test]

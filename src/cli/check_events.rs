@@ -10,6 +10,7 @@ use rtrace::format::EventFormat;
 use rtrace::print_fmt::Semantics;
 use rtrace::symbols::Symbols;
 use rtrace::tracefs::{EventName, Tracefs};
+use rtrace::units::counted;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         writeln!(out, "{event}: {error}")?;
     }
     if bad.is_empty() {
-        writeln!(out, "{checked} events, all understood")?;
+        writeln!(out, "{}, all understood", counted(checked as u64, "event"))?;
     }
     out.flush()?;
     match bad.len() {

@@ -4,6 +4,7 @@ use super::exit::{Exit, Failure};
 use crate::cli::terminal::note;
 use rtrace::recording::{Notice, Recording, UnknownEvents};
 use rtrace::trace_dat::Trace;
+use rtrace::units::counted;
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::Path;
@@ -39,12 +40,10 @@ impl Damage {
         match notice {
             Notice::Damage { recording, error } => self.note(path(*recording), *error),
             Notice::Unknown(UnknownEvents { recording, id, count, first, cpu }) => {
-                let events = if *count == 1 { "event" } else { "events" };
+                let events = counted(*count, "event");
                 let path = path(*recording).display();
                 let place = format!("the first at {} on cpu {cpu}", first.0);
-                self.tell(format!(
-                    "rtrace: {path}: {count} {events} with the id {id}, which no format describes: {place}"
-                ));
+                self.tell(format!("rtrace: {path}: {events} with the id {id}, which no format describes: {place}"));
             }
             Notice::Backwards { recording, cpu, before, now } => {
                 let path = path(*recording).display();
@@ -88,7 +87,7 @@ impl Damage {
     fn exit(&self) -> Exit {
         let count = self.count.load(Ordering::Relaxed);
         if count > MOST_LINES {
-            note!("rtrace: damage in {count} places in all");
+            note!("rtrace: damage in {} in all", counted(count, "place"));
         }
         if count == 0 { Exit::Success } else { Exit::Incomplete }
     }

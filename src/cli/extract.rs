@@ -2,12 +2,13 @@
 
 use super::args::{InstancesArgs, WriteArgs};
 use super::exit::{Exit, Failure};
+use super::piped;
 use super::record_error::setup_failure;
+use super::stored::{Say, Store};
 use crate::cli::terminal::note;
 use anyhow::anyhow;
-use rtrace::record::{Compression, Ring, extract, wall_clock_at_zero};
+use rtrace::record::{Compression, Ring, wall_clock_at_zero};
 use rtrace::tracefs::{Feature, Instance, Journal, Tracefs, WriteMode};
-use rtrace::units::ByteSize;
 use std::path::PathBuf;
 
 /// Save a ring buffer's contents to a trace.dat file
@@ -23,7 +24,7 @@ EXAMPLES:
   rtrace extract -B boot_map           instance boot_map, which may hold the last boot's events
   rtrace extract -a -t -o all.dat      all instances and the top level, in one file")]
 pub(crate) struct Args {
-    /// Write to FILE
+    /// Write to FILE; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "trace.dat", value_hint = clap::ValueHint::FilePath)]
     output: PathBuf,
     /// The snapshot instead of the ring buffer
@@ -47,13 +48,17 @@ pub(crate) struct Args {
     #[arg(short = 'O', hide = true, value_name = "OPTION")]
     _options: Vec<String>,
     /// Print nothing but errors
-    #[arg(short, long)]
+    #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
+    /// Say what was stored as JSON
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     write: WriteArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    piped::check(&args.output, args.json)?;
     let tracefs = args.write.open()?;
     let instances = args.instances.open(&tracefs)?;
     if instances.is_empty() {
@@ -75,16 +80,8 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Some(clock) => date(args, &tracefs, &clock)?,
         None => None,
     };
-    let stored = extract(&instances, ring, None, &args.output, args.compression, date).map_err(setup_failure)?;
-    if !args.quiet {
-        note!("{}: {} with {} of sub-buffers", args.output.display(), ByteSize(stored.file_size), ByteSize(stored.raw));
-    }
-    match stored.failures.first() {
-        None => Ok(Exit::Success),
-        Some(failure) => {
-            Err(Failure::new(Exit::Incomplete, anyhow::anyhow!("{failure}; the file holds everything else")))
-        }
-    }
+    Store { instances: &instances, ring, cpus: &[], compression: args.compression, date }
+        .to(&args.output, Say::of(args.json, args.quiet))
 }
 
 /// The clock of them all: a file has room for one date.

@@ -96,6 +96,9 @@ struct CheckArgs {
     /// Tell in words what the filter lets pass
     #[arg(long)]
     explain: bool,
+    /// One JSON document instead of text: the filter, in words too, and the events that can have it
+    #[arg(long, conflicts_with = "explain")]
+    json: bool,
     #[command(flatten)]
     place: TargetArgs,
 }
@@ -197,8 +200,20 @@ fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let (_, instance) = args.place.open()?;
     let fit = fit(&instance, &args.event, &args.filter)?;
     warn(&fit.warnings);
-    fit.report_others();
     let mut out = stdout().lock();
+    if args.json {
+        let others = fit.others.iter().map(|(event, why)| json!({"event": event.to_string(), "error": why.message}));
+        let document = json!({
+            "schema": "rtrace.filter.check", "version": 1, "filter": fit.filter.to_string(),
+            "explained": fit.filter.explain().to_string(),
+            "events": fit.fitting.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "others": others.collect::<Vec<_>>(),
+            "warnings": fit.warnings.iter().map(|warning| &warning.message).collect::<Vec<_>>(),
+        });
+        writeln!(out, "{document:#}")?;
+        return Ok(Exit::Success);
+    }
+    fit.report_others();
     if args.explain {
         writeln!(out, "{}", fit.filter.explain())?;
     } else {

@@ -4,12 +4,13 @@ use super::args::{ListArgs, WriteArgs};
 use super::exit::{Exit, Failure};
 use super::holders::holders;
 use super::language::select;
-use super::snapshot::store;
+use super::piped;
+use super::stored::{Say, Store};
 use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
-use rtrace::record::Ring;
+use rtrace::record::{Compression, Ring};
 use rtrace::tracefs::{Instance, Journal, Tracefs};
-use rtrace::units::ByteSize;
+use rtrace::units::{ByteSize, counted};
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
@@ -97,9 +98,12 @@ struct ShowArgs {
 struct SaveArgs {
     /// Name of the instance
     name: String,
-    /// File to write
+    /// File to write; `-` is standard output
     #[arg(value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
+    /// Say what was stored as JSON
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     write: WriteArgs,
 }
@@ -170,7 +174,7 @@ fn apply(args: &Settings, instance: &Instance, journal: &mut Journal) -> Result<
     if let Some(kib) = args.buffer_size {
         let granted = journal.set_buffer_size(instance, kib)?.kib();
         if let Some(granted) = granted.filter(|granted| *granted != kib) {
-            note!("rtrace: note: buffer size rounded to {granted} KiB per CPU");
+            note!("rtrace: buffer size rounded to {} per CPU", ByteSize(granted * 1024));
         }
     }
     if let Some(clock) = &args.clock {
@@ -215,13 +219,16 @@ fn apply(args: &Settings, instance: &Instance, journal: &mut Journal) -> Result<
 
 /// Stops it meanwhile, if it runs.
 fn save(args: &SaveArgs) -> Result<Exit, Failure> {
+    piped::check(&args.file, args.json)?;
     let tracefs = args.write.open()?;
     let instance = tracefs.instance(&args.name)?;
     let mut journal = args.write.journal(&tracefs);
     if instance.is_on()? {
         journal.set_on(&instance, false)?;
     }
-    let exit = store(&instance, Ring::Live, &[], &args.file)?;
+    let instances = std::slice::from_ref(&instance);
+    let store = Store { instances, ring: Ring::Live, cpus: &[], compression: Compression::default(), date: None };
+    let exit = store.to(&args.file, Say::of(args.json, false))?;
     journal.undo()?;
     Ok(exit)
 }
@@ -341,10 +348,10 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
         let persistent = if one["persistent"] == true { "  persistent" } else { "" };
         writeln!(
             out,
-            "{:width$}  {on}  {size} per CPU  {}  {} events{persistent}",
+            "{:width$}  {on}  {size} per CPU  {}  {}{persistent}",
             one["name"].as_str().unwrap_or(""),
             one["clock"].as_str().unwrap_or(""),
-            one["events"]
+            counted(one["events"].as_u64().unwrap_or(0), "event")
         )?;
     }
     Ok(Exit::Success)

@@ -51,6 +51,7 @@ mod stack;
 mod start;
 mod stat;
 mod stop;
+mod stored;
 mod stream;
 mod synth;
 mod syscalls;

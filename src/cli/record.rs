@@ -10,6 +10,7 @@ mod stop_if;
 
 use super::check;
 use super::exit::{Exit, Failure};
+use super::piped::{self, Outgoing};
 use super::record_error::{explain, failure, refused};
 use super::terminal::{say, stdout};
 use super::traced::{ProfileArgs, SessionArgs, Traced, add_profile};
@@ -36,7 +37,9 @@ use stop_if::StopIf;
 pub(crate) struct Args {
     #[command(flatten)]
     traced: Traced,
-    /// Write to FILE
+    /// Write to FILE; `-` is standard output
+    ///
+    /// The recording is made in TMPDIR and copied when it is complete; what CMD prints goes to standard error.
     #[arg(short, long, value_name = "FILE", default_value = "trace.dat")]
     output: PathBuf,
     /// Send the recording to `rtrace listen`, or to trace-cmd's, at HOST:PORT (or PORT of this machine); there is no file here
@@ -67,6 +70,9 @@ pub(crate) struct Args {
     assert: Vec<Assertion>,
     #[command(flatten)]
     stop_if: stop_if::StopIfArgs,
+    /// Print the summary as JSON, on standard output
+    #[arg(long, conflicts_with = "summary_json")]
+    json: bool,
     /// Write the summary to FILE as JSON; `-` is standard output
     #[arg(long, value_name = "FILE")]
     summary_json: Option<PathBuf>,
@@ -143,11 +149,6 @@ pub(crate) fn parse_compression(text: &str) -> Result<Compression, String> {
 
 impl Args {
     fn plan(&self) -> Result<Plan, clap::Error> {
-        if self.output == Path::new("-") {
-            let text = "a recording cannot be written to standard output: it is not written in order\n  \
-                        Hint: `rtrace stream --json` prints events as they come; `-o FILE` names a file\n";
-            return Err(clap::Error::raw(clap::error::ErrorKind::ValueValidation, text));
-        }
         let main = if self.more.keeps() { TargetBuffer::Top } else { self.session.place() };
         let version6 = self.more.file_version == 6;
         let compression = self.compression.unwrap_or(if version6 { Compression::None } else { Compression::default() });
@@ -194,6 +195,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     {
         return super::exit::print_clap(&refused(&error, "record"));
     }
+    let prints_json = args.json || args.summary_json.as_deref().is_some_and(piped::is_stdout);
+    piped::check(&args.output, prints_json)?;
+    if args.more.daemonize && piped::is_stdout(&args.output) {
+        let error = anyhow::anyhow!("--daemonize lets go of standard output, where the recording is to go");
+        return Err(Failure::new(Exit::Usage, error).hint("`-o FILE` names a file."));
+    }
     if args.more.daemonize && !args.more.daemonized {
         return daemon::start(args.quiet);
     }
@@ -213,6 +220,10 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let without_maps = lacks_maps(&plan);
     let comms = Comms::default();
     let mut sentry = args.stop_if.sentry(&tracefs, &comms).map_err(|failure| failure.with_exit(own))?;
+    let outgoing = Outgoing::new(&plan.output).map_err(|failure| failure.with_exit(own))?;
+    if let Some(outgoing) = &outgoing {
+        plan.output = outgoing.path();
+    }
     let remote = match &args.to {
         Some(place) => Some(remote::connect_to(place, &mut plan).map_err(|failure| failure.with_exit(own))?),
         None => None,
@@ -222,9 +233,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     screen.clear();
     let mut summary = recorded
         .map_err(|error| explain(&tracefs, &error).map_or_else(|| failure(error, own), |known| known.with_exit(own)))?;
-    if let Some(path) = &args.summary_json {
+    let recorded_at = summary.output.clone();
+    if outgoing.is_some() && summary.error.is_none() {
+        summary.output = PathBuf::from("-");
+    }
+    if let Some(path) = args.summary_json.as_deref().or(args.json.then_some(Path::new("-"))) {
         let text = format!("{:#}\n", summary.json());
-        let written = match path == Path::new("-") {
+        let written = match piped::is_stdout(path) {
             true => stdout().write_all(text.as_bytes()),
             false => safe_file::create(path, 0o666).and_then(|mut file| file.write_all(text.as_bytes())),
         };
@@ -242,9 +257,13 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     match summary.error.take() {
         Some(error) => Err(unfinished(error, &summary, own)),
-        None => verdict(&summary, args.max_lost).and_then(|exit| {
-            asserted(args, &summary.output, exit).map_err(|failure| failure.with_exit(|_| own(Exit::Failed)))
-        }),
+        None => {
+            let exit = verdict(&summary, args.max_lost).and_then(|exit| {
+                asserted(args, &recorded_at, exit).map_err(|failure| failure.with_exit(|_| own(Exit::Failed)))
+            });
+            // However it is judged: the reader gets what was recorded.
+            outgoing.map_or(Ok(()), Outgoing::send).map_err(|failure| failure.with_exit(own)).and(exit)
+        }
     }
 }
 

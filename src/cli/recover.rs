@@ -2,6 +2,7 @@
 
 use super::args::TracefsArgs;
 use super::exit::{Exit, Failure};
+use super::piped;
 use super::recovered::Done;
 use super::restore::{Header, cpu_of, make_header, open_cpus, put_together};
 use super::terminal::note;
@@ -9,6 +10,7 @@ use super::trace_file::{Overwrite, threads};
 use anyhow::anyhow;
 use rtrace::record::recover;
 use rtrace::trace_dat::{FileError, Recovered, WriteError};
+use rtrace::units::counted;
 use std::path::{Path, PathBuf};
 
 /// Finish a recording whose recorder was killed
@@ -39,7 +41,7 @@ pub(crate) struct Args {
     /// Make such a HEADER of the running kernel
     #[arg(short, long, conflicts_with = "input")]
     create: bool,
-    /// Write per-CPU files to OUTPUT instead of trace.dat, a header instead of trace-partial.dat
+    /// Write per-CPU files to OUTPUT instead of trace.dat, a header instead of trace-partial.dat; `-` is standard output
     #[arg(short, long, value_name = "OUTPUT", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// Take the formats from this tracing directory
@@ -68,6 +70,9 @@ impl Args {
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let output = |usual: &'static str| args.output.as_deref().unwrap_or(Path::new(usual));
+    if let Some(output) = &args.output {
+        piped::check(output, args.json)?;
+    }
     let header = || -> Result<_, Failure> {
         let tracefs = match &args.tracing {
             Some(path) => rtrace::tracefs::Tracefs::at(path)?,
@@ -159,7 +164,7 @@ fn verify(file: &Path) -> Result<bool, Failure> {
         }
     });
     if count > MOST_LINES {
-        note!("rtrace: damage in {count} places in all");
+        note!("rtrace: damage in {} in all", counted(count, "place"));
     }
     Ok(count == 0)
 }

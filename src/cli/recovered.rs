@@ -1,8 +1,9 @@
 //! The result of `recover` and `restore`, printed.
 
-use super::exit::{Exit, Failure, print};
+use super::exit::{Exit, Failure};
+use super::piped::{named, say_of};
 use rtrace::record::Rings;
-use rtrace::units::ByteSize;
+use rtrace::units::{ByteSize, counted};
 use serde_json::json;
 use std::path::Path;
 
@@ -21,7 +22,7 @@ impl Done {
 
     /// The same, with what came out of the ring buffers of a killed recorder.
     pub(super) fn tell_with(&self, file: &Path, rings: Option<&Rings>, json: bool) -> Result<Exit, Failure> {
-        let name = file.display();
+        let name = named(file);
         if json {
             let (what, size, data, dropped) = match *self {
                 Done::Nothing => ("complete", None, None, None),
@@ -37,7 +38,8 @@ impl Done {
                     "failures": rings.failures, "put_back": rings.put_back,
                 })),
             });
-            return print(&format!("{document:#}\n"));
+            say_of(file, &format!("{document:#}\n"))?;
+            return Ok(Exit::Success);
         }
         let text = match *self {
             Done::Nothing => format!("{name}: a complete recording, nothing to recover\n"),
@@ -49,7 +51,8 @@ impl Done {
                 format!("{name}: {how}, {} with {} of events{}\n", ByteSize(size), ByteSize(data), torn(dropped))
             }
         };
-        print(&(text + &rings.map(|rings| of_rings(&name.to_string(), rings)).unwrap_or_default()))
+        say_of(file, &(text + &rings.map(|rings| of_rings(&name, rings)).unwrap_or_default()))?;
+        Ok(Exit::Success)
     }
 }
 
@@ -62,14 +65,15 @@ fn torn(dropped: u64) -> String {
 fn of_rings(name: &str, rings: &Rings) -> String {
     let taken = match (rings.bytes, rings.events) {
         (0, _) => String::new(),
-        (_, Some(events)) => format!("{name}: {events} events of it were still in the ring buffers\n"),
-        (bytes, None) => format!("{name}: {} of it were still in the ring buffers\n", ByteSize(bytes)),
+        (_, Some(events)) => format!("{name}: {} of it still in the ring buffers\n", counted(events, "event")),
+        (bytes, None) => format!("{name}: {} of it still in the ring buffers\n", ByteSize(bytes)),
     };
     let put_back =
         if rings.put_back { format!("{name}: tracing is as it was before the recording\n") } else { String::new() };
     let missing = match rings.missing {
         Some(missing) if missing > 0 => {
-            format!("{name}: {missing} events that the recorder had taken out of the ring buffers are in no spool\n")
+            let missing = counted(missing, "event");
+            format!("{name}: {missing} taken out of the ring buffers by the recorder and in no spool\n")
         }
         _ => String::new(),
     };

@@ -10,6 +10,7 @@ use anyhow::Context;
 use clap::ValueEnum;
 use rtrace::record::left_unfinished;
 use rtrace::tracefs::{Instance, Journal, ResetPlan, find_orphans};
+use serde_json::json;
 use std::io::Write;
 use targets::{Targets, Wish};
 
@@ -41,6 +42,9 @@ pub(crate) struct Args {
     /// Dynamic events to keep; may be given more than once
     #[arg(short, long, value_name = "KIND")]
     keep: Vec<DynamicKind>,
+    /// With --stale: JSON instead of text
+    #[arg(long, requires = "stale")]
+    json: bool,
     /// Show each write to tracefs as a shell line
     #[arg(short, long)]
     verbose: bool,
@@ -116,9 +120,10 @@ fn stale(args: &Args) -> Result<Exit, Failure> {
         note!("rtrace: {error}");
         exit = Exit::Failed;
     }
-    if found.orphans.is_empty() && found.unusable.is_empty() {
+    if found.orphans.is_empty() && found.unusable.is_empty() && !args.json {
         writeln!(out, "nothing is left behind")?;
     }
+    let mut told = Vec::new();
     for orphan in found.orphans.into_iter().rev() {
         let instances = orphan.instances();
         let removed = match instances.as_slice() {
@@ -127,9 +132,15 @@ fn stale(args: &Args) -> Result<Exit, Failure> {
         };
         let dropped = left_unfinished(&orphan).map(|recording| recording.path.clone());
         let done = format!("put back what `{}` (process {}) left behind{removed}", orphan.command(), orphan.pid());
-        match orphan.undo(&tracefs, args.verbose.then(to_stderr)) {
+        let mut facts = json!({"command": orphan.command(), "pid": orphan.pid(), "instances": instances});
+        let undone = orphan.undo(&tracefs, args.verbose.then(to_stderr));
+        facts["error"] = undone.as_ref().err().map(ToString::to_string).into();
+        told.push(facts);
+        match undone {
             Ok(()) => {
-                writeln!(out, "{done}")?;
+                if !args.json {
+                    writeln!(out, "{done}")?;
+                }
                 if let Some(path) = dropped {
                     note!(
                         "rtrace: what its ring buffers held is dropped; `rtrace recover {path}` instead of this keeps it"
@@ -141,6 +152,9 @@ fn stale(args: &Args) -> Result<Exit, Failure> {
                 exit = Exit::Failed;
             }
         }
+    }
+    if args.json {
+        writeln!(out, "{:#}", json!({"schema": "rtrace.reset.stale", "version": 1, "left_behind": told}))?;
     }
     Ok(exit)
 }

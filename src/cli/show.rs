@@ -128,13 +128,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let files = files(args, &instance)?;
     let mut out = stdout().lock();
     if args.json {
-        let mut content = Map::new();
-        for file in &files {
-            content.insert(file.clone(), Value::from(instance.read(file)?));
-        }
-        let document = json!({"schema": "rtrace.show", "version": 1, "instance": instance.name(), "files": content});
-        serde_json::to_writer_pretty(&mut out, &document).map_err(io::Error::from)?;
-        writeln!(out)?;
+        let texts = files.into_iter().map(|file| Ok((file.clone(), instance.read(&file)?)));
+        let document = shown(&instance, texts.collect::<Result<Vec<_>, Failure>>()?);
+        writeln!(out, "{document:#}")?;
         return Ok(Exit::Success);
     }
     for file in &files {
@@ -144,6 +140,12 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         copy(instance.open(file)?, &mut out)?;
     }
     Ok(Exit::Success)
+}
+
+/// The texts of an instance's files as JSON: schema `rtrace.show`, version 1.
+pub(super) fn shown(instance: &Instance, files: impl IntoIterator<Item = (String, String)>) -> Value {
+    let files: Map<String, Value> = files.into_iter().map(|(file, text)| (file, Value::from(text))).collect();
+    json!({"schema": "rtrace.show", "version": 1, "instance": instance.name(), "files": files})
 }
 
 /// The files to show, below the instance.

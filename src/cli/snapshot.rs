@@ -4,14 +4,17 @@ use super::args::called;
 use super::exit::{Exit, Failure};
 use super::keywords::{FILTERS, words};
 use super::language::{TargetArgs, format, invalid, select, warn};
+use super::piped;
+use super::show::shown;
+use super::stored::{Say, Store};
 use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
-use rtrace::record::{Compression, Ring, extract};
+use rtrace::record::{Compression, Ring};
 use rtrace::tracefs::{Error, EventName, Feature, Instance, Journal, Tracefs, WriteMode};
 use rtrace::trigger::Trigger;
-use rtrace::units::{ByteSize, CpuId};
+use rtrace::units::CpuId;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Take, show and clear snapshots of the ring buffer
 ///
@@ -48,8 +51,7 @@ pub(crate) struct Args {
 #[derive(clap::Subcommand)]
 enum SnapshotCommand {
     Take(TakeArgs),
-    /// Show the snapshot as text
-    Show(PlainArgs),
+    Show(ShowArgs),
     Save(SaveArgs),
     /// Empty the snapshot's buffer, without freeing it
     Clear(PlainArgs),
@@ -58,14 +60,27 @@ enum SnapshotCommand {
     Status(StatusArgs),
 }
 
+/// Show the snapshot as text
+#[derive(clap::Args)]
+struct ShowArgs {
+    /// One JSON document that holds the text
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    plain: PlainArgs,
+}
+
 /// Save the snapshot as a trace.dat, which `rtrace report` and trace-cmd decode
 ///
 /// Its events move: the snapshot's buffer is empty afterwards.
 #[derive(clap::Args)]
 struct SaveArgs {
-    /// File to write
+    /// File to write; `-` is standard output
     #[arg(value_hint = clap::ValueHint::FilePath)]
     file: PathBuf,
+    /// Say what was stored as JSON
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     plain: PlainArgs,
 }
@@ -87,7 +102,7 @@ struct TakeArgs {
     #[arg(long, value_name = "EVENT")]
     on: Option<String>,
     /// Only if the event passes this filter
-    #[arg(long = "if", value_name = "FILTER", requires = "on", value_parser = words(FILTERS), hide_possible_values = true)]
+    #[arg(long = "filter", visible_alias = "if", value_name = "FILTER", requires = "on", value_parser = words(FILTERS), hide_possible_values = true)]
     filter: Option<String>,
     /// This many times, then no more
     #[arg(short = 'n', long, value_name = "N", requires = "on")]
@@ -113,7 +128,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             take_on(plain, event, filter.as_deref(), *count)
         }
         Some(SnapshotCommand::Take(args)) => write(&args.plain, TAKE),
-        Some(SnapshotCommand::Show(args)) => show(args),
+        Some(SnapshotCommand::Show(args)) => show(&args.plain, args.json),
         Some(SnapshotCommand::Save(args)) => save(args),
         Some(SnapshotCommand::Clear(args)) => write(args, CLEAR),
         Some(SnapshotCommand::Free(args)) => write(args, FREE),
@@ -121,7 +136,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         None if args.take => write(&args.plain, TAKE),
         None if args.clear => write(&args.plain, CLEAR),
         None if args.free => write(&args.plain, FREE),
-        None => show(&args.plain),
+        None => show(&args.plain, false),
     }
 }
 
@@ -208,14 +223,21 @@ fn take_on(args: &PlainArgs, event: &str, filter: Option<&str>, count: Option<u6
     Ok(Exit::Success)
 }
 
-fn show(args: &PlainArgs) -> Result<Exit, Failure> {
+fn show(args: &PlainArgs, json: bool) -> Result<Exit, Failure> {
     let (_, instance) = open(args)?;
-    let text = instance.read_bytes(&file(args)).map_err(|e| explain(&instance, args, e))?;
-    stdout().lock().write_all(&text)?;
+    let file = file(args);
+    let text = instance.read_bytes(&file).map_err(|e| explain(&instance, args, e))?;
+    let mut out = stdout().lock();
+    if json {
+        writeln!(out, "{:#}", shown(&instance, [(file, String::from_utf8_lossy(&text).into_owned())]))?;
+    } else {
+        out.write_all(&text)?;
+    }
     Ok(Exit::Success)
 }
 
 fn save(args: &SaveArgs) -> Result<Exit, Failure> {
+    piped::check(&args.file, args.json)?;
     let (_, instance) = open(&args.plain)?;
     let text = instance.read(&file(&args.plain)).map_err(|e| explain(&instance, &args.plain, e))?;
     if text.contains("* Snapshot is freed *") {
@@ -226,19 +248,9 @@ fn save(args: &SaveArgs) -> Result<Exit, Failure> {
         note!("rtrace: the snapshot of {} is empty: {} has no events", called(&instance), args.file.display());
     }
     let cpu = args.plain.cpu.map(CpuId);
-    store(&instance, Ring::Snapshot, cpu.as_slice(), &args.file)
-}
-
-/// Moves what is in the rings into a file and says how much it was. No CPU means all of them.
-pub(super) fn store(instance: &Instance, ring: Ring, cpus: &[CpuId], file: &Path) -> Result<Exit, Failure> {
-    let cpus = (!cpus.is_empty()).then_some(cpus);
-    let stored = extract(std::slice::from_ref(instance), ring, cpus, file, Compression::default(), None)?;
-    for failure in &stored.failures {
-        note!("rtrace: {failure}");
-    }
-    let (raw, size) = (ByteSize(stored.raw), ByteSize(stored.file_size));
-    note!("{}: {raw} of events, {size} written", file.display());
-    Ok(if stored.failures.is_empty() { Exit::Success } else { Exit::Incomplete })
+    let instances = std::slice::from_ref(&instance);
+    let (ring, compression) = (Ring::Snapshot, Compression::default());
+    Store { instances, ring, cpus: cpu.as_slice(), compression, date: None }.to(&args.file, Say::of(args.json, false))
 }
 
 /// The status in the header of the snapshot's file.

@@ -4,6 +4,7 @@ mod plan;
 
 use super::damage::Damage;
 use super::exit::{Exit, Failure, print};
+use super::piped;
 use super::query::{Input, SelectArgs, Selected};
 use super::trace_file::{Made, Overwrite, mode_like, threads};
 use anyhow::{Context, anyhow};
@@ -11,7 +12,7 @@ use plan::{SplitStep, plan};
 use rtrace::recording::Query;
 use rtrace::trace_dat::Trace;
 use rtrace::trace_dat::write::{CopiedPart, Edit, NewFile, PartWriter, StreamIndex, Version, split_edited};
-use rtrace::units::{CpuId, parse_duration};
+use rtrace::units::{CpuId, counted, parse_duration};
 use serde_json::json;
 use std::fs::File;
 use std::ops::Range;
@@ -37,7 +38,7 @@ pub(crate) struct Args {
     /// File to cut [default: trace.dat]
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     input: Option<PathBuf>,
-    /// Name of the part; with -r, the name before .0001, .0002 [default: the file's name]
+    /// Name of the part (`-` is standard output); with -r, the name before .0001, .0002 [default: the file's name]
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// A part every N seconds (or with a unit: 1m)
@@ -129,6 +130,13 @@ const AT_ONCE: usize = 64;
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let Asked { input, start, end } = args.asked()?;
+    if let Some(output) = &args.output {
+        piped::check(output, args.json)?;
+        if args.repeat && piped::is_stdout(output) {
+            let error = anyhow!("several parts (-r) have no place on standard output");
+            return Err(Failure::new(Exit::Usage, error).hint("`-o FILE` writes them to FILE.0001, FILE.0002, ..."));
+        }
+    }
     let step = match (args.seconds, args.milliseconds, args.microseconds, args.events, args.pages) {
         (Some(time), ..) => SplitStep::Time(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)),
         (_, Some(ms), ..) => SplitStep::Time(ms.saturating_mul(1_000_000)),
@@ -183,7 +191,7 @@ fn cut(args: &Args, inputs: &[Input; 1], step: &SplitStep, window: Range<u64>, d
     let mut number = 0;
     let mut written = 0;
     let mut told = Vec::new();
-    let mut heard = Ok(Exit::Success);
+    let mut heard = Ok(());
     for batch in slices.chunks(AT_ONCE) {
         let mut made = Vec::new();
         let mut parts = Vec::new();
@@ -207,7 +215,8 @@ fn cut(args: &Args, inputs: &[Input; 1], step: &SplitStep, window: Range<u64>, d
                 told.push(json!({"file": path.to_string_lossy(), "events": records}));
             } else {
                 // a closed standard output is no reason to stop in the middle
-                heard = heard.and_then(|_| print(&format!("{}: {records} events\n", path.display())));
+                let text = format!("{}: {}\n", piped::named(&path), counted(records, "event"));
+                heard = heard.and_then(|()| Ok(piped::say_of(&path, &text)?));
             }
             written += records;
         }
@@ -221,9 +230,9 @@ fn cut(args: &Args, inputs: &[Input; 1], step: &SplitStep, window: Range<u64>, d
         return Err(Failure::new(Exit::Failed, anyhow!("{what}")));
     }
     if args.json {
-        heard = print(&format!("{:#}\n", json!({"schema": "rtrace.split", "version": 1, "parts": told})));
+        heard = print(&format!("{:#}\n", json!({"schema": "rtrace.split", "version": 1, "parts": told}))).map(drop);
     }
-    heard.map(drop)
+    heard
 }
 
 fn part(

@@ -4,6 +4,7 @@ use super::args::{InstancesArgs, TracefsArgs};
 use super::exit::{Exit, Failure};
 use crate::cli::terminal::stdout;
 use rtrace::tracefs::{BufferSize, Status};
+use rtrace::units::ByteSize;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -84,12 +85,16 @@ fn print(status: &Status, out: &mut impl Write) -> io::Result<()> {
         section(out, file, lines.iter())?;
     }
     let mut sizes = match status.buffer {
-        BufferSize::Kib(kib) => vec![format!("{kib} KiB per CPU")],
-        BufferSize::Unexpanded { now, expanded } => vec![format!("{now} KiB per CPU, {expanded} once it is used")],
-        BufferSize::PerCpu => status.cpu_buffers.iter().map(|(cpu, kib)| format!("CPU {cpu}: {kib} KiB")).collect(),
+        BufferSize::Kib(kib) => vec![format!("{} per CPU", size(kib))],
+        BufferSize::Unexpanded { now, expanded } => {
+            vec![format!("{} per CPU, {} once it is used", size(now), size(expanded))]
+        }
+        BufferSize::PerCpu => {
+            status.cpu_buffers.iter().map(|(cpu, kib)| format!("CPU {cpu}: {}", size(*kib))).collect()
+        }
     };
-    sizes.extend(status.buffer_total_kib.map(|kib| format!("{kib} KiB in total")));
-    sizes.extend(status.sub_buffer_kib.map(|kib| format!("sub-buffers of {kib} KiB")));
+    sizes.extend(status.buffer_total_kib.map(|kib| format!("{} in total", size(kib))));
+    sizes.extend(status.sub_buffer_kib.map(|kib| format!("sub-buffers of {}", size(kib))));
     section(out, "Ring buffer", sizes)?;
     if let Some(clock) = &status.clock {
         writeln!(out, "\nClock: {clock}")?;
@@ -154,4 +159,9 @@ fn to_json(status: &Status) -> Value {
         "options": status.options.iter().map(|(name, on)| (name.clone(), json!(on))).collect::<serde_json::Map<_, _>>(),
         "errors": errors.collect::<Vec<_>>(),
     })
+}
+
+/// A size in KiB.
+fn size(kib: u64) -> ByteSize {
+    ByteSize(kib.saturating_mul(1024))
 }

@@ -125,6 +125,9 @@ pub(crate) struct Overwrite {
 impl Overwrite {
     /// Refuses what is not to be overwritten: any file without `--force`, and whatever is not a file.
     pub(crate) fn check(self, path: &Path) -> Result<(), Failure> {
+        if piped::is_stdout(path) {
+            return Ok(());
+        }
         match path.symlink_metadata() {
             Err(_) => Ok(()), // making it says why not
             Ok(there) if !there.is_file() && !there.is_symlink() => Err(Failure::new(
@@ -151,34 +154,48 @@ pub(crate) fn mode_like(input: &Path) -> u32 {
 /// A file being made; dropped before [`Made::keep`] it leaves nothing.
 pub(crate) struct Made {
     path: PathBuf,
-    temporary: PathBuf,
+    temporary: Temporary,
     overwrite: Overwrite,
-    kept: bool,
+}
+
+/// The place of a file until it is complete.
+enum Temporary {
+    /// Beside its path, to be renamed.
+    Beside(PathBuf),
+    /// Nowhere, to be copied to standard output.
+    Unnamed(File),
+    /// It is in its place.
+    Kept,
 }
 
 impl Made {
     /// Makes an empty file that will be `path`, with `mode` less the umask.
     pub(crate) fn new(path: &Path, mode: u32, overwrite: Overwrite) -> Result<(Self, File), Failure> {
+        let failed = || format!("failed to create {}", path.display());
+        let made = |temporary| Made { path: path.to_owned(), temporary, overwrite };
+        if piped::is_stdout(path) {
+            let file = piped::temporary().with_context(failed)?;
+            return Ok((made(Temporary::Unnamed(file.try_clone().with_context(failed)?)), file));
+        }
         overwrite.check(path)?;
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .mode(mode)
-            .open(&temporary)
-            .with_context(|| format!("failed to create {}", path.display()))?;
-        Ok((Made { path: path.to_owned(), temporary, overwrite, kept: false }, file))
+        let file =
+            File::options().read(true).write(true).create_new(true).mode(mode).open(&temporary).with_context(failed)?;
+        Ok((made(Temporary::Beside(temporary)), file))
     }
 
     /// Puts it in its place.
     pub(crate) fn keep(mut self) -> Result<(), Failure> {
-        self.overwrite.check(&self.path)?;
-        std::fs::rename(&self.temporary, &self.path)
-            .with_context(|| format!("failed to create {}", self.path.display()))?;
-        self.kept = true;
+        if let Temporary::Beside(temporary) = &self.temporary {
+            self.overwrite.check(&self.path)?;
+            std::fs::rename(temporary, &self.path)
+                .with_context(|| format!("failed to create {}", self.path.display()))?;
+        }
+        if let Temporary::Unnamed(file) = std::mem::replace(&mut self.temporary, Temporary::Kept) {
+            piped::deliver(file)?;
+        }
         Ok(())
     }
 
@@ -189,8 +206,8 @@ impl Made {
 
 impl Drop for Made {
     fn drop(&mut self) {
-        if !self.kept {
-            let _ = std::fs::remove_file(&self.temporary);
+        if let Temporary::Beside(temporary) = &self.temporary {
+            let _ = std::fs::remove_file(temporary);
         }
     }
 }

@@ -57,7 +57,7 @@ struct AddArgs {
     #[arg(short = 'n', long, value_name = "N")]
     count: Option<u64>,
     /// Act only if the event passes this filter
-    #[arg(long = "if", value_name = "FILTER", value_parser = offer(FILTERS), hide_possible_values = true)]
+    #[arg(long = "filter", visible_alias = "if", value_name = "FILTER", value_parser = offer(FILTERS), hide_possible_values = true)]
     filter: Option<String>,
     /// Trigger of this function, or glob of functions, instead of an event
     #[arg(long, value_name = "FUNC", conflicts_with = "filter")]

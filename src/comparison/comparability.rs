@@ -1,8 +1,10 @@
 //! Comparability of two sides: events, clock, machine, duration and losses.
 
 use super::summary::SavedRun;
+use crate::units::{counted, grouped};
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// Aspects that the sides have in common.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -95,8 +97,8 @@ fn durations(base: &[SavedRun], new: &[SavedRun]) -> Aspect {
         (all.clone().min().unwrap_or(0), all.max().unwrap_or(0))
     };
     let seconds = |(least, most): (u64, u64)| match least == most {
-        true => format!("{:.3} s", least as f64 / 1e9),
-        false => format!("{:.3} to {:.3} s", least as f64 / 1e9, most as f64 / 1e9),
+        true => crate::units::seconds(Duration::from_nanos(least)),
+        false => format!("{:.3} to {}", least as f64 / 1e9, crate::units::seconds(Duration::from_nanos(most))),
     };
     let (base, new) = (range(base), range(new));
     let (least, most) = (base.0.min(new.0), base.1.max(new.1));
@@ -109,9 +111,9 @@ fn losses(base: &[SavedRun], new: &[SavedRun]) -> Aspect {
     let text = |runs: &[SavedRun]| {
         let lost = sum(runs, |run| run.lost.saturating_add(run.gaps).max(run.dropped));
         match (sum(runs, |run| run.gaps), sum(runs, |run| run.damaged)) {
-            (0, 0) => format!("{lost} events"),
-            (_, 0) => format!("{lost} or more events"),
-            (_, damaged) => format!("{lost} or more events, {damaged} damaged places"),
+            (0, 0) => counted(lost, "event"),
+            (_, 0) => format!("{} or more events", grouped(lost)),
+            (_, damaged) => format!("{} or more events, {}", grouped(lost), counted(damaged, "damaged place")),
         }
     };
     let agrees = !base.iter().chain(new).any(SavedRun::has_losses);

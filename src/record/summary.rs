@@ -6,7 +6,7 @@ use super::error::{RecordError, in_full};
 use super::limits::Reached;
 use super::worker::Drained;
 use crate::tracefs::CpuStats;
-use crate::units::{ByteSize, CpuId, counted, grouped};
+use crate::units::{ByteSize, CpuId, counted, grouped, seconds};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// The outcome of a recording that made a file.
 #[derive(Debug)]
 pub struct RecordSummary {
-    /// The file.
+    /// The file; `-` if it went to standard output.
     pub output: PathBuf,
     /// Its size in bytes.
     pub file_size: u64,
@@ -252,7 +252,7 @@ impl RecordSummary {
         let totals = self.totals();
         let mut text = format!(
             "{}: {} in {}{}, {} raw, {} written; {} lost",
-            self.output.display(),
+            if self.output.as_os_str() == "-" { "standard output".into() } else { self.output.to_string_lossy() },
             counted(totals.events, "event"),
             seconds(self.tracing_on),
             self.sizes(),
@@ -366,10 +366,6 @@ impl RecordSummary {
 pub(super) fn larger(kib: Option<u64>) -> String {
     let kib = kib.unwrap_or(1408) * 4;
     if kib < 1024 { format!("{kib}K") } else { format!("{}M", kib.div_ceil(1024).next_power_of_two()) }
-}
-
-fn seconds(time: Duration) -> String {
-    format!("{:.3} s", time.as_secs_f64())
 }
 
 #[cfg(test)]

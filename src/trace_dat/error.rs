@@ -3,7 +3,7 @@
 use super::{OptionId, SectionId};
 use crate::format::FormatError;
 use crate::ring_buffer::PageError;
-use crate::units::CpuId;
+use crate::units::{CpuId, counted};
 use std::{fmt, io};
 
 /// The part of a file something is about.
@@ -322,7 +322,7 @@ pub enum FileError {
     },
     /// Events that the recorder had taken out of a ring when it was killed, and that no file has.
     #[error("cpu {}{}: {} that the recorder had taken when it was killed are not in the file",
-        .cpu, of(.buffer), .events.map_or("events".to_owned(), |n| format!("{n} events")))]
+        .cpu, of(.buffer), .events.map_or("events".to_owned(), |n| counted(n, "event")))]
     Unsaved {
         /// The buffer's name; empty for the top one.
         buffer: String,

@@ -1,12 +1,13 @@
 //! The commands that make files of files: nothing of the recording may get lost.
 
 use crate::common::environment::TestEnvironment;
+use rtrace::units::counted;
 use std::path::{Path, PathBuf};
 
 const RECORDINGS: [&str; 5] =
     ["vm-6.1/trig.dat", "s390x/inst.dat", "i386/events-v6.dat", "i386/kprobe.dat", "host/small-zlib.dat"];
 
-fn recording(name: &str) -> PathBuf {
+pub(crate) fn recording(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/traces").join(name)
 }
 
@@ -235,7 +236,10 @@ fn the_parts_of_a_split_are_the_whole() {
             for (number, line) in (1..).zip(told.lines()) {
                 let part = format!("part.{number:04}");
                 let lines = report(&env, &part);
-                assert!(line.starts_with(&format!("{part}: {} events", lines.len())), "{name} {step:?}: {line}");
+                assert!(
+                    line.starts_with(&format!("{part}: {}", counted(lines.len() as u64, "event"))),
+                    "{name} {step:?}: {line}"
+                );
                 std::fs::remove_file(env.path().join(part)).expect("the part");
                 parts.extend(lines);
             }
@@ -266,7 +270,10 @@ fn dump_tells_what_is_there_and_what_is_broken() {
         let file = file.to_str().expect("a plain path");
         let events = report(&env, file).len();
         let told = env.rtrace(&["dump", "--validate", file]).exits(0).complains("").stdout();
-        assert!(told.contains(&format!(": {events} events in ")) && told.ends_with("no defects\n"), "{name}: {told}");
+        assert!(
+            told.contains(&format!(": {} in ", counted(events as u64, "event"))) && told.ends_with("no defects\n"),
+            "{name}: {told}"
+        );
         env.rtrace(&["dump", file]).exits(0).prints_with("\t[Initial format]\n");
         let json = env.rtrace(&["dump", "--json", file]).exits(0).stdout();
         let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");

@@ -42,6 +42,7 @@ mod manual;
 mod perfetto;
 mod profile;
 mod recorded_hist;
+mod standard_output;
 mod statements;
 #[cfg(feature = "parquet")]
 mod tables;

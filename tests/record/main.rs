@@ -34,6 +34,8 @@ mod orphan_rings;
 mod profiles;
 mod readme;
 mod recipes;
+mod rights;
+mod standard_output;
 mod state;
 mod stop_if;
 mod syscalls;

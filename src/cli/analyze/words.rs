@@ -2,14 +2,7 @@
 
 use std::io::{self, Write};
 
-/// A number with its noun.
-pub(in crate::cli) fn many(count: u64, noun: &str) -> String {
-    match (count, noun) {
-        (1, _) => format!("1 {noun}"),
-        (_, "switch") => format!("{count} switches"),
-        _ => format!("{count} {noun}s"),
-    }
-}
+pub(in crate::cli) use rtrace::units::counted as many;
 
 /// `part` of `whole` in per cent with one decimal.
 pub(in crate::cli) fn percent(part: u64, whole: u64) -> String {

@@ -20,9 +20,12 @@ pub(super) struct Args {
     /// Recordings, or saved summaries to be joined
     #[arg(value_name = "FILE", required = true, value_hint = clap::ValueHint::FilePath)]
     files: Vec<PathBuf>,
-    /// File to write
-    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    output: PathBuf,
+    /// File to write; `-` is standard output
+    #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, required_unless_present = "json")]
+    output: Option<PathBuf>,
+    /// Print the summary instead: it is JSON
+    #[arg(long, conflicts_with = "output")]
+    json: bool,
     /// Quantity to save the series of, beside the usual ones
     #[arg(short, long, value_name = "QUANTITY", value_parser = metric)]
     metric: Vec<Metric>,
@@ -36,7 +39,7 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         runs.extend(runs_of(file, &args.metric, &args.part)?);
     }
     let exit = if runs.iter().any(|run| run.has_losses()) { Exit::Incomplete } else { Exit::Success };
-    write(&args.output, SavedRuns::new(runs))?;
+    write(args.output.as_deref().unwrap_or(Path::new("-")), SavedRuns::new(runs))?;
     Ok(exit)
 }
 

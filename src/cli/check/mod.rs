@@ -11,7 +11,8 @@ mod text;
 
 use super::analyze::FileArgs;
 use super::analyze::unit::Unit;
-use super::exit::{Exit, Failure};
+use super::exit::{Exit, Failure, print};
+use super::piped::is_stdout;
 use super::query::{QueryEvents, one_buffer};
 use anyhow::anyhow;
 use names::RecordingNames;
@@ -205,6 +206,9 @@ fn judge<'e>(
 
 /// Writes a file at a path that the user names.
 pub(in crate::cli) fn write_file(path: &Path, text: &str) -> Result<(), Failure> {
+    if is_stdout(path) {
+        return print(text).map(drop);
+    }
     let failed = |error| anyhow!("cannot write {}", path.display()).context(error);
     let mut file = rtrace::safe_file::create(path, 0o644).map_err(failed)?;
     file.write_all(text.as_bytes()).map_err(failed)?;

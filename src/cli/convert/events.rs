@@ -6,6 +6,7 @@ use super::written::Written;
 use super::{Args, ConvertTarget, ctf, directory, perfetto, stacks, tables, tracks};
 use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure, print};
+use crate::cli::piped::is_stdout;
 use crate::cli::query::{Input, QueryArgs, QueryEvents, formats};
 use crate::cli::terminal::{note, stdout, stdout_is_terminal};
 use crate::cli::trace_file::{Made, mode_like};
@@ -67,7 +68,7 @@ fn check(args: &Args, target: ConvertTarget, output: &Path) -> Result<(), Failur
         return usage(anyhow!("--pair and --counter are for perfetto, and this is to be {name}"));
     }
     if args.split.is_some() {
-        if target.is_directory() || output == Path::new("-") {
+        if target.is_directory() || is_stdout(output) {
             return usage(anyhow!("--split makes several files, and this is to be one {name}"));
         }
         if args.events.is_limited() {
@@ -75,7 +76,10 @@ fn check(args: &Args, target: ConvertTarget, output: &Path) -> Result<(), Failur
         }
         return Ok(()); // each part's name is checked when it is made
     }
-    if output != Path::new("-") {
+    if is_stdout(output) && args.json {
+        return usage(anyhow!("--json says what was written where the events go: on standard output"));
+    }
+    if !is_stdout(output) {
         return if target.is_directory() { Ok(()) } else { args.overwrite.check(output) };
     }
     if target.is_directory() {
@@ -106,14 +110,13 @@ fn write(
     let events = QueryEvents::new(inputs, query)?;
     let stored = |input: &Input| input.trace.buffers.iter().flat_map(|of| &of.cpus).map(|cpu| cpu.size).sum::<u64>();
     let total = inputs.iter().map(stored).sum();
-    if output == Path::new("-") {
+    if is_stdout(output) {
         let mut out = Shown::new(stdout(), None, read, total);
         let written = export(args, target, &events, &mut out)?;
         out.flush()?;
         let size = out.written();
         drop(out);
-        note!("rtrace: {}", written.summary("standard output", target, size));
-        return Ok(());
+        return written.tell(output, target, size, false);
     }
     // It gives no more away than any of the files.
     let mode = inputs.iter().map(|input| mode_like(&input.path)).fold(0o666, |mode, of| mode & of);
@@ -125,7 +128,7 @@ fn write(
             out.flush()?;
             Ok(written)
         })?;
-        return print(&format!("{}\n", written.summary(&name, target, size))).map(drop);
+        return written.tell(output, target, size, args.json);
     }
     if let Some(limit) = args.split {
         let parts = Parts { output, target, limit, mode, overwrite: args.overwrite, read, total };
@@ -148,7 +151,7 @@ fn write(
             limit / 1_000_000
         );
     }
-    print(&format!("{}\n", written.summary(&name, target, size))).map(drop)
+    written.tell(output, target, size, args.json)
 }
 
 /// Writes the events in the format.

@@ -16,6 +16,7 @@ mod tracks;
 mod written;
 
 use super::exit::{Exit, Failure};
+use super::piped;
 use super::query::QueryArgs;
 use super::trace_file::Overwrite;
 use anyhow::anyhow;
@@ -27,9 +28,8 @@ use rtrace::trace_dat::write::Version;
 use rtrace::units::ByteSize;
 use std::path::{Path, PathBuf};
 use target::ConvertTarget;
-pub(crate) use trace_dat::rewrite;
-use trace_dat::rewrite_selected;
 pub(crate) use trace_dat::{ALL, Copy, write_edited};
+use trace_dat::{rewrite, rewrite_selected};
 
 /// Write a recording in another format, version or compression
 ///
@@ -51,7 +51,8 @@ EXAMPLES:
   rtrace convert run.dat run.ctf                           a directory for babeltrace2 and Trace Compass
   rtrace convert run.dat run.parquet                       a directory of tables for DuckDB, Spark, polars
   rtrace convert run.dat run.csv --fields ts,cpu,next_comm --filter sched:sched_switch
-  rtrace convert run.dat --to json --since -200ms -o - | jq 'select(.pid == 1)'")]
+  rtrace convert run.dat --to json --since -200ms -o - | jq 'select(.pid == 1)'
+  rtrace convert run.dat --compression none -o - | ssh host 'cat > run.dat'")]
 pub(crate) struct Args {
     /// Files to read, unless -i names them, and last the file to write, unless -o names it
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -59,7 +60,7 @@ pub(crate) struct Args {
     /// File to read; several are merged by time [default: trace.dat]
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     input: Vec<PathBuf>,
-    /// File to write; `-` is standard output, except for trace.dat
+    /// File to write; `-` is standard output
     #[arg(short, long, value_name = "OUT", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
     /// Format to write [default: that of OUT's ending]
@@ -85,6 +86,9 @@ pub(crate) struct Args {
     /// Field of an event as a counter of perfetto, as in power:cpu_frequency.state
     #[arg(long, value_name = "EVENT.FIELD", value_parser = tracks::counter)]
     counter: Vec<CounterField>,
+    /// Say what was written as JSON
+    #[arg(long, conflicts_with = "split")]
+    json: bool,
     #[command(flatten)]
     events: QueryArgs,
 }
@@ -146,12 +150,7 @@ impl Args {
         if let [_, .., one] = inputs {
             return usage(anyhow!("{} is a file too many: a trace.dat file is made of one", one.display()));
         }
-        if output == Path::new("-") {
-            let error = anyhow!("a trace.dat file cannot be written to standard output: it is not written in order");
-            return Err(
-                Failure::new(Exit::Usage, error).hint("`--to json` and the like can be, and `-o FILE` names a file.")
-            );
-        }
+        piped::check(output, self.json)?;
         if self.events.narrows_otherwise() || !self.fields.is_empty() {
             let failure =
                 Failure::new(Exit::Usage, anyhow!("a trace.dat file gets events as they are, of all times and CPUs"));
@@ -159,9 +158,10 @@ impl Args {
                 .hint("`rtrace split` cuts a part of the time, or a CPU, out of a recording.")
                 .hint("`--to json` and the like write the events that are selected."));
         }
+        let how = (version, self.overwrite, self.json);
         match self.events.selection() {
-            all if all.is_everything() => rewrite(inputs[0], output, version, self.overwrite),
-            some => rewrite_selected(inputs[0], output, version, self.overwrite, some),
+            all if all.is_everything() => rewrite(inputs[0], output, how),
+            some => rewrite_selected(inputs[0], output, how, some),
         }
     }
 }

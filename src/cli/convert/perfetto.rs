@@ -7,7 +7,7 @@ use crate::cli::query::{Input, QueryEvents};
 use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::export::{LeftOut, Perfetto, PerfettoBuffer, PerfettoFile};
 use rtrace::recording::BufferSource;
-use rtrace::units::Timestamp;
+use rtrace::units::{Timestamp, counted};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -90,7 +90,10 @@ fn list(left_out: &LeftOut) -> Vec<String> {
         list.push(format!("fields that Perfetto's messages lack ({}{more})", fields.join(", ")));
     }
     if left_out.high_cpus > 0 {
-        list.push(format!("{} events of CPUs above 1023, with which Perfetto opens no trace", left_out.high_cpus));
+        list.push(format!(
+            "{} of CPUs above 1023, with which Perfetto opens no trace",
+            counted(left_out.high_cpus, "event")
+        ));
     }
     list
 }

@@ -1,22 +1,25 @@
 //! To a trace.dat file of another version or compression: every section is copied.
 
+use super::target::ConvertTarget;
+use super::written::tell;
 use crate::cli::damage::Damage;
 use crate::cli::exit::Exit;
 use crate::cli::exit::Failure;
 use crate::cli::query::{Input, Selected};
-use crate::cli::terminal::note;
 use crate::cli::trace_file::{Made, Overwrite, mode_like, open, threads};
 use rtrace::recording::{Query, Selection};
 use rtrace::trace_dat::write::{CopiedPart, Edit, NewFile, PartWriter, Version, convert, split_edited};
 use rtrace::trace_dat::{Trace, WriteError};
 use std::path::Path;
 
+/// The version and compression of a copy, whether it may overwrite a file, and whether JSON says what was written.
+type How = (Version, Overwrite, bool);
+
 /// Writes the events of `input` that `selection` selects to `output`.
 pub(super) fn rewrite_selected(
     input: &Path,
     output: &Path,
-    version: Version,
-    overwrite: Overwrite,
+    (version, overwrite, json): How,
     selection: Selection,
 ) -> Result<Exit, Failure> {
     let inputs = [Input::open(input, None, false)?];
@@ -25,9 +28,10 @@ pub(super) fn rewrite_selected(
     let query = Query::of([&inputs[0].recording]).select(selection);
     let done = Selected::of(&query, &inputs).and_then(|mut selected| {
         let copy = Copy { version, overwrite, slice: ALL, edit: Some(&mut selected) };
-        write_edited(&inputs[0].trace, (input, output), copy, &damage)
+        let (events, size) = write_copy(&inputs[0].trace, (input, output), copy, &damage)?;
+        tell(output, ConvertTarget::TraceDat, (Some(events), &[], size), json)
     });
-    damage.outcome(done.map(drop))
+    damage.outcome(done)
 }
 
 /// All of a recording's time.
@@ -54,10 +58,20 @@ impl Copy<'_> {
 /// Writes `trace`, which lies at the first of these paths, to the second one. Gives the number of the copy's events.
 pub(crate) fn write_edited(
     trace: &Trace,
-    (input, output): (&Path, &Path),
+    paths: (&Path, &Path),
     copy: Copy<'_>,
     damage: &Damage,
 ) -> Result<u64, Failure> {
+    write_copy(trace, paths, copy, damage).map(|(events, _)| events)
+}
+
+/// The same; gives the copy's size in bytes too.
+fn write_copy(
+    trace: &Trace,
+    (input, output): (&Path, &Path),
+    copy: Copy<'_>,
+    damage: &Damage,
+) -> Result<(u64, u64), Failure> {
     let Copy { version, overwrite, slice, edit } = copy;
     let (made, file) = Made::new(output, mode_like(input), overwrite)?;
     let buffers: Vec<_> = trace.buffers.iter().map(|buffer| buffer.name.clone()).enumerate().collect();
@@ -69,9 +83,9 @@ pub(crate) fn write_edited(
     let reading: (_, &mut dyn FnMut(_)) = (threads(), &mut |found| damage.note(input, &found));
     split_edited(trace, &buffers, &streams, &mut parts, edit, reading).map_err(|error| failed(error, output))?;
     let [PartWriter { file, records, .. }] = parts;
-    file.finish().map_err(|error| failed(error, output))?;
+    let size = file.finish().map_err(|error| failed(error, output))?;
     made.keep()?;
-    Ok(records)
+    Ok((records, size))
 }
 
 fn failed(error: WriteError, output: &Path) -> Failure {
@@ -81,26 +95,27 @@ fn failed(error: WriteError, output: &Path) -> Failure {
 }
 
 /// Writes `input` to `output`, which may be the same file.
-pub(crate) fn rewrite(input: &Path, output: &Path, version: Version, overwrite: Overwrite) -> Result<Exit, Failure> {
+pub(super) fn rewrite(input: &Path, output: &Path, how: How) -> Result<Exit, Failure> {
     let trace = open(input)?;
-    overwrite.check(output)?;
+    how.1.check(output)?;
     let damage = Damage::of(input, &trace);
-    damage.outcome(write(&trace, input, output, version, overwrite, &damage))
+    damage.outcome(write(&trace, input, output, how, &damage))
 }
 
 fn write(
     trace: &Trace,
     input: &Path,
     output: &Path,
-    version: Version,
-    overwrite: Overwrite,
+    (version, overwrite, json): How,
     damage: &Damage,
 ) -> Result<(), Failure> {
     let (made, file) = Made::new(output, mode_like(input), overwrite)?;
     let converted = convert(trace, file, version, threads(), &mut |found| damage.note(input, &found));
-    converted.map_err(|error| failed(error, output))?;
+    let size = converted.map_err(|error| failed(error, output))?;
+    made.keep()?;
+    let mut left_out = Vec::new();
     if version == Version::V6 && !(trace.btf.get().is_ok_and(<[u8]>::is_empty) && trace.modules.is_empty()) {
-        note!("rtrace: {}: version 6 has no room for the kernel's BTF and its list of modules", output.display());
+        left_out.push("the kernel's BTF and its list of modules (version 6 has no room for them)".to_owned());
     }
-    made.keep()
+    tell(output, ConvertTarget::TraceDat, (None, &left_out, size), json)
 }

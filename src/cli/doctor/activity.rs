@@ -4,6 +4,7 @@ use super::finding::{Area, Findings, Severity};
 use super::machine::ExaminedMachine;
 use crate::cli::args::called;
 use rtrace::tracefs::{Instance, Status, Tracefs};
+use rtrace::units::counted;
 use serde_json::json;
 
 /// The top level and each instance: tracer, events, filters, triggers.
@@ -38,10 +39,10 @@ fn buffer(instance: &Instance, status: &Status, machine: &ExaminedMachine, findi
     let owner = instance.name().and_then(owner).and_then(|pid| machine.process(pid));
     let mut parts = Vec::new();
     parts.extend(status.tracer.as_ref().map(|tracer| format!("tracer {tracer}")));
-    let mut count = |n: usize, one: &str| match n {
-        0 => {}
-        1 => parts.push(format!("1 {one}")),
-        n => parts.push(format!("{n} {one}s")),
+    let mut count = |n: usize, one: &str| {
+        if n > 0 {
+            parts.push(counted(n as u64, one));
+        }
     };
     count(events, "event");
     count(status.filters.len(), "filter");

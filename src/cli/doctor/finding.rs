@@ -1,5 +1,6 @@
 //! Findings: a fact about the machine, its severity, and what to do about it.
 
+use rtrace::units::counted;
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -154,10 +155,7 @@ impl Findings {
                 finding.advice.iter().try_for_each(|advice| writeln!(out, "           -> {advice}"))?;
             }
         }
-        let of = |severity, name: &str| match self.count(severity) {
-            1 => format!("1 {name}"),
-            n => format!("{n} {name}s"),
-        };
+        let of = |severity, name: &str| counted(self.count(severity) as u64, name);
         let (errors, warnings) = (of(Severity::Error, "error"), of(Severity::Warning, "warning"));
         match self.count(Severity::Error) {
             0 => writeln!(out, "Recording works; {warnings}"),

@@ -4,6 +4,7 @@ use super::config::Config;
 use super::finding::{Area, Findings, Severity};
 use super::machine::ExaminedMachine;
 use rtrace::tracefs::{Feature, Tracefs};
+use rtrace::units::counted;
 use serde_json::json;
 
 /// The commands that need each feature.
@@ -46,7 +47,12 @@ pub(super) fn features(tracefs: &Tracefs, machine: &ExaminedMachine, findings: &
         .facts(json!({"release": release, "config_file": config.file}));
     match tracefs.top().events() {
         Ok(events) if !events.is_empty() => findings
-            .add(Area::Kernel, "events", Severity::Ok, format!("{} events: record, stream, report", events.len()))
+            .add(
+                Area::Kernel,
+                "events",
+                Severity::Ok,
+                format!("{}: record, stream, report", counted(events.len() as u64, "event")),
+            )
             .facts(json!({"events": events.len()})),
         _ => findings
             .add(Area::Kernel, "events", Severity::Error, "it offers no events: nothing can be recorded")

@@ -4,6 +4,7 @@ use super::finding::{Area, Findings, Severity};
 use super::machine::ExaminedMachine;
 use nix::sys::statvfs::statvfs;
 use rtrace::tracefs::{BufferSize, Instance, Tracefs};
+use rtrace::units::ByteSize;
 use serde_json::json;
 
 /// Free room below which a recording is likely to fill the disk: 256 MiB.
@@ -38,15 +39,15 @@ fn sizes(tracefs: &Tracefs) -> (Option<u64>, u64) {
 fn judge(now: u64, usual: Option<u64>, available: Option<u64>, findings: &mut Findings) {
     let facts = json!({"ring_kib": now, "usual_kib": usual, "available_kib": available});
     let Some(available) = available else {
-        let text = format!("ring buffers have {}; what is available is not known", mib(now));
+        let text = format!("ring buffers have {}; what is available is not known", size(now));
         findings.add(Area::Memory, "rings", Severity::Note, text).facts(facts);
         return;
     };
-    let text = format!("ring buffers have {}, {} are available", mib(now), mib(available));
+    let text = format!("ring buffers have {}, {} are available", size(now), size(available));
     let usual = usual.unwrap_or(0);
     if usual > available {
         findings
-            .add(Area::Memory, "rings", Severity::Error, format!("{text}; a recording needs {}", mib(usual)))
+            .add(Area::Memory, "rings", Severity::Error, format!("{text}; a recording needs {}", size(usual)))
             .advise("free memory, or record with a smaller buffer: `-b 512K` is the size per CPU")
             .facts(facts);
     } else if now > available / 2 {
@@ -71,7 +72,7 @@ pub(super) fn rings(tracefs: &Tracefs, machine: &ExaminedMachine, findings: &mut
 pub(super) fn disk(machine: &ExaminedMachine, findings: &mut Findings) {
     let Some(of) = machine.is_this().then(|| statvfs(".").ok()).flatten() else { return };
     let free = of.blocks_available().saturating_mul(of.fragment_size());
-    let text = format!("the working directory has {} free for recordings", mib(free / 1024));
+    let text = format!("the working directory has {} free for recordings", size(free / 1024));
     let little = free < LITTLE_ROOM;
     let severity = if little { Severity::Warning } else { Severity::Ok };
     let finding = findings.add(Area::Memory, "disk", severity, text).facts(json!({"free_bytes": free}));
@@ -80,13 +81,9 @@ pub(super) fn disk(machine: &ExaminedMachine, findings: &mut Findings) {
     }
 }
 
-/// KiB as `3.5 MiB` or `2.1 GiB`.
-fn mib(kib: u64) -> String {
-    match kib {
-        0..1024 => format!("{kib} KiB"),
-        1024..1_048_576 => format!("{:.1} MiB", kib as f64 / 1024.0),
-        _ => format!("{:.1} GiB", kib as f64 / 1_048_576.0),
-    }
+/// A size in KiB.
+fn size(kib: u64) -> ByteSize {
+    ByteSize(kib.saturating_mul(1024))
 }
 
 #[cfg(test)]
@@ -104,6 +101,5 @@ mod tests {
         assert_eq!(verdict(600 << 10, Some(2816), Some(1 << 20)), [0, 0, 1, 0]);
         assert_eq!(verdict(14, Some(2816), Some(1 << 10)), [0, 0, 0, 1]);
         assert_eq!(verdict(14, None, None), [0, 1, 0, 0]);
-        assert_eq!([mib(14), mib(2816), mib(3 << 20)], ["14 KiB", "2.8 MiB", "3.0 GiB"]);
     }
 }

@@ -5,7 +5,7 @@ use crate::cli::terminal::note;
 use rtrace::event::described_ids;
 use rtrace::recording::{Notice, UnknownEvents};
 use rtrace::trace_dat::{FileError, TimeOptions, Trace};
-use rtrace::units::{EventId, Timestamp};
+use rtrace::units::{EventId, Timestamp, counted};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
@@ -53,13 +53,9 @@ pub(super) fn validate(trace: &Trace, path: &Path, damage: &Damage) -> Result<St
         damage.notice(|_| path, &Notice::Unknown(events));
     }
     if backwards > 0 {
-        note!("rtrace: {backwards} events are older than the one before them on their CPU");
+        note!("rtrace: {} older than the one before on the same CPU", counted(backwards, "event"));
     }
-    let sound = match defects {
-        0 => "no defects".to_owned(),
-        1 => "1 defect".to_owned(),
-        n => format!("{n} defects"),
-    };
-    let buffers = trace.buffers.len();
-    Ok(format!("{events} events in {buffers} buffers, {} options: {sound}", trace.options.len()))
+    let sound = if defects == 0 { "no defects".to_owned() } else { counted(defects, "defect") };
+    let (events, buffers) = (counted(events, "event"), counted(trace.buffers.len() as u64, "buffer"));
+    Ok(format!("{events} in {buffers}, {}: {sound}", counted(trace.options.len() as u64, "option")))
 }

@@ -13,7 +13,7 @@ use rtrace::hist::spec::HistSpec;
 use rtrace::hist::table::{self, HistTable};
 use rtrace::symbols::Kallsyms;
 use rtrace::tracefs::{EventName, Instance};
-use rtrace::units::parse_duration;
+use rtrace::units::{counted, grouped, parse_duration};
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::io::{self, Write};
@@ -135,11 +135,14 @@ impl OutputArgs {
     pub(crate) fn verdict(&self, tables: &[HistTable], status: Option<u8>) -> Result<Exit, Failure> {
         let dropped: u64 = tables.iter().map(|t| t.dropped).fold(0, u64::saturating_add);
         if let Some(limit) = self.max_lost.filter(|limit| dropped > *limit) {
-            let error = anyhow!("{dropped} events found no room in the table, {limit} are allowed");
+            let error = anyhow!("{} found no room in the table, {} allowed", counted(dropped, "event"), grouped(limit));
             return Err(Failure::new(Exit::Incomplete, error).hint("--size makes more room, fewer keys need less."));
         }
         if dropped > 0 {
-            note!("rtrace: {dropped} events found no room in the table and are not counted; use a larger --size");
+            note!(
+                "rtrace: {} found no room in the table and not counted; use a larger --size",
+                counted(dropped, "event")
+            );
         }
         Ok(status.map_or(Exit::Success, Exit::Command))
     }
@@ -152,7 +155,7 @@ impl OutputArgs {
         status: Option<u8>,
     ) -> Result<Exit, Failure> {
         if unfired > 0 {
-            let message = format!("{unfired} events found no room in the tables that fire this one");
+            let message = format!("{} found no room in the tables that fire this one", counted(unfired, "event"));
             let hint = "create it with a larger --size (`rtrace synth create`)";
             if self.max_lost.is_some_and(|limit| unfired > limit) {
                 return Err(Failure::new(Exit::Incomplete, anyhow!("{message}")).hint(hint));

@@ -32,7 +32,7 @@ pub(super) struct SpecArgs {
     #[arg(short, long, value_name = "FIELD", value_delimiter = ',', value_parser = words(SORTS), hide_possible_values = true)]
     sort: Vec<String>,
     /// Only events that pass this filter
-    #[arg(long = "if", value_name = "FILTER", value_parser = words(FILTERS), hide_possible_values = true)]
+    #[arg(long = "filter", visible_alias = "if", value_name = "FILTER", value_parser = words(FILTERS), hide_possible_values = true)]
     filter: Option<String>,
     /// Number of entries
     #[arg(long, value_name = "N")]

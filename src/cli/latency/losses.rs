@@ -9,6 +9,7 @@ use rtrace::hist::spec::HistSpec;
 use rtrace::hist::table::HistTable;
 use rtrace::synth::ChainPlan;
 use rtrace::tracefs::{EventName, Instance};
+use rtrace::units::{counted, grouped};
 use serde_json::{Value, json};
 
 /// The events of one stage of a chain.
@@ -79,13 +80,13 @@ impl Losses {
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
         for (stage, next) in self.pairs() {
-            let mut parts = vec![format!("{} events", stage.seen)];
+            let mut parts = vec![counted(stage.seen, "event")];
             let without = stage.seen.saturating_sub(stage.matched);
             if without > 0 {
-                parts.push(format!("{without} without the event before"));
+                parts.push(format!("{} without the event before", grouped(without)));
             }
             if stage.dropped > 0 {
-                parts.push(format!("{} dropped (the table was full)", stage.dropped));
+                parts.push(format!("{} dropped (the table was full)", grouped(stage.dropped)));
             }
             if stage.censored > 0 {
                 parts.push(format!("{} forgotten where events were lost", stage.censored));
@@ -122,17 +123,18 @@ impl Losses {
             return Ok(());
         }
         let of_stages = self.stages.iter().filter(|stage| stage.dropped > 0);
-        let mut names: Vec<String> = of_stages.map(|stage| format!("{} of {}", stage.dropped, stage.event)).collect();
+        let mut names: Vec<String> =
+            of_stages.map(|stage| format!("{} of {}", grouped(stage.dropped), stage.event)).collect();
         if self.untold > 0 {
-            names.push(format!("{} of the distribution", self.untold));
+            names.push(format!("{} of the distribution", grouped(self.untold)));
         }
-        let message = format!("{dropped} events found no room in their table: {}", names.join(", "));
+        let message = format!("{} found no room in their table: {}", counted(dropped, "event"), names.join(", "));
         let allowed = output.max_lost().unwrap_or(0);
         if dropped <= allowed {
             note!("rtrace: {message}");
             return Ok(());
         }
-        let failure = Failure::new(Exit::Incomplete, anyhow!("{message}; {allowed} are allowed (--max-lost)"));
+        let failure = Failure::new(Exit::Incomplete, anyhow!("{message}; {} allowed (--max-lost)", grouped(allowed)));
         Err(failure.hint("--size makes more room, a filter (--if-start) needs less"))
     }
 }

@@ -156,6 +156,21 @@ pub(crate) struct Layout {
     boundary: bool,
 }
 
+impl Layout {
+    /// The first of these options that is given.
+    fn given(self) -> Option<&'static str> {
+        let all = [
+            ("-t", self.nanoseconds),
+            ("-l", self.latency),
+            ("-R", self.raw),
+            ("--ts-diff", self.ts_diff),
+            ("-w", self.wakeups),
+            ("--boundary", self.boundary),
+        ];
+        all.into_iter().find(|(_, is)| *is).map(|(name, _)| name)
+    }
+}
+
 /// The output for the files.
 struct ReportRun<'a> {
     args: &'a Args,
@@ -191,6 +206,10 @@ impl Args {
         let of_events = matches!(self.format(), Format::Text | Format::Json) && !self.shows_no_events();
         if self.syscalls && !of_events {
             return refuse("`--syscalls` is about the events of `--format text` and `--format json`");
+        }
+        let no_lines = matches!(self.format(), Format::Json | Format::Csv) || self.tally.any();
+        if let Some(option) = self.layout.given().filter(|_| no_lines) {
+            return refuse(&format!("`{option}` is about lines of text, which are not asked for"));
         }
         if self.profile.any() && !self.profile.profile {
             return refuse("`-G`, `-H` and `--by-comm` are about `--profile`, which is not asked for");

@@ -2,12 +2,13 @@
 
 use crate::cli::convert::{ALL, Copy, write_edited};
 use crate::cli::damage::Damage;
-use crate::cli::exit::{Exit, Failure, print};
+use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::Answered;
+use crate::cli::piped::{named, say_of};
 use crate::cli::trace_file::{Overwrite, open};
 use rtrace::format::EventFormat;
 use rtrace::trace_dat::write::{Edit, StoredRecord};
-use rtrace::units::{CpuId, Timestamp};
+use rtrace::units::{CpuId, Timestamp, counted, grouped};
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
@@ -44,7 +45,8 @@ impl Inserted {
         let (name, count) = (self.format.name.clone(), self.count);
         let copy = Copy { version: Copy::version_of(&trace), overwrite, slice: ALL, edit: Some(&mut self) };
         let done = write_edited(&trace, paths, copy, &damage).and_then(|events| {
-            print(&format!("{}: {events} events, {count} of them synthetic:{name}\n", paths.1.display())).map(drop)
+            let (made, events, count) = (named(paths.1), counted(events, "event"), grouped(count));
+            Ok(say_of(paths.1, &format!("{made}: {events}, {count} of them synthetic:{name}\n"))?)
         });
         let of_copy = damage.outcome(done)?;
         Ok(if exit == Exit::Success { of_copy } else { exit })

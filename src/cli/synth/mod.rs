@@ -21,8 +21,10 @@ use super::args::{ListArgs, TracefsArgs};
 use super::exit::{Exit, Failure};
 use super::hist::{PlaceArgs, SetArgs, add_triggers, clock_note, definitions, lines_in_own, losses_of, triggers_of};
 use crate::cli::terminal::note;
-use rtrace::synth::SyntheticPlan;
+use rtrace::synth::{SynthDef, SynthField, SyntheticPlan};
 use rtrace::tracefs::{EventName, Feature, Journal, Tracefs};
+use rtrace::units::{counted, grouped};
+use serde_json::{Value, json};
 
 /// Create synthetic events that combine two events
 ///
@@ -56,7 +58,7 @@ enum Sub {
     /// List the synthetic events
     List(ListArgs),
     /// Show a synthetic event and the triggers that fire it
-    Show(NameArgs),
+    Show(ShowArgs),
     /// Remove synthetic events and the triggers that fire them
     Remove(remove::Args),
     /// Make a synthetic event or a histogram from an SQL statement
@@ -64,9 +66,12 @@ enum Sub {
 }
 
 #[derive(clap::Args)]
-struct NameArgs {
+struct ShowArgs {
     /// The event, without `synthetic:`
     name: String,
+    /// One JSON document instead of text
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     tracefs: TracefsArgs,
 }
@@ -101,14 +106,8 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let mut text = String::new();
     let definitions = definitions(&tracefs)?;
     if args.json {
-        let field = |f: &rtrace::synth::SynthField| serde_json::json!({ "name": f.name, "type": f.ty.to_string() });
-        let events: Vec<_> = definitions
-            .iter()
-            .map(|d| serde_json::json!({ "name": d.name, "fields": d.fields.iter().map(field).collect::<Vec<_>>() }))
-            .collect();
-        text = serde_json::to_string_pretty(
-            &serde_json::json!({ "schema": "rtrace.synth", "version": 1, "synthetic_events": events }),
-        )? + "\n";
+        let events: Vec<_> = definitions.iter().map(definition_json).collect();
+        text = format!("{:#}\n", json!({ "schema": "rtrace.synth", "version": 1, "synthetic_events": events }));
     } else {
         for definition in definitions {
             text.push_str(&format!("{definition}\n"));
@@ -117,23 +116,41 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
     super::exit::print(&text)
 }
 
-fn show(args: &NameArgs) -> Result<Exit, Failure> {
+fn definition_json(of: &SynthDef) -> Value {
+    let field = |field: &SynthField| json!({ "name": field.name, "type": field.ty.to_string() });
+    json!({ "name": of.name, "fields": of.fields.iter().map(field).collect::<Vec<_>>() })
+}
+
+fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let tracefs = able(args.tracefs.open()?)?;
     let definition = remove::definition(&definitions(&tracefs)?, &args.name)?;
     let mut text = format!("{definition}\n");
+    let (mut triggers, mut enabled, mut losses) = (Vec::new(), Vec::new(), Vec::new());
     for instance in instances(&tracefs)? {
-        let place = instance.name().map_or(String::new(), |name| format!(" in instance {name}"));
+        let name = instance.name();
+        let place = name.map_or(String::new(), |name| format!(" in instance {name}"));
         for (event, spec) in triggers_of(&instance, &definition)? {
             text.push_str(&format!("{event}{place}: {spec}\n"));
+            triggers.push(json!({"instance": name, "event": event.to_string(), "trigger": spec.to_string()}));
         }
         let event = EventName::new("synthetic", &definition.name);
         if instance.read(&event.file("enable")).is_ok_and(|on| on.starts_with('1')) {
             text.push_str(&format!("enabled{place}\n"));
+            enabled.push(json!({"instance": name}));
         }
     }
     for loss in losses_of(&tracefs, &definition.name)? {
         let (place, events) = (&loss.place, loss.hits.saturating_add(loss.dropped));
-        text.push_str(&format!("{place}: {events} events, {} dropped (the table was full)\n", loss.dropped));
+        let dropped = grouped(loss.dropped);
+        text.push_str(&format!("{place}: {}, {dropped} dropped (the table was full)\n", counted(events, "event")));
+        losses.push(json!({"place": place.to_string(), "events": events, "dropped": loss.dropped}));
+    }
+    if args.json {
+        let document = json!({
+            "schema": "rtrace.synth.show", "version": 1, "event": definition_json(&definition), "triggers": triggers,
+            "enabled": enabled, "losses": losses,
+        });
+        return super::exit::print(&format!("{document:#}\n"));
     }
     super::exit::print(&text)
 }

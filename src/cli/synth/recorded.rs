@@ -6,6 +6,7 @@ use super::inserted::Inserted;
 use super::{rows, statement};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{Answered, OutputArgs, RecordedArgs, show_table};
+use crate::cli::piped;
 use crate::cli::query::Input;
 use crate::cli::terminal::stdout;
 use crate::cli::trace_file::Overwrite;
@@ -29,6 +30,7 @@ pub(super) fn answer(
 ) -> Result<Exit, Failure> {
     let mut made = None;
     if let Some(file) = file {
+        piped::check(file, output.is_json())?;
         overwrite.check(file)?;
         if recorded.is_part() {
             let error = anyhow!("-o writes all of the recording, whatever --since, --until and --around say");

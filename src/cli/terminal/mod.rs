@@ -21,6 +21,7 @@ mod release;
 mod stderr;
 mod stdout;
 mod styled;
+mod taken;
 
 pub(crate) use escape::escaped;
 pub(crate) use guard::Guard;
@@ -30,6 +31,7 @@ pub(crate) use release::release;
 pub(crate) use stderr::{note, say, stderr};
 pub(crate) use stdout::{Output, placed, stdout};
 pub(crate) use styled::{Sequence, Styled};
+pub(crate) use taken::take_stdout;
 
 use std::io::IsTerminal;
 use terminal_size::{Height, Width, terminal_size};

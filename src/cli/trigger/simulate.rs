@@ -6,6 +6,7 @@ use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{Answered, RecordedArgs, TriggerArgs, Triggers};
 use crate::cli::keywords::{FILTERS, TRIGGERS, words as offer};
+use crate::cli::piped::is_stdout;
 use crate::cli::terminal::stdout;
 use crate::cli::trace_file::{Overwrite, open};
 use anyhow::anyhow;
@@ -13,7 +14,7 @@ use rtrace::analysis::{Firings, Held, HistSetup};
 use rtrace::filter::Filter;
 use rtrace::trace_dat::write::{Edit, StoredRecord, StreamIndex};
 use rtrace::trigger::{Trigger, TriggerAction};
-use rtrace::units::Timestamp;
+use rtrace::units::{Timestamp, counted};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::Write;
@@ -35,7 +36,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     count: Option<u64>,
     /// Act only if the event passes this filter
-    #[arg(long = "if", value_name = "FILTER", value_parser = offer(FILTERS), hide_possible_values = true)]
+    #[arg(long = "filter", visible_alias = "if", value_name = "FILTER", value_parser = offer(FILTERS), hide_possible_values = true)]
     filter: Option<String>,
     #[command(flatten)]
     more: TriggerArgs,
@@ -94,6 +95,10 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let mut triggers = args.more.parsed()?;
     triggers.gates.push((event, text, own));
     if let Some(output) = &args.output {
+        if is_stdout(output) {
+            let error = anyhow!("the answer goes to standard output, so the recording cannot");
+            return Err(Failure::new(Exit::Usage, error).hint("`-o FILE` names a file."));
+        }
         args.overwrite.check(output)?;
     }
     let mut held = None;
@@ -214,7 +219,8 @@ fn as_text(
     let mut out = stdout().lock();
     let seconds = |time: Timestamp| format!("{}.{:06}", time.0 / 1_000_000_000, time.0 % 1_000_000_000 / 1_000);
     for (trigger, firings) in gates {
-        writeln!(out, "{trigger}: {} events match, it acts {} times", firings.matched, firings.acted)?;
+        let (matched, acted) = (counted(firings.matched, "event"), counted(firings.acted, "time"));
+        writeln!(out, "{trigger}: matched by {matched}, acts {acted}")?;
         for moment in firings.moments.iter().take(args.limit) {
             let task = format!("{}-{}", answered.comm(moment.task), moment.task.0);
             writeln!(out, "  {:>16}  [{:03}]  {task}", seconds(moment.time), moment.cpu.0)?;

@@ -1,7 +1,7 @@
 //! The summary as tables of text.
 
 use super::numbers::{Numbers, SummaryBuffer};
-use crate::units::ByteSize;
+use crate::units::{ByteSize, counted};
 
 macro_rules! line {
     ($out:expr, $($words:tt)*) => { $out.extend_from_slice(format!($($words)*).as_bytes()) };
@@ -10,7 +10,7 @@ macro_rules! line {
 /// Appends the tables, of the tasks the `top` busiest.
 pub(super) fn write(numbers: &Numbers<'_>, top: usize, out: &mut Vec<u8>) {
     let total = numbers.total();
-    line!(out, "{} events, {}", total.count, ByteSize(total.bytes));
+    line!(out, "{}, {}", counted(total.count, "event"), ByteSize(total.bytes));
     match numbers.seconds() {
         Some(seconds) => line!(out, ", {seconds:.6} s\n"),
         None => line!(out, "\n"),

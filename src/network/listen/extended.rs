@@ -12,6 +12,7 @@ use crate::network::patient::{ConnectionError, Patient};
 use crate::network::wire::{Frame, RingSizes};
 use crate::trace_dat::write::{Added, Unfinished, recover_with};
 use crate::trace_dat::{Recovered, UnsavedEvents, WriteError, recover};
+use crate::units::seconds;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -186,7 +187,7 @@ fn receive(
 
 /// Completes the recording `file`, whose sender did not come back.
 pub(super) fn abandoned(shared: &Shared<'_>, file: &str) {
-    let why = format!("its sender went away and was not back after {} s", shared.options.wait.as_secs());
+    let why = format!("its sender went away and was not back after {}", seconds(shared.options.wait));
     finish_as_incomplete(shared, &shared.options.dir.join(file), file, why);
 }
 

@@ -1,5 +1,6 @@
 //! Events of a listener, for its log and its exit code.
 
+use crate::units::{ByteSize, counted};
 use std::fmt;
 use std::net::SocketAddr;
 
@@ -82,9 +83,9 @@ impl fmt::Display for ListenNotice {
                 write!(f, "{file} is interrupted: {why}; its sender may go on, and `rtrace recover` completes it")
             }
             ListenNotice::Ended(EndedSession { file, size, events, incomplete }) => {
-                write!(f, "{file}: {size} bytes")?;
+                write!(f, "{file}: {}", ByteSize(*size))?;
                 if let Some(events) = events {
-                    write!(f, ", {events} events")?;
+                    write!(f, ", {}", counted(*events, "event"))?;
                 }
                 match incomplete {
                     Some(why) => write!(f, ", INCOMPLETE: {why}"),

@@ -11,7 +11,7 @@ use rtrace::analysis::{HistFindings, HistNames};
 use rtrace::hist::table::HistTable;
 use rtrace::recording::Outcome;
 use rtrace::trace_dat::Buffer;
-use rtrace::units::Pid;
+use rtrace::units::{Pid, grouped};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -86,13 +86,13 @@ impl<'a> Missed<'a> {
         }
         let number = match (lost, gaps) {
             (0, _) => "an unknown number of".to_owned(),
-            (lost, 0) => lost.to_string(),
-            (lost, _) => format!("at least {lost}"),
+            (lost, 0) => grouped(lost),
+            (lost, _) => format!("at least {}", grouped(lost)),
         };
         let (message, hint) = match file {
             None => (
                 format!("{number} events were lost before they could be counted"),
-                "A filter (--if) needs less; a kernel with hist triggers loses none.",
+                "A filter (--filter) needs less; a kernel with hist triggers loses none.",
             ),
             Some(file) => (
                 format!("{number} events were lost while {} was recorded, and are not counted", file.display()),

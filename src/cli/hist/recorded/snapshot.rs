@@ -7,7 +7,7 @@ use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::trace_file::{Overwrite, open};
 use anyhow::Context;
 use rtrace::trace_dat::write::CopiedPart;
-use rtrace::units::parse_duration;
+use rtrace::units::{counted, parse_duration};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ impl SnapshotArgs {
             let (path, slice) = (dir.join(name), CopiedPart::Time(window));
             let copy = Copy { version, overwrite, slice, edit: None };
             let events = write_edited(&trace, (input, &path), copy, &damage)?;
-            print(&format!("{}: {events} events\n", path.display())).map(drop)
+            print(&format!("{}: {}\n", path.display(), counted(events, "event"))).map(drop)
         });
         let of_copy = damage.outcome(done)?;
         Ok(if exit == Exit::Success { of_copy } else { exit })

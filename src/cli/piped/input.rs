@@ -1,19 +1,18 @@
 //! `-` as the file to read: standard input. A recording is read back and forth, so what comes through a pipe is kept in
 //! memory or, if it is large, in a temporary file without a name.
 
-use super::exit::{Exit, Failure};
-use super::terminal::note;
+use super::unnamed;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::terminal::note;
 use anyhow::{Context, anyhow};
-use nix::fcntl::{OFlag, open as open_file};
 use nix::sys::memfd::{MFdFlags, memfd_create};
-use nix::sys::stat::Mode;
 use nix::unistd::isatty;
 use rtrace::units::ByteSize;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Bytes of a pipe that are kept in memory.
 const IN_MEMORY: u64 = 64 << 20;
@@ -55,7 +54,7 @@ pub(crate) fn open(path: &Path) -> Result<Option<File>, Failure> {
 fn spool(input: &mut impl Read, in_memory: u64, most: u64, dir: &Path) -> io::Result<File> {
     let mut spool = File::from(memfd_create(c"rtrace-pipe", MFdFlags::MFD_CLOEXEC)?);
     if io::copy(&mut input.by_ref().take(in_memory), &mut spool)? == in_memory {
-        let mut file: File = unnamed(dir)?;
+        let mut file = unnamed(dir)?;
         spool.rewind()?;
         io::copy(&mut spool, &mut file)?;
         let rest = io::copy(&mut input.by_ref().take(most - in_memory), &mut file)?;
@@ -73,21 +72,6 @@ fn spool(input: &mut impl Read, in_memory: u64, most: u64, dir: &Path) -> io::Re
     spool.flush()?;
     spool.rewind()?;
     Ok(spool)
-}
-
-/// A new file without a name, which is gone with this process.
-fn unnamed(dir: &Path) -> io::Result<File> {
-    let flags = OFlag::O_TMPFILE | OFlag::O_RDWR | OFlag::O_CLOEXEC;
-    match open_file(dir, flags, Mode::S_IRUSR | Mode::S_IWUSR) {
-        Ok(file) => Ok(file.into()),
-        // File systems without such files.
-        Err(_) => {
-            let path: PathBuf = dir.join(format!(".rtrace-pipe-{}", std::process::id()));
-            let file = File::options().read(true).write(true).create_new(true).open(&path)?;
-            std::fs::remove_file(&path)?;
-            Ok(file)
-        }
-    }
 }
 
 #[cfg(test)]
