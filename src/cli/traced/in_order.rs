@@ -74,7 +74,10 @@ impl clap::Args for InOrder {
                     .long("for")
                     .value_name("ANALYSIS,...")
                     .action(ArgAction::Append)
-                    .help("Record what an analysis reads: sched, irq, syscalls, io, functions, locks, memory, faults, latency, offcpu"),
+                    .help("Record what an analysis reads: sched, irq, syscalls, io, locks, ...")
+                    .long_help(
+                        "Record what an analysis reads: sched, irq, syscalls, io, functions, locks, memory, faults, latency, offcpu",
+                    ),
             )
             .arg(each("filter", 'f', "FILTER").allow_hyphen_values(true).help("Filter for the -e before it"))
             .arg(each("trigger", 'R', "TRIGGER").allow_hyphen_values(true).help("Set a trigger on the -e before it"))
