@@ -338,10 +338,10 @@ fn a_simulated_trigger_keeps_out_what_the_kernel_would() {
         (document["triggers"][0]["matched"].as_u64(), document["triggers"][0]["acted"].as_u64()),
         (Some(idle), Some(1))
     );
-    // Without, it runs before anything is reserved.
+    // So it is without one: traceoff acts after its event.
     let first = all.iter().position(|line| switch(&line)).expect("a switch");
     let (_, held) = simulate(&["sched_switch", "traceoff"]);
-    assert_eq!(held, all[..first]);
+    assert_eq!(held, all[..=first]);
     // An event that is turned on was off before; the one that turns it on is no other.
     let exec = all.iter().position(|line| line.contains(" sched_process_exec:")).expect("an exec");
     let (document, held) = simulate(&["sched_process_exec", "enable_event:sched:sched_switch:1"]);

@@ -40,4 +40,5 @@ mod state;
 mod stop_if;
 mod syscalls;
 mod tracefs;
+mod triggers;
 mod user_stacks;

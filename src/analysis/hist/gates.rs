@@ -2,8 +2,9 @@
 //!
 //! As `event_triggers_call()` and `__event_trigger_test_discard()` have it (kernel/trace/trace_events_trigger.c, trace.c, Linux
 //! 6.12): they run before the hist triggers of their event, the newest first. Where a trigger needs the record (a filter, a hist
-//! or stacktrace trigger), it is reserved before the triggers run, so that an event that stops the trace is the last one in it;
-//! else they run before anything is reserved, and it is not. Histograms count on while tracing is off.
+//! or stacktrace trigger) or acts after it (traceoff), it is reserved before the triggers run, so that an event that stops the
+//! trace is the last one in it; else they run before anything is reserved, and an event that starts it is the first one.
+//! Histograms count on while tracing is off.
 
 use super::moment::Moment;
 use super::setup::{EventTrigger, HistSetup, Problem};
@@ -157,7 +158,8 @@ impl Gates {
         let is = |gate: &Gate| gate.source.system == system && gate.source.event == event;
         let own = self.all.iter().enumerate().filter(|(_, gate)| is(gate));
         let gates: Vec<usize> = own.map(|(number, _)| number).rev().collect(); // a new one is put before the others
-        let is_post = |gate: &Gate| gate.source.trigger.action == TriggerAction::StackTrace;
+        let is_post =
+            |gate: &Gate| matches!(gate.source.trigger.action, TriggerAction::StackTrace | TriggerAction::TraceOff);
         let needs_record = gates.iter().filter_map(|number| self.all.get(*number));
         let needs_record =
             needs_record.fold(!hists.is_empty(), |any, gate| any || gate.filter.is_some() || is_post(gate));

@@ -347,8 +347,9 @@ fn let_in(gates: &[RandomGate], events: &[Made]) -> Vec<bool> {
                 (*switch, *used) = (wanted, *used + 1);
             }
         }
-        // An enabled event that a filter looks at is in the ring already when tracing stops.
-        let is_reserved = enabled_before && gates.iter().any(|gate| gate.id == event.id && gate.threshold.is_some());
+        // An enabled event that a filter looks at is in the ring already when tracing stops, as it is where traceoff follows it.
+        let is_first = |gate: &RandomGate| gate.threshold.is_some() || gate.action == "traceoff";
+        let is_reserved = enabled_before && gates.iter().any(|gate| gate.id == event.id && is_first(gate));
         all.push(enabled[own] && if is_reserved { tracing_before } else { tracing });
     }
     all
