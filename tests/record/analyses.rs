@@ -200,6 +200,44 @@ fn events_are_counted_here_where_the_kernel_cannot() {
     let times = document["tables"][0]["summary"]["hitcount"].as_u64().unwrap_or(0);
     let lost = document["recording"]["lost"].as_u64().expect("a number");
     assert!(times + lost >= 3000, "{document:#}");
+    // Readings while the command runs: none has more than the one after it, and all that is counted is in the last one.
+    let slow = "for i in 1 2 3 4 5 6; do dd if=/dev/zero of=/dev/null bs=1 count=300 status=none; sleep 0.1; done";
+    for (what, summary) in [
+        (&["hist", "raw_syscalls:sys_enter", "--key", "id", "--if", "id == 1"][..], false),
+        (
+            &[
+                "latency",
+                "raw_syscalls:sys_enter",
+                "raw_syscalls:sys_exit",
+                "--by",
+                "common_pid",
+                "--if-start",
+                "id == 1",
+            ],
+            true,
+        ),
+    ] {
+        let words: Vec<&str> = what
+            .iter()
+            .chain(&here)
+            .chain(&["--follow=100ms", "--max-lost", "1000000", "--", "bash", "-c", slow])
+            .copied()
+            .collect();
+        let told = env.rtrace(&words);
+        let readings: Vec<serde_json::Value> =
+            told.exits(0).stdout().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        assert!(readings.len() >= 4, "{readings:#?}");
+        let hits = |reading: &serde_json::Value| {
+            let table = &reading["tables"][0];
+            if summary { table["summary"]["hitcount"].as_u64() } else { table["hits"].as_u64() }
+        };
+        let counts: Vec<u64> = readings.iter().map(|reading| hits(reading).unwrap_or(0)).collect();
+        assert!(counts.is_sorted() && counts.first() < counts.last(), "{counts:?}");
+        let last = readings.last().expect("a reading");
+        assert!(last["interval"].is_null() && readings[0]["interval"] == 1, "{last:#}");
+        let lost = last["recording"]["lost"].as_u64().expect("a number");
+        assert!(counts.last().is_some_and(|count| count + lost >= 1800), "{counts:?}, {lost} lost");
+    }
     let failing = [
         "hist",
         "sched:sched_switch",
