@@ -23,8 +23,9 @@ const TRACED: &[Section] = &[
     section("Tasks", &["pid", "follow", "children"], &["user"]),
     section(
         "Tracers",
-        &["tracer", "function", "graph-function"],
+        &["tracer", "function"],
         &[
+            "graph-function",
             "stack-trace",
             "max-graph-depth",
             "option",
@@ -97,8 +98,9 @@ const READ: &[Section] = &[
     ),
     section(
         "Layout",
-        &["format", "json", "fields", "R", "l"],
+        &["format", "json", "fields", "l"],
         &[
+            "R",
             "color",
             "no-pager",
             "N",
@@ -146,11 +148,12 @@ const COUNTED: &[Section] = &[
         &["by", "split", "key", "val", "sort", "filter", "if-start", "if-end", "limit"],
         &["name", "var", "action", "nohitcount", "with", "synthetic", "size", "buckets", "ns"],
     ),
-    section("Run", &["duration", "follow", "max-lost", "dry-run"], &["diff", "in-kernel", "in-user"]),
+    section("Run", &["duration", "follow"], &["max-lost", "dry-run", "diff", "in-kernel", "in-user"]),
     section(
         "A recording",
-        &["input", "since", "until"],
+        &["input", "since"],
         &[
+            "until",
             "around",
             "all-tasks",
             "buffer",
@@ -164,8 +167,8 @@ const COUNTED: &[Section] = &[
             "threads",
         ],
     ),
-    section("Ring buffer", &["instance", "top"], &[]),
-    section("Output", &["json", "csv", "folded"], &["raw", "weight"]),
+    section("Ring buffer", &["instance"], &["top"]),
+    section("Output", &["json", "csv"], &["folded", "raw", "weight"]),
     section("General", &["verbose", "help"], &["tracefs"]),
 ];
 

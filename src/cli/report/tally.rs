@@ -21,7 +21,9 @@ pub(crate) struct TallyArgs {
     /// Number of the busiest tasks that --summary shows [default: 20]
     #[arg(long, value_name = "N", requires = "summary")]
     top_tasks: Option<usize>,
-    /// JSON: --count, --summary or --profile as one object, events as --format json
+    /// JSON instead of text
+    ///
+    /// Of --count, --summary and --profile one object; of events what --format json prints.
     #[arg(long)]
     pub(super) json: bool,
 }
