@@ -28,6 +28,11 @@ impl Context<'_> {
     }
 }
 
+/// The option with this long name, or with it as another name.
+fn option<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
+    command.get_arguments().find(|arg| arg.get_long_and_visible_aliases().is_some_and(|names| names.contains(&name)))
+}
+
 /// Finds the place of `current` after the words `before`, of which the first is the program.
 pub(super) fn place<'a>(root: &'a Command, before: &[String], current: &str) -> Place<'a> {
     let mut context = Context { command: root, options: Vec::new(), arguments: Vec::new() };
@@ -39,7 +44,7 @@ pub(super) fn place<'a>(root: &'a Command, before: &[String], current: &str) -> 
             return if has_command(context.command) { Place::Foreign(number + 1) } else { Place::Word(context) };
         } else if let Some(long) = word.strip_prefix("--") {
             let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-            let found = context.command.get_arguments().find(|arg| arg.get_long() == Some(name));
+            let found = option(context.command, name);
             match (found.filter(|arg| takes_value(arg)), value) {
                 (Some(option), Some(value)) => context.options.push((option, value.to_owned())),
                 (Some(option), None) => waiting = Some(option),
@@ -67,7 +72,7 @@ pub(super) fn place<'a>(root: &'a Command, before: &[String], current: &str) -> 
         return Place::Value(context, option, 0);
     }
     if let Some((name, _)) = current.strip_prefix("--").and_then(|long| long.split_once('=')) {
-        let found = context.command.get_arguments().find(|arg| arg.get_long() == Some(name));
+        let found = option(context.command, name);
         if let Some(option) = found {
             return Place::Value(context, option, name.len() + 3);
         }

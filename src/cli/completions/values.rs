@@ -129,7 +129,8 @@ fn live_value(root: &Command, context: &Context<'_>, arg: &Arg, current: &str) -
         "FUNC" => live_words(&|live| live.functions(current)),
         "ANALYSIS,..." => {
             let head = current.rfind(',').map_or("", |at| &current[..=at]);
-            Some(["sched", "irq", "syscalls", "io"].map(|word| Candidate::new(format!("{head}{word}"), "")).into())
+            let all = ["sched", "irq", "syscalls", "io", "functions", "locks", "memory", "faults"];
+            Some(all.map(|word| Candidate::new(format!("{head}{word}"), "")).into())
         }
         "COMMAND|TOPIC" => {
             let topics = crate::cli::help::TOPICS.iter().map(|topic| Candidate::new(topic.name, topic.about));
