@@ -5,6 +5,7 @@ use crate::common::corpus::corpus;
 use crate::common::environment::TestEnvironment;
 use crate::common::installed_trace_cmd::installed;
 use crate::common::not_run::not_run;
+use rtrace::units::grouped;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -229,7 +230,7 @@ fn a_loss_is_seen_whatever_event_follows_it() {
             let found = (summary["hitcount"].as_u64(), summary["sum"].as_u64());
             assert_eq!(found, (Some(times), Some(sum)), "{kernel}, {threads} threads");
             let strict = env.rtrace(&[&words[..], &["--max-lost", "5"]].concat());
-            strict.exits(4).complains_with(&format!("{lost} events were lost"));
+            strict.exits(4).complains_with(&format!("{} events were lost", grouped(lost)));
         }
     }
 }

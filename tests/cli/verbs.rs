@@ -109,7 +109,7 @@ fn check_events_names_what_it_does_not_understand() {
     fs::remove_dir_all(Path::new(&root).join("events/sched/sched_waking")).expect("to remove it");
     env.rtrace(&["check-events", "-v", "--tracefs", &root])
         .exits(0)
-        .prints("sched:sched_switch\n1 events, all understood\n");
+        .prints("sched:sched_switch\n1 event, all understood\n");
 }
 
 const HEADER_PAGE: &str = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n";
@@ -177,7 +177,7 @@ fn who_is_not_root_is_told_so() {
     let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", program, "list", "-t", "--tracefs", "closed"];
     env.run("setpriv", &nobody)
         .exits(5)
-        .complains("rtrace: failed to open closed: permission denied\n  Hint: run it as root.\n  Hint: a group gets access by `mount -o remount,gid=GROUP,mode=750` on it.\n");
+        .complains("rtrace: failed to open closed: permission denied\n  Hint: run it as root.\n  Hint: root can hand it to a user: `mount -o remount,uid=USER` on it; a group (`gid=GROUP,mode=750`) may only read.\n");
 }
 
 /// An instance of the running kernel, if there may be one; removed in the end.
