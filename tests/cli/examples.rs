@@ -29,13 +29,13 @@ fn of_verbs_that_read_files() {
             for name in ["trace.dat", "run.dat", "old.dat"] {
                 std::fs::copy(&recording, env.path().join(name)).expect("a copy");
             }
-            // Times that this recording has, and a `jq` that every machine has.
+            // Times that this recording has, a `jq` that every machine has, and another machine's standard input.
             let command = example
                 .replace("167.716832", "14.325023")
                 .replace("167.716", "14.3")
                 .replace("167.720", "14.4")
                 .replace("rtrace ", concat!(env!("CARGO_BIN_EXE_rtrace"), " "));
-            let script = format!("jq() {{ cat; }}\n{command}");
+            let script = format!("jq() {{ cat; }}\nssh() {{ cat; }}\n{command}");
             let outcome = env.run("sh", &["-c", &script]);
             let (printed, told) = (outcome.stdout(), outcome.stderr());
             // There are no memory maps in it.

@@ -184,7 +184,7 @@ fn senders_that_go_away_are_told_from_those_that_are_done() {
     send_metadata(&mut stream, &pieces.metadata);
     send_data(&pieces, &ports);
     drop(stream);
-    listening.says("2324 events, INCOMPLETE: the sender went away without CLOSE");
+    listening.says("2,324 events, INCOMPLETE: the sender went away without CLOSE");
     let (code, said) = listening.end();
     assert_eq!(code, Some(4), "{said}");
     let file = only_file(env.path());
@@ -267,7 +267,7 @@ fn hostile_peers_cost_their_session_only() {
     send_metadata(&mut stream, &pieces.metadata);
     send_data(&pieces, &ports);
     stream.write_all(&Message::Close.bytes()).unwrap();
-    listening.says("2324 events, complete");
+    listening.says("2,324 events, complete");
     assert_eq!(listening.end().0, Some(0));
 }
 
