@@ -24,12 +24,16 @@ pub(crate) fn separated(mut words: Vec<OsString>, root: fn() -> Command) -> Vec<
     words
 }
 
-/// The place of CMD among the words behind the command's name; `None` if there is none, or if it is marked already.
+/// The place of CMD among the words after the command's name; `None` if there is none, or if it is marked already. Where a
+/// recording is asked nothing is run.
 fn beginning(words: &[OsString], command: &Command, is_event: fn(usize, &str) -> bool) -> Option<usize> {
     let (mut at, mut events) = (0, 0);
     while let Some(word) = words.get(at) {
         let word = word.to_string_lossy();
         if word == "--" || events == 0 && command.find_subcommand(OsStr::new(&*word)).is_some() {
+            return None;
+        }
+        if word == "--input" || word.starts_with("--input=") || word.starts_with("-i") {
             return None;
         }
         match takes_next(command, &word) {
@@ -86,6 +90,9 @@ mod tests {
             ("rtrace hist -i run.dat a -k b", "rtrace hist -i run.dat a -k b"),
             ("rtrace latency a b --by c=d make -j8", "rtrace latency a b --by c=d -- make -j8"),
             ("rtrace latency s:a s:b s:c --by d --ns ls", "rtrace latency s:a s:b s:c --by d --ns -- ls"),
+            ("rtrace latency -i run.dat a b c --by d", "rtrace latency -i run.dat a b c --by d"),
+            ("rtrace latency --input=run.dat a b c --by d", "rtrace latency --input=run.dat a b c --by d"),
+            ("rtrace latency a b --by d grep -i c", "rtrace latency a b --by d -- grep -i c"),
             ("rtrace latency s:a s:b --by d ./a:b", "rtrace latency s:a s:b --by d -- ./a:b"),
             ("rtrace hist a -k b --follow -i run.dat", "rtrace hist a -k b --follow -i run.dat"),
             ("rtrace hist a -k b --follow ls -l", "rtrace hist a -k b --follow -- ls -l"),
