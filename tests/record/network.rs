@@ -125,7 +125,7 @@ fn a_sender_that_is_killed_leaves_what_came_and_a_mark() {
     let command: i32 = fs::read_to_string(&pid).unwrap().trim().parse().unwrap();
     let _ = kill(Pid::from_raw(command), Signal::SIGKILL);
     listening.says("is interrupted");
-    listening.says("INCOMPLETE: its sender went away and was not back after 1 s");
+    listening.says("INCOMPLETE: its sender went away and was not back after 1.000 s");
     assert_eq!(listening.end().0, Some(4));
     let file = only_file(dir.path());
     assert!(in_file(&env, &file) > 0);

@@ -64,7 +64,7 @@ fn found(env: &TestEnvironment, rings: &Value) -> u64 {
         _ => out.exits(4).complains_with(UNSAVED),
     };
     let (text, stderr) = (out.stdout(), out.stderr());
-    let number = |word: Option<&str>| word?.parse::<u64>().ok();
+    let number = |word: Option<&str>| word?.replace(',', "").parse::<u64>().ok();
     let said = stderr.lines().filter_map(|line| number(line.split_once(UNSAVED)?.0.rsplit(' ').nth(1)));
     assert_eq!(said.sum::<u64>(), missing, "{stderr}");
     let gaps = text.lines().filter_map(|line| number(line.split_once(" EVENTS DROPPED]")?.0.rsplit('[').next()));

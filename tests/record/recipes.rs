@@ -65,7 +65,7 @@ fn ten_questions_to_one_recording_are_answered() {
         env.run("sh", &["-c", &line]);
     }
     let questions = commands(page.split_once("\n## ").map_or("", |(_, questions)| questions));
-    assert_eq!(questions.len(), 11, "{questions:?}");
+    assert_eq!(questions.len(), 12, "{questions:?}");
     for command in questions {
         let outcome = env.run("sh", &["-c", &command.replace("rtrace ", program)]);
         let lines = outcome.exits(0).stdout().lines().count();
