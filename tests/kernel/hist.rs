@@ -198,7 +198,7 @@ fn chains(guest: &Guest, kernel: Kernel) {
     assert!(text.contains("without the event before"), "{text}");
     let drops = json("drops.out");
     assert!(number(&drops["stages"][0]["dropped"]) > 0.0, "{drops}");
-    assert!(guest.text("drops.err").contains("of kmem:kmem_cache_alloc; 0 are allowed"), "{}", guest.text("drops.err"));
+    assert!(guest.text("drops.err").contains("of kmem:kmem_cache_alloc; 0 allowed"), "{}", guest.text("drops.err"));
     assert!(guest.text("allowed.err").contains("found no room in their table"), "{}", guest.text("allowed.err"));
     for (name, keys) in
         [("ids.out", &["id"][..]), ("blocked.out", &["prev_state", "prev_comm"]), ("softirqs.out", &["vec", "cpu"])]
