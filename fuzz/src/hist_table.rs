@@ -1,12 +1,12 @@
 //! Any bytes as a `hist` file: an error, or tables that read back as themselves from what they print, and that can be
 //! shown in every layout.
 
-use rtrace::hist::render::{Options, csv, diff, folded, json, text};
+use rtrace::hist::render::{TableLayout, csv, diff, folded, json, text};
 use rtrace::hist::table::parse;
 
 pub(crate) fn run(data: &[u8]) {
     let Ok(tables) = parse(data) else { return };
-    let options = Options::default();
+    let options = TableLayout::default();
     let mut out = Vec::new();
     for table in &tables {
         text(table, &options, &mut out).expect("a Vec takes everything");

@@ -2,7 +2,7 @@
 //! as well, ours included, which ride on the VERSION option.
 
 use rtrace::abi::{Abi, Endian};
-use rtrace::trace_dat::{Codec, OptionId, SpoolTable, Trace, Writer};
+use rtrace::trace_dat::{Codec, OptionId, SectionWriter, SpoolTable, Trace};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::OnceLock;
@@ -48,7 +48,7 @@ pub(crate) fn run(data: &[u8]) {
         });
         copy.set_len(0).expect("a temporary file");
         let file = copy.try_clone().expect("a descriptor");
-        let mut writer = Writer::create(file, abi, 4096, Codec::None).expect("a temporary file");
+        let mut writer = SectionWriter::create(file, abi, 4096, Codec::None).expect("a temporary file");
         trace.options.iter().for_each(|option| writer.option(option.id, option.data.clone()));
         writer.publish(&SpoolTable::default()).expect("a temporary file");
         drop(writer);
