@@ -9,7 +9,7 @@ use crate::analysis::{
     TimeIn,
 };
 use crate::events::glob_matches;
-use crate::units::Pid;
+use crate::units::{CpuId, Pid};
 
 /// The value of a quantity.
 #[derive(Clone, Copy, Debug)]
@@ -224,6 +224,8 @@ impl Facts<'_> {
         };
         let value = match by {
             _ if !self.has_losses() && missing.longest < u64::MAX => value,
+            // No record says where a damaged place lies in time: an interval may span it, and be two.
+            Reducer::Sum | Reducer::Max if self.conditions.damaged > 0 && !of_entries => value.or_less().or_more(),
             Reducer::Count | Reducer::Sum | Reducer::Max => value.or_more(),
             // Events that are missing make an entry smaller than it was.
             Reducer::Min if !of_entries => value.or_less(),
@@ -283,12 +285,7 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
             for call in calls(found, name, names) {
                 durations.merge(&call.times);
                 errors = errors.saturating_add(call.failed());
-                longer(call.longest.map(|longest| Spot {
-                    begin: longest.at,
-                    at: longest.at.saturating_add(longest.time),
-                    cpu: longest.cpu,
-                    pid: Some(longest.pid),
-                }));
+                longer(call.longest.map(|longest| lasting(longest.at, longest.time, longest.cpu, Some(longest.pid))));
             }
         }
         (DurationSource::Irq(pattern), Finding::Irqs(found)) => {
@@ -300,12 +297,7 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
             seen = handlers(found, kind, names).next().is_some();
             for handler in handlers(found, pattern, names) {
                 durations.merge(&handler.times);
-                longer(handler.longest.map(|longest| Spot {
-                    begin: longest.at,
-                    at: longest.at.saturating_add(longest.time),
-                    cpu: longest.cpu,
-                    pid: None,
-                }));
+                longer(handler.longest.map(|longest| lasting(longest.at, longest.time, longest.cpu, None)));
             }
         }
         (DurationSource::Io(operation), Finding::Io(found)) => {
@@ -314,12 +306,7 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
             for requests in found.requests.iter().filter(|requests| wanted(requests.operation.name())) {
                 durations.merge(&requests.total);
                 errors = errors.saturating_add(requests.errors.values().sum());
-                longer(requests.longest.map(|longest| Spot {
-                    begin: longest.at,
-                    at: longest.at.saturating_add(longest.time),
-                    cpu: longest.cpu,
-                    pid: None,
-                }));
+                longer(requests.longest.map(|longest| lasting(longest.at, longest.time, longest.cpu, None)));
             }
         }
         (DurationSource::Function(pattern), Finding::Functions(found)) => {
@@ -327,12 +314,9 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
             let named = |address: u64| pattern.is_empty() || glob_matches(pattern, &names.function(address));
             for function in found.functions.iter().filter(|function| named(function.address)) {
                 durations.merge(&function.whole);
-                longer(function.longest.map(|longest| Spot {
-                    begin: longest.at,
-                    at: longest.at.saturating_add(longest.time),
-                    cpu: longest.cpu,
-                    pid: Some(longest.pid),
-                }));
+                longer(
+                    function.longest.map(|longest| lasting(longest.at, longest.time, longest.cpu, Some(longest.pid))),
+                );
             }
         }
         (DurationSource::Lock(pattern), Finding::Locks(found)) => {
@@ -343,12 +327,7 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
                     continue;
                 }
                 durations.merge(&waits.times);
-                longer(waits.longest.map(|longest| Spot {
-                    begin: longest.at,
-                    at: longest.at.saturating_add(longest.time),
-                    cpu: longest.cpu,
-                    pid: Some(longest.pid),
-                }));
+                longer(waits.longest.map(|longest| lasting(longest.at, longest.time, longest.cpu, Some(longest.pid))));
             }
         }
         (DurationSource::Life(pattern), Finding::Memory(found)) => {
@@ -366,6 +345,11 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
         _ => seen = false,
     }
     Many { durations, spot, missing, errors, seen }
+}
+
+/// An interval from its begin and duration, in the clock's unit.
+fn lasting(begin: u64, time: u64, cpu: CpuId, pid: Option<Pid>) -> Spot {
+    Spot { begin, at: begin.saturating_add(time), cpu, pid }
 }
 
 /// Tasks by name (a glob) or id; all by the empty text.
