@@ -2,8 +2,6 @@
 
 use crate::cli::exit::Failure;
 use anyhow::Context;
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 /// A folder below that of temporary files, which only its owner can enter; dropped it is removed with all it holds.
@@ -12,10 +10,9 @@ pub(super) struct Folder(PathBuf);
 impl Folder {
     /// Makes an empty one.
     pub(super) fn new() -> Result<Self, Failure> {
-        let path = std::env::temp_dir().join(format!("rtrace-sql.{}", std::process::id()));
-        // One that is there already is another's, and is not entered.
-        DirBuilder::new().mode(0o700).create(&path).with_context(|| format!("failed to create {}", path.display()))?;
-        Ok(Folder(path))
+        let template = std::env::temp_dir().join("rtrace-sql-XXXXXX");
+        let path = nix::unistd::mkdtemp(&template);
+        Ok(Folder(path.with_context(|| format!("failed to create {}", template.display()))?))
     }
 
     pub(super) fn path(&self) -> &Path {
