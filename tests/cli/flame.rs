@@ -304,7 +304,7 @@ fn firefox_profiles_are_what_folded_lines_say() {
     }
 }
 
-/// What Firefox Profiler itself finds: all threads, all events as markers, and the time of each function.
+/// Firefox Profiler itself finds all threads, all events as markers, and the time of each function.
 fn read_by_firefox(env: &TestEnvironment, file: &Path, threads: &[Value]) {
     let Some(engine) = engine() else { return };
     let program = engine.join("profiler-cli/profiler-cli.js");

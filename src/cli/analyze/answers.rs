@@ -67,7 +67,7 @@ pub(super) trait Question {
     fn is_answer(report: &Finding<Self>) -> bool;
     /// Begin and end of what was looked at.
     fn window(report: &Finding<Self>) -> Option<(u64, u64)>;
-    /// How much there was in the window, in words.
+    /// The number of events, tasks and CPUs in the window, in words.
     fn extent(report: &Finding<Self>) -> Vec<String>;
     /// Sentences that the numbers need to be understood.
     fn notes(report: &Finding<Self>) -> Vec<String>;

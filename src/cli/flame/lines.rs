@@ -10,7 +10,7 @@ use rtrace::units::counted;
 pub(super) struct Lines {
     pub(super) text: Vec<u8>,
     pub(super) unit: FlameUnit,
-    /// What their numbers are.
+    /// The subject of their numbers, as `time`.
     pub(super) subject: &'static str,
     pub(super) left_out: Vec<String>,
     off_cpu: bool,
@@ -65,7 +65,7 @@ impl Lines {
     }
 }
 
-/// Those that there are, as `12 events that ...`.
+/// The counts above 0, as `12 events that ...`.
 fn list(counts: &[(u64, &str, &str)]) -> Vec<String> {
     let there = counts.iter().filter(|(count, ..)| *count > 0);
     there.map(|(count, noun, which)| format!("{} {which}", counted(*count, noun))).collect()

@@ -86,7 +86,7 @@ pub(super) struct StopIf<'a> {
     header_page: HeaderPage,
     abi: Abi,
     merge: Option<LiveMerge>,
-    /// Where the snapshot is taken, if one is to be.
+    /// The buffer of which a snapshot is taken; `None` without `--snapshot`.
     snapshot: Option<Tracefs>,
     /// Damaged sub-buffers.
     damaged: u64,

@@ -24,7 +24,7 @@ pub struct FlameGraph {
     pub unit: FlameUnit,
 }
 
-/// What was drawn.
+/// Size of the picture's content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drawn {
     /// The sum of all numbers.

@@ -230,7 +230,7 @@ fn fields(options: &TableLayout, entry: &HistEntry) -> Vec<String> {
 /// A line of CSV. Cells with a comma, a quote or a line break are quoted.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn csv_row(out: &mut impl Write, cells: Vec<String>) -> io::Result<()> {
     for (at, cell) in cells.iter().enumerate() {
         if at > 0 {

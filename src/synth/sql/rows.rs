@@ -50,7 +50,7 @@ pub struct RowColumn {
     pub label: String,
     /// Its values.
     pub value: RowValue,
-    /// How they are shown.
+    /// Their notation.
     pub show: Show,
 }
 
@@ -65,7 +65,7 @@ pub enum RowValue {
     Of(Aggregate, usize),
 }
 
-/// How a value is shown; all but `Plain` are of numbers.
+/// Notation of a value; all but `Plain` are of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Show {
     /// As it is.

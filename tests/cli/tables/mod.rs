@@ -153,7 +153,7 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
     assert_eq!(left, ["there"]);
 }
 
-/// What a disk that is full, a pipe that nobody reads and a damaged recording come to.
+/// A full disk, a closed pipe and a damaged recording leave no half-written table.
 #[test]
 fn nothing_half_written_is_left() {
     let env = TestEnvironment::new();

@@ -70,7 +70,7 @@ impl Answered<'_> {
 }
 
 impl<'a> Missed<'a> {
-    /// Those of a recording that was looked through.
+    /// Losses and gaps of a recording that was read whole.
     pub(crate) fn of(input: &'a Input, outcome: &Outcome) -> Self {
         Missed { file: Some(input.path.as_path()), lost: outcome.lost, gaps: outcome.gaps }
     }

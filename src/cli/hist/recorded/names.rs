@@ -19,7 +19,7 @@ impl<'a> KeyNames<'a> {
         KeyNames { machine: Machine::of_recording(&input.trace), kallsyms, comms }
     }
 
-    /// Those of this machine, with these functions and tasks.
+    /// The names of this machine, with these functions and tasks.
     pub(super) fn of_this_machine(kallsyms: &'a Kallsyms, comms: &'a Comms) -> Self {
         let machine = nix::sys::utsname::uname().ok().and_then(|uname| Machine::of(&uname.machine().to_string_lossy()));
         KeyNames { machine, kallsyms, comms }
