@@ -224,7 +224,7 @@ impl Facts<'_> {
         };
         let value = match by {
             _ if !self.has_losses() && missing.longest < u64::MAX => value,
-            // No record says where a damaged place lies in time: an interval may span it, and be two.
+            // After a damaged place at the end of a CPU's data no record says so: an interval may span it, and be two.
             Reducer::Sum | Reducer::Max if self.conditions.damaged > 0 && !of_entries => value.or_less().or_more(),
             Reducer::Count | Reducer::Sum | Reducer::Max => value.or_more(),
             // Events that are missing make an entry smaller than it was.

@@ -24,6 +24,7 @@ mod check;
 mod completions;
 mod convert;
 mod ctf;
+mod damaged;
 mod diff;
 mod doctor;
 mod documents;

@@ -8,7 +8,7 @@ use crate::ring_buffer::{PageError, RecordPlace};
 pub struct Head {
     /// Time and place.
     pub item: RecordPlace,
-    /// Events that the kernel dropped just before.
+    /// Events missing just before: dropped by the kernel, or in a damaged place of the file, whose number is unknown.
     pub lost: Lost,
     /// Index of its sub-buffer among those of the CPU.
     pub page: u64,

@@ -65,6 +65,11 @@ impl PageCursor {
         self.order.end()
     }
 
+    /// Notes that events of unknown number are missing before the next record.
+    pub(crate) fn lose(&mut self) {
+        self.lost = Lost::Unknown;
+    }
+
     /// The next record in `chunk`, its time stamp uncorrected; `None` at the chunk's end.
     #[inline(always)]
     pub(crate) fn step(&mut self, chunk: &[u8]) -> Result<Option<Head>, PageError> {

@@ -165,8 +165,17 @@ impl CpuStream {
         self.batch.give(count)
     }
 
+    /// The record after damage is the first after events of unknown number, whose places nothing else tells.
     #[inline(never)]
     fn refill(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
+        let found = self.find(spare);
+        if found.is_err() {
+            self.cursor.lose();
+        }
+        found
+    }
+
+    fn find(&mut self, spare: &mut Vec<u8>) -> Result<Option<Head>, FileError> {
         self.swapped = false;
         if let Some(error) = self.met.take() {
             return Err(error);

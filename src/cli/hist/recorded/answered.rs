@@ -94,6 +94,13 @@ impl<'a> Missed<'a> {
                 format!("{number} events were lost before they could be counted"),
                 "A filter (--filter) needs less; a kernel with hist triggers loses none.",
             ),
+            Some(file) if gaps > 0 => (
+                format!(
+                    "{number} events were lost while {} was recorded, or by damage, and are not counted",
+                    file.display()
+                ),
+                "Without --max-lost this is only a note. A larger buffer (`rtrace record -b`) loses less.",
+            ),
             Some(file) => (
                 format!("{number} events were lost while {} was recorded, and are not counted", file.display()),
                 "Without --max-lost this is only a note. A larger buffer (`rtrace record -b`) loses less.",

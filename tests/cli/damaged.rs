@@ -1,0 +1,108 @@
+//! A damaged place of a recording is a loss to all that measure time: no interval spans it.
+
+use crate::common::environment::TestEnvironment;
+use crate::common::synthetic::Synthetic;
+use rtrace::trace_dat::write::Version;
+use rtrace::trace_dat::{Codec, Trace};
+use std::path::Path;
+
+const MS: u64 = 1_000_000;
+const PERIOD: u64 = 20 * MS;
+/// From wakeup to CPU, each time: most of the period, so that damage begins in one such wait and ends in another.
+const WAIT: u64 = 19 * MS;
+const LONGEST: &str = "max(wait()) < 20ms";
+
+/// Task 100 is woken, waits, runs for 0.5 ms and sleeps for 0.5 ms, on CPU 0, with other events between; CPU 1 has its own.
+fn waits(path: &Path) {
+    let mut made = Synthetic::new(2, "100 late\n");
+    let pid = |pid: i32| pid.to_le_bytes();
+    for period in 0..400 {
+        let begin = MS + period * PERIOD;
+        made.event(0, begin, "sched_wakeup", 0, &[("comm", b"late"), ("pid", &pid(100))]);
+        for other in 1..40 {
+            let at = begin + other * WAIT / 40;
+            made.event(0, at, "sched_process_wait", 0, &[]);
+            made.event(1, at, "sched_process_wait", 7, &[]);
+        }
+        let switch = |from: i32, to: i32| [("prev_pid", pid(from)), ("next_pid", pid(to))];
+        for (at, of, mut fields) in [(WAIT, 0, switch(0, 100)), (WAIT + MS / 2, 100, switch(100, 0))] {
+            let state = i64::from(of == 100).to_le_bytes();
+            let fields: Vec<(&str, &[u8])> = fields
+                .iter_mut()
+                .map(|(name, value)| (*name, &value[..]))
+                .chain([("prev_state", &state[..])])
+                .collect();
+            made.event(0, begin + at, "sched_switch", of, &fields);
+        }
+    }
+    made.write_in_chunks(path, Version::V7(Codec::Zstd), 8 << 10);
+}
+
+/// Flips a bit within the chunk of CPU 0 that has this number.
+fn damage(path: &Path, number: usize) {
+    let trace = Trace::open(std::fs::File::open(path).expect("the recording")).expect("the recording");
+    let chunks = trace.chunks(&trace.buffers[0], 0, &mut |damage| panic!("{damage}"));
+    assert!(chunks.len() > number + 2, "{} chunks", chunks.len());
+    let mut bytes = std::fs::read(path).expect("the recording");
+    bytes[chunks[number].offset as usize + 8 + chunks[number].stored as usize / 2] ^= 0x10;
+    std::fs::write(path, bytes).expect("the recording");
+}
+
+/// The largest number under this key, anywhere.
+fn largest(of: &serde_json::Value, key: &str) -> Option<u64> {
+    match of {
+        serde_json::Value::Object(map) => {
+            map.iter().filter_map(|(name, of)| if name == key { of.as_u64() } else { largest(of, key) }).max()
+        }
+        serde_json::Value::Array(all) => all.iter().filter_map(|of| largest(of, key)).max(),
+        _ => None,
+    }
+}
+
+#[test]
+fn no_interval_spans_a_damaged_place() {
+    let env = TestEnvironment::new();
+    let path = env.path().join("trace.dat");
+    let latency =
+        ["latency", "-i", "trace.dat", "sched:sched_wakeup", "sched:sched_switch", "--by", "pid=next_pid", "--json"];
+    let longest = |args: &[&str], key: &str, status: i32| {
+        let outcome = env.rtrace(args);
+        outcome.exits(status);
+        let said: serde_json::Value = serde_json::from_str(&outcome.stdout()).expect("JSON");
+        largest(&said, key).unwrap_or_else(|| panic!("{said}"))
+    };
+    for number in 1..4 {
+        waits(&path);
+        assert_eq!(longest(&["analyze", "sched", "--json"], "max", 0), WAIT);
+        damage(&path, number);
+        for what in ["sched", "all"] {
+            assert_eq!(longest(&["analyze", what, "--json"], "max", 4), WAIT, "analyze {what}, chunk {number}");
+        }
+        // Logarithmic cells, whose upper ends are powers of two: 19,000 us are below 2^15.
+        assert_eq!(longest(&latency, "high", 4), 1 << 15, "latency, chunk {number}");
+        env.rtrace(&latency)
+            .complains_with("an unknown number of events were lost while trace.dat was recorded, or by damage");
+        let why = env.rtrace(&["why", "100", "--worst", "wakeup"]);
+        why.exits(4).prints_with("19000.000 us");
+        // Nor is it sure that there was none: what was in the place is not known.
+        env.rtrace(&["check", "-a", LONGEST]).exits(4).prints_with("indeterminate");
+        env.rtrace(&["report", "--format", "json"]).exits(4).prints_with("\"type\":\"lost\"");
+        for layout in [
+            &["analyze", "all", "--json"][..],
+            &latency,
+            &["report"],
+            &["report", "--format", "kernel"],
+            &["report", "--summary"],
+            &["check", "-a", LONGEST],
+        ] {
+            let on = |threads: &str| {
+                let outcome = env.rtrace(&[layout, &["--threads", threads]].concat());
+                (outcome.status(), outcome.stdout(), outcome.stderr())
+            };
+            let expected = on("1");
+            for threads in ["2", "8"] {
+                assert_eq!(on(threads), expected, "{layout:?}, chunk {number}: {threads} threads");
+            }
+        }
+    }
+}
