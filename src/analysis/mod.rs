@@ -27,6 +27,7 @@ mod log;
 pub(crate) mod map;
 mod mem;
 mod memory;
+mod noise;
 mod pairs;
 mod profile;
 mod rows;
@@ -65,6 +66,10 @@ pub use locks::{LockCounts, LockKind, LockReport, LockWaits, Locks, LongestLockW
 pub use log::Log;
 pub use mem::{Bytes, FunctionMemory, MemoryUse};
 pub use memory::{Memory, MemoryCounts, MemoryReport, MemorySite, PageCount};
+pub use noise::{
+    CpuNoise, CpuTimer, Noise, NoiseSample, NoiseSource, Osnoise, OsnoiseReport, Timerlat, TimerlatReport,
+    TimerlatSample,
+};
 pub use pairs::{KeptPair, KeyPart, PairReport, Pairs, Spot};
 pub use profile::{
     Hook, HookError, HookEvent, HookProblem, Profile, ProfiledEvent, ProfiledTask, StackNode, Times, Who,
@@ -76,6 +81,6 @@ pub use sched::{
 };
 pub use slices::{Slices, Thread, TimeSlice};
 pub use syscalls::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, Syscalls, TaskSyscalls};
-pub use together::{Both, Perhaps, Several};
+pub use together::{Perhaps, Several};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};
 pub use why::{Handler, Histories, History, IntervalPart, LossSpan, PartKind, critical_path};

@@ -3,38 +3,43 @@
 use super::{Analysis, InOrder};
 use crate::event::Record;
 
-/// Two analyses of the same events.
-#[derive(Clone, Debug)]
-pub struct Both<A, B>(pub A, pub B);
+/// Analyses of different types of the same events.
+macro_rules! together {
+    ($($analysis:ident $number:tt),*) => {
+        impl<$($analysis: Analysis),*> Analysis for ($($analysis,)*) {
+            type Part = ($($analysis::Part,)*);
+            type Finding = ($($analysis::Finding,)*);
 
-impl<A: Analysis, B: Analysis> Analysis for Both<A, B> {
-    type Part = (A::Part, B::Part);
-    type Finding = (A::Finding, B::Finding);
+            fn begin(&self) -> Self::Part {
+                ($(self.$number.begin(),)*)
+            }
 
-    fn begin(&self) -> Self::Part {
-        (self.0.begin(), self.1.begin())
-    }
+            fn fork(&self, used: Option<Self::Part>) -> Self::Part {
+                match used {
+                    Some(used) => ($(self.$number.fork(Some(used.$number)),)*),
+                    None => ($(self.$number.fork(None),)*),
+                }
+            }
 
-    fn fork(&self, used: Option<Self::Part>) -> Self::Part {
-        let (a, b) = used.unzip();
-        (self.0.fork(a), self.1.fork(b))
-    }
+            #[inline]
+            fn record(&self, record: &Record<'_>, part: &mut Self::Part) {
+                $(self.$number.record(record, &mut part.$number);)*
+            }
 
-    #[inline]
-    fn record(&self, record: &Record<'_>, part: &mut Self::Part) {
-        self.0.record(record, &mut part.0);
-        self.1.record(record, &mut part.1);
-    }
+            fn merge(&self, known: &mut Self::Part, later: &mut Self::Part) {
+                $(self.$number.merge(&mut known.$number, &mut later.$number);)*
+            }
 
-    fn merge(&self, known: &mut Self::Part, later: &mut Self::Part) {
-        self.0.merge(&mut known.0, &mut later.0);
-        self.1.merge(&mut known.1, &mut later.1);
-    }
-
-    fn finish(self, known: Self::Part) -> Self::Finding {
-        (self.0.finish(known.0), self.1.finish(known.1))
-    }
+            fn finish(self, known: Self::Part) -> Self::Finding {
+                ($(self.$number.finish(known.$number),)*)
+            }
+        }
+    };
 }
+
+together!(A 0, B 1);
+together!(A 0, B 1, C 2);
+together!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
 
 /// Any number of analyses of one type, each of whose steps depends on all events before it.
 #[derive(Clone, Debug, Default)]

@@ -6,7 +6,7 @@ use super::languages;
 use super::own;
 use super::plan::{BufferPlan, Plan, TargetBuffer};
 use crate::trace_dat::EnabledEvents;
-use crate::tracefs::{CpuStats, Error, EventName, Instance, Journal, TraceClock, Tracefs};
+use crate::tracefs::{CpuStats, Error, EventName, Feature, Instance, Journal, TraceClock, Tracefs};
 use crate::trigger::FunctionAction;
 use crate::units::{CpuId, Pid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,6 +58,15 @@ pub(super) struct EventSettings {
     triggers: Vec<String>,
 }
 
+/// The error that the kernel lacks the buffer's tracer, if it does: the tracer's events are missing with it.
+fn missing_tracer(top: &Instance, buffer: &BufferPlan) -> Result<Option<Error>, Error> {
+    let Some(tracer) = &buffer.tracer else { return Ok(None) };
+    let wanted = Feature::Tracer(tracer.clone());
+    let config = wanted.config();
+    let is_there = config.is_none() || top.tracers()?.contains(tracer);
+    Ok((!is_there).then(|| Error::NoFeature { what: wanted.name(), config }))
+}
+
 /// Finds the events that a buffer's patterns name. Patterns that name nothing go to `unknown` if that is allowed.
 pub(super) fn choose(
     top: &Instance,
@@ -73,7 +82,7 @@ pub(super) fn choose(
         if allow_unknown {
             unknown.extend(missing);
         } else if let Some(error) = missing.next() {
-            return Err(error.into());
+            return Err(missing_tracer(top, buffer)?.unwrap_or(error).into());
         }
         if found.is_empty() {
             continue;

@@ -21,6 +21,7 @@ fn the_account_is_that_of_the_definitions() {
     let of_corpus = usize::from(corpus().is_some());
     let least = [("sched", 4), ("syscalls", 2), ("irq", 4), ("functions", 4 * of_corpus), ("locks", 2 * of_corpus)];
     let least = [&least[..], &[("memory", 4 * of_corpus), ("faults", 2 * of_corpus)]].concat();
+    let least = [&least[..], &[("osnoise", of_corpus), ("timerlat", of_corpus)]].concat();
     let mut compared = vec![0; least.len()];
     // The others are too large for a slow program.
     for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 1 << 20)) {
@@ -42,6 +43,53 @@ fn the_account_is_that_of_the_definitions() {
         assert!(compared >= *least, "{what}: {compared} files");
     }
 }
+
+/// Recordings with the interferences, of a guest.
+fn noise(name: &str) -> String {
+    format!("{}/tests/data/noise/{name}.dat", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Samples with their causes, whichever of them is asked for.
+#[test]
+fn noise_is_what_the_definitions_say() {
+    let env = TestEnvironment::new();
+    for (what, windows) in [
+        ("osnoise", &[&[][..], &["--beyond", "500us"], &["--beyond", "900ms"], &["--since", "+30ms"]][..]),
+        (
+            "timerlat",
+            &[&[], &["--beyond", "150us"], &["--beyond", "400us"], &["--beyond", "9ms"], &["--until", "-50ms"]],
+        ),
+    ] {
+        for window in windows {
+            let Some(events) = agree(&env, what, &noise(what), window) else { return };
+            assert!(events > 50, "{what} {window:?}: {events}");
+        }
+        let json =
+            |threads: &str| env.rtrace(&["analyze", what, "--json", "--threads", threads, &noise(what)]).stdout();
+        assert_eq!(json("1"), json("3"), "{what}");
+        let csv = env.rtrace(&["analyze", what, "--csv", &noise(what)]).stdout();
+        let columns: Vec<usize> = csv.lines().map(|line| line.split(',').count()).collect();
+        assert!(columns.len() > 2 && columns.iter().all(|count| *count == columns[0]), "{csv}");
+    }
+    let text = env.rtrace(&["analyze", "osnoise", "--beyond", "900ms", &noise("osnoise")]);
+    text.exits(0).prints_with("\nNo noise recorded (sample_threshold) was longer than 900000.000 us.\n");
+    let text = env.rtrace(&["analyze", "timerlat", "--top", "3", &noise("timerlat")]);
+    text.exits(0).complains("").prints_with(TIMERLAT);
+    env.rtrace(&["analyze", "timerlat", &small()]).exits(1).complains_with("`rtrace record --for timerlat`");
+    env.rtrace(&["analyze", "timerlat", "--beyond", "5 us", &noise("timerlat")]).exits(2);
+}
+
+const TIMERLAT: &str = "\
+The latest thread: 3225.429 us late, sample 193 of CPU 1, written at 10.516149610
+The interrupt was 2750.693 us late as it took the time.
+PART                                      us      %
+delay of the timer's interrupt      2622.772   81.3
+timer's interrupt: local_timer:236   312.896    9.7
+interrupted task: swapper/1 [0]      133.219    4.1
+soft interrupts                      125.997    3.9
+rest: no event tells                  30.545    0.9
+thread latency                      3225.429  100.0
+";
 
 /// Tasks that run on two CPUs at once, wakeups out of nowhere, pids that are used again.
 #[test]
@@ -88,7 +136,8 @@ fn all_at_once_is_what_each_says() {
     for (number, path) in trace_files().iter().filter(is_small).enumerate() {
         let file = path.to_string_lossy();
         let (status, all) = json(&["analyze", "all", "--json", &file]);
-        for what in ["sched", "irq", "syscalls", "io", "functions", "locks", "memory", "faults"] {
+        for what in ["sched", "irq", "syscalls", "io", "functions", "locks", "memory", "faults", "osnoise", "timerlat"]
+        {
             // That one says nothing either is asked of a few.
             if all["analyses"][what].is_null() && number % 8 != 0 {
                 continue;

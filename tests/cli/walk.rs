@@ -282,6 +282,8 @@ fn what_the_exit_code_says_of_tracefs() {
         ("record --top --journal-dir j -p wakeup", 5, "CONFIG_SCHED_TRACER"),
         ("record --top --journal-dir j -p osnoise", 5, "CONFIG_OSNOISE_TRACER"),
         ("record --top --journal-dir j -p timerlat", 5, "CONFIG_TIMERLAT_TRACER"),
+        ("record --top --journal-dir j --for osnoise", 5, "CONFIG_OSNOISE_TRACER"),
+        ("record --journal-dir j --for timerlat", 5, "CONFIG_TIMERLAT_TRACER"),
         ("record --top --journal-dir j -p mmiotrace", 5, "CONFIG_MMIOTRACE"),
         ("record --top --journal-dir j -p hwlat -- true", 125, "CONFIG_HWLAT_TRACER"),
         // Nothing is set for what is not there: neither `set_ftrace_pid` nor `set_graph_function` exists here.

@@ -1,17 +1,16 @@
 //! `rtrace analyze all`.
 
 use super::answers::{self, Finding, Found, Question};
-use super::{FileArgs, faults, functions, io, irq, locks, memory, sched, syscalls};
+use super::{FileArgs, faults, functions, io, irq, locks, memory, osnoise, sched, syscalls, timerlat};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
 use anyhow::anyhow;
-use rtrace::analysis::{Both, Perhaps};
+use rtrace::analysis::Perhaps;
 use serde_json::{Map, Value, json};
 
 /// All analyses of what was recorded, in one pass
 ///
-/// What `analyze sched`, `irq`, `syscalls`, `io`, `functions`, `locks`, `memory` and `faults` say, one after the other; what was
-/// not recorded is named.
+/// Everything that the others of `analyze` say, one after the other; what was not recorded is named.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -36,45 +35,36 @@ enum Content {
     Json(Value),
 }
 
+/// Asks all questions in one pass: for each of them its module, and a name for its findings.
+macro_rules! ask {
+    ($args:ident, $events:ident: $($question:ident $found:ident),*) => {{
+        let input = &$events.inputs[0];
+        $(let ($question, mut $found) = ($question::Args::with_top($args.top), Vec::new());)*
+        let all = ($(Perhaps($question.analysis(input)),)*);
+        for (place, findings) in answers::answers($events, all)? {
+            let ($($question,)*) = findings;
+            $($found.extend($question.map(|finding| (place, finding)));)*
+        }
+        vec![$($args.answer(&$question, input, answers::found::<$question::Args>(input, $found))?),*]
+    }};
+}
+
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    let sched = sched::Args::with_top(args.top);
-    let irq = irq::Args::with_top(args.top);
-    let syscalls = syscalls::Args::with_top(args.top);
-    let io = io::Args::with_top(args.top);
-    let functions = functions::Args::with_top(args.top);
-    let locks = locks::Args::with_top(args.top);
-    let memory = memory::Args::with_top(args.top);
-    let faults = faults::Args::with_top(args.top);
     args.file.print(|events, out| {
         let input = &events.inputs[0];
-        let tasks = Both(Perhaps(sched.analysis(input)), Perhaps(irq.analysis(input)));
-        let calls = Both(Perhaps(syscalls.analysis(input)), Perhaps(io.analysis(input)));
-        let kernel = Both(Perhaps(functions.analysis(input)), Perhaps(locks.analysis(input)));
-        let pages = Both(Perhaps(memory.analysis(input)), Perhaps(faults.analysis(input)));
-        let (mut of_sched, mut of_irq, mut of_syscalls, mut of_io) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let (mut of_functions, mut of_locks) = (Vec::new(), Vec::new());
-        let (mut of_memory, mut of_faults) = (Vec::new(), Vec::new());
-        let all = Both(Both(tasks, calls), Both(kernel, pages));
-        for (place, (((a, b), (c, d)), ((e, f), (g, h)))) in answers::answers(events, all)? {
-            of_sched.extend(a.map(|found| (place, found)));
-            of_irq.extend(b.map(|found| (place, found)));
-            of_syscalls.extend(c.map(|found| (place, found)));
-            of_io.extend(d.map(|found| (place, found)));
-            of_functions.extend(e.map(|found| (place, found)));
-            of_locks.extend(f.map(|found| (place, found)));
-            of_memory.extend(g.map(|found| (place, found)));
-            of_faults.extend(h.map(|found| (place, found)));
-        }
-        let answers = [
-            args.answer(&sched, input, answers::found::<sched::Args>(input, of_sched))?,
-            args.answer(&irq, input, answers::found::<irq::Args>(input, of_irq))?,
-            args.answer(&syscalls, input, answers::found::<syscalls::Args>(input, of_syscalls))?,
-            args.answer(&io, input, answers::found::<io::Args>(input, of_io))?,
-            args.answer(&functions, input, answers::found::<functions::Args>(input, of_functions))?,
-            args.answer(&locks, input, answers::found::<locks::Args>(input, of_locks))?,
-            args.answer(&memory, input, answers::found::<memory::Args>(input, of_memory))?,
-            args.answer(&faults, input, answers::found::<faults::Args>(input, of_faults))?,
-        ];
+        let answers = ask! {
+            args, events:
+            sched of_sched,
+            irq of_irq,
+            syscalls of_syscalls,
+            io of_io,
+            functions of_functions,
+            locks of_locks,
+            memory of_memory,
+            faults of_faults,
+            osnoise of_osnoise,
+            timerlat of_timerlat
+        };
         if answers.iter().all(|answer| answer.content.is_none()) {
             let error = anyhow!("{} holds nothing to analyse in this window", input.path.display());
             let hint = "`rtrace record --for sched,irq,syscalls,io` records what is needed.";
@@ -121,7 +111,7 @@ impl Args {
 }
 
 /// The documents of the analyses by name; null for what was not recorded.
-fn document(input: &Input, answers: [Answer; 8]) -> Value {
+fn document(input: &Input, answers: Vec<Answer>) -> Value {
     let document = |answer: Answer| match answer.content {
         Some(Content::Json(document)) => (answer.name.to_owned(), document),
         _ => (answer.name.to_owned(), Value::Null),

@@ -10,12 +10,15 @@ mod io;
 pub(super) mod irq;
 mod locks;
 mod memory;
+mod noise;
+mod osnoise;
 mod place;
 mod sched;
 pub(super) mod symbol;
 mod syscalls;
 pub(super) mod table;
 mod tasks;
+mod timerlat;
 pub(super) mod unit;
 pub(super) mod words;
 
@@ -39,6 +42,7 @@ EXAMPLES:
   rtrace record --for syscalls -- ls; rtrace analyze syscalls --sort errors
   rtrace record --for functions -g vfs_read -- cat /etc/passwd; rtrace analyze functions
   rtrace record --for locks,memory,faults -- make; rtrace analyze all
+  rtrace record --for timerlat -- sleep 10; rtrace analyze timerlat --beyond 50us
   rtrace analyze sched run.dat --json | jq '.buffers[0].waits.p99'")]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -54,8 +58,10 @@ enum What {
     Irq(irq::Args),
     Locks(locks::Args),
     Memory(memory::Args),
+    Osnoise(osnoise::Args),
     Sched(sched::Args),
     Syscalls(syscalls::Args),
+    Timerlat(timerlat::Args),
 }
 
 /// The events that an analysis reads.
@@ -113,7 +119,9 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         What::Irq(args) => irq::run(args),
         What::Locks(args) => locks::run(args),
         What::Memory(args) => memory::run(args),
+        What::Osnoise(args) => osnoise::run(args),
         What::Sched(args) => sched::run(args),
         What::Syscalls(args) => syscalls::run(args),
+        What::Timerlat(args) => timerlat::run(args),
     }
 }

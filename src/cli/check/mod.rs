@@ -16,7 +16,7 @@ use super::piped::is_stdout;
 use super::query::{QueryEvents, one_buffer};
 use anyhow::anyhow;
 use names::RecordingNames;
-use rtrace::analysis::{Both, Extent, Extents};
+use rtrace::analysis::{Extent, Extents};
 use rtrace::assertion::{Assertion, AssertionVerdict, Check, Checked, Conditions};
 use rtrace::recording::Query;
 use rtrace::trace_dat::Buffer;
@@ -179,7 +179,7 @@ fn judge<'e>(
         hints.into_iter().fold(Failure::new(Exit::Usage, anyhow!("{error}")), Failure::hint)
     })?;
     let ((extent, findings), outcome) =
-        query.analyse(Both(Extents::new(formats.iter().copied(), input.trace.abi), check.measures()))?;
+        query.analyse((Extents::new(formats.iter().copied(), input.trace.abi), check.measures()))?;
     let trace = &input.trace;
     let damaged = outcome.damage.count + outcome.unknown().len() as u64 + trace.damage.len() as u64;
     let unit = Unit::of(query.sources().iter().any(|source| source.in_ticks));

@@ -9,7 +9,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::QueryEvents;
 use crate::cli::query::one_buffer;
 use anyhow::anyhow;
-use rtrace::analysis::{Both, CellPlan, Cells, EventCells, Extents};
+use rtrace::analysis::{CellPlan, Cells, EventCells, Extents};
 use rtrace::assertion::{Conditions, DurationSource, Finding, Measurements, Metric, Names};
 use rtrace::comparison::{CellSeries, SavedRun, SavedRuns};
 use rtrace::events::EventName;
@@ -50,8 +50,7 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
         .map_err(|error| Failure::new(Exit::Usage, anyhow!("{}: {error}", path.display())))?;
     let counts = EventCells::new(formats.iter().copied(), trace.abi, plan);
     let extents = Extents::new(formats.iter().copied(), trace.abi);
-    let (((extent, counts), findings), outcome) =
-        query.analyse(Both(Both(extents, counts), measurements.measures()))?;
+    let ((extent, counts, findings), outcome) = query.analyse((extents, counts, measurements.measures()))?;
     let in_ticks = query.sources().iter().any(|source| source.in_ticks);
     let names = RecordingNames::of(input);
     let conditions = Conditions {

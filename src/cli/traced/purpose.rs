@@ -6,7 +6,7 @@ use rtrace::syntax::did_you_mean;
 
 /// The words, and the events of each; `sched_waking` is there since Linux 4.3. Globs are for what kernels have under several
 /// names.
-const PURPOSES: [(&str, &[&str]); 10] = [
+const PURPOSES: [(&str, &[&str]); 12] = [
     (
         "sched",
         &[
@@ -54,11 +54,22 @@ const PURPOSES: [(&str, &[&str]); 10] = [
         ],
     ),
     ("faults", &["exceptions:page_fault_user", "exceptions:page_fault_kernel"]),
+    (
+        "osnoise",
+        &[
+            "osnoise:nmi_noise",
+            "osnoise:irq_noise",
+            "osnoise:softirq_noise",
+            "osnoise:thread_noise",
+            "osnoise:sample_threshold",
+        ],
+    ),
+    ("timerlat", &["osnoise:nmi_noise", "osnoise:irq_noise", "osnoise:softirq_noise", "osnoise:thread_noise"]),
     ("syscalls", &["raw_syscalls:sys_enter", "raw_syscalls:sys_exit", "sched:sched_switch"]),
 ];
 
-/// The purpose that needs a tracer, and the tracer.
-const TRACER: (&str, &str) = ("functions", "function_graph");
+/// Purposes that need a tracer, and the tracer.
+const TRACERS: [(&str, &str); 3] = [("functions", "function_graph"), ("osnoise", "osnoise"), ("timerlat", "timerlat")];
 
 /// Events whose stack traces say more than the events, each with its purpose.
 const WITH_STACK: [(&str, &str); 3] =
@@ -75,8 +86,14 @@ pub(super) fn add(buffer: &mut BufferPlan, purposes: &str) -> Result<(), String>
             return Err(format!("invalid value `{purpose}` for --for: expected {known}{hint}"));
         };
         events.iter().for_each(|event| want(buffer, event, WITH_STACK.contains(&(purpose, event))));
-        if purpose == TRACER.0 && buffer.tracer.is_none() {
-            buffer.tracer = Some(TRACER.1.to_owned());
+        let Some((_, tracer)) = TRACERS.iter().find(|(name, _)| *name == purpose) else { continue };
+        match &buffer.tracer {
+            None => buffer.tracer = Some((*tracer).to_owned()),
+            // The tracer `function` can stand in for `function_graph`, as far as it goes.
+            Some(other) if other != tracer && purpose != "functions" => {
+                return Err(format!("--for {purpose} needs the tracer {tracer}, and a buffer has one: it has {other}"));
+            }
+            Some(_) => {}
         }
     }
     Ok(())
@@ -102,6 +119,10 @@ mod tests {
         let stacks = buffer.events.iter().filter(|event| event.triggers == ["stacktrace"]);
         let stacks: Vec<_> = stacks.map(|event| event.selection.text()).collect();
         assert_eq!(stacks, ["sched:sched_switch", "sched:sched_waking", "lock:contention_begin"]);
+        assert!(add(&mut buffer, "timerlat").unwrap_err().contains("it has function_graph"));
+        buffer.tracer = None;
+        add(&mut buffer, "osnoise").unwrap();
+        assert_eq!(buffer.tracer.as_deref(), Some("osnoise"));
         assert!(add(&mut buffer, "shed").unwrap_err().contains("expected sched"));
     }
 }

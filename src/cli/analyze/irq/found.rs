@@ -25,15 +25,18 @@ pub(in crate::cli) fn handler_name(source: &IrqSource, kallsyms: &Kallsyms) -> S
     match source.kind {
         HandlerKind::Irq => format!("{} {named}", source.id),
         HandlerKind::Vector => named.into_owned(),
-        HandlerKind::SoftIrq => {
-            let known = usize::try_from(source.id).ok().and_then(|vector| SOFT_IRQS.get(vector));
-            known.map_or_else(|| format!("vector {}", source.id), |name| (*name).to_owned())
-        }
+        HandlerKind::SoftIrq => softirq_name(source.id),
         _ => match kallsyms.lookup(source.id) {
             Some(symbol) => String::from_utf8_lossy(symbol.name).into_owned(),
             None => format!("{:#x}", source.id),
         },
     }
+}
+
+/// `NET_RX`; `vector 12` of one that has no name here.
+pub(in crate::cli::analyze) fn softirq_name(vector: u64) -> String {
+    let known = usize::try_from(vector).ok().and_then(|vector| SOFT_IRQS.get(vector));
+    known.map_or_else(|| format!("vector {vector}"), |name| (*name).to_owned())
 }
 
 /// Sentences that the numbers need to be understood.
