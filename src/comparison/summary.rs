@@ -37,7 +37,7 @@ pub struct SavedRun {
     pub enabled: Option<Vec<String>>,
     /// Options that chose the part of the recording; empty of the whole.
     pub options: String,
-    /// From the first event to the last, in nanoseconds.
+    /// From the first event to the last, or of that the part that was chosen, in nanoseconds.
     pub duration: u64,
     /// Number of events.
     pub events: u64,

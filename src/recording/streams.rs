@@ -72,6 +72,19 @@ impl Query<'_> {
         Ok(whole)
     }
 
+    /// The part of [`Query::span`] that lies in the query's window.
+    ///
+    /// # Errors
+    /// As [`Query::span`].
+    pub fn span_in_window(&self) -> Result<Option<(Timestamp, Timestamp)>, FileError> {
+        let Window { since, until } = self.window;
+        let within = |(first, last): (Timestamp, Timestamp)| {
+            let begin = since.map_or(first, |since| since.max(first));
+            (begin, until.map_or(last, |until| until.min(last)))
+        };
+        Ok(self.span()?.map(within).filter(|(begin, end)| begin <= end))
+    }
+
     /// A time from which on no CPU has more than about `bytes` of stored data; `None` if that is all there is.
     pub(super) fn time_near_end(&self, bytes: u64) -> Result<Option<Timestamp>, FileError> {
         let mut latest = None;

@@ -41,7 +41,7 @@ fn of_events(path: &Path, metrics: &[Metric], part: &PartArgs, events: &QueryEve
     let (query, buffer) = one_buffer(part.buffer.as_deref(), events)?;
     let input = &events.inputs[0];
     let trace = &input.trace;
-    let (begin, end) = query.span()?.unwrap_or_default();
+    let (begin, end) = query.span_in_window()?.unwrap_or_default();
     let plan = CellPlan::new(begin.0, end.0, SavedRuns::CELLS);
     let formats: Vec<_> = input.formats().collect();
     let always = ALWAYS.iter().filter_map(|text| Metric::parse(text).ok());
