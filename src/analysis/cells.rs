@@ -131,6 +131,14 @@ impl Cells {
         }
     }
 
+    /// Adds the number of durations of `other`, and not the durations.
+    pub fn merge_counts(&mut self, other: &Cells) {
+        for (number, theirs) in other.cells() {
+            let ours = self.cell(number);
+            ours.count = ours.count.saturating_add(theirs.count);
+        }
+    }
+
     /// Adds those of another one with the same window.
     pub fn merge(&mut self, other: &Cells) {
         for (number, theirs) in other.cells() {

@@ -1,6 +1,6 @@
 //! Sources of durations as text: two that mean the same have the same text.
 
-use super::ast::{DurationSource, EventsExpr, Quantity};
+use super::ast::{DurationSource, EventsExpr, Quantity, Reducer};
 use std::fmt;
 
 impl fmt::Display for EventsExpr {
@@ -56,13 +56,19 @@ impl fmt::Display for DurationSource {
 }
 
 impl Quantity {
+    /// True of the shortest and the longest duration.
+    pub fn is_extreme(&self) -> bool {
+        matches!(self, Quantity::Reduced(Reducer::Min | Reducer::Max, _))
+    }
+
     /// The name of the series over time that it is a number of: `wait(nginx)` of `p99(wait(nginx))`, `count(EVENTS)` of their
     /// rate. `None` if it needs none, or has none.
     pub fn series(&self) -> Option<String> {
         match self {
-            Quantity::Lost | Quantity::Duration | Quantity::Errors(_) | Quantity::Faults(_) | Quantity::Live(_) => None,
+            Quantity::Lost | Quantity::Duration | Quantity::Faults(_) | Quantity::Live(_) => None,
             Quantity::Count(events) | Quantity::Rate(events) => Some(format!("count({events})")),
             Quantity::Reduced(_, source) => Some(source.to_string()),
+            Quantity::Errors(source) => Some(format!("errors({source})")),
             Quantity::Busy => Some("busy".to_owned()),
             Quantity::Run(task) => Some(format!("run({})", Pattern(task))),
         }

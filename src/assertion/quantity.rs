@@ -38,8 +38,8 @@ pub(super) struct Many {
     spot: Option<Spot>,
     /// Durations of which one end is missing.
     pub(super) missing: Missing,
-    /// Number of failures.
-    errors: u64,
+    /// Of those, the ones that failed.
+    pub(super) failures: Durations,
     /// True if events of that kind were seen at all.
     pub(super) seen: bool,
 }
@@ -129,7 +129,7 @@ impl Facts<'_> {
             (Quantity::Errors(source), Some(finding)) => {
                 let many = many(source, finding, self.conditions.names);
                 self.must_be_seen(many.seen)?;
-                plain(self.at_least(many.errors as f64, Dimension::Number))
+                plain(self.at_least(many.failures.count() as f64, Dimension::Number))
             }
             (Quantity::Reduced(by, source), Some(finding)) => {
                 if let (DurationSource::Wait(_), Finding::Sched(found)) = (source, finding)
@@ -237,7 +237,7 @@ impl Facts<'_> {
 
 pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names) -> Many {
     let mut durations = Durations::default();
-    let (mut spot, mut errors): (Option<Spot>, u64) = (None, 0);
+    let (mut spot, mut failures): (Option<Spot>, Durations) = (None, Durations::default());
     let mut missing = Missing::default();
     let mut longer = |found: Option<Spot>| {
         if let Some(found) = found
@@ -254,7 +254,7 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
                 durations: found.times.clone(),
                 spot: found.beyond.or(found.longest),
                 missing,
-                errors,
+                failures,
                 seen,
             };
         }
@@ -284,7 +284,7 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
             seen = calls(found, name, names).next().is_some() || all_recorded();
             for call in calls(found, name, names) {
                 durations.merge(&call.times);
-                errors = errors.saturating_add(call.failed());
+                failures.merge(&call.failures);
                 longer(call.longest.map(|longest| lasting(longest.at, longest.time, longest.cpu, Some(longest.pid))));
             }
         }
@@ -305,7 +305,7 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
             let wanted = |name: &str| operation.is_empty() || glob_matches(operation, name);
             for requests in found.requests.iter().filter(|requests| wanted(requests.operation.name())) {
                 durations.merge(&requests.total);
-                errors = errors.saturating_add(requests.errors.values().sum());
+                failures.merge(&requests.failures);
                 longer(requests.longest.map(|longest| lasting(longest.at, longest.time, longest.cpu, None)));
             }
         }
@@ -344,7 +344,7 @@ pub(super) fn many(source: &DurationSource, finding: &Finding, names: &dyn Names
         }
         _ => seen = false,
     }
-    Many { durations, spot, missing, errors, seen }
+    Many { durations, spot, missing, failures, seen }
 }
 
 /// An interval from its begin and duration, in the clock's unit.

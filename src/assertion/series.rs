@@ -118,6 +118,11 @@ fn found(
             tasks(report, task).filter_map(|task| task.run_cells.as_ref()).for_each(|found| cells.merge(found));
             report.counts.switches > 0
         }
+        (Quantity::Errors(source), finding) if is_of(source, finding) => {
+            let many = many(source, finding, names);
+            many.failures.cells().into_iter().for_each(|found| cells.merge_counts(found));
+            many.seen
+        }
         (Quantity::Reduced(_, DurationSource::Wait(_)), Finding::Sched(report)) if !report.has_wakeups => {
             return Some((true, Err("neither sched_waking nor sched_wakeup was recorded".to_owned())));
         }

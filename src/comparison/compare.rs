@@ -108,6 +108,10 @@ fn measure(
     if metric.quantities().iter().all(|quantity| matches!(quantity, Quantity::Duration)) {
         return Err(format!("only {} runs or more on a side say how it varies", SavedRuns::RUNS));
     }
+    if metric.quantities().iter().any(|quantity| quantity.is_extreme()) {
+        let runs = SavedRuns::RUNS;
+        return Err(format!("an extreme occurs once in a run: only {runs} runs or more on a side say how it varies"));
+    }
     let [base, new] = [(0, "base"), (1, "new")]
         .map(|(side, word)| bootstrap(metric, &sides[side], options, word).map_err(|why| format!("{word}: {why}")));
     let (base, new) = (base?, new?);
@@ -157,10 +161,11 @@ fn losses(metric: &Metric, runs: &[&SavedRun]) -> Result<f64, String> {
     Ok(if lost > 0 { (lost as f64 / seen.max(1) as f64).ln_1p() } else { 0.0 })
 }
 
-/// The share of durations that may lack one end: a tenth of those beyond a quantile, a hundredth of anything else.
+/// The share of durations that may lack one end: none of an extreme, which may be among them, a tenth of those beyond a quantile, a hundredth of anything else.
 fn missing_allowed(quantity: &Quantity) -> f64 {
     match quantity {
         Quantity::Reduced(Reducer::Quantile(percent), _) => (100.0 - percent).min(*percent) / 1000.0,
+        quantity if quantity.is_extreme() => 0.0,
         _ => 0.01,
     }
 }

@@ -1,5 +1,6 @@
 //! `rtrace diff` and `rtrace baseline`.
 
+use crate::common::account::agree;
 use crate::common::corpus::own;
 use crate::common::environment::TestEnvironment;
 use crate::common::synthetic::{Synthetic, fork_storm};
@@ -37,6 +38,82 @@ fn diff(env: &TestEnvironment, base: &[&str], new: &[&str], options: &[&str]) ->
     env.rtrace(&[&["diff", "--run-spread=0%"], base, options, &["--"], new].concat())
 }
 
+/// Values, errors by the same random numbers, probabilities, intervals and verdicts: by blocks, runs, pairs, and one run
+/// against several.
+#[test]
+fn a_whole_comparison_is_that_of_the_definitions() {
+    let env = TestEnvironment::new();
+    let metrics = ["--metric", "max(wait())", "--metric", "min(wait())", "--metric", "p99(wait())"];
+    for (nth, factor) in (1..=12u32).zip([1.0, 1.07].into_iter().cycle()) {
+        waits(&env, "run.dat", u64::from(nth), 600 + u64::from(nth), factor);
+        let saved = format!("{nth}.json");
+        env.rtrace(&[&["baseline", "save", "run.dat", "-o", &saved], &metrics[..]].concat()).exits(0);
+    }
+    let chosen = ["mean(wait())", "p50(wait())", "max(wait())", "min(wait())", "rate(sched:sched_waking)", "busy"];
+    let chosen: Vec<&str> = chosen.iter().flat_map(|metric| ["--metric", metric]).collect();
+    let ratio = ["--metric", "p90(wait()) / mean(wait())", "--seed", "7", "--resamples", "200", "--run-spread", "1%"];
+    let five =
+        ["1.json", "3.json", "5.json", "7.json", "9.json", "--", "2.json", "4.json", "6.json", "8.json", "10.json"];
+    let same = ["1.json", "--", "3.json", "--", "--run-spread", "0%", "--confidence", "90%"];
+    for (sides, options, least) in [
+        (&["1.json", "--", "2.json"][..], &[&ratio[..], &chosen].concat()[..], 3),
+        (&["1.json", "3.json", "--", "2.json", "4.json", "6.json"], &ratio[..8], 1),
+        (&same[..3], &[&same[4..], &chosen].concat(), 2),
+        (&same[..3], &chosen, 2),
+        (&five, &[], 5),
+        (&five, &[&["--paired", "--min-effect", "8%"], &chosen[..]].concat(), 6),
+        (&[&five[..5], &["--", "12.json"]].concat(), &chosen, 6),
+    ] {
+        let words = [&sides[1..], &["--"], options].concat();
+        let Some(measured) = agree(&env, "diff", sides[0], &words) else { return };
+        assert!(measured >= least, "{sides:?} {options:?}: {measured} metrics");
+    }
+}
+
+/// Rates and cells are those of the part that was chosen, not of the whole recording.
+#[test]
+fn a_part_is_as_long_as_it_is() {
+    let env = TestEnvironment::new();
+    waits(&env, "run.dat", 1, 1000, 1.0);
+    let part = ["baseline", "save", "run.dat", "-o", "part.json", "--since", "+20ms", "--until", "+60ms"];
+    env.rtrace(&part).exits(0);
+    let saved: Value = serde_json::from_slice(&fs::read(env.path().join("part.json")).unwrap()).unwrap();
+    let run = &saved["runs"][0];
+    assert_eq!(run["duration"], 40_000_000);
+    let wakings = run["series"]["count(sched:sched_waking)"]["count"].as_array().unwrap();
+    // 12.5 of 20,000 a second fall into each 64th.
+    assert!(wakings.iter().all(|count| (12..=14).contains(&count.as_u64().unwrap_or(0))), "{wakings:?}");
+}
+
+/// One run says nothing of how its extremes vary; several do.
+#[test]
+fn extremes_are_those_of_runs() {
+    let env = TestEnvironment::new();
+    let runs = |letter: &str, factor: f64, first: u64| {
+        (0..5u64)
+            .map(|nth| {
+                let name = format!("{letter}{nth}.dat");
+                waits(&env, &name, first + nth, 300, factor);
+                name
+            })
+            .collect::<Vec<_>>()
+    };
+    let (base, same, slow) = (runs("a", 1.0, 1), runs("b", 1.0, 11), runs("c", 1.2, 21));
+    let metrics = ["--metric", "max(wait())", "--metric", "min(wait())", "--fail-on", "worse"];
+    let words = |of: &[String]| of.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+    let diff = |base: &[String], new: &[String]| {
+        let line = format!("diff {} -- {}", words(base), words(new));
+        let line: Vec<&str> = line.split(' ').collect();
+        env.rtrace(&[&line[..1], &metrics, &line[1..]].concat())
+    };
+    diff(&base, &same).exits(0).prints_with("2 metrics: 0 worse, 0 better, 2 same, 0 inconclusive");
+    diff(&base, &slow).exits(3).prints_with("2 metrics: 2 worse, 0 better, 0 same, 0 inconclusive");
+    diff(&slow, &base).exits(0).prints_with("2 metrics: 0 worse, 2 better, 0 same, 0 inconclusive");
+    // One new run is held against the spread of the base's.
+    diff(&base, &slow[..1]).exits(3).prints_with("2 metrics: 2 worse, 0 better, 0 same, 0 inconclusive");
+    diff(&base[..1], &slow[..1]).exits(4).prints_with("an extreme occurs once in a run");
+}
+
 #[test]
 fn verdicts_and_exit_codes() {
     let env = TestEnvironment::new();
@@ -69,7 +146,7 @@ fn verdicts_and_exit_codes() {
     diff(&env, &["a.dat"], &["b.dat"], &[&both[..], &["--fail-on", "worse"]].concat()).exits(4);
     diff(&env, &["a.dat"], &["b.dat"], &both).exits(0);
     diff(&env, &["a.dat"], &["b.dat"], &[]).exits(0).prints_with("p99(wait())");
-    for bad in ["max(wait())", "lost", "mean(wait()) < 1ms", "mean(weit())", "5ms"] {
+    for bad in ["faults(ls)", "lost", "mean(wait()) < 1ms", "mean(weit())", "5ms"] {
         diff(&env, &["a.dat"], &["b.dat"], &["--metric", bad]).exits(2).complains_with("metric: ");
     }
     env.rtrace(&["diff", "a.dat", "b.dat"]).exits(2);

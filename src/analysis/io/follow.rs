@@ -178,6 +178,7 @@ impl Io {
             device_time: none.clone(),
             bytes: 0,
             errors: BTreeMap::new(),
+            failures: none.clone(),
             longest: None,
         });
         requests.total.add_at(at, time);
@@ -189,6 +190,7 @@ impl Io {
         if event.error != 0 {
             let errno = i32::try_from(event.error.unsigned_abs()).unwrap_or(i32::MAX);
             *requests.errors.entry(errno).or_default() += 1;
+            requests.failures.add_at(at, time);
         }
         if requests.longest.is_none_or(|longest| longest.time < time) {
             requests.longest = Some(LongestRequest { time, at: begin, sector: open.sector, cpu });

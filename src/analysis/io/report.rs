@@ -59,6 +59,8 @@ pub struct IoRequests {
     pub bytes: u64,
     /// Number of failed requests by `errno`.
     pub errors: BTreeMap<i32, u64>,
+    /// Of failed requests, as `total`.
+    pub failures: Durations,
     /// The longest request; of several the first.
     pub longest: Option<LongestRequest>,
 }

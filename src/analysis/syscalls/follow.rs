@@ -79,6 +79,7 @@ impl SyscallCalls {
             times: none.clone(),
             off_cpu: 0,
             errors: BTreeMap::new(),
+            failures: none.clone(),
             longest: None,
         });
         call.times.add_at(at, time);
@@ -89,6 +90,7 @@ impl SyscallCalls {
         let failed = (LEAST_ERROR..0).contains(&result);
         if failed {
             *call.errors.entry(-result as i32).or_default() += 1;
+            call.failures.add_at(at, time);
         }
         let none = TaskSyscalls { pid: task, calls: 0, errors: 0, time: 0, off_cpu: 0 };
         let caller = self.by_task.entry(task).or_insert(none);

@@ -47,6 +47,8 @@ pub struct SyscallTimes {
     pub off_cpu: u64,
     /// Number of failed calls by `errno`.
     pub errors: BTreeMap<i32, u64>,
+    /// Durations of the failed calls.
+    pub failures: Durations,
     /// The longest call; of several the first.
     pub longest: Option<LongestSyscall>,
 }

@@ -45,6 +45,7 @@ fn of_series(name: &str) -> Vec<String> {
         "busy" => vec!["busy".to_owned()],
         "wait()" => reduced(&["mean", "p50", "p99"]),
         "preempted()" => reduced(&["mean"]),
+        name if name.starts_with("errors(") => vec![name.to_owned()],
         name if name.starts_with("run(") => vec![format!("{name} / duration")],
         name => match name.strip_prefix("count(") {
             Some(events) => vec![format!("rate({events}")],
