@@ -76,8 +76,8 @@ pub use profile::{
 };
 pub use rows::{PairCounts, RowAnalysis, RowCell, RowError, RowFindings, RowPart};
 pub use sched::{
-    CpuSched, CpuSpan, LongestWait, Missing, Sched, SchedCounts, SchedReport, SpanPlan, TaskSched, TaskSpan, TimeIn,
-    Wake, WakeContext, Waker,
+    CpuSched, CpuSpan, CpuStay, LongestWait, Missing, Sched, SchedCounts, SchedReport, SpanPlan, TaskSched, TaskSpan,
+    TimeHistory, TimeIn, Wake, WakeContext, Waker,
 };
 pub use slices::{Slices, Thread, TimeSlice};
 pub use syscalls::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, Syscalls, TaskSyscalls};

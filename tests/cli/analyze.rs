@@ -22,7 +22,7 @@ fn the_account_is_that_of_the_definitions() {
     let least = [("sched", 4), ("syscalls", 2), ("irq", 4), ("functions", 4 * of_corpus), ("locks", 2 * of_corpus)];
     let least = [&least[..], &[("memory", 4 * of_corpus), ("faults", 2 * of_corpus)]].concat();
     let least = [&least[..], &[("osnoise", of_corpus), ("timerlat", of_corpus)]].concat();
-    let mut compared = vec![0; least.len()];
+    let (mut compared, mut histories) = (vec![0; least.len()], 0);
     // The others are too large for a slow program.
     for path in trace_files().iter().filter(|path| path.metadata().is_ok_and(|file| file.len() < 1 << 20)) {
         let file = path.to_string_lossy().into_owned();
@@ -38,10 +38,15 @@ fn the_account_is_that_of_the_definitions() {
             let Some(events) = agree(&env, what, &file, &[]) else { return };
             *compared += usize::from(events > 0);
         }
+        if !all["analyses"]["sched"].is_null() {
+            let Some(events) = agree(&env, "timehist", &file, &[]) else { return };
+            histories += usize::from(events > 0);
+        }
     }
     for ((what, least), compared) in least.iter().zip(compared) {
         assert!(compared >= *least, "{what}: {compared} files");
     }
+    assert!(histories >= 4, "{histories} files");
 }
 
 /// Recordings with the interferences, of a guest.
@@ -121,6 +126,34 @@ fn the_account_is_the_same_on_any_number_of_threads() {
             assert!(analyze(threads) == expected, "{layout:?}: {threads} threads");
         }
     }
+}
+
+/// Text, CSV and JSON have the same rows; `-`, nothing and null are what no event tells.
+#[test]
+fn a_history_has_a_line_for_each_stay() {
+    let env = TestEnvironment::new();
+    let history = |args: &[&str]| {
+        let outcome = env.rtrace(&[&["analyze", "sched", "--timehist", &small()], args].concat());
+        outcome.exits(0).complains("");
+        outcome.stdout()
+    };
+    let text = history(&["--comm", "f*"]);
+    assert_eq!(
+        text.lines().collect::<Vec<_>>(),
+        [
+            "               TIME  CPU  TASK[tid/pid]                 wait ms  sch delay ms       run ms",
+            "     2128.995317030    0  find[1525]                      0.044            -        2.430",
+            "     2128.995400855    0  find[1525]                      0.004            -        0.079",
+        ]
+    );
+    let csv = history(&["--csv", "--comm", "f*"]);
+    let json: Value = serde_json::from_str(&history(&["--json", "--comm", "f*"])).expect("JSON");
+    let rows = json["buffers"][0]["rows"].as_array().expect("rows");
+    assert_eq!((&json["schema"], rows.len()), (&"rtrace.analyze.timehist".into(), text.lines().count() - 1));
+    assert_eq!(rows.len(), csv.lines().count() - 1);
+    let none: Value = serde_json::from_str(&history(&["--json", "--pid", "99999"])).expect("JSON");
+    assert_eq!(none["buffers"], Value::Array(Vec::new()));
+    env.rtrace(&["analyze", "sched", "--timehist", "--top", "3", &small()]).exits(2);
 }
 
 /// One pass for all of them is no other answer.

@@ -21,9 +21,11 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod time_in;
+mod timehist;
 
 pub use follow::Sched;
 pub use report::{CpuSched, SchedCounts, SchedReport, TaskSched};
 pub use spans::{CpuSpan, SpanPlan, TaskSpan, Wake, WakeContext};
 pub use task::{LongestWait, Missing};
 pub use time_in::{TimeIn, Waker};
+pub use timehist::{CpuStay, TimeHistory};

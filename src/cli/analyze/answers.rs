@@ -32,6 +32,20 @@ impl ShowArgs {
         ShowArgs { top, ..ShowArgs::default() }
     }
 
+    /// The form of an answer that is written while the events are read.
+    pub(super) fn form(&self) -> Form {
+        match (self.json, self.csv) {
+            (true, _) => Form::Json,
+            (_, true) => Form::Csv,
+            _ => Form::Text,
+        }
+    }
+
+    /// The recording.
+    pub(super) fn file(&self) -> &FileArgs {
+        &self.file
+    }
+
     /// Rows in a table of text; 0 for all.
     fn text_rows(&self) -> usize {
         self.top.unwrap_or(20)
@@ -41,6 +55,14 @@ impl ShowArgs {
     fn data_rows(&self) -> usize {
         self.top.unwrap_or(0)
     }
+}
+
+/// The form of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Text,
+    Json,
+    Csv,
 }
 
 /// One buffer's answer.
@@ -127,7 +149,7 @@ pub(super) fn found<'e, Q: Question>(
 }
 
 /// The error that a recording has nothing to answer from.
-fn lacking<Q: Question>(input: &Input, place: &str) -> Failure {
+pub(super) fn lacking<Q: Question>(input: &Input, place: &str) -> Failure {
     let error = anyhow!("{} holds no {}{place}", input.path.display(), Q::LACKING);
     Failure::new(Exit::Failed, error).hint(format!("`rtrace record --for {}` records what is needed.", Q::PURPOSE))
 }

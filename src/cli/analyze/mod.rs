@@ -38,6 +38,7 @@ EXAMPLES:
   rtrace record --for sched -- make; rtrace analyze sched
   rtrace record --for sched,irq,syscalls,io -- make; rtrace analyze all --top 5
   rtrace analyze sched run.dat --since -1s --top 5
+  rtrace analyze sched run.dat --timehist --comm make
   rtrace record --for irq -- sleep 5; rtrace analyze irq --kind softirq,work
   rtrace record --for syscalls -- ls; rtrace analyze syscalls --sort errors
   rtrace record --for functions -g vfs_read -- cat /etc/passwd; rtrace analyze functions

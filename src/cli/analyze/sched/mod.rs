@@ -2,6 +2,7 @@
 
 mod found;
 mod json;
+mod timehist;
 
 use super::answers::{self, Question, ShowArgs};
 use super::distribution;
@@ -12,6 +13,7 @@ use crate::cli::query::Input;
 use found::{Found, notes};
 use rtrace::analysis::{Distribution, Sched, SchedReport, TaskSched, TimeIn};
 use rtrace::events::glob_matches;
+use rtrace::units::Pid;
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::io::Write;
@@ -31,6 +33,9 @@ pub(super) struct Args {
 /// The tasks to show. All are followed, whichever are shown.
 #[derive(clap::Args, Default)]
 struct Rows {
+    /// Each stay of a task on a CPU as a line instead, like `perf sched timehist`
+    #[arg(long, conflicts_with_all = ["top", "sort"])]
+    timehist: bool,
     /// Only these tasks
     #[arg(long, value_name = "PID,...", value_delimiter = ',')]
     pid: Vec<i32>,
@@ -79,13 +84,17 @@ impl Rows {
     }
 
     fn shows(&self, found: &Found<'_>, task: &TaskSched) -> bool {
-        let named = |pattern: &String| glob_matches(pattern, &found.comm(task));
-        (self.pid.is_empty() || self.pid.contains(&task.pid.0)) && (self.comm.is_empty() || self.comm.iter().any(named))
+        self.chooses(task.pid, || found.comm(task))
+    }
+
+    fn chooses(&self, pid: Pid, comm: impl FnOnce() -> String) -> bool {
+        let named = |comm: String| self.comm.iter().any(|pattern| glob_matches(pattern, &comm));
+        (self.pid.is_empty() || self.pid.contains(&pid.0)) && (self.comm.is_empty() || named(comm()))
     }
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
-    answers::run(args)
+    if args.rows.timehist { timehist::run(args) } else { answers::run(args) }
 }
 
 impl Args {
