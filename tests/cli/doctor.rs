@@ -201,6 +201,19 @@ fn buffers_that_are_in_use() {
     ward.finds("note", "buffer", "instance two: nothing set, tracing is off", "`rtrace restart -B two`");
 }
 
+/// Without its files there is nothing to be at ease about.
+#[test]
+fn a_machine_that_cannot_be_examined() {
+    let ward = Ward::new();
+    fs::remove_dir_all(&ward.machine).expect("to remove it");
+    let (_, document) = ward.examined();
+    for id in ["lockdown", "clocksource", "frequency", "virtualisation"] {
+        let finding = document["findings"].as_array().expect("findings").iter().find(|f| f["id"] == id);
+        let finding = finding.unwrap_or_else(|| panic!("{id}: {document:#}"));
+        assert!(finding["severity"] == "note" && finding["text"].to_string().contains("cannot be read"), "{finding:#}");
+    }
+}
+
 #[test]
 fn no_tracefs_at_all() {
     let ward = Ward::new();

@@ -84,6 +84,9 @@ pub(super) fn lockdown(machine: &ExaminedMachine, findings: &mut Findings) {
         (None, Some(level)) => {
             (Severity::Note, format!("the kernel was booted with lockdown={level}; whether it is cannot be read here"))
         }
+        (None, None) if machine.names("sys/kernel/security").is_empty() => {
+            (Severity::Note, "whether the kernel is locked down cannot be read here: no securityfs".to_owned())
+        }
         (None, None) => (Severity::Ok, "no lockdown is to be seen".to_owned()),
     };
     let finding = findings.add(Area::Access, "lockdown", severity, text).facts(facts);

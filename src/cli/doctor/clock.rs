@@ -42,8 +42,9 @@ pub(super) fn source(machine: &ExaminedMachine, findings: &mut Findings) {
         "available": available.split_whitespace().collect::<Vec<_>>(),
         "tsc": tsc.map(|(constant, nonstop)| json!({"constant": constant, "nonstop": nonstop})),
     });
-    let name = current.as_deref().unwrap_or("unknown");
+    let name = current.as_deref().unwrap_or_default();
     let (severity, text, advice) = match tsc {
+        _ if name.is_empty() => (Severity::Note, "the clock source cannot be read here: no sysfs".to_owned(), None),
         None => (Severity::Ok, format!("clock source {name}"), None),
         Some((true, true)) if name == "tsc" => {
             (Severity::Ok, "clock source tsc, constant and never stopping".to_owned(), None)

@@ -11,13 +11,18 @@ const MUCH_STOLEN: f64 = 1.0;
 /// Governors of the CPUs' frequencies.
 pub(super) fn frequency(machine: &ExaminedMachine, findings: &mut Findings) {
     let cpus = machine.names("sys/devices/system/cpu").into_iter();
-    let cpus = cpus.filter(|name| name.strip_prefix("cpu").is_some_and(|n| n.parse::<u32>().is_ok()));
+    let cpus: Vec<String> =
+        cpus.filter(|name| name.strip_prefix("cpu").is_some_and(|n| n.parse::<u32>().is_ok())).collect();
     let governors: BTreeSet<String> = cpus
+        .iter()
         .filter_map(|cpu| machine.text(&format!("sys/devices/system/cpu/{cpu}/cpufreq/scaling_governor")))
         .collect();
     let facts = json!({"governors": governors});
     let names: Vec<&str> = governors.iter().map(String::as_str).collect();
     match names.as_slice() {
+        [] if cpus.is_empty() => {
+            findings.add(Area::Timing, "frequency", Severity::Note, "frequency scaling cannot be read here: no sysfs")
+        }
         [] => findings.add(Area::Timing, "frequency", Severity::Ok, "the kernel does not scale the CPUs' frequency"),
         ["performance"] => findings.add(Area::Timing, "frequency", Severity::Ok, "frequency governor performance"),
         names => findings
@@ -34,6 +39,11 @@ pub(super) fn frequency(machine: &ExaminedMachine, findings: &mut Findings) {
 
 /// Hypervisor or emulator, and the time that it took from this machine.
 pub(super) fn virtualisation(machine: &ExaminedMachine, findings: &mut Findings) {
+    if machine.text("proc/cpuinfo").is_none() {
+        let text = "whether this is a virtual machine cannot be read here: no /proc/cpuinfo";
+        findings.add(Area::Timing, "virtualisation", Severity::Note, text);
+        return;
+    }
     let flags = machine.value("proc/cpuinfo", "flags").unwrap_or_default();
     let model = machine.value("proc/cpuinfo", "model name").unwrap_or_default();
     let is_virtual = flags.split(' ').any(|word| word == "hypervisor");
