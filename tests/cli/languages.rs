@@ -144,7 +144,7 @@ fn what_the_kernel_lacks_is_named_with_its_config() {
             "synth show x",
             "synth remove x",
             "synth create x --start a --end b --match c",
-            "synth sql select",
+            "synth sql select prev_pid from sched_switch",
         ],
     );
     of(

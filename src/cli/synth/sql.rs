@@ -1,17 +1,17 @@
 //! `rtrace synth sql` and `rtrace sqlhist`.
 
 use super::create::{TrackingArgs, builder_failure};
-use super::{create_plan, open, print_plan, statement};
+use super::{able, create_plan, print_plan, statement};
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{
-    LONG_LIVED as HISTS, OutputArgs, PlaceArgs, RecordedArgs, SetArgs, add_trigger, event, read_format,
+    LONG_LIVED as HISTS, OutputArgs, PlaceArgs, RecordedArgs, SetArgs, add_trigger, event, read_format, syntax_failure,
 };
 use crate::cli::keywords::{SQL, words};
 use crate::cli::trace_file::Overwrite;
 use anyhow::Context;
 use rtrace::hist::spec::Features;
-use rtrace::synth::sql::Lowered;
+use rtrace::synth::sql::{Lowered, within_kernel};
 use rtrace::tracefs::{EventName, Journal, Tracefs};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -107,7 +107,14 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
             &args.tracking,
         );
     }
-    let tracefs = open(&args.set)?;
+    // Before the kernel is asked for features: those of this one do not matter to a statement beyond all.
+    within_kernel(&text).map_err(|wrong| syntax_failure("statement", &wrong))?;
+    let tracefs = match args.set.dry_run {
+        true => args.set.write.open_formats()?,
+        false => able(args.set.write.open()?).map_err(|lacking| {
+            lacking.hint("`rtrace synth sql -i FILE` answers the same statement, of a recording.")
+        })?,
+    };
     let lowered = understand(&tracefs, &text, args.name.as_deref(), &args.tracking)?;
     if args.set.dry_run {
         return show(&tracefs, &args.set.place, &lowered);

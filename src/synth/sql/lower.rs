@@ -24,12 +24,22 @@ pub enum Lowered {
 /// # Errors
 /// A [`Diagnostic`] about `text`: grammar, unknown events and fields, types.
 pub fn lower(text: &str, name: Option<&str>, find: Find<'_>) -> Result<Lowered> {
+    of_kernel(text, &within_kernel(text)?, name, find)
+}
+
+/// Parses the statement `text`, which asks for what kernels can do; no kernel and no format is looked at.
+///
+/// # Errors
+/// A [`Diagnostic`] about `text`: grammar, or the first part that only a recording can answer.
+pub fn within_kernel(text: &str) -> Result<SqlQuery> {
     let query = SqlQuery::parse(text)?;
-    if let Some((span, what)) = beyond(&query) {
-        let error = Diagnostic::new("sql", text, span, format!("the kernel {what}"));
-        return Err(error.hint("`rtrace synth sql -i FILE` can answer it, of a recording"));
+    match beyond(&query) {
+        Some((span, why)) => {
+            let error = Diagnostic::new("sql", text, span, format!("the kernel {why}"));
+            Err(error.hint("`rtrace synth sql -i FILE` can answer it, of a recording"))
+        }
+        None => Ok(query),
     }
-    of_kernel(text, &query, name, find)
 }
 
 /// The same of a statement about a recording, which may ask for more than the kernel can; it is rows then, as it is where

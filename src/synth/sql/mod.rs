@@ -17,6 +17,6 @@ pub use ast::{
     Aggregate, Calculation, Condition, Item, Join, Order, SelectColumn, SelectExpr, SqlQuery, Test, TestValue,
     ValueExpr,
 };
-pub use lower::{Lowered, lower, lower_recorded};
+pub use lower::{Lowered, lower, lower_recorded, within_kernel};
 pub use rows::{RowColumn, RowExpr, RowSource, RowValue, Rows, Show};
 pub use source::Find;
