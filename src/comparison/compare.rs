@@ -161,7 +161,8 @@ fn losses(metric: &Metric, runs: &[&SavedRun]) -> Result<f64, String> {
     Ok(if lost > 0 { (lost as f64 / seen.max(1) as f64).ln_1p() } else { 0.0 })
 }
 
-/// The share of durations that may lack one end: none of an extreme, which may be among them, a tenth of those beyond a quantile, a hundredth of anything else.
+/// The share of durations that may lack one end: none of an extreme, which may be among them, a tenth of those beyond a
+/// quantile, a hundredth of anything else.
 fn missing_allowed(quantity: &Quantity) -> f64 {
     match quantity {
         Quantity::Reduced(Reducer::Quantile(percent), _) => (100.0 - percent).min(*percent) / 1000.0,

@@ -80,7 +80,7 @@ enum EventKind {
     Stack { offset: usize },
 }
 
-/// Where the record of an interference has its begin and its duration.
+/// Fields of an interference: its begin and its duration.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     start: Number,
