@@ -235,6 +235,33 @@ fn a_loss_is_seen_whatever_event_follows_it() {
     }
 }
 
+/// An event made of its parts is the one that a statement makes.
+#[test]
+fn parts_of_an_event_are_answered_by_a_recording() {
+    let env = TestEnvironment::new();
+    let path = file();
+    let create = |end: &'static str, more: &[&'static str]| {
+        let words = ["synth", "create", "slept", "-i", &path, "--start", "sched:sched_switch", "--end", end];
+        let fields = ["--match", "prev_pid=next_pid", "--field", "end.next_comm=comm", "--delta", "ns:lat"];
+        env.rtrace(&[&words[..], &fields, more].concat())
+    };
+    let statement = "select end.next_comm as comm, TIMESTAMP_DELTA as lat from sched_switch as start \
+                     join sched_switch as end on start.prev_pid = end.next_pid where start.prev_pid > 0";
+    let sql = env.rtrace(&["synth", "sql", "-i", &path, "-n", "slept", "--json", statement]).exits(0).stdout();
+    assert!(sql.lines().count() > 10, "{sql}");
+    for threads in ["1", "3"] {
+        create("sched:sched_switch", &["--if-start", "prev_pid > 0", "--json", "--threads", threads])
+            .exits(0)
+            .prints(&sql);
+    }
+    let made = format!("{} of them", sql.lines().count());
+    create("sched_switch", &["--if-start", "prev_pid > 0", "-o", "both.dat"]).exits(0).prints_with(&made);
+    env.rtrace(&["dump", "--validate", "both.dat"]).exits(0).prints_with("no defects");
+    create("sched:nosuch", &[]).exits(2).complains_with("no event `sched:nosuch`");
+    create("sched:sched_switch", &["--dry-run"]).exits(2).complains_with("--dry-run is for the kernel");
+    create("sched:sched_switch", &["--size", "65"]).exits(2).complains_with("--kernel-map");
+}
+
 #[test]
 fn a_statement_is_answered_by_a_recording() {
     let env = TestEnvironment::new();

@@ -96,7 +96,7 @@ pub(super) const GROUPS: &[Group] = &[
             Entry("probe", "no buffer: events of the whole machine", "the events, until `probe remove` or a reboot"),
             Entry(
                 "synth",
-                "the instance rtrace-synth; --top, -B: another; sql -i: a recording",
+                "the instance rtrace-synth; --top, -B: another; -i: a recording",
                 "the event and its triggers, until `synth remove`",
             ),
         ],

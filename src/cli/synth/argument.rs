@@ -72,3 +72,17 @@ impl<'a> Argument<'a> {
         self.at(Span::new(0, self.text.len()), message, hint)
     }
 }
+
+/// The builder's error where no argument is to blame alone, as a usage error with its hint.
+pub(in crate::cli) fn builder_failure(error: SynthError) -> Failure {
+    let hint = match &error {
+        SynthError::Filter(wrong) => return invalid("filter", *wrong.clone()),
+        SynthError::NoField { hint, .. } => Some(hint.clone()),
+        _ => None,
+    };
+    let failure = Failure::new(Exit::Usage, anyhow!("failed to build the event: {error}"));
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}

@@ -1,13 +1,15 @@
 //! `rtrace synth create`.
 
-use super::argument::Argument;
+use super::argument::{Argument, builder_failure};
+use super::recorded::{AskArgs, answer};
 use super::{create_plan, open, print_plan};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::{SetArgs, event, read_format};
+use crate::cli::hist::{SetArgs, event, find_format, read_format};
 use crate::cli::keywords::{DELTAS, FILTERS, words};
-use crate::cli::language::invalid;
 use anyhow::anyhow;
+use rtrace::format::EventFormat;
 use rtrace::hist::spec::Features;
+use rtrace::synth::sql::Lowered;
 use rtrace::synth::{Arithmetic, Builder, SynthError, TIMESTAMP, TIMESTAMP_USECS, TrackAction, Tracking};
 
 #[derive(clap::Args)]
@@ -46,6 +48,8 @@ pub(super) struct Args {
     size: Option<u64>,
     #[command(flatten)]
     tracking: TrackingArgs,
+    #[command(flatten)]
+    ask: AskArgs,
     #[command(flatten)]
     set: SetArgs,
 }
@@ -124,6 +128,14 @@ impl TrackingArgs {
 }
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let for_the_kernel = [("--dry-run", args.set.dry_run), ("-B or --top", args.set.place.is_any())];
+    args.ask.recorded.check(args.size, &for_the_kernel)?;
+    if args.ask.recorded.file().is_some() {
+        return answer(&args.ask, false, |input| {
+            let format = |event: &str| find_format(input, event).cloned();
+            Ok(Lowered::Synth(build(args, format(&args.start)?, format(&args.end)?, false)?))
+        });
+    }
     let tracefs = open(&args.set)?;
     let top = tracefs.top();
     // A copy of the formats says nothing about the kernel that will get the lines: a new one, then.
@@ -132,8 +144,18 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         Err(_) if args.set.dry_run => false,
         Err(error) => return Err(error.into()),
     };
-    let start = read_format(&top, &event(&top, &args.start)?)?;
-    let end = read_format(&top, &event(&top, &args.end)?)?;
+    let format = |name: &str| read_format(&top, &event(&top, name)?);
+    let builder = build(args, format(&args.start)?, format(&args.end)?, old_stack_name)?;
+    let plan = builder.plan().map_err(builder_failure)?;
+    if args.set.dry_run {
+        return print_plan(&tracefs, &args.set.place, &plan);
+    }
+    create_plan(args.set.write.journal(&tracefs), &args.set.place, &plan)?;
+    Ok(Exit::Success)
+}
+
+/// The event of the arguments, of a START and an END with these formats.
+fn build(args: &Args, start: EventFormat, end: EventFormat, old_stack_name: bool) -> Result<Builder, Failure> {
     let mut builder: Option<Builder> = None;
     for text in &args.matches {
         let (pair, name) = text.split_once(':').map_or((text.as_str(), None), |(pair, name)| (pair, Some(name)));
@@ -203,24 +225,5 @@ pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
         builder.end_filter(filter).map_err(builder_failure)?;
     }
     args.tracking.apply(&mut builder)?;
-    let plan = builder.plan().map_err(builder_failure)?;
-    if args.set.dry_run {
-        return print_plan(&tracefs, &args.set.place, &plan);
-    }
-    create_plan(args.set.write.journal(&tracefs), &args.set.place, &plan)?;
-    Ok(Exit::Success)
-}
-
-/// The builder's error where no argument is to blame alone, as a usage error with its hint.
-pub(in crate::cli) fn builder_failure(error: SynthError) -> Failure {
-    let hint = match &error {
-        SynthError::Filter(wrong) => return invalid("filter", *wrong.clone()),
-        SynthError::NoField { hint, .. } => Some(hint.clone()),
-        _ => None,
-    };
-    let failure = Failure::new(Exit::Usage, anyhow!("failed to build the event: {error}"));
-    match hint {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    }
+    Ok(builder)
 }

@@ -12,7 +12,7 @@ mod statement;
 
 pub(super) use super::hist::instances;
 pub(super) use argument::Argument;
-pub(in crate::cli) use create::builder_failure;
+pub(in crate::cli) use argument::builder_failure;
 pub(crate) use define::define;
 pub(super) use remove::users_of;
 pub(super) use sql::{SqlhistArgs, run_sqlhist};
@@ -39,6 +39,8 @@ EXAMPLES:
       from sched_waking as start join sched_switch as end on start.pid = end.next_pid'
   rtrace synth sql -i run.dat 'select end.next_comm as comm, TIMESTAMP_DELTA_USECS as lat
       from sched_waking as start join sched_switch as end on start.pid = end.next_pid'
+  rtrace synth create wakeup -i run.dat --start sched:sched_waking --end sched:sched_switch \\
+      --match pid=next_pid --delta usecs:lat
   rtrace synth define stall 'u64 lat; pid_t pid; char comm[]'
   rtrace synth list
   rtrace record -e synthetic:wakeup sleep 1

@@ -1,9 +1,8 @@
-//! `rtrace synth sql -i FILE`: a statement about the events of a recording.
+//! `rtrace synth sql -i FILE` and `synth create -i FILE`: a statement, or an event's parts, about the events of a recording.
 
-use super::create::TrackingArgs;
-use super::create::builder_failure;
+use super::argument::builder_failure;
 use super::inserted::Inserted;
-use super::{rows, statement};
+use super::rows;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::{Answered, OutputArgs, RecordedArgs, show_table};
 use crate::cli::piped;
@@ -18,16 +17,34 @@ use rtrace::synth::SyntheticPlan;
 use rtrace::synth::sql::Lowered;
 use serde_json::{Map, json};
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Prints the answer: with JOIN the synthetic events that fire, else a histogram.
+/// The recording that is asked, and the form of the answer.
+#[derive(clap::Args)]
+pub(super) struct AskArgs {
+    #[command(flatten)]
+    pub(super) recorded: RecordedArgs,
+    /// With -i: JSON instead of text, of events a line each
+    #[arg(long, requires = "input")]
+    json: bool,
+    /// With -i: fail (4) if more than N events were lost
+    #[arg(long, value_name = "N", requires = "input")]
+    max_lost: Option<u64>,
+    /// With -i: write the events that are made beside the recorded ones to FILE, a recording
+    #[arg(short, long, value_name = "FILE", requires = "input", conflicts_with = "json", value_hint = clap::ValueHint::FilePath)]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
+}
+
+/// Prints the answer to what `meaning` finds in the recording: the synthetic events that fire, a histogram, or rows.
 pub(super) fn answer(
-    recorded: &RecordedArgs,
-    (output, file, overwrite): (&OutputArgs, Option<&Path>, Overwrite),
-    text: &str,
-    name: Option<&str>,
-    tracking: &TrackingArgs,
+    args: &AskArgs,
+    csv: bool,
+    meaning: impl Fn(&Input) -> Result<Lowered, Failure>,
 ) -> Result<Exit, Failure> {
+    let AskArgs { recorded, json, max_lost, output: file, overwrite } = args;
+    let (output, file, overwrite) = (&OutputArgs::of(*json, csv, *max_lost), file.as_deref(), *overwrite);
     let mut made = None;
     if let Some(file) = file {
         piped::check(file, output.is_json())?;
@@ -39,10 +56,7 @@ pub(super) fn answer(
         }
     }
     let exit = recorded.look(recorded.file().unwrap_or(Path::new("trace.dat")), |query, input, buffer| {
-        let find = |system: Option<&str>, event: &str| find(input, system, event).cloned();
-        // Events have a line each, or are rows of CSV.
-        let only_rows = output.is_csv();
-        let meaning = statement::meaning_of_recorded(text, name, only_rows, tracking, &find)?;
+        let meaning = meaning(input)?;
         if file.is_some() && !matches!(meaning, Lowered::Synth(_)) {
             let error = anyhow!("only a statement with JOIN makes events that a recording can hold");
             let failure = Failure::new(Exit::Usage, error);
@@ -79,7 +93,7 @@ pub(super) fn answer(
 }
 
 /// The first event of that name, in whatever system.
-fn find<'i>(input: &'i Input, system: Option<&str>, event: &str) -> Option<&'i EventFormat> {
+pub(super) fn find<'i>(input: &'i Input, system: Option<&str>, event: &str) -> Option<&'i EventFormat> {
     input.formats().find(|format| format.name == event && system.is_none_or(|system| format.system == system))
 }
 

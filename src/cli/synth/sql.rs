@@ -1,14 +1,13 @@
 //! `rtrace synth sql` and `rtrace sqlhist`.
 
-use super::create::{TrackingArgs, builder_failure};
+use super::argument::builder_failure;
+use super::create::TrackingArgs;
+use super::recorded::{AskArgs, answer, find};
 use super::{able, create_plan, print_plan, statement};
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::hist::{
-    LONG_LIVED as HISTS, OutputArgs, PlaceArgs, RecordedArgs, SetArgs, add_trigger, event, read_format, syntax_failure,
-};
+use crate::cli::hist::{LONG_LIVED as HISTS, PlaceArgs, SetArgs, add_trigger, event, read_format, syntax_failure};
 use crate::cli::keywords::{SQL, words};
-use crate::cli::trace_file::Overwrite;
 use anyhow::Context;
 use rtrace::hist::spec::Features;
 use rtrace::synth::sql::{Lowered, within_kernel};
@@ -30,21 +29,10 @@ pub(super) struct Args {
     #[command(flatten)]
     tracking: TrackingArgs,
     #[command(flatten)]
-    recorded: RecordedArgs,
-    /// With -i: JSON instead of text, of events a line each
-    #[arg(long, requires = "input", conflicts_with = "csv")]
-    json: bool,
+    ask: AskArgs,
     /// With -i: CSV instead of text
-    #[arg(long, requires = "input")]
+    #[arg(long, requires = "input", conflicts_with_all = ["json", "output"])]
     csv: bool,
-    /// With -i: fail (4) if more than N events were lost
-    #[arg(long, value_name = "N", requires = "input")]
-    max_lost: Option<u64>,
-    /// With -i: write the events that are made beside the recorded ones to FILE, a recording
-    #[arg(short, long, value_name = "FILE", requires = "input", conflicts_with_all = ["json", "csv"], value_hint = clap::ValueHint::FilePath)]
-    output: Option<PathBuf>,
-    #[command(flatten)]
-    overwrite: Overwrite,
     #[command(flatten)]
     set: SetArgs,
 }
@@ -96,16 +84,14 @@ pub(crate) struct SqlhistArgs {
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
     let for_the_kernel = [("--dry-run", args.set.dry_run), ("-B or --top", args.set.place.is_any())];
-    args.recorded.check(None, &for_the_kernel)?;
+    args.ask.recorded.check(None, &for_the_kernel)?;
     let text = statement(&args.statement, args.file.as_deref())?;
-    if args.recorded.file().is_some() {
-        return super::recorded::answer(
-            &args.recorded,
-            (&OutputArgs::of(args.json, args.csv, args.max_lost), args.output.as_deref(), args.overwrite),
-            &text,
-            args.name.as_deref(),
-            &args.tracking,
-        );
+    if args.ask.recorded.file().is_some() {
+        return answer(&args.ask, args.csv, |input| {
+            let find = |system: Option<&str>, event: &str| find(input, system, event).cloned();
+            // Events have a line each, or are rows of CSV.
+            statement::meaning_of_recorded(&text, args.name.as_deref(), args.csv, &args.tracking, &find)
+        });
     }
     // Before the kernel is asked for features: those of this one do not matter to a statement beyond all.
     within_kernel(&text).map_err(|wrong| syntax_failure("statement", &wrong))?;

@@ -1,6 +1,7 @@
 //! The meaning of an SQL statement.
 
-use super::create::{TrackingArgs, builder_failure};
+use super::argument::builder_failure;
+use super::create::TrackingArgs;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::hist::syntax_failure;
 use rtrace::hist::spec::{CheckContext, Features, HistSpec};

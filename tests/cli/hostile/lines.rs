@@ -80,6 +80,10 @@ pub(super) const OF_FILES: &Lines = &[
     ("latency", "?latency -i FILES sched:sched_waking sched:sched_switch --by pid=next_pid --split next_comm"),
     ("trigger-simulate", "?trigger simulate -i FILES sched:sched_switch traceoff"),
     ("synth-sql", "?synth sql -i FILES select next_comm from sched_switch"),
+    (
+        "synth-create",
+        "?synth create w -i FILES --start sched:sched_waking --end sched:sched_switch --match pid=next_pid",
+    ),
     ("synth-sql-rows", "?synth sql -i FILES select next_comm, max(next_prio) from sched_switch"),
     ("mem", "mem FILE"),
     ("analyze", "analyze"),
