@@ -96,11 +96,8 @@ impl Resolved<'_> {
         let effort = WorkDivision::new(if exporter.is_serial() { 1 } else { query.threads });
         let sink = &mut |text: &[u8]| out.write_all(text);
         let mut known = Part { seen: self.seen.clone(), counts: Outcome::default(), state };
-        if self.is_everything() {
-            ahead::run(&Consumer::<E, true> { exporter, resolved: self }, streams, effort, &mut known, sink, damage)?;
-        } else {
-            ahead::run(&Consumer::<E, false> { exporter, resolved: self }, streams, effort, &mut known, sink, damage)?;
-        }
+        let consumer = Consumer { exporter, resolved: self, all: self.is_everything() };
+        ahead::run(&consumer, streams, effort, &mut known, sink, damage)?;
         outcome.add(&known.counts);
         Self::unknown(query, &outcome);
         Ok((known.state, outcome))
@@ -128,10 +125,12 @@ impl Resolved<'_> {
     }
 }
 
-/// An exporter as the consumer of a merge; `ALL`: it gets every event.
-struct Consumer<'a, 'q, E, const ALL: bool> {
+/// An exporter as the consumer of a merge.
+struct Consumer<'a, 'q, E> {
     exporter: &'a E,
     resolved: &'a Resolved<'q>,
+    /// True if it gets every event.
+    all: bool,
 }
 
 /// The state that the events of a segment leave.
@@ -142,7 +141,7 @@ struct Part<S> {
     state: S,
 }
 
-impl<E: Exporter, const ALL: bool> Work for Consumer<'_, '_, E, ALL> {
+impl<E: Exporter> Work for Consumer<'_, '_, E> {
     type State = Part<E::State>;
 
     const FOLLOWING: Following = E::FOLLOWING;
@@ -162,11 +161,11 @@ impl<E: Exporter, const ALL: bool> Work for Consumer<'_, '_, E, ALL> {
     ) -> Consumed {
         let Resolved { query, selector, .. } = self.resolved;
         let outside = |time| query.window.is_before(time) || query.window.is_over(time);
-        if !ALL && outside(record.timestamp) {
+        if !self.all && outside(record.timestamp) {
             return Consumed::One;
         }
         selector.check(record, &mut part.counts.unknown);
-        if !ALL && !selector.accepts(&mut part.seen, record) {
+        if !self.all && !selector.accepts(&mut part.seen, record) {
             return Consumed::One;
         }
         part.counts.count(record.lost);

@@ -1,6 +1,7 @@
 //! The loop over all streams: on several threads as far as they are sound, then on one.
 
 use super::shared::Shared;
+use super::states::{SegmentWork, States};
 use super::steps::some;
 use super::work::{OrderedOutput, Work, WorkDivision};
 use crate::merge::{Merge, MergeError};
@@ -29,7 +30,7 @@ pub fn run<W: Work>(
     streams.iter_mut().for_each(|(stream, _)| stream.merge_among(among));
     let streams = match effort.threads {
         0 | 1 => streams,
-        _ => several(work, streams, effort, state, &mut *sink)?,
+        threads => several(&States::new(work, state, threads), streams, effort, &mut *sink)?,
     };
     let mut merge = Merge::default();
     for (stream, buffer) in streams {
@@ -51,14 +52,13 @@ pub fn run<W: Work>(
 }
 
 /// Works on as much as can be done on several threads, and gives the streams, positioned after that.
-fn several<W: Work>(
-    work: &W,
+fn several(
+    work: &dyn SegmentWork,
     streams: Vec<(CpuStream, usize)>,
     effort: WorkDivision,
-    state: &mut W::State,
     sink: OrderedOutput<'_>,
 ) -> io::Result<Vec<(CpuStream, usize)>> {
-    let shared = Shared::new(work, streams, effort, state, sink);
+    let shared = Shared::new(work, streams, effort, sink);
     thread::scope(|scope| {
         for number in 1..effort.threads {
             let shared = &shared;

@@ -15,6 +15,7 @@ mod driver;
 mod feed;
 mod segment;
 mod shared;
+mod states;
 mod steps;
 mod unordered;
 mod unpacked;

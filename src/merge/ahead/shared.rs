@@ -4,9 +4,10 @@
 //! themselves under the lock. Under it only small compressed chunks are read; nothing is unpacked, committed or written.
 
 use super::feed::{Feed, FeedPlace};
-use super::steps::{Segment, work_on};
+use super::states::SegmentWork;
+use super::steps::Segment;
 use super::unpacked::Unpacked;
-use super::work::{Commit, OrderedOutput, Work, WorkDivision};
+use super::work::{Commit, OrderedOutput, WorkDivision};
 use crate::ring_buffer::PageLayout;
 use crate::trace_dat::{Codec, CpuStream, Outline, Packed, Unpackers};
 use std::cmp::Reverse;
@@ -29,22 +30,21 @@ const MOST_HELD: usize = 48 << 20;
 /// at all of them.
 const MANY: usize = 16;
 
-pub(super) struct Shared<'w, W: Work> {
-    work: &'w W,
-    scheduler: Mutex<Scheduler<W::State>>,
-    /// The state after the committed segments. Never locked together with `scheduler`.
-    known: Mutex<&'w mut W::State>,
+pub(super) struct Shared<'w> {
+    /// Its states are never locked together with `scheduler`.
+    work: &'w dyn SegmentWork,
+    scheduler: Mutex<Scheduler>,
     /// There may be something to do, or nothing any more.
     work_available: Condvar,
     /// Held by the thread that writes.
     sink: Mutex<OrderedOutput<'w>>,
 }
 
-struct Scheduler<T> {
+struct Scheduler {
     feeds: Vec<Feed>,
     buffers: Vec<usize>,
     effort: WorkDivision,
-    pending: VecDeque<Pending<T>>,
+    pending: VecDeque<Pending>,
     first_pending: u64,
     /// True if a thread is committing the segment before the first pending one.
     committing: bool,
@@ -55,7 +55,6 @@ struct Scheduler<T> {
     waiting: usize,
     /// Per thread: what it worked with before, in its own core's cache.
     spare_outputs: Vec<Vec<Vec<u8>>>,
-    spare_states: Vec<Vec<T>>,
     spare_segments: Vec<Segment>,
     chunks: Vec<Vec<u8>>,
     /// The time up to which segments have been cut.
@@ -69,28 +68,28 @@ struct Scheduler<T> {
 }
 
 /// A segment that was handed out.
-struct Pending<T> {
+struct Pending {
     /// The place of each stream before it.
     places: Vec<FeedPlace>,
-    done: Option<Done<T>>,
+    done: Option<Done>,
 }
 
-struct Done<T> {
-    /// `None` if the segment is damaged.
-    state: Option<T>,
+struct Done {
+    /// False if the segment is damaged.
+    whole: bool,
     out: Vec<u8>,
     thread: usize,
 }
 
-enum WorkItem<T> {
+enum WorkItem {
     Unpack { feed: usize, number: u64, packed: Packed, codec: Codec, layout: PageLayout, to: Vec<u8> },
-    Segment { number: u64, segment: Segment, used: Option<T>, out: Vec<u8> },
+    Segment { number: u64, segment: Segment, out: Vec<u8> },
 }
 
 /// Ends it for all if a thread panics, for which the others would wait in vain.
-struct AbortOnPanic<'s, 'w, W: Work>(&'s Shared<'w, W>);
+struct AbortOnPanic<'s, 'w>(&'s Shared<'w>);
 
-impl<W: Work> Drop for AbortOnPanic<'_, '_, W> {
+impl Drop for AbortOnPanic<'_, '_> {
     fn drop(&mut self) {
         if thread::panicking() {
             // Poisoned by the panic itself: what is in it is only thrown away.
@@ -105,12 +104,11 @@ fn panicked() -> io::Error {
     io::Error::other("a decoding thread panicked")
 }
 
-impl<'w, W: Work> Shared<'w, W> {
+impl<'w> Shared<'w> {
     pub(super) fn new(
-        work: &'w W,
+        work: &'w dyn SegmentWork,
         streams: Vec<(CpuStream, usize)>,
         effort: WorkDivision,
-        known: &'w mut W::State,
         sink: OrderedOutput<'w>,
     ) -> Self {
         let (feeds, buffers) = streams.into_iter().map(|(stream, buffer)| (Feed::new(stream), buffer)).unzip();
@@ -125,7 +123,6 @@ impl<'w, W: Work> Shared<'w, W> {
             writing: false,
             waiting: 0,
             spare_outputs: (0..effort.threads).map(|_| Vec::new()).collect(),
-            spare_states: (0..effort.threads).map(|_| Vec::new()).collect(),
             spare_segments: Vec::new(),
             chunks: Vec::new(),
             cut: 0,
@@ -133,13 +130,7 @@ impl<'w, W: Work> Shared<'w, W> {
             finished: false,
             end: None,
         };
-        Shared {
-            work,
-            scheduler: Mutex::new(scheduler),
-            known: Mutex::new(known),
-            work_available: Condvar::new(),
-            sink: Mutex::new(sink),
-        }
+        Shared { work, scheduler: Mutex::new(scheduler), work_available: Condvar::new(), sink: Mutex::new(sink) }
     }
 
     /// The streams with the numbers of their buffers, each positioned where it is to be read on.
@@ -169,29 +160,22 @@ impl<'w, W: Work> Shared<'w, W> {
                         scheduler.feeds[feed].take(number, chunk);
                     }
                 }
-                Some(WorkItem::Segment { number, mut segment, used, mut out }) => {
-                    let Ok(known) = self.known.lock() else { return };
-                    let mut state = self.work.fork(&known, used);
-                    drop(known);
-                    let whole = work_on(self.work, &mut segment, &mut state, &mut out);
+                Some(WorkItem::Segment { number, mut segment, mut out }) => {
+                    let Some(whole) = self.work.work_on(number, thread, &mut segment, &mut out) else { return };
                     let Ok(locked) = self.scheduler.lock() else { return };
                     scheduler = locked;
                     scheduler.recycle(segment);
-                    scheduler.take(number, Done { state: whole.then_some(state), out, thread });
+                    scheduler.take(number, Done { whole, out, thread });
                 }
             }
         }
     }
 
     /// The next task of `thread`; `None`: there are no more.
-    fn next<'s>(
-        &'s self,
-        mut scheduler: MutexGuard<'s, Scheduler<W::State>>,
-        thread: usize,
-    ) -> Option<WorkItem<W::State>> {
+    fn next<'s>(&'s self, mut scheduler: MutexGuard<'s, Scheduler>, thread: usize) -> Option<WorkItem> {
         loop {
-            if let Some((pending, done)) = scheduler.next_finished() {
-                scheduler = self.commit(scheduler, pending, done)?;
+            if let Some((number, pending, done)) = scheduler.next_finished() {
+                scheduler = self.commit(scheduler, number, pending, done)?;
                 continue;
             }
             if !scheduler.writing && !scheduler.ready.is_empty() && !matches!(scheduler.end, Some(Err(_))) {
@@ -220,38 +204,27 @@ impl<'w, W: Work> Shared<'w, W> {
     /// Commits a segment, without the scheduler's lock. If it must be done in order, all later ones must too.
     fn commit<'s>(
         &'s self,
-        mut scheduler: MutexGuard<'s, Scheduler<W::State>>,
-        Pending { places, .. }: Pending<W::State>,
-        Done { state, mut out, thread }: Done<W::State>,
-    ) -> Option<MutexGuard<'s, Scheduler<W::State>>> {
+        mut scheduler: MutexGuard<'s, Scheduler>,
+        number: u64,
+        Pending { places, .. }: Pending,
+        Done { whole, mut out, thread }: Done,
+    ) -> Option<MutexGuard<'s, Scheduler>> {
         scheduler.committing = true;
         drop(scheduler);
-        let accepted = match state {
-            None => None,
-            Some(mut state) => {
-                let commit = self.work.commit(&mut **self.known.lock().ok()?, &mut state, &mut out);
-                (commit == Commit::Accept).then_some(state)
-            }
-        };
+        let accepted = whole && self.work.commit(number, thread, &mut out)? == Commit::Accept;
         let mut scheduler = self.scheduler.lock().ok()?;
         scheduler.committing = false;
-        match accepted {
-            Some(state) => {
-                scheduler.spare_states[thread].push(state);
-                scheduler.ready.push_back((out, thread));
-            }
-            // `end` may be the error of another thread.
-            None if scheduler.end.is_none() => scheduler.end = Some(Ok(places)),
-            None => {}
+        if accepted {
+            scheduler.ready.push_back((out, thread));
+        } else if scheduler.end.is_none() {
+            // It may be the error of another thread.
+            scheduler.end = Some(Ok(places));
         }
         Some(scheduler)
     }
 
     /// Writes all committed output, without the scheduler's lock.
-    fn write<'s>(
-        &'s self,
-        mut scheduler: MutexGuard<'s, Scheduler<W::State>>,
-    ) -> Option<MutexGuard<'s, Scheduler<W::State>>> {
+    fn write<'s>(&'s self, mut scheduler: MutexGuard<'s, Scheduler>) -> Option<MutexGuard<'s, Scheduler>> {
         scheduler.writing = true;
         while let Some((mut out, thread)) = scheduler.ready.pop_front() {
             drop(scheduler);
@@ -269,9 +242,9 @@ impl<'w, W: Work> Shared<'w, W> {
     }
 }
 
-impl<T> Scheduler<T> {
+impl Scheduler {
     /// Takes in what became of a segment.
-    fn take(&mut self, number: u64, done: Done<T>) {
+    fn take(&mut self, number: u64, done: Done) {
         let at = number.checked_sub(self.first_pending);
         if let Some(pending) = at.and_then(|at| self.pending.get_mut(at as usize)) {
             pending.done = Some(done);
@@ -285,14 +258,15 @@ impl<T> Scheduler<T> {
     }
 
     /// Takes out the segment to be committed next.
-    fn next_finished(&mut self) -> Option<(Pending<T>, Done<T>)> {
+    fn next_finished(&mut self) -> Option<(u64, Pending, Done)> {
         if !self.has_finished() {
             return None;
         }
         let mut pending = self.pending.pop_front()?;
+        let number = self.first_pending;
         self.first_pending += 1;
         let done = pending.done.take()?;
-        Some((pending, done))
+        Some((number, pending, done))
     }
 
     /// Recycles a finished segment's allocations and the buffers of chunks that are no longer in use.
@@ -312,7 +286,7 @@ impl<T> Scheduler<T> {
         over
     }
 
-    fn task(&mut self, thread: usize) -> Option<WorkItem<T>> {
+    fn task(&mut self, thread: usize) -> Option<WorkItem> {
         let many = self.feeds.len() > MANY;
         if many && let Some(unpack) = self.ask() {
             return Some(unpack);
@@ -328,14 +302,13 @@ impl<T> Scheduler<T> {
             cut = (room && !waiting).then(|| self.cut_segment(true)).flatten();
         }
         let (number, segment) = cut?;
-        let used = self.spare_states[thread].pop();
         let out = self.spare_outputs[thread].pop().unwrap_or_default();
-        Some(WorkItem::Segment { number, segment, used, out })
+        Some(WorkItem::Segment { number, segment, out })
     }
 
     /// Gives a chunk to be unpacked, if it may be held: two of each stream, and more of the streams that hold up the
     /// others. Of very many streams, only those that hold up the others get a second one.
-    fn ask(&mut self) -> Option<WorkItem<T>> {
+    fn ask(&mut self) -> Option<WorkItem> {
         let held: usize = self.feeds.iter().map(Feed::held).sum();
         loop {
             let open = self.feeds.iter().enumerate().filter(|(_, f)| f.is_open());
@@ -435,7 +408,7 @@ impl<T> Scheduler<T> {
         self.too_early = None;
         let number = self.first_pending + self.pending.len() as u64;
         // If a page on the way to the cut is damaged, the segment is given up, and reading goes on before it.
-        let done = broken.then(|| Done { state: None, out: Vec::new(), thread: 0 });
+        let done = broken.then(|| Done { whole: false, out: Vec::new(), thread: 0 });
         self.pending.push_back(Pending { places, done });
         (!broken).then_some((number, segment))
     }
