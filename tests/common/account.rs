@@ -8,8 +8,7 @@ use super::not_run::not_run;
 #[track_caller]
 pub(crate) fn agree(env: &TestEnvironment, what: &str, file: &str, args: &[&str]) -> Option<usize> {
     let script = format!("{}/tests/common/account_{what}.py", env!("CARGO_MANIFEST_DIR"));
-    if env.command("python3").arg("--version").output().is_err() {
-        not_run("no python3 is installed, which makes the account to compare with");
+    if !has_python(env) {
         return None;
     }
     let line = [&[&*script, env!("CARGO_BIN_EXE_rtrace"), file], args].concat();
@@ -20,4 +19,13 @@ pub(crate) fn agree(env: &TestEnvironment, what: &str, file: &str, args: &[&str]
         said.trim_end().lines().last().and_then(|last| last.split(", ").nth(1)?.split(' ').next()?.parse().ok());
     assert!(said.contains(" 0 differences"), "{file}: {said}");
     Some(events.unwrap_or_else(|| panic!("{file}: {said}")))
+}
+
+/// False, after a line that says so, if there is no Python to make accounts.
+pub(crate) fn has_python(env: &TestEnvironment) -> bool {
+    let has = env.command("python3").arg("--version").output().is_ok();
+    if !has {
+        not_run("no python3 is installed, which makes the account to compare with");
+    }
+    has
 }
