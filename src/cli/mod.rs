@@ -18,6 +18,7 @@ mod extract;
 mod filter;
 mod flame;
 mod generate;
+mod given;
 mod help;
 mod hist;
 mod holders;

@@ -26,8 +26,8 @@ const MISTAKES: &[(&str, i32, &[&str])] = &[
     ("report --top-tasks 3 FILE", 2, &["`--summary` is missing"]),
     ("report --summary --format csv FILE", 2, &["`--format` has no effect"]),
     ("report --json --format csv FILE", 2, &["`--json` contradicts `--format`"]),
-    ("report --fields ts FILE", 2, &["`--fields` names the columns of `--format csv`"]),
-    ("report --by-comm FILE", 2, &["about `--profile`"]),
+    ("report --fields ts FILE", 2, &["`--fields` has no effect", "names the columns of `--format csv`"]),
+    ("report --by-comm FILE", 2, &["`--by-comm` has no effect", "about `--profile`"]),
     ("report -F sched_swich FILE", 2, &["did you mean `sched_switch`?"]),
     (
         "report --filter next_prio<100 FILE",

@@ -28,6 +28,7 @@ mod damaged;
 mod diff;
 mod doctor;
 mod documents;
+mod effects;
 mod errors;
 mod example_programs;
 mod examples;

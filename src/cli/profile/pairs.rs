@@ -20,10 +20,6 @@ pub(crate) struct AccountArgs {
 }
 
 impl AccountArgs {
-    pub(crate) fn any(&self) -> bool {
-        self.global_irqs || self.by_comm
-    }
-
     /// A profile of these formats, with the hooks that were given, and those that the file holds.
     pub(crate) fn profile<'f>(
         &self,

@@ -1,10 +1,13 @@
 //! `rtrace report`.
 
 mod color;
+mod effects;
 mod events;
 mod facts;
 mod header;
 mod kernel;
+mod moot;
+mod outputs;
 mod profile;
 mod tally;
 mod text;
@@ -15,9 +18,9 @@ mod wording;
 
 use super::damage::Damage;
 use super::exit::{Exit, Failure};
+use super::given::Given;
 use super::query::{Input, QueryArgs, QueryEvents, formats};
 use crate::cli::terminal::{Pager, stdout};
-use anyhow::anyhow;
 use std::io::Write;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -47,6 +50,8 @@ use std::path::{Path, PathBuf};
         rtrace report -O fgraph:tailprint -r 'timer_.*'     names behind `}`, timers as fields"
 )]
 pub(crate) struct Args {
+    #[command(flatten)]
+    given: Given,
     /// Files to print, merged by time; `-` is standard input [default: trace.dat]
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     files: Vec<PathBuf>,
@@ -156,21 +161,6 @@ pub(crate) struct Layout {
     boundary: bool,
 }
 
-impl Layout {
-    /// The first of these options that is given.
-    fn given(self) -> Option<&'static str> {
-        let all = [
-            ("-t", self.nanoseconds),
-            ("-l", self.latency),
-            ("-R", self.raw),
-            ("--ts-diff", self.ts_diff),
-            ("-w", self.wakeups),
-            ("--boundary", self.boundary),
-        ];
-        all.into_iter().find(|(_, is)| *is).map(|(name, _)| name)
-    }
-}
-
 /// The output for the files.
 struct ReportRun<'a> {
     args: &'a Args,
@@ -192,53 +182,15 @@ impl Args {
         if self.tally.json && events { Format::Json } else { self.format }
     }
 
-    /// Refuses what could not have an effect.
-    fn check(&self) -> Result<(), Failure> {
-        let refuse = |what: &str| {
-            Err(Failure::new(Exit::Usage, anyhow!("{what}")).hint("`rtrace report --help` shows all it takes."))
-        };
-        if self.tally.json && !matches!(self.format, Format::Text | Format::Json) {
-            return refuse("`--json` contradicts `--format`: choose one of them");
-        }
-        if !self.fields.is_empty() && self.format() != Format::Csv {
-            return refuse("`--fields` names the columns of `--format csv`, which is not asked for");
-        }
-        let of_events = matches!(self.format(), Format::Text | Format::Json) && !self.shows_no_events();
-        if self.syscalls && !of_events {
-            return refuse("`--syscalls` is about the events of `--format text` and `--format json`");
-        }
-        let no_lines = matches!(self.format(), Format::Json | Format::Csv) || self.tally.any();
-        if let Some(option) = self.layout.given().filter(|_| no_lines) {
-            return refuse(&format!("`{option}` is about lines of text, which are not asked for"));
-        }
-        if self.profile.any() && !self.profile.profile {
-            return refuse("`-G`, `-H` and `--by-comm` are about `--profile`, which is not asked for");
-        }
-        let numbers = [
-            (self.tally.any(), "`--count` and `--summary` print text, or JSON with `--json`"),
-            (self.profile.profile, "`--profile` prints text, or JSON with `--json`"),
-        ];
-        for (asked, what) in numbers {
-            if asked && !matches!(self.format, Format::Text | Format::Json) {
-                return refuse(&format!("{what}: `--format` has no effect"));
-            }
-        }
-        Ok(())
-    }
-
     /// True if symbols of the file will be needed at once: for the texts of all events.
     fn wants_all_texts(&self) -> bool {
         let texts = matches!(self.format(), Format::Text | Format::Kernel) && !self.tally.any() && !self.facts.any();
         texts && !self.events.by_content() && self.wording.kallsyms.is_none()
     }
-
-    /// True if something else is printed instead of the events.
-    fn shows_no_events(&self) -> bool {
-        self.tally.any() || self.profile.profile || self.facts.any() || self.facts.check_events || self.json_schema
-    }
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    args.check_effects()?;
     if args.json_schema && args.input.is_empty() && args.files.is_empty() {
         formats::print_schema(&[], &mut stdout().lock())?;
         return Ok(Exit::Success);
@@ -246,8 +198,6 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let named: Vec<&Path> = args.input.iter().chain(&args.files).map(PathBuf::as_path).collect();
     let files = if named.is_empty() { vec![Path::new("trace.dat")] } else { named };
     let ahead = args.events.threads() > 1 && args.wants_all_texts();
-    args.names.check(args.format())?;
-    args.check()?;
     let mut inputs = files
         .iter()
         .map(|path| Input::open(path, args.wording.kallsyms.as_deref(), ahead))

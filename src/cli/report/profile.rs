@@ -32,9 +32,8 @@ pub(crate) struct ProfileArgs {
 }
 
 impl ProfileArgs {
-    /// True if anything is asked for that is about a profile.
-    pub(super) fn any(&self) -> bool {
-        self.account.any() || !self.hooks.is_empty()
+    pub(super) fn layout(&self) -> Layout {
+        self.layout
     }
 }
 

@@ -1,6 +1,6 @@
 //! `--symbols user`: names in the stacks of user space, from the files of this machine.
 
-use super::{Format, Input};
+use super::Input;
 use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::terminal::note;
@@ -34,15 +34,6 @@ enum Which {
 }
 
 impl NamesArgs {
-    /// True if the format has names.
-    pub(super) fn check(&self, format: Format) -> Result<(), Failure> {
-        if self.symbols.is_some() && matches!(format, Format::Csv | Format::Raw) {
-            let failure = Failure::new(Exit::Usage, anyhow!("--symbols is for --format text, kernel and json"));
-            return Err(failure.hint("csv and raw print what the fields hold, and no more."));
-        }
-        Ok(())
-    }
-
     /// Gives the files' symbols these names.
     pub(super) fn add_to(&self, inputs: &mut [Input], damage: &Damage) {
         if self.symbols.is_none() {

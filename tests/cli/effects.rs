@@ -1,0 +1,227 @@
+//! An option that cannot change the output is refused: every option of `report` beside every output.
+
+use crate::common::corpus::{corpus, own};
+use crate::common::environment::TestEnvironment;
+use crate::common::synthetic::Synthetic;
+use rtrace::trace_dat::write::Version;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The options that ask for each output.
+const OUTPUTS: &[&str] = &[
+    "",
+    "--format kernel",
+    "--format json",
+    "--format csv",
+    "--format raw",
+    "--count",
+    "--summary",
+    "--profile",
+    "-T",
+    "--first-event",
+    "--last-event",
+    "--cpus",
+    "--stat",
+    "--uname",
+    "--version",
+    "--event-names",
+    "--events",
+    "--event sched_switch",
+    "--endian",
+    "--page-size",
+    "--functions",
+    "--printk",
+    "--check-events",
+    "--json-schema",
+];
+
+/// An option with a value that shows in each output that it can change, the options that it needs beside it, and the
+/// recordings to show it on: of the project, of the corpus (`~`), or made here (`+`).
+const OPTIONS: &[(&str, &str, &[&str])] = &[
+    ("--select sched_switch", "", &["vm-6.1/trig.dat"]),
+    ("--invert", "--select sched_switch", &["vm-6.1/trig.dat"]),
+    ("--filter sched:sched_switch", "", &["vm-6.1/trig.dat"]),
+    ("--pid 1", "", &["vm-6.1/trig.dat"]),
+    ("--tgid 1", "", &["vm-6.1/trig.dat"]),
+    ("--comm sh", "", &["vm-6.1/trig.dat"]),
+    ("--no-irq", "", &["host/small-zlib.dat", "s390x/inst.dat", "vm-6.1/trig.dat"]),
+    ("--no-softirq", "", &["host/small-zlib.dat", "s390x/inst.dat", "vm-6.1/trig.dat"]),
+    ("--cpu 1", "", &["vm-6.1/trig.dat"]),
+    ("--since -1ms", "", &["vm-6.1/trig.dat"]),
+    ("--until +1ms", "", &["vm-6.1/trig.dat"]),
+    ("--around +1ms", "", &["vm-6.1/trig.dat"]),
+    ("--first 2", "", &["vm-6.1/trig.dat"]),
+    ("--last 2", "", &["vm-6.1/trig.dat"]),
+    ("--raw-ts", "", &["~host/tsoffset.dat"]),
+    ("--nodate", "", &["~host/date.dat"]),
+    ("--ts-offset 1000", "", &["vm-6.1/trig.dat"]),
+    ("--ts2secs 1000", "", &["vm-6.1/trig.dat"]),
+    ("--align end", "", &["vm-6.1/trig.dat host/small-zlib.dat"]),
+    ("--align-ts", "", &["vm-6.1/trig.dat"]),
+    ("--ts-check", "", &["+backwards.dat"]),
+    ("-t", "", &["vm-6.1/trig.dat"]),
+    ("-l", "", &["vm-6.1/trig.dat"]),
+    ("-R", "", &["vm-6.1/trig.dat"]),
+    ("-N", "", &["vm-6.1/trig.dat"]),
+    ("--ts-diff", "", &["vm-6.1/trig.dat"]),
+    ("--wakeups", "", &["host/small-zlib.dat"]),
+    ("--boundary", "", &["vm-6.1/trig.dat"]),
+    ("--raw-events sched_switch", "", &["vm-6.1/trig.dat"]),
+    ("--no-handler sched_switch", "", &["vm-6.1/trig.dat"]),
+    ("--option fgraph:tailprint", "", &["~arm64/graph.dat"]),
+    ("--kallsyms no-symbols", "", &["i386/kprobe.dat", "~host/stack.dat", "~arm64/function.dat"]),
+    ("--symbols user", "", &["vm-6.1/trig.dat"]),
+    ("--fields ts", "", &["vm-6.1/trig.dat"]),
+    ("--syscalls", "", &["host/small-zlib.dat", "i386/events-v6.dat"]),
+    ("--top-tasks 1", "--summary", &["vm-6.1/trig.dat"]),
+    ("--global-irqs", "", &["host/small-zlib.dat", "s390x/inst.dat", "~host/allevents.dat"]),
+    ("--by-comm", "", &["vm-6.1/trig.dat"]),
+    ("--hook sched_wakeup,pid/sched_switch,next_pid", "", &["vm-6.1/trig.dat"]),
+    ("--layout table", "", &["vm-6.1/trig.dat"]),
+    ("--limit 1", "", &["vm-6.1/trig.dat"]),
+    ("--limit 1", "--layout table", &["vm-6.1/trig.dat"]),
+    ("--color always", "", &["vm-6.1/trig.dat"]),
+    ("--json", "", &["vm-6.1/trig.dat"]),
+    ("--format json", "", &["vm-6.1/trig.dat"]),
+];
+
+/// Pairs of options beside which each other may stand in vain: what is printed is the same by definition.
+const SAME: &[(&str, &str, &str)] = &[("--json", "--format json", "says the same")];
+
+/// Options that change no output by what they mean.
+const NEVER_CHANGE: &[(&str, &str)] = &[
+    ("input", "the file itself, held to FILE by tests/cli/files.rs"),
+    ("threads", "the output is the same for any number: tests/cli/threads.rs"),
+    ("no-pager", "of a terminal alone: tests/cli/hostile"),
+    ("symfs", "needs --symbols, says where its files are"),
+    ("quiet", "trace-cmd's, taken without effect and hidden"),
+    ("verbose", "trace-cmd's, taken without effect and hidden"),
+    ("help", "prints the help"),
+];
+
+/// A recording in which a sub-buffer is older than the one before it.
+fn backwards(path: &Path) {
+    const SECOND: u64 = 1_000_000_000;
+    let mut made = Synthetic::new(1, "1 init\n");
+    made.event(0, 5 * SECOND, "sched_switch", 1, &[]);
+    made.event(0, 7 * SECOND, "sched_switch", 1, &[]);
+    made.write(path, Version::V6);
+    let mut bytes = std::fs::read(path).expect("a file");
+    let stamp = (7 * SECOND).to_le_bytes();
+    let at = bytes.windows(8).rposition(|window| window == stamp).expect("the second sub-buffer's time");
+    bytes[at..at + 8].copy_from_slice(&(3 * SECOND).to_le_bytes());
+    std::fs::write(path, bytes).expect("a file");
+}
+
+/// The end of `rtrace report ARGS`.
+type Told = (Option<i32>, String, String);
+
+#[test]
+fn options_change_what_is_printed_or_are_refused() {
+    let env = TestEnvironment::new();
+    std::fs::write(env.path().join("no-symbols"), "").expect("a file");
+    backwards(&env.path().join("backwards.dat"));
+    let place = |name: &str| match (name.strip_prefix('~'), name.strip_prefix('+')) {
+        (Some(name), _) => corpus().map(|corpus| corpus.join(name)),
+        (None, Some(name)) => Some(env.path().join(name)),
+        (None, None) => Some(own().join(name)),
+    };
+    let mut known: BTreeMap<String, Told> = BTreeMap::new();
+    let mut told = |words: &[&str]| {
+        let line = words.join(" ");
+        let args: Vec<&str> = line.split_whitespace().collect();
+        let run = || {
+            let ended = env.rtrace(&[&["report"], &args[..]].concat());
+            (ended.status(), ended.stdout(), ended.stderr())
+        };
+        known.entry(line.clone()).or_insert_with(run).clone()
+    };
+    let (mut wrong, mut of_use) = (Vec::new(), BTreeSet::new());
+    for &(option, needs, recordings) in OPTIONS {
+        let partial = recordings.iter().any(|name| name.starts_with('~'));
+        for output in OUTPUTS {
+            let (mut same, mut refused, mut changed) = (false, None, false);
+            for files in recordings {
+                let files: Option<Vec<_>> = files.split(' ').map(place).collect();
+                let Some(files) = files else { continue };
+                let files: Vec<&str> = files.iter().map(|file| file.to_str().expect("a plain path")).collect();
+                let files = files.join(" ");
+                // `-v` is about the filters after it.
+                let with = told(&[output, option, needs, &files]);
+                match with == told(&[output, needs, &files]) {
+                    _ if with.0 == Some(2) => refused = Some(with.2),
+                    true => same = true,
+                    false => changed = true,
+                }
+            }
+            if changed {
+                of_use.insert(option);
+            } else if same
+                && !(partial && corpus().is_none())
+                && !SAME.iter().any(|(one, other, _)| (one, other) == (&option, output))
+            {
+                wrong.push(format!("report {output} {option} {needs}: taken, and nothing changes"));
+            } else if let Some(message) = refused
+                && (!message.starts_with("rtrace: `-") || !message.contains("\n  Hint: "))
+            {
+                wrong.push(format!("report {output} {option} {needs}: {message}"));
+            }
+        }
+        let shown = of_use.contains(option) || (partial && corpus().is_none());
+        if !shown && (option, needs) != ("--limit 1", "") {
+            wrong.push(format!("report {option}: changes no output"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// An option that is new stands in the table above.
+#[test]
+fn every_option_is_held_beside_every_output() {
+    let help = TestEnvironment::new().rtrace(&["report", "--help"]).exits(0).stdout();
+    let listed: BTreeSet<&str> = OPTIONS
+        .iter()
+        .map(|(option, ..)| *option)
+        .chain(OUTPUTS.iter().copied())
+        .filter_map(|o| o.split(' ').next())
+        .collect();
+    let options = help.lines().map(str::trim_start).filter(|line| line.starts_with('-') && !line.starts_with("- "));
+    for line in options {
+        let names: Vec<&str> = line.split([' ', ',', '=', '[', '.']).filter(|word| word.starts_with('-')).collect();
+        let exempt = |name: &&str| NEVER_CHANGE.iter().any(|(never, _)| name.trim_start_matches('-') == *never);
+        let held = names.iter().any(|name| listed.contains(name) || exempt(name));
+        assert!(held || names.contains(&"-L"), "not in OPTIONS, OUTPUTS or NEVER_CHANGE: {line}");
+    }
+}
+
+/// What only makes sense with another option says so.
+#[test]
+fn options_that_miss_another_are_refused() {
+    let env = TestEnvironment::new();
+    let file = own().join("vm-6.1/trig.dat");
+    let file = file.to_str().expect("a plain path");
+    for (args, words) in [
+        ("-v", "`--invert` has no effect without a `-F` after it"),
+        ("-F sched_switch -v", "`--invert` has no effect without a `-F` after it"),
+        ("-T", "`--filter-test` has no effect without `-F`"),
+        ("--align end", "`--align` has no effect on one file"),
+        ("-R -N", "`-N` has no effect beside `-R`"),
+        ("-R -r sched_switch", "`--raw-events` has no effect beside `-R`"),
+        ("--count --stat", "`--count` and `--stat` print different things"),
+        ("--uname --check-events", "`--uname` and `--check-events` print different things"),
+        ("--profile --limit 3", "`--limit` has no effect on trace-cmd's layout"),
+        ("--json --format csv", "`--json` contradicts `--format`"),
+        ("--pid 1 --stat", "`--pid` has no effect on `--stat`: it selects events"),
+        ("-t --format kernel", "`-t` has no effect on `--format kernel`: it changes how time stamps are printed"),
+    ] {
+        let args: Vec<&str> = ["report", file].into_iter().chain(args.split(' ')).collect();
+        env.rtrace(&args).exits(2).prints("").complains_with(words).complains_with("\n  Hint: ");
+    }
+    // A window makes times count; facts go together; words of trace-cmd stay.
+    for args in
+        ["--count --align-ts --until 0.001", "--stat --uname --cpus", "-q -V -L --stat", "--color never --count"]
+    {
+        let args: Vec<&str> = ["report", file].into_iter().chain(args.split(' ')).collect();
+        env.rtrace(&args).exits(0).complains("");
+    }
+}
