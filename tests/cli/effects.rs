@@ -185,7 +185,10 @@ fn every_option_is_held_beside_every_output() {
         .chain(OUTPUTS.iter().copied())
         .filter_map(|o| o.split(' ').next())
         .collect();
-    let options = help.lines().map(str::trim_start).filter(|line| line.starts_with('-') && !line.starts_with("- "));
+    // What an option does stands further to the right.
+    let is_option = |line: &&str| line.trim_start().starts_with('-') && line.len() - line.trim_start().len() < 10;
+    let before_examples = help.lines().take_while(|line| *line != "EXAMPLES:");
+    let options = before_examples.filter(is_option).map(str::trim_start);
     for line in options {
         let names: Vec<&str> = line.split([' ', ',', '=', '[', '.']).filter(|word| word.starts_with('-')).collect();
         let exempt = |name: &&str| NEVER_CHANGE.iter().any(|(never, _)| name.trim_start_matches('-') == *never);
