@@ -80,7 +80,10 @@ pub use sched::{
     TimeHistory, TimeIn, Wake, WakeContext, Waker,
 };
 pub use slices::{Slices, Thread, TimeSlice};
-pub use syscalls::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, Syscalls, TaskSyscalls};
+pub use syscalls::{
+    DescriptorCalls, DescriptorTimes, LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, Syscalls,
+    TaskSyscalls,
+};
 pub use together::{Perhaps, Several};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};
 pub use why::{Handler, Histories, History, IntervalPart, LossSpan, PartKind, critical_path};

@@ -2,7 +2,7 @@
 
 use crate::format::EventFormat;
 
-/// An event of these fields: numbers of 8 bytes from offset 8 on, texts of 16 (`…comm`), and `caller`, an array to the end.
+/// An event of these fields: numbers of 8 bytes from offset 8 on, texts of 16 (`…comm`, `…_val`), and `caller`, an array to the end.
 pub(super) fn format(system: &str, name: &str, id: u16, fields: &[&str], print: &str) -> EventFormat {
     let mut text = format!("name: {name}\nID: {id}\nformat:\n");
     text += "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n";
@@ -13,7 +13,7 @@ pub(super) fn format(system: &str, name: &str, id: u16, fields: &[&str], print: 
     for field in fields {
         let (decl, size) = match *field {
             "caller" => ("unsigned long caller[]".to_owned(), 0),
-            comm if comm.ends_with("comm") => (format!("char {comm}[16]"), 16),
+            comm if comm.ends_with("comm") || comm.ends_with("_val") => (format!("char {comm}[16]"), 16),
             number => (format!("long {number}"), 8),
         };
         text += &format!("\tfield:{decl};\toffset:{offset};\tsize:{size};\tsigned:1;\n");

@@ -48,6 +48,12 @@ impl Machine {
         }
     }
 
+    /// Number and name of its calls, but for those of one architecture alone with numbers of their own (`cacheflush`).
+    pub(crate) fn calls(self) -> impl Iterator<Item = (i64, &'static str)> {
+        const END: i64 = 1024;
+        (0..END).filter_map(move |number| Some((number, self.name(number)?)))
+    }
+
     /// The name of the call with this number.
     pub(crate) fn name(self, number: i64) -> Option<&'static str> {
         let id = usize::try_from(number).ok()?;

@@ -33,7 +33,8 @@ pub use perfetto::{
 };
 pub use summary::{BufferCounts, Count, CpuTally, EventSummary, EventTally, SummaryBuffer};
 pub use syscalls::{
-    Dialect, JsonSyscalls, JsonSyscallsState, SyscallDecoder, SyscallLines, SyscallLinesState, SyscallNames,
+    ArgumentPositions, Dialect, JsonSyscalls, JsonSyscallsState, SyscallDecoder, SyscallLines, SyscallLinesState,
+    SyscallNames,
 };
 #[cfg(feature = "parquet")]
 pub use table::{Arrow, ArrowBuffer, ArrowState, TableBuffer, TableFile, Tables, TablesState};

@@ -8,6 +8,7 @@ neighbours among its entries and exits, and time off the CPU is summed up over t
 difference; exit status 1 if there are any.
 """
 import json
+import re
 import sys
 
 import account_events as account
@@ -24,6 +25,86 @@ def signed(value):
     """As the kernel has it: a long, whatever its format says."""
     value = int(value, 0) if isinstance(value, str) else value
     return value - (1 << 64) if value >= 1 << 63 else value
+
+
+# Where the calls of files have their descriptor (section 2 of the manual): first, but for these.
+LATER = {"epoll_ctl": 2, "mmap": 4, "pidfd_getfd": 1}
+FIRST = set("""accept accept4 bind cachestat close close_range connect execveat fadvise64 fallocate fchdir fchmod fchown fcntl
+fdatasync fgetxattr flistxattr flock fremovexattr fsconfig fsetxattr fstat fstatfs fsync ftruncate getdents getdents64 getpeername
+getsockname getsockopt inotify_add_watch inotify_rm_watch io_uring_enter io_uring_register ioctl listen lseek pread64 preadv
+preadv2 pwrite64 pwritev pwritev2 quotactl_fd read readahead readv recvfrom recvmmsg recvmsg sendmmsg sendmsg sendto setns
+setsockopt shutdown sync_file_range syncfs vmsplice write writev fcntl64 fstat64 fstatfs64 ftruncate64""".split())
+OPENS = ("open", "openat", "openat2", "creat")
+
+
+def descriptors_of(events, names, processes, followed):
+    """Time, calls, failures, time off the CPU and longest call by (pid, is process, descriptor, file).
+
+    `followed` are the calls that count: (number, task, entry, time, off CPU, result, place of the exit).
+    """
+    family = "raw_syscalls" if any(event[4] == "raw_syscalls" and event[5] for event in events) else "syscalls"
+    ends = {(call[1], call[2]): call for call in followed}
+    found, files, paths, returned = {}, {}, {}, {}
+
+    def gone(pid):
+        for key in [key for key in files if key[0] == pid]:
+            del files[key]
+
+    for at, cpu, pid, lost, system, name, fields in events:
+        if lost:
+            files.clear()
+            paths.clear()
+        if not name or name == "sched_switch":
+            continue
+        owner = processes.get(pid, pid)
+        is_process = owner in processes.values()
+        number = signed(next(fields[field] for field in ("id", "__syscall_nr", "nr") if field in fields))
+        for path in ("__filename_val", "__pathname_val"):
+            if path in fields:
+                paths[pid] = (number, at, fields[path])
+        if system != family:
+            continue
+        call = names.get(number) if system == "raw_syscalls" else name.split("_", 2)[2]
+        result = signed(fields["ret"]) if name.startswith("sys_exit") else None
+        if result is None:
+            arguments = [signed(value) for value in fields.get("args", [])]
+            if system == "raw_syscalls":
+                place = LATER.get(call, 0 if call in FIRST else None)
+                fd = arguments[place] if place is not None else None
+            else:
+                fd = signed(fields["fd"]) if "fd" in fields else None
+                arguments = [signed(value) for key, value in fields.items() if not key.startswith("common_") and not isinstance(value, list)][1:]
+            if fd is not None:
+                fd = (fd & 0xFFFFFFFF) - ((fd & 0x80000000) << 1)
+            if fd is not None and fd >= 0 and (pid, at) in ends:
+                _, _, _, time, off, outcome, _ = ends[pid, at]
+                row = found.setdefault((owner, is_process, fd, files.get((owner, fd))), [0, 0, 0, 0, 0])
+                row[0] += 1
+                row[1] += -4095 <= outcome < 0
+                row[2] += time
+                row[3] += off
+                row[4] = max(row[4], time)
+            if call == "close":
+                files.pop((owner, fd), None)
+            elif call == "close_range":
+                for key in [key for key in files if key[0] == owner and arguments[0] & 0xFFFFFFFF <= key[1] <= arguments[1] & 0xFFFFFFFF]:
+                    del files[key]
+            elif call == "exit_group":
+                gone(owner)
+            continue
+        if call in OPENS and result >= 0:
+            files.pop((owner, result), None)
+            path = paths.get(pid)
+            if is_process and path and path[0] == number and path[1] >= returned.get(pid, 0):
+                files[owner, result] = path[2]
+        elif call in ("dup2", "dup3") and result >= 0:
+            files.pop((owner, result), None)
+        elif call in ("execve", "execveat") and result == 0:
+            gone(owner)
+        elif call in ("fork", "vfork", "clone", "clone3") and result == 0 and owner == pid:
+            gone(owner)
+        returned[pid] = at
+    return found
 
 
 def calls_of(events):
@@ -72,6 +153,16 @@ def calls_of(events):
 
 def check(name, events, theirs):
     calls, counts = calls_of(events)
+    names = {call["number"]: call["call"] for call in theirs["calls"]}
+    descriptors = {
+        (row["pid"], row["is_process"], row["fd"], row["file"]): [row[key] for key in ("calls", "failed", "time", "off_cpu", "longest")]
+        for row in theirs["descriptors"]
+    }
+    has_off = any(event[5] == "sched_switch" for event in events)
+    for key, row in descriptors_of(events, names, PROCESSES, calls).items():
+        row[3] = row[3] if has_off else None
+        same(f"{name} descriptor {key}", row, descriptors.pop(key, None))
+    same(f"{name} other descriptors", {}, descriptors)
     used = [event[0] for event in events if event[5]]
     same(f"{name} window", {"begin": used[0], "end": used[-1]}, theirs["window"])
     same(f"{name} counts", counts, theirs["counts"])
@@ -103,6 +194,14 @@ def has_calls(events):
     return any(calls_of(events)[0])
 
 
+def processes():
+    """Tasks with their processes, from the column that the kernel's layout has in recordings that hold them."""
+    text = rtrace("report", "--format", "kernel", FILE).decode(errors="replace")
+    pairs = re.findall(r"^ *.{1,16}-(\d+) +\( *(\d+)\) +\[\d+\]", text, re.MULTILINE)
+    return {int(task): int(process) for task, process in pairs}
+
+
+PROCESSES = processes()
 EVENTS = {name: events for name, events in account.buffers(is_used).items() if has_calls(events)}
 FOUND = json.loads(rtrace("analyze", "syscalls", "--json", *ARGUMENTS, FILE))
 FOUND = {buffer["buffer"]: buffer for buffer in FOUND["buffers"]}

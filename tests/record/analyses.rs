@@ -49,6 +49,8 @@ fn system_calls_are_what_the_definitions_say() {
     let csv = env.rtrace(&["analyze", "syscalls", "--csv", "--sort", "errors"]).stdout();
     let columns = |line: Option<&str>| line.unwrap_or("").split('"').next().unwrap_or("").matches(',').count();
     assert_eq!(columns(csv.lines().next()), columns(csv.lines().nth(1)), "{csv}");
+    let fds = env.rtrace(&["analyze", "syscalls", "--csv", "--table", "fds", "--comm", "cat"]).stdout();
+    assert!(fds.lines().nth(1).is_some_and(|row| row.contains(",1,cat,")), "not by process: {fds}");
 }
 
 /// Timers, soft interrupts and work items of whatever goes on.

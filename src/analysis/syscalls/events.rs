@@ -1,8 +1,9 @@
 //! Entries, exits and switches out of records.
 
+use super::role::{DescriptorCalls, Role};
 use crate::abi::Abi;
 use crate::analysis::by_event::ByEvent;
-use crate::analysis::fields::Number;
+use crate::analysis::fields::{Number, Text};
 use crate::event::Record;
 use crate::format::EventFormat;
 use crate::units::Pid;
@@ -30,31 +31,68 @@ pub(super) struct SyscallEvents(ByEvent<SyscallKind>);
 
 #[derive(Clone, Debug)]
 enum SyscallKind {
-    Entry { family: Family, number: Number, name: Option<String> },
-    Exit { family: Family, number: Number, result: Number, name: Option<String> },
+    Entry { family: Family, number: Number, name: Option<String>, arguments: Arguments },
+    Exit { family: Family, number: Number, result: Number, name: Option<String>, role: Role },
     Switch { prev: Number, next: Number },
 }
 
+/// The arguments of an entry that descriptors need.
+#[derive(Clone, Debug)]
+enum Arguments {
+    /// `unsigned long args[6]`.
+    Array(Option<Array>),
+    /// The first two fields, and the one named `fd`; the text of the path, where the kernel stored it (Linux 7.0).
+    Fields { role: Role, first: [Option<Number>; 2], fd: Option<Number>, path: Option<Text> },
+}
+
+/// Numbers of one size, one after the other.
+#[derive(Clone, Copy, Debug)]
+struct Array {
+    offset: usize,
+    size: usize,
+}
+
+impl Arguments {
+    fn of_array(format: &EventFormat, abi: Abi) -> Self {
+        Arguments::Array(format.field("args").map(|field| Array { offset: field.offset, size: abi.long_size.into() }))
+    }
+
+    fn of_fields(format: &EventFormat, name: &str) -> Self {
+        let mut fields = format.fields.iter().skip(1).map(|field| Number::of(format, &field.name));
+        let path = ["filename", "pathname"].iter().find_map(|path| Text::of(format, &format!("__{path}_val")));
+        Arguments::Fields {
+            role: Role::of(name, None),
+            first: [fields.next().flatten(), fields.next().flatten()],
+            fd: Number::of(format, "fd"),
+            path,
+        }
+    }
+}
+
 impl SyscallKind {
-    fn of(format: &EventFormat) -> Option<SyscallKind> {
+    fn of(format: &EventFormat, abi: Abi) -> Option<SyscallKind> {
         let number = |field| Number::of(format, field);
         // Older kernels say `nr`.
         let named = || number("__syscall_nr").or_else(|| number("nr"));
         Some(match (format.system.as_str(), format.name.as_str()) {
             ("raw_syscalls", "sys_enter") => {
-                SyscallKind::Entry { family: Family::Raw, number: number("id")?, name: None }
+                let arguments = Arguments::of_array(format, abi);
+                SyscallKind::Entry { family: Family::Raw, number: number("id")?, name: None, arguments }
             }
             ("raw_syscalls", "sys_exit") => {
-                SyscallKind::Exit { family: Family::Raw, number: number("id")?, result: number("ret")?, name: None }
+                let (family, role) = (Family::Raw, Role::default());
+                SyscallKind::Exit { family, number: number("id")?, result: number("ret")?, name: None, role }
             }
             ("sched", "sched_switch") => SyscallKind::Switch { prev: number("prev_pid")?, next: number("next_pid")? },
             ("syscalls", event) => {
                 let family = Family::Named;
                 if let Some(name) = event.strip_prefix("sys_enter_") {
-                    SyscallKind::Entry { family, number: named()?, name: Some(name.to_owned()) }
+                    let arguments = Arguments::of_fields(format, name);
+                    SyscallKind::Entry { family, number: named()?, name: Some(name.to_owned()), arguments }
                 } else {
                     let name = event.strip_prefix("sys_exit_")?;
-                    SyscallKind::Exit { family, number: named()?, result: number("ret")?, name: Some(name.to_owned()) }
+                    let (role, name) = (Role::of(name, None), Some(name.to_owned()));
+                    SyscallKind::Exit { family, number: named()?, result: number("ret")?, name, role }
                 }
             }
             _ => return None,
@@ -64,7 +102,7 @@ impl SyscallKind {
 
 impl SyscallEvents {
     pub(super) fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
-        SyscallEvents(ByEvent::new(formats, abi, SyscallKind::of))
+        SyscallEvents(ByEvent::new(formats, abi, |format| SyscallKind::of(format, abi)))
     }
 
     /// True if there are exits, without which no call has a duration.
@@ -100,11 +138,65 @@ impl SyscallEvents {
         })
     }
 
+    /// What an entry or exit of the call `number` is to descriptors.
+    #[inline]
+    pub(super) fn role(&self, record: &Record<'_>, number: i64, calls: &DescriptorCalls) -> Role {
+        match self.0.of(record) {
+            Some(SyscallKind::Entry { arguments: Arguments::Fields { role, .. }, .. }) => *role,
+            Some(SyscallKind::Exit { family: Family::Named, role, .. }) => *role,
+            _ => calls.role(number),
+        }
+    }
+
+    /// The argument named `fd` of an entry, unless it is none of a file (`mmap` of memory).
+    #[inline]
+    pub(super) fn fd(&self, record: &Record<'_>, role: Role) -> Option<i32> {
+        let Some(SyscallKind::Entry { arguments, .. }) = self.0.of(record) else { return None };
+        let fd = match arguments {
+            Arguments::Array(array) => array.as_ref()?.get(self.0.abi, record.data, role.fd?),
+            Arguments::Fields { fd, .. } => fd.as_ref()?.read(self.0.abi, record.data),
+        };
+        Some(fd as i32).filter(|fd| *fd >= 0)
+    }
+
+    /// The first two arguments of an entry, as the numbers without sign that `close_range` takes.
+    pub(super) fn range(&self, record: &Record<'_>) -> (u32, u32) {
+        let (abi, data) = (self.0.abi, record.data);
+        let [first, last] = match self.0.of(record) {
+            Some(SyscallKind::Entry { arguments: Arguments::Array(Some(array)), .. }) => {
+                [0, 1].map(|nth| array.get(abi, data, nth))
+            }
+            Some(SyscallKind::Entry { arguments: Arguments::Fields { first, .. }, .. }) => {
+                first.map(|number| number.map_or(0, |number| number.read(abi, data)))
+            }
+            _ => [0; 2],
+        };
+        (first as u32, last as u32)
+    }
+
+    /// The path in the arguments of an entry, if the kernel stored it.
+    pub(super) fn path<'d>(&self, record: &Record<'d>) -> Option<&'d [u8]> {
+        match self.0.of(record)? {
+            SyscallKind::Entry { arguments: Arguments::Fields { path, .. }, .. } => {
+                Some(path.as_ref()?.read(self.0.abi, record.data))
+            }
+            _ => None,
+        }
+    }
+
     /// The call's name, if the event has it.
     pub(super) fn name(&self, record: &Record<'_>) -> Option<&str> {
         match self.0.of(record)? {
             SyscallKind::Entry { name, .. } | SyscallKind::Exit { name, .. } => name.as_deref(),
             SyscallKind::Switch { .. } => None,
         }
+    }
+}
+
+impl Array {
+    #[inline]
+    fn get(self, abi: Abi, data: &[u8], nth: usize) -> u64 {
+        let at = nth.checked_mul(self.size).and_then(|at| at.checked_add(self.offset));
+        at.and_then(|at| abi.uint(data, at, self.size)).unwrap_or_default()
     }
 }

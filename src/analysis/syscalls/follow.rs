@@ -1,7 +1,10 @@
 //! Following each task's call from entry to exit.
 
+use super::callers::{Asked, Callers, OpenSyscall};
+use super::descriptors::Descriptors;
 use super::events::{Family, SyscallEvent, SyscallEvents};
-use super::report::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, TaskSyscalls};
+use super::report::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes};
+use super::role::{Act, DescriptorCalls, Role};
 use crate::abi::Abi;
 use crate::analysis::map::Map;
 use crate::analysis::{CellPlan, Durations, InOrder};
@@ -9,20 +12,21 @@ use crate::event::{Lost, Record};
 use crate::format::EventFormat;
 use crate::units::{CpuId, Pid};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// System calls: their durations, errors and time off the CPU; an [`Analysis`](crate::analysis::Analysis).
 #[derive(Clone, Debug)]
 pub struct Syscalls {
     events: SyscallEvents,
-    /// Tasks whose calls count; without any, all tasks.
-    only: Option<Arc<HashSet<Pid>>>,
+    asked: Asked,
     window: Option<(u64, u64)>,
     has_switches: bool,
     losses: u64,
     raw: SyscallCalls,
     named: SyscallCalls,
+    /// By task, the path of its last call that opens a file.
+    paths: Map<Pid, Path>,
 }
 
 /// The calls that one family of events tells of.
@@ -31,90 +35,145 @@ struct SyscallCalls {
     any: bool,
     /// Durations before the first one.
     none: Durations,
-    /// The call that each task is in.
-    open: Map<Pid, OpenSyscall>,
+    callers: Callers,
     by_number: Map<i64, SyscallTimes>,
-    by_task: Map<Pid, TaskSyscalls>,
+    descriptors: Descriptors,
     counts: SyscallCounts,
 }
 
-/// A call that has not ended.
-#[derive(Clone, Copy, Debug)]
-struct OpenSyscall {
+/// A path that the kernel stored at the entry of a call.
+#[derive(Clone, Debug)]
+struct Path {
     number: i64,
     at: u64,
-    off_cpu: u64,
-    /// Time at which its task left the CPU.
-    left: Option<u64>,
+    text: Box<[u8]>,
+}
+
+/// The end of a call.
+struct Exit<'n> {
+    task: Pid,
+    number: i64,
+    result: i64,
+    at: u64,
+    cpu: CpuId,
+    name: Option<&'n str>,
+    role: Role,
 }
 
 /// The least result that is an error (`MAX_ERRNO`, include/linux/err.h).
 const LEAST_ERROR: i64 = -4095;
 
+impl Exit<'_> {
+    fn failed(&self) -> bool {
+        (LEAST_ERROR..0).contains(&self.result)
+    }
+}
+
 impl SyscallCalls {
-    fn enter(&mut self, task: Pid, number: i64, at: u64) {
+    fn enter(&mut self, events: &SyscallEvents, record: &Record<'_>, number: i64, asked: &Asked) {
         self.any = true;
-        let open = OpenSyscall { number, at, off_cpu: 0, left: None };
-        if self.open.insert(task, open).is_some() {
-            self.counts.unfinished += 1;
+        let Some(caller) = self.callers.get(events.task(record), asked) else { return };
+        let mut row = None;
+        if let (Some(owner), Some(calls)) = (caller.owner, &asked.descriptors) {
+            let role = events.role(record, number, calls);
+            let fd = events.fd(record, role);
+            row = fd.filter(|_| caller.counts).and_then(|fd| self.descriptors.row(owner, fd));
+            match (role.act, fd) {
+                (Act::Close, Some(fd)) => self.descriptors.forget(owner, fd),
+                (Act::CloseRange, _) => {
+                    let (first, last) = events.range(record);
+                    self.descriptors.forget_if(owner, |fd| (first..=last).contains(&fd.cast_unsigned()));
+                }
+                (Act::Exit, _) => self.descriptors.forget_if(owner, |_| true),
+                _ => {}
+            }
+        }
+        if caller.counts {
+            let open = OpenSyscall { number, at: record.timestamp.0, off_cpu: 0, left: None, row };
+            self.counts.unfinished += u64::from(caller.open.replace(open).is_some());
         }
     }
 
-    fn exit(&mut self, task: Pid, (number, result): (i64, i64), at: u64, cpu: CpuId, name: Option<&str>) {
+    /// `path` is that of the task's last call that opens a file.
+    fn exit(&mut self, exit: &Exit<'_>, path: Option<&Path>, asked: &Asked) {
         self.any = true;
-        let Some(open) = self.open.remove(&task) else {
+        let Some(caller) = self.callers.get(exit.task, asked) else { return };
+        let returned = std::mem::replace(&mut caller.returned, exit.at);
+        if let Some(owner) = caller.owner {
+            let path = path.filter(|path| path.number == exit.number && path.at >= returned);
+            match (exit.role.act, i32::try_from(exit.result)) {
+                (Act::Open, Ok(fd @ 0..)) => self.descriptors.open(owner, fd, path.map(|path| &*path.text)),
+                (Act::Replace, Ok(fd @ 0..)) => self.descriptors.forget(owner, fd),
+                (Act::Exec, Ok(0)) => self.descriptors.forget_if(owner, |_| true),
+                // A new process has its own; a new task of an old one shares them.
+                (Act::Fork, Ok(0)) if owner.pid == exit.task => self.descriptors.forget_if(owner, |_| true),
+                _ => {}
+            }
+        }
+        if !caller.counts {
+            return;
+        }
+        let Some(open) = caller.open.take() else {
             self.counts.without_entry += 1;
             return;
         };
-        if open.number != number {
+        if open.number != exit.number {
             self.counts.unfinished += 1;
             self.counts.without_entry += 1;
             return;
         }
-        let time = at.saturating_sub(open.at);
+        let (time, failed) = (exit.at.saturating_sub(open.at), exit.failed());
         let none = &self.none;
-        let call = self.by_number.entry(number).or_insert_with(|| SyscallTimes {
-            number,
-            name: name.map(str::to_owned),
+        let call = self.by_number.entry(exit.number).or_insert_with(|| SyscallTimes {
+            number: exit.number,
+            name: exit.name.map(str::to_owned),
             times: none.clone(),
             off_cpu: 0,
             errors: BTreeMap::new(),
             failures: none.clone(),
             longest: None,
         });
-        call.times.add_at(at, time);
+        call.times.add_at(exit.at, time);
         call.off_cpu = call.off_cpu.saturating_add(open.off_cpu);
         if call.longest.is_none_or(|longest| longest.time < time) {
-            call.longest = Some(LongestSyscall { time, at: open.at, pid: task, cpu });
+            call.longest = Some(LongestSyscall { time, at: open.at, pid: exit.task, cpu: exit.cpu });
         }
-        let failed = (LEAST_ERROR..0).contains(&result);
         if failed {
-            *call.errors.entry(-result as i32).or_default() += 1;
-            call.failures.add_at(at, time);
+            *call.errors.entry(-exit.result as i32).or_default() += 1;
+            call.failures.add_at(exit.at, time);
         }
-        let none = TaskSyscalls { pid: task, calls: 0, errors: 0, time: 0, off_cpu: 0 };
-        let caller = self.by_task.entry(task).or_insert(none);
-        caller.calls += 1;
-        caller.errors += u64::from(failed);
-        caller.time = caller.time.saturating_add(time);
-        caller.off_cpu = caller.off_cpu.saturating_add(open.off_cpu);
+        let own = &mut caller.own;
+        own.calls += 1;
+        own.errors += u64::from(failed);
+        own.time = own.time.saturating_add(time);
+        own.off_cpu = own.off_cpu.saturating_add(open.off_cpu);
+        if let Some(row) = open.row.and_then(|row| self.descriptors.row_mut(row)) {
+            row.calls += 1;
+            row.errors += u64::from(failed);
+            row.time = row.time.saturating_add(time);
+            row.off_cpu = row.off_cpu.saturating_add(open.off_cpu);
+            row.longest = row.longest.max(time);
+        }
     }
 
     fn switch(&mut self, prev: Pid, next: Pid, at: u64) {
-        if let Some(open) = self.open.get_mut(&prev) {
+        if !self.any {
+            return;
+        }
+        if let Some(open) = self.callers.open(prev) {
             open.left = Some(at);
         }
-        if let Some(open) = self.open.get_mut(&next)
+        if let Some(open) = self.callers.open(next)
             && let Some(left) = open.left.take()
         {
             open.off_cpu = open.off_cpu.saturating_add(at.saturating_sub(left));
         }
     }
 
-    /// Events were dropped: an exit and an entry may be among them.
+    /// Events were dropped: exits and entries may be among them, and calls that close descriptors.
     fn lose(&mut self) {
-        self.counts.censored += self.open.len() as u64;
-        self.open.clear();
+        self.counts.censored += self.callers.abandon();
+        self.descriptors.forget_all();
     }
 }
 
@@ -123,18 +182,25 @@ impl Syscalls {
     pub fn new<'f>(formats: impl IntoIterator<Item = &'f EventFormat>, abi: Abi) -> Self {
         Syscalls {
             events: SyscallEvents::new(formats, abi),
-            only: None,
+            asked: Asked::default(),
             window: None,
             has_switches: false,
             losses: 0,
             raw: SyscallCalls::default(),
             named: SyscallCalls::default(),
+            paths: Map::default(),
         }
     }
 
     /// Counts calls of these tasks alone.
     pub fn of_tasks(mut self, tasks: impl IntoIterator<Item = Pid>) -> Self {
-        self.only = Some(Arc::new(tasks.into_iter().collect()));
+        self.asked.only = Some(Arc::new(tasks.into_iter().collect()));
+        self
+    }
+
+    /// Counts calls by file descriptor too.
+    pub fn with_descriptors(mut self, calls: DescriptorCalls) -> Self {
+        self.asked.descriptors = Some(calls);
         self
     }
 
@@ -147,13 +213,6 @@ impl Syscalls {
     /// True if the formats have exits of calls, without which there is nothing to say.
     pub fn has_events(&self) -> bool {
         self.events.have_calls()
-    }
-
-    fn of(&mut self, family: Family) -> &mut SyscallCalls {
-        match family {
-            Family::Raw => &mut self.raw,
-            Family::Named => &mut self.named,
-        }
     }
 }
 
@@ -170,20 +229,29 @@ impl InOrder for Syscalls {
             self.losses += 1;
             self.raw.lose();
             self.named.lose();
+            self.paths.clear();
         }
         let Some(event) = self.events.event(record) else { return };
-        let (task, at) = (self.events.task(record), record.timestamp.0);
+        let at = record.timestamp.0;
         let begin = self.window.map_or(at, |window| window.0);
         self.window = Some((begin, at));
-        let is_left_out = self.only.as_ref().is_some_and(|only| !only.contains(&task));
         match event {
-            SyscallEvent::Entry { .. } | SyscallEvent::Exit { .. } if is_left_out => {}
-            SyscallEvent::Entry { family, number } => self.of(family).enter(task, number, at),
-            SyscallEvent::Exit { family: Family::Raw, number, result } => {
-                self.raw.exit(task, (number, result), at, record.cpu, None);
+            SyscallEvent::Entry { family, number } => {
+                let Syscalls { events, asked, raw, named, .. } = self;
+                let calls = if family == Family::Raw { raw } else { named };
+                calls.enter(events, record, number, asked);
+                if let Some(path) = asked.descriptors.as_ref().and_then(|_| events.path(record)) {
+                    self.paths.insert(events.task(record), Path { number, at, text: path.into() });
+                }
             }
-            SyscallEvent::Exit { family: Family::Named, number, result } => {
-                self.named.exit(task, (number, result), at, record.cpu, self.events.name(record));
+            SyscallEvent::Exit { family, number, result } => {
+                let Syscalls { events, asked, raw, named, paths, .. } = self;
+                let (task, name) = (events.task(record), events.name(record));
+                let role = asked.descriptors.as_ref().map(|calls| events.role(record, number, calls));
+                let exit = Exit { task, number, result, at, cpu: record.cpu, name, role: role.unwrap_or_default() };
+                let path = if exit.role.act == Act::Open { paths.get(&task) } else { None };
+                let calls = if family == Family::Raw { raw } else { named };
+                calls.exit(&exit, path, asked);
             }
             SyscallEvent::Switch { prev, next } => {
                 self.has_switches = true;
@@ -196,9 +264,9 @@ impl InOrder for Syscalls {
     fn finish(self) -> SyscallReport {
         let names: Map<i64, String> =
             self.named.by_number.values().filter_map(|call| Some((call.number, call.name.clone()?))).collect();
-        let found = if self.raw.any { self.raw } else { self.named };
+        let mut found = if self.raw.any { self.raw } else { self.named };
         let mut counts = found.counts;
-        counts.unfinished += found.open.len() as u64;
+        counts.unfinished += found.callers.abandon();
         counts.losses = self.losses;
         let mut calls: Vec<SyscallTimes> = found.by_number.into_values().collect();
         let mut times = Durations::default();
@@ -207,8 +275,10 @@ impl InOrder for Syscalls {
             call.name = call.name.take().or_else(|| names.get(&call.number).cloned());
             times.merge(&call.times);
         }
-        let mut tasks: Vec<TaskSyscalls> = found.by_task.into_values().collect();
+        let mut tasks = found.callers.into_tasks();
         tasks.sort_by_key(|task| (Reverse(task.time), task.pid.0));
-        SyscallReport { window: self.window, calls, tasks, times, counts, has_switches: self.has_switches }
+        let mut descriptors = found.descriptors.into_rows();
+        descriptors.sort_by(|one, other| one.order().cmp(&other.order()));
+        SyscallReport { window: self.window, calls, tasks, descriptors, times, counts, has_switches: self.has_switches }
     }
 }

@@ -3,11 +3,15 @@
 //! A call is an entry and the next exit of the same task with the same number. The two events of `raw_syscalls` and the pairs
 //! of `syscalls` are followed apart: where both are recorded, they tell of the same calls.
 
+mod callers;
+mod descriptors;
 mod events;
 mod follow;
 mod report;
+mod role;
 #[cfg(test)]
 mod tests;
 
 pub use follow::Syscalls;
-pub use report::{LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, TaskSyscalls};
+pub use report::{DescriptorTimes, LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, TaskSyscalls};
+pub use role::DescriptorCalls;

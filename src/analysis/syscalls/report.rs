@@ -2,6 +2,7 @@
 
 use crate::analysis::Durations;
 use crate::units::{CpuId, Pid};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// System calls of one buffer. All times are in the clock's unit (mostly nanoseconds).
@@ -13,6 +14,9 @@ pub struct SyscallReport {
     pub calls: Vec<SyscallTimes>,
     /// Tasks that called, those whose calls took longest together first.
     pub tasks: Vec<TaskSyscalls>,
+    /// File descriptors that calls were made with, those whose calls took longest together first; empty unless
+    /// [`Syscalls::with_descriptors`](super::Syscalls::with_descriptors).
+    pub descriptors: Vec<DescriptorTimes>,
     /// Durations of all calls.
     pub times: Durations,
     /// Events that are no part of a call, and losses.
@@ -79,6 +83,36 @@ pub struct TaskSyscalls {
     pub time: u64,
     /// Of that, the time off the CPU.
     pub off_cpu: u64,
+}
+
+/// The calls of a process with one of its file descriptors, while it was that of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DescriptorTimes {
+    /// The process; the task if the recording does not say of which process it is.
+    pub pid: Pid,
+    /// True if `pid` is a process: then calls of all its tasks count.
+    pub is_process: bool,
+    /// The argument named `fd`.
+    pub fd: i32,
+    /// The file that it was opened with, in the program's words; `None` if that is not known.
+    pub file: Option<Box<[u8]>>,
+    /// Number of calls.
+    pub calls: u64,
+    /// Calls that failed.
+    pub errors: u64,
+    /// Time in calls.
+    pub time: u64,
+    /// Of that, the time off the CPU.
+    pub off_cpu: u64,
+    /// Time of the longest call.
+    pub longest: u64,
+}
+
+impl DescriptorTimes {
+    /// The key of their order.
+    pub(super) fn order(&self) -> impl Ord + '_ {
+        (Reverse(self.time), self.pid.0, self.is_process, self.fd, &self.file)
+    }
 }
 
 impl SyscallTimes {

@@ -79,7 +79,7 @@ pub(super) trait Question {
     const PURPOSE: &'static str;
     /// Name of the events that a recording without an answer lacks.
     const LACKING: &'static str;
-    /// The columns of the CSV, after `buffer`.
+    /// The columns of the main table as CSV, after `buffer`.
     const COLUMNS: &'static str;
 
     fn shown(&self) -> &ShowArgs;
@@ -95,7 +95,11 @@ pub(super) trait Question {
     fn notes(report: &Finding<Self>) -> Vec<String>;
     /// The answer as an object, but for the buffer, its clock, the window and the notes.
     fn json(&self, found: &Found<'_, Finding<Self>>, top: usize) -> Value;
-    /// The main table as cells of [`Question::COLUMNS`].
+    /// The columns of the table that is asked for as CSV, after `buffer`.
+    fn columns(&self) -> &'static str {
+        Self::COLUMNS
+    }
+    /// That table, mostly the main one, as cells of [`Question::columns`].
     fn csv(&self, found: &Found<'_, Finding<Self>>, top: usize) -> Vec<Vec<String>>;
     /// The answer as text, but for the window and the notes.
     fn text(&self, found: &Found<'_, Finding<Self>>, top: usize, out: &mut dyn Write) -> Result<(), Failure>;
@@ -181,7 +185,7 @@ pub(super) fn document<Q: Question>(question: &Q, input: &Input, found: &[Found<
 
 /// The main tables of all answers as comma-separated values.
 fn csv<Q: Question>(question: &Q, found: &[Found<'_, Finding<Q>>], out: &mut dyn Write) -> Result<(), Failure> {
-    writeln!(out, "buffer,{}", Q::COLUMNS)?;
+    writeln!(out, "buffer,{}", question.columns())?;
     for found in found {
         let buffer = quoted(found.place.buffer);
         for row in question.csv(found, question.shown().data_rows()) {

@@ -68,6 +68,9 @@ const PURPOSES: [(&str, &[&str]); 12] = [
     ("syscalls", &["raw_syscalls:sys_enter", "raw_syscalls:sys_exit", "sched:sched_switch"]),
 ];
 
+/// Purposes that need a trace option, and the option.
+const OPTIONS: [(&str, &str); 1] = [("syscalls", "record-tgid")];
+
 /// Purposes that need a tracer, and the tracer.
 const TRACERS: [(&str, &str); 3] = [("functions", "function_graph"), ("osnoise", "osnoise"), ("timerlat", "timerlat")];
 
@@ -75,8 +78,8 @@ const TRACERS: [(&str, &str); 3] = [("functions", "function_graph"), ("osnoise",
 const WITH_STACK: [(&str, &str); 3] =
     [("locks", "lock:contention_begin"), ("offcpu", "sched:sched_switch"), ("offcpu", "sched:sched_waking")];
 
-/// Adds the events of some purposes, separated by commas, to `buffer`, and the tracer that one of them needs unless there is
-/// one.
+/// Adds the events and options of some purposes, separated by commas, to `buffer`, and the tracer that one of them needs unless
+/// there is one.
 pub(super) fn add(buffer: &mut BufferPlan, purposes: &str) -> Result<(), String> {
     for purpose in purposes.split(',') {
         let names = PURPOSES.iter().map(|(name, _)| *name);
@@ -86,6 +89,11 @@ pub(super) fn add(buffer: &mut BufferPlan, purposes: &str) -> Result<(), String>
             return Err(format!("invalid value `{purpose}` for --for: expected {known}{hint}"));
         };
         events.iter().for_each(|event| want(buffer, event, WITH_STACK.contains(&(purpose, event))));
+        for (_, option) in OPTIONS.iter().filter(|(name, _)| *name == purpose) {
+            if !buffer.options.iter().any(|(known, _)| known == option) {
+                buffer.options.push(((*option).to_owned(), true));
+            }
+        }
         let Some((_, tracer)) = TRACERS.iter().find(|(name, _)| *name == purpose) else { continue };
         match &buffer.tracer {
             None => buffer.tracer = Some((*tracer).to_owned()),

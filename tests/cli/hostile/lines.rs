@@ -133,6 +133,7 @@ pub(super) const OF_FILES: &Lines = &[
     ("analyze-syscalls", "?analyze syscalls FILE"),
     ("analyze-syscalls", "analyze syscalls --json FILE"),
     ("analyze-syscalls", "analyze syscalls --csv --comm ATTACK --call ATTACK FILE"),
+    ("analyze-syscalls", "analyze syscalls --csv --table fds FILE"),
     ("analyze-syscalls", "analyze syscalls CUT"),
     ("why", "?why * --worst wakeup FILE"),
     ("why", "?why * --worst wakeup --top 0 FILE"),

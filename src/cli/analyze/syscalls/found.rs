@@ -3,7 +3,7 @@
 use crate::cli::analyze::answers;
 use crate::cli::analyze::words::many;
 use crate::cli::machine::Machine;
-use rtrace::analysis::{SyscallReport, SyscallTimes};
+use rtrace::analysis::{DescriptorTimes, SyscallReport, SyscallTimes};
 use rtrace::units::Pid;
 
 /// One buffer's answer.
@@ -18,6 +18,11 @@ impl Found<'_> {
             (None, Some(name)) => name.to_owned(),
             (None, None) => format!("number {}", call.number),
         }
+    }
+
+    /// The file that a descriptor was opened with.
+    pub(super) fn file(&self, descriptor: &DescriptorTimes) -> Option<String> {
+        Some(String::from_utf8_lossy(descriptor.file.as_deref()?).into_owned())
     }
 
     pub(super) fn comm(&self, pid: Pid) -> String {

@@ -2,14 +2,14 @@
 
 use super::found::Found;
 use crate::cli::analyze::{distribution, errno};
-use rtrace::analysis::{SyscallTimes, TaskSyscalls};
+use rtrace::analysis::{DescriptorTimes, SyscallTimes, TaskSyscalls};
 use serde_json::{Value, json};
 
-/// The calls and tasks of a buffer that are shown.
-pub(super) type Rows<'f> = (Vec<&'f SyscallTimes>, Vec<&'f TaskSyscalls>);
+/// The calls, tasks and descriptors of a buffer that are shown.
+pub(super) type Rows<'f> = (Vec<&'f SyscallTimes>, Vec<&'f TaskSyscalls>, Vec<&'f DescriptorTimes>);
 
 /// The answer as an object.
-pub(super) fn answer(found: &Found<'_>, (calls, tasks): &Rows<'_>) -> Value {
+pub(super) fn answer(found: &Found<'_>, (calls, tasks, descriptors): &Rows<'_>) -> Value {
     let report = &found.report;
     let counts = report.counts;
     json!({
@@ -22,6 +22,7 @@ pub(super) fn answer(found: &Found<'_>, (calls, tasks): &Rows<'_>) -> Value {
         "times": distribution::json(&report.times.distribution()),
         "calls": calls.iter().map(|one| call(found, one)).collect::<Vec<_>>(),
         "tasks": tasks.iter().map(|one| task(found, one)).collect::<Vec<_>>(),
+        "descriptors": descriptors.iter().map(|one| descriptor(found, one)).collect::<Vec<_>>(),
     })
 }
 
@@ -54,5 +55,20 @@ fn task(found: &Found<'_>, task: &TaskSyscalls) -> Value {
         "failed": task.errors,
         "time": task.time,
         "off_cpu": found.report.has_switches.then_some(task.off_cpu),
+    })
+}
+
+fn descriptor(found: &Found<'_>, descriptor: &DescriptorTimes) -> Value {
+    json!({
+        "pid": descriptor.pid.0,
+        "is_process": descriptor.is_process,
+        "comm": found.comm(descriptor.pid),
+        "fd": descriptor.fd,
+        "file": found.file(descriptor),
+        "calls": descriptor.calls,
+        "failed": descriptor.errors,
+        "time": descriptor.time,
+        "off_cpu": found.report.has_switches.then_some(descriptor.off_cpu),
+        "longest": descriptor.longest,
     })
 }

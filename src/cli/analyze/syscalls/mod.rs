@@ -1,5 +1,6 @@
 //! `rtrace analyze syscalls`.
 
+mod csv;
 mod found;
 mod json;
 
@@ -9,10 +10,12 @@ use super::tasks::TaskArgs;
 use super::words::{cut, many, not_shown, percent};
 use super::{distribution, errno};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::machine::Machine;
 use crate::cli::query::Input;
 use found::{Found, notes};
-use rtrace::analysis::{SyscallReport, SyscallTimes, Syscalls};
+use rtrace::analysis::{DescriptorCalls, SyscallReport, SyscallTimes, Syscalls};
 use rtrace::events::glob_matches;
+use rtrace::export::ArgumentPositions;
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::io::Write;
@@ -33,6 +36,21 @@ pub(super) struct Args {
     /// Order of the calls, the greatest first
     #[arg(long, value_enum, value_name = "BY", default_value_t)]
     sort: Sort,
+    /// Table that --csv prints
+    #[arg(long, value_enum, value_name = "TABLE", default_value_t, requires = "csv")]
+    table: Rows,
+}
+
+/// A table of the answer.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Rows {
+    /// Calls by name
+    #[default]
+    Calls,
+    /// Tasks
+    Tasks,
+    /// File descriptors
+    Fds,
 }
 
 /// An order of calls.
@@ -102,11 +120,19 @@ impl Question for Args {
 
     fn analysis(&self, input: &Input) -> Option<Syscalls> {
         let syscalls = Syscalls::new(input.trace.formats().collect::<Vec<_>>(), input.trace.abi);
-        let syscalls = Some(syscalls).filter(Syscalls::has_events)?;
+        let syscalls = Some(syscalls).filter(Syscalls::has_events)?.with_descriptors(descriptor_calls(input));
         Some(match self.tasks.chosen(input) {
             Some(callers) => syscalls.of_tasks(callers),
             None => syscalls,
         })
+    }
+
+    fn columns(&self) -> &'static str {
+        match self.table {
+            Rows::Calls => Self::COLUMNS,
+            Rows::Tasks => "pid,comm,calls,failed,total,off_cpu",
+            Rows::Fds => "pid,is_process,comm,fd,file,calls,failed,total,off_cpu,max",
+        }
     }
 
     fn shown(&self) -> &ShowArgs {
@@ -132,11 +158,18 @@ impl Question for Args {
     }
 
     fn json(&self, found: &Found<'_>, top: usize) -> Value {
-        json::answer(found, &(self.calls(found, top).0, tasks(found, top).0))
+        let Found { report, .. } = found;
+        let rows = (self.calls(found, top).0, first(&report.tasks, top).0, first(&report.descriptors, top).0);
+        json::answer(found, &rows)
     }
 
     fn csv(&self, found: &Found<'_>, top: usize) -> Vec<Vec<String>> {
-        self.calls(found, top).0.into_iter().map(|call| csv(found, call)).collect()
+        let Found { report, .. } = found;
+        match self.table {
+            Rows::Calls => self.calls(found, top).0.into_iter().map(|call| csv::call(found, call)).collect(),
+            Rows::Tasks => first(&report.tasks, top).0.into_iter().map(|task| csv::task(found, task)).collect(),
+            Rows::Fds => first(&report.descriptors, top).0.into_iter().map(|one| csv::descriptor(found, one)).collect(),
+        }
     }
 
     fn text(&self, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
@@ -144,10 +177,19 @@ impl Question for Args {
     }
 }
 
-fn tasks<'r>(found: &'r Found<'_>, top: usize) -> (Vec<&'r rtrace::analysis::TaskSyscalls>, usize) {
-    let mut tasks: Vec<_> = found.report.tasks.iter().collect();
-    let more = cut(&mut tasks, top);
-    (tasks, more)
+/// The first `top` of some rows, and how many more there are.
+fn first<T>(rows: &[T], top: usize) -> (Vec<&T>, usize) {
+    let mut rows: Vec<&T> = rows.iter().collect();
+    let more = cut(&mut rows, top);
+    (rows, more)
+}
+
+/// The calls of the recorded machine that take descriptors, and the processes of the recording's tasks.
+fn descriptor_calls(input: &Input) -> DescriptorCalls {
+    let positions = ArgumentPositions::new("fd");
+    let calls = Machine::of_recording(&input.trace).into_iter().flat_map(Machine::calls);
+    let calls = calls.map(|(number, name)| (number, name, positions.of(name)));
+    DescriptorCalls::new(calls, input.processes().iter().copied())
 }
 
 fn text(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Result<(), Failure> {
@@ -181,7 +223,7 @@ fn text(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Resu
         table.write(out)?;
     }
 
-    let (tasks, more) = tasks(found, top);
+    let (tasks, more) = first(&report.tasks, top);
     writeln!(out, "\nTasks (total: {})", unit.long_name())?;
     let mut table = Table::new(1, ["TASK", "PID", "calls", "failed", "total", "off CPU %"]);
     for task in tasks {
@@ -195,19 +237,28 @@ fn text(args: &Args, found: &Found<'_>, top: usize, out: &mut dyn Write) -> Resu
         ]);
     }
     table.write(out)?;
-    Ok(not_shown(more, out)?)
-}
+    not_shown(more, out)?;
+    if report.descriptors.is_empty() {
+        return Ok(());
+    }
 
-/// A call as [`Question::COLUMNS`] has it.
-fn csv(found: &Found<'_>, call: &SyscallTimes) -> Vec<String> {
-    let times = call.times.distribution();
-    let mut cells = vec![found.name(call), call.number.to_string()];
-    cells.extend([times.count, call.failed(), times.total].map(|number| number.to_string()));
-    cells.push(if found.report.has_switches { call.off_cpu.to_string() } else { String::new() });
-    cells.extend(distribution::csv(&times));
-    let longest = call.longest.map(|longest| (longest.at, longest.pid.0, longest.cpu.0));
-    let longest = longest.map(|(at, pid, cpu)| [at.to_string(), pid.to_string(), cpu.to_string()]);
-    cells.extend(longest.unwrap_or_default());
-    cells.push(errno::list(&call.errors));
-    cells
+    let (descriptors, more) = first(&report.descriptors, top);
+    writeln!(out, "\nFile descriptors (total: {}; max: {})", unit.long_name(), unit.short_name())?;
+    let heading = ["PROCESS", "PID", "fd", "calls", "failed", "total", "off CPU %", "max", "file"];
+    let mut table = Table::aligned(heading.map(|column| ["PROCESS", "file"].contains(&column)).into(), heading);
+    for one in descriptors {
+        table.row([
+            found.comm(one.pid),
+            one.pid.0.to_string(),
+            one.fd.to_string(),
+            one.calls.to_string(),
+            one.errors.to_string(),
+            unit.long(one.time),
+            off(one.off_cpu, one.time),
+            unit.short(one.longest),
+            found.file(one).unwrap_or_else(|| "-".to_owned()),
+        ]);
+    }
+    table.write(out)?;
+    Ok(not_shown(more, out)?)
 }
