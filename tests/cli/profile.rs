@@ -79,5 +79,5 @@ fn wrong_hooks_are_refused() {
         "{told}"
     );
     let told = env.rtrace(&["report", "--by-comm", &file]).exits(2).stderr();
-    assert!(told.contains("are about `--profile`"), "{told}");
+    assert!(told.contains("it is about `--profile`"), "{told}");
 }

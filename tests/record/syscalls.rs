@@ -67,5 +67,5 @@ fn a_recording_without_calls_is_said() {
     let report = TestEnvironment::new().rtrace(&["report", "--syscalls", recording]);
     report.exits(1).complains_with("there are no events of system calls for --syscalls");
     let counted = TestEnvironment::new().rtrace(&["report", "--syscalls", "--count", recording]);
-    counted.exits(2).complains_with("`--syscalls` is about the events of `--format text`");
+    counted.exits(2).complains_with("`--syscalls` has no effect on `--count`");
 }
