@@ -64,6 +64,11 @@ impl Failure {
         self.exit
     }
 
+    /// Its text without the hints, for somebody on another machine.
+    pub(crate) fn text(&self) -> String {
+        chain(&self.error)
+    }
+
     /// The same with another exit code, made from the one it has.
     pub(crate) fn with_exit(mut self, change: impl FnOnce(Exit) -> Exit) -> Self {
         self.exit = change(self.exit);

@@ -1,18 +1,16 @@
 //! `rtrace listen`: a file for each machine that sends a recording.
 
 use super::exit::{Exit, Failure};
-use super::terminal::{note, release, say};
+use super::log::Log;
+use super::terminal::{note, release};
 use anyhow::{Context, anyhow};
 use rtrace::network::Network;
 use rtrace::network::listen::{ListenNotice, ListenOptions, Listener};
 use rtrace::record::Signals;
-use rtrace::safe_file;
 use rtrace::units::{ByteSize, parse_duration};
-use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::time::Duration;
 
 /// Take recordings from other machines
@@ -100,13 +98,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let address = SocketAddr::new(args.bind, args.port);
     let listener = Listener::bind(address, options).with_context(|| format!("failed to listen on {address}"))?;
     let address = listener.address().context("failed to listen")?;
-    let log = match &args.log {
-        Some(path) => {
-            let file = safe_file::create(path, 0o600);
-            Some(Mutex::new(file.with_context(|| format!("failed to write {}", path.display()))?))
-        }
-        None => None,
-    };
+    let log = Log::open(args.log.as_deref())?;
     if !args.bind.is_loopback() && args.allow.is_empty() {
         note!("rtrace: warning: everybody who reaches {address} can send recordings here (--allow says who may)");
     }
@@ -118,15 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         nix::unistd::daemon(true, false).context("failed to go to the background")?;
         release();
     }
-    let tell = |notice: &ListenNotice| match &log {
-        Some(file) => {
-            if let Ok(mut file) = file.lock() {
-                // A log that cannot be written must not end recordings.
-                drop(writeln!(file, "{notice}"));
-            }
-        }
-        None => say(format_args!("rtrace: {notice}\n")),
-    };
+    let tell = |notice: &ListenNotice| log.line(&notice.to_string());
     match listener.run(signals.as_fd(), &tell) {
         0 => Ok(Exit::Success),
         1 => Err(Failure::new(Exit::Incomplete, anyhow!("one recording is incomplete"))),

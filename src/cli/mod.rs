@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand, each an `Args` struct (whose doc comments are the help text) and a `run`.
 
+mod agent;
 mod analyze;
 mod args;
 mod baseline;
@@ -29,6 +30,7 @@ mod latency;
 mod list;
 mod listen;
 mod live;
+mod log;
 mod machine;
 mod mem;
 mod piped;
@@ -102,6 +104,7 @@ enum Command {
     Stack(stack::Args),
     Split(split::Args),
     List(list::Args),
+    Agent(agent::Args),
     Listen(listen::Args),
     Mem(mem::Args),
     Analyze(analyze::Args),
@@ -155,6 +158,7 @@ fn run(command: Command) -> Result<Exit, Failure> {
         Command::Profile(args) => profile::run(&args),
         Command::Stack(args) => stack::run(&args),
         Command::Split(args) => split::run(&args),
+        Command::Agent(args) => agent::run(&args),
         Command::Listen(args) => listen::run(&args),
         Command::List(args) => list::run(&args),
         Command::Mem(args) => mem::run(&args),
@@ -211,6 +215,7 @@ pub(crate) fn main() -> ExitCode {
     // A write beyond `ulimit -f` is an error like a full disk, in every command. Children get a mask of their own.
     let _ = SigSet::from_iter([Signal::SIGXFSZ]).thread_block();
     let words = command_words::separated(std::env::args_os().collect(), bare_command_line);
+    let words = record::gathered(words, bare_command_line);
     let parse =
         |root: clap::Command| root.try_get_matches_from(&words).and_then(|matches| Cli::from_arg_matches(&matches));
     let command_line = || command_line().bin_name(program::name());

@@ -1,5 +1,6 @@
 //! `rtrace record`: arguments to a plan, the plan to a file, the outcome to an exit code.
 
+mod agents;
 mod daemon;
 mod empty;
 mod live;
@@ -14,11 +15,13 @@ use super::piped::{self, Outgoing};
 use super::record_error::{explain, failure, refused};
 use super::terminal::{say, stdout};
 use super::traced::{ProfileArgs, SessionArgs, Traced, add_profile};
+pub(super) use agents::{gathered, plan_for_controller};
 use live::Screen;
 use rtrace::assertion::Assertion;
+use rtrace::network::control::{GuestTarget, record_along};
 use rtrace::record::{
-    self, Beside, BufferPlan, Compression, Ended, Limits, Observer, Plan, Reached, RecordError, RecordSummary, Sentry,
-    TargetBuffer,
+    self, Beside, BufferPlan, Compression, Ended, GuestFacts, Limits, Observer, Plan, Reached, RecordError,
+    RecordSummary, Sentry, TargetBuffer,
 };
 use rtrace::safe_file;
 use rtrace::symbols::Comms;
@@ -49,6 +52,18 @@ pub(crate) struct Args {
     #[arg(short = 'N', long = "to", value_name = "HOST:PORT",
           conflicts_with_all = ["output", "max_size", "min_free", "ring", "ring_time", "max_per_cpu", "assert", "file_version"])]
     to: Option<String>,
+    /// Record along on HOST, where `rtrace agent` or trace-cmd's runs (port 823 without :PORT)
+    ///
+    /// All options after it, up to the next -A or -B, are that machine's: -e sched, -f, -b, -C, -p, and others that say what is recorded.
+    /// Its events go to a file beside FILE, trace-HOST.dat; `rtrace report FILE FILE` merges them. May be repeated.
+    #[arg(short = 'A', value_name = "HOST[:PORT]", value_parser = agents::target, conflicts_with_all = ["to", "dry_run"])]
+    agents: Vec<GuestTarget>,
+    /// After -A: call that machine NAME, and its file trace-NAME.dat
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Taken for trace-cmd's sake: data of agents always comes through sockets
+    #[arg(long, alias = "nofifos", hide = true)]
+    no_fifos: bool,
     /// Taken for trace-cmd's sake: -N always uses TCP
     #[arg(short = 't', hide = true)]
     _tcp: bool,
@@ -174,6 +189,7 @@ impl Args {
             tsc2nsec: self.more.tsc2nsec || traced.tsc2nsec,
             version6,
             block_devices: self.more.devices.clone(),
+            guests: self.agents.iter().map(|target| GuestFacts { name: target.name(), id: 0, cpus: 0 }).collect(),
             ..traced
         })
     }
@@ -197,6 +213,14 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let prints_json = args.json || args.summary_json.as_deref().is_some_and(piped::is_stdout);
     piped::check(&args.output, prints_json)?;
+    if args.name.is_some() {
+        let error = anyhow::anyhow!("--name belongs after the -A that it names");
+        return Err(Failure::new(Exit::Usage, error));
+    }
+    if !args.agents.is_empty() && agents::has_no_place(&args.output) {
+        let error = anyhow::anyhow!("the files of guests lie beside the recording, which goes to standard output");
+        return Err(Failure::new(Exit::Usage, error).hint("`-o FILE` names a file."));
+    }
     if args.more.daemonize && piped::is_stdout(&args.output) {
         let error = anyhow::anyhow!("--daemonize lets go of standard output, where the recording is to go");
         return Err(Failure::new(Exit::Usage, error).hint("`-o FILE` names a file."));
@@ -228,10 +252,16 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         Some(place) => Some(remote::connect_to(place, &mut plan).map_err(|failure| failure.with_exit(own))?),
         None => None,
     };
-    let beside = Beside { remote, sentry: sentry.as_mut().map(|sentry| sentry as &mut dyn Sentry) };
-    let recorded = record::record_beside(&plan, beside, args.traced.journal(&tracefs), &mut screen);
+    let beside = Beside { remote, sentry: sentry.as_mut().map(|sentry| sentry as &mut dyn Sentry), stop: None };
+    let guests = match args.agents.is_empty() {
+        true => Vec::new(),
+        false => agents::connect(args, &mut plan).map_err(|failure| failure.with_exit(own))?,
+    };
+    let recorded = record_along(guests, &agents::gone, || {
+        record::record_beside(&plan, beside, args.traced.journal(&tracefs), &mut screen)
+    });
     screen.clear();
-    let mut summary = recorded
+    let (mut summary, guests) = recorded
         .map_err(|error| explain(&tracefs, &error).map_or_else(|| failure(error, own), |known| known.with_exit(own)))?;
     let recorded_at = summary.output.clone();
     if outgoing.is_some() && summary.error.is_none() {
@@ -255,10 +285,11 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         text.push_str(&empty::why(&plan, &summary).unwrap_or_default());
         say(format_args!("{text}"));
     }
+    let along = agents::tell(&guests, args.quiet);
     match summary.error.take() {
         Some(error) => Err(unfinished(error, &summary, own)),
         None => {
-            let exit = verdict(&summary, args.max_lost).and_then(|exit| {
+            let exit = verdict(&summary, args.max_lost).and_then(|exit| along.map(|()| exit)).and_then(|exit| {
                 asserted(args, &recorded_at, exit).map_err(|failure| failure.with_exit(|_| own(Exit::Failed)))
             });
             // However it is judged: the reader gets what was recorded.

@@ -2,8 +2,8 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-const COMMANDS: [&str; 3] = ["agent", "setup-guest", "attach"];
-const OPTIONS: [&str; 6] = ["-V", "-A", "--name", "--proxy", "--nofifos", "--tsync-interval"];
+const COMMANDS: [&str; 2] = ["setup-guest", "attach"];
+const OPTIONS: [&str; 3] = ["-V", "--proxy", "--tsync-interval"];
 const INSTEAD: &str = "tracing over the network and of guests comes later; record on each machine, and \
                        `rtrace report FILE FILE` merges what their clocks agree on";
 

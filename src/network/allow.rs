@@ -32,6 +32,17 @@ impl FromStr for Network {
 }
 
 impl Network {
+    /// The network of one address.
+    pub fn of(address: IpAddr) -> Self {
+        Network { address, prefix: if address.is_ipv4() { 32 } else { 128 } }
+    }
+
+    /// True if all of its addresses are this machine's own.
+    pub fn is_loopback(&self) -> bool {
+        let whole = if self.address.is_ipv4() { 8 } else { 128 };
+        self.address.to_canonical().is_loopback() && self.prefix >= whole
+    }
+
     /// True if `address` is one of its addresses. An IPv4 address mapped into IPv6 counts as what it is.
     pub fn contains(&self, address: IpAddr) -> bool {
         let (ours, theirs) = (self.address.to_canonical(), address.to_canonical());

@@ -2,9 +2,14 @@
 //!
 //! - [`wire`]: the bytes of trace-cmd's protocols and of ours, parsed and printed;
 //! - [`listen`]: takes recordings from other machines, a file for each;
-//! - [`send`]: the other end of a recording that leaves no file on this machine.
+//! - [`send`]: the other end of a recording that leaves no file on this machine;
+//! - [`agent`]: records here what another machine asks for;
+//! - [`control`]: asks agents on other machines to record along.
 
+pub mod agent;
 mod allow;
+pub mod control;
+mod incoming;
 pub mod listen;
 mod patient;
 pub mod send;

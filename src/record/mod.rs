@@ -72,7 +72,7 @@ pub use functions::FunctionFilters;
 pub use limits::{Limits, Reached};
 pub use machine::MachineSettings;
 pub use observer::{Live, Observer};
-pub use plan::{BufferPlan, EventPlan, Plan, TargetBuffer, Tasks};
+pub use plan::{BufferPlan, EventPlan, GuestFacts, Plan, TargetBuffer, Tasks};
 pub use sentry::Sentry;
 pub use session::{Beside, record, record_beside};
 pub use spool::Dropped;
@@ -104,6 +104,8 @@ pub use feed::{Fed, Feed};
 pub use header::header;
 #[doc(hidden)]
 pub use limits::{Budget, MIN_RING_SHARE};
+#[doc(hidden)]
+pub use output::{new_file, trace_id};
 #[doc(hidden)]
 pub use own::{filter_of_other_tasks, filter_of_others};
 #[doc(hidden)]

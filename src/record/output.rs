@@ -6,7 +6,7 @@ use super::comms::Comm;
 use super::error::RecordError;
 use super::former::{Former, lock};
 use super::metadata::{Formats, Metadata, with_nul};
-use super::plan::Plan;
+use super::plan::{GuestFacts, Plan};
 use super::proc_maps::ProcMaps;
 use super::remote::Remote;
 use super::setup::SetUpBuffer;
@@ -134,6 +134,11 @@ impl Output {
     /// The other end, if it wants to have all that is not events before the first of them.
     pub(super) fn wants_all_first(&self) -> bool {
         self.remote.as_ref().is_some_and(|remote| remote.wants_all_first())
+    }
+
+    /// Sets its TRACEID.
+    pub(super) fn set_id(&mut self, id: u64) {
+        self.id = id;
     }
 
     /// True if there is no file on this machine.
@@ -292,6 +297,9 @@ impl Output {
             writer.option(OptionId::UNAME, with_nul(&uname()));
             writer.option(OptionId::VERSION, with_nul(concat!("rtrace ", env!("CARGO_PKG_VERSION"))));
             writer.option_u64(OptionId::TRACEID, self.id);
+            for guest in &plan.guests {
+                writer.option(OptionId::GUEST, guest_option(guest));
+            }
             if let Some(conversion) = time.tsc {
                 writer.option(OptionId::TSC2NSEC, super::tsc::option(conversion));
             }
@@ -498,8 +506,34 @@ pub(super) fn clocks(clock: &TraceClock) -> String {
     clock.available.iter().map(mark).collect::<Vec<_>>().join(" ") + "\n"
 }
 
+/// Makes an empty file at `path`, or where its link leads; a file that is there is kept as `path`.old. Gives the file's own
+/// path.
+///
+/// # Errors
+/// As those of a recording that goes there.
+pub fn new_file(path: &Path) -> Result<(PathBuf, File), RecordError> {
+    let mut output = Output::create(path)?;
+    output.move_former_aside()?;
+    let file = output.any_file()?;
+    output.keep_files();
+    Ok((output.path.clone(), file))
+}
+
+/// GUEST: the name, NUL, u64 TRACEID, u32 CPUs, for each its u32 number and the i32 pid of its thread here, which is not known
+/// (-1).
+fn guest_option(guest: &GuestFacts) -> Vec<u8> {
+    let mut option = with_nul(&guest.name);
+    option.extend_from_slice(&guest.id.to_ne_bytes());
+    option.extend_from_slice(&guest.cpus.to_ne_bytes());
+    for cpu in 0..guest.cpus {
+        option.extend_from_slice(&cpu.to_ne_bytes());
+        option.extend_from_slice(&(-1i32).to_ne_bytes());
+    }
+    option
+}
+
 /// A number that no other recording has, for all practical purposes.
-pub(super) fn trace_id() -> u64 {
+pub fn trace_id() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64);
     now ^ u64::from(std::process::id()).rotate_left(40)
 }

@@ -67,6 +67,21 @@ pub struct Plan {
     pub hooks: Vec<String>,
     /// Block devices that the `blk` tracer shall see; all disks if empty.
     pub block_devices: Vec<String>,
+    /// TRACEID of the file; a number that no other recording has if `None`.
+    pub id: Option<u64>,
+    /// Other machines that record along, each to a file of its own. With them there may be nothing to record here.
+    pub guests: Vec<GuestFacts>,
+}
+
+/// Another machine that records along.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuestFacts {
+    /// Its name.
+    pub name: String,
+    /// TRACEID of its file.
+    pub id: u64,
+    /// Number of its CPUs.
+    pub cpus: u32,
 }
 
 impl Plan {
@@ -99,6 +114,8 @@ impl Plan {
             version6: false,
             hooks: Vec::new(),
             block_devices: Vec::new(),
+            id: None,
+            guests: Vec::new(),
         }
     }
 
@@ -107,7 +124,7 @@ impl Plan {
     /// # Errors
     /// [`PlanError`].
     pub fn check(&self) -> Result<(), PlanError> {
-        if !self.buffers.iter().any(BufferPlan::traces) {
+        if self.guests.is_empty() && !self.buffers.iter().any(BufferPlan::traces) {
             return Err(PlanError::NoEvents);
         }
         for buffer in &self.buffers {

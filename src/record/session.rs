@@ -35,7 +35,7 @@ use crate::units::{ByteSize, Pid};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::EventFd;
 use std::fs;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, ScopedJoinHandle};
@@ -59,6 +59,8 @@ pub struct Beside<'a> {
     pub remote: Option<Arc<dyn Remote>>,
     /// Looks at events while they are recorded.
     pub sentry: Option<&'a mut dyn Sentry>,
+    /// Ends the recording when it is readable; signals are somebody else's then.
+    pub stop: Option<BorrowedFd<'a>>,
 }
 
 /// [`record()`], with what there is beside the plan.
@@ -88,10 +90,14 @@ pub fn record_beside(
         Some(remote) => Output::remote(remote)?,
         None => Output::create(&plan.output)?,
     };
+    if let Some(id) = plan.id {
+        output.set_id(id);
+    }
     if let Some(priority) = plan.priority {
         may_be_real_time(priority)?;
     }
-    let signals = Signals::block().map_err(RecordError::Start)?;
+    let signals = if beside.stop.is_some() { Signals::none() } else { Signals::block() };
+    let signals = signals.map_err(RecordError::Start)?;
     let mut watched = match plan.tasks.pids.as_slice() {
         [] => None,
         pids => Some(Watched::open(pids).map_err(|(pid, e)| RecordError::Watch(pid, e))?),
@@ -133,6 +139,7 @@ pub fn record_beside(
         output,
         observer,
         signals,
+        stop: beside.stop,
         since: Instant::now(),
         tracing_on: Duration::ZERO,
     };
@@ -160,7 +167,9 @@ pub(super) fn choose_events(
     for error in &unknown {
         warn(&error.to_string());
     }
-    if chosen.iter().all(|chosen| chosen.events.is_empty()) && plan.buffers.iter().all(|b| b.tracer.is_none()) {
+    let traces =
+        chosen.iter().any(|chosen| !chosen.events.is_empty()) || plan.buffers.iter().any(|b| b.tracer.is_some());
+    if !traces && plan.guests.is_empty() {
         return Err(PlanError::NoEvents.into());
     }
     Ok(chosen)
@@ -187,6 +196,7 @@ struct SessionRun<'a> {
     output: Output,
     observer: &'a mut dyn Observer,
     signals: Signals,
+    stop: Option<BorrowedFd<'a>>,
     since: Instant,
     tracing_on: Duration,
 }
@@ -312,7 +322,7 @@ impl SessionRun<'_> {
             let granted: Vec<_> = self.buffers.iter().map(|b| (b.name.clone(), b.kib_per_cpu)).collect();
             self.observer.started(&granted);
             let timed_out = self.until_the_end(child.as_mut(), watched, &failed, &progress);
-            let cut_short = failed_already(&failed);
+            let cut_short = is_readable(failed.as_fd());
             let mut failures = Vec::new();
             for buffer in self.buffers.iter().chain(&beside) {
                 if let Err(error) = buffer.switch_off(&mut self.journal) {
@@ -409,7 +419,8 @@ impl SessionRun<'_> {
         let timeout = self.plan.timeout.map(|timeout| since + timeout);
         let mut tick = self.observer.live_every().map(|every| since + every);
         loop {
-            if pass_on(&self.signals, child.as_deref_mut()) || failed_already(failed) {
+            let stopped = self.stop.is_some_and(is_readable);
+            if stopped || pass_on(&self.signals, child.as_deref_mut()) || is_readable(failed.as_fd()) {
                 return false;
             }
             if child.as_deref_mut().is_some_and(|child| child.try_wait().is_some())
@@ -431,7 +442,7 @@ impl SessionRun<'_> {
                 tick = self.observer.live_every().map(|every| now + every);
             }
             let deadline = [end, timeout, tick].into_iter().flatten().min();
-            let ends = [Some(failed.as_fd()), child.as_deref().and_then(Child::end)];
+            let ends = [Some(failed.as_fd()), child.as_deref().and_then(Child::end), self.stop];
             let ends: Vec<_> = ends.into_iter().flatten().collect();
             wait(&self.signals, watched.as_deref(), &ends, deadline);
         }
@@ -533,8 +544,8 @@ fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     (work(), thread_time())
 }
 
-fn failed_already(failed: &EventFd) -> bool {
-    let mut fds = [PollFd::new(failed.as_fd(), PollFlags::POLLIN)];
+fn is_readable(fd: BorrowedFd<'_>) -> bool {
+    let mut fds = [PollFd::new(fd, PollFlags::POLLIN)];
     matches!(poll(&mut fds, PollTimeout::ZERO), Ok(1..))
 }
 

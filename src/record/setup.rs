@@ -169,8 +169,9 @@ pub(super) fn set_up_all(
     plan.machine.set(journal)?;
     let mut buffers = Vec::new();
     for (index, (buffer, chosen)) in plan.buffers.iter().zip(chosen).enumerate() {
-        // The main buffer may have nothing to record when there are others.
-        if index > 0 || buffer.traces() {
+        // The main buffer may have nothing to record when there are others. With guests it is what the file holds of here.
+        let alone = plan.buffers.len() == 1 && !plan.guests.is_empty();
+        if index > 0 || buffer.traces() || alone {
             buffers.push(set_up(journal, plan, buffer, chosen, index == 0, command)?);
         }
     }

@@ -96,6 +96,16 @@ impl Signals {
         Ok(Signals { fd, before })
     }
 
+    /// Takes none: somebody else in this process does.
+    ///
+    /// # Errors
+    /// If the kernel has no descriptor left.
+    pub fn none() -> io::Result<Self> {
+        let before = SigSet::thread_get_mask()?;
+        let fd = SignalFd::with_flags(&SigSet::empty(), SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
+        Ok(Signals { fd, before })
+    }
+
     /// The next signal in the queue.
     pub fn next(&self) -> Option<Arrived> {
         let info = self.fd.read_signal().ok().flatten()?;

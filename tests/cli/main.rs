@@ -10,6 +10,7 @@ mod common {
     pub(crate) mod help_examples;
     pub(crate) mod installed_trace_cmd;
     pub(crate) mod knobs;
+    #[expect(dead_code, reason = "the recorder's tests use more of it")]
     pub(crate) mod listening;
     pub(crate) mod long;
     pub(crate) mod not_run;

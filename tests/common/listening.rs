@@ -1,4 +1,4 @@
-//! A running `rtrace listen`, on a port of this machine's loopback that was free.
+//! A running `rtrace listen` or `rtrace agent`, on a port of this machine's loopback that was free.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// The longest that a listener may take to say something that a test waits for.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A listener, which is killed if the test ends before it.
+/// A listener or agent, which is killed if the test ends before it.
 pub(crate) struct Listening {
     child: Child,
     pub(crate) port: u16,
@@ -21,16 +21,33 @@ impl Listening {
     /// Starts `rtrace listen` with `args` more, writing to the folder `dir`.
     pub(crate) fn start(dir: &Path, args: &[&str]) -> Listening {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rtrace"));
-        command.args(["listen", "-d"]).arg(dir).args(args).stdin(Stdio::null()).stderr(Stdio::piped());
+        command.args(["listen", "-d"]).arg(dir).args(args);
         if !args.contains(&"-p") {
             command.args(["-p", "0"]);
         }
+        Self::spawn(command, "listening on 127.0.0.1:")
+    }
+
+    /// Starts `rtrace agent` with `args` more, for controllers of this machine.
+    pub(crate) fn agent(args: &[&str]) -> Listening {
+        Self::agent_for("127.0.0.1", args)
+    }
+
+    /// The same, for controllers at the address `controller`.
+    pub(crate) fn agent_for(controller: &str, args: &[&str]) -> Listening {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rtrace"));
+        command.args(["agent", "-p", "0", "-N", controller]).args(args);
+        Self::spawn(command, "agent on 127.0.0.1:")
+    }
+
+    fn spawn(mut command: Command, says: &str) -> Listening {
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("rtrace starts");
         let (tell, said) = channel();
         let lines = BufReader::new(child.stderr.take().expect("a pipe")).lines();
         std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| tell.send(line)));
         let mut listening = Listening { child, port: 0, said, all: Vec::new() };
-        let line = listening.says("listening on 127.0.0.1:");
+        let line = listening.says(says);
         let port = line.split("127.0.0.1:").nth(1).and_then(|rest| rest.split(';').next());
         listening.port = port.and_then(|port| port.parse().ok()).unwrap_or_else(|| panic!("no port in {line}"));
         listening
@@ -51,10 +68,14 @@ impl Listening {
         }
     }
 
+    /// Its process.
+    pub(crate) fn pid(&self) -> nix::unistd::Pid {
+        nix::unistd::Pid::from_raw(self.child.id() as i32)
+    }
+
     /// Ends it by SIGINT; gives its exit code and all that it said.
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
-        let pid = nix::unistd::Pid::from_raw(self.child.id() as i32);
-        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("it runs");
+        nix::sys::signal::kill(self.pid(), nix::sys::signal::Signal::SIGINT).expect("it runs");
         let status: ExitStatus = self.child.wait().expect("it ends");
         loop {
             match self.said.recv_timeout(LIMIT) {

@@ -15,6 +15,7 @@ mod common {
     pub(crate) mod profiles;
 }
 
+mod agent;
 mod allocations;
 mod analyses;
 mod balance;

@@ -144,6 +144,8 @@ fn two_hundred_recordings_leave_nothing_behind() {
     let selection = EventSelection::new("sched:sched_process_exit".to_owned());
     buffer.events.push(EventPlan { selection, filters: Vec::new(), triggers: Vec::new(), enable: true });
     let plan = Plan {
+        guests: Vec::new(),
+        id: None,
         output: env.path().join("trace.dat"),
         compression: Compression::default(),
         buffers: vec![buffer],

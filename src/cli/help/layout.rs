@@ -47,6 +47,8 @@ const TRACED: &[Section] = &[
         &[
             "max-size",
             "to",
+            "A",
+            "name",
             "min-free",
             "max-per-cpu",
             "compression",

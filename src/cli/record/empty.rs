@@ -1,10 +1,13 @@
 //! The likely reason of a recording without events.
 
-use rtrace::record::{Plan, RecordSummary};
+use rtrace::record::{BufferPlan, Plan, RecordSummary};
 
 /// A line for a recording that holds no event and lost none; `None` for any other.
 pub(super) fn why(plan: &Plan, summary: &RecordSummary) -> Option<String> {
     let totals = summary.totals();
+    if !plan.buffers.iter().any(BufferPlan::traces) {
+        return None; // a guest records alone
+    }
     if totals.events + totals.events_discarded + totals.lost > 0 || summary.error.is_some() {
         return None;
     }

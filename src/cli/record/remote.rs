@@ -17,16 +17,21 @@ pub(super) fn connect_to(place: &str, plan: &mut Plan) -> Result<Arc<dyn Remote>
         connect(place, PATIENCE).map_err(|error| Failure::new(Exit::Failed, error))?;
     plan.output = PathBuf::from(remote.place());
     if is_trace_cmd {
-        if plan.buffers.iter().filter(|buffer| buffer.traces()).count() > 1 {
-            let error =
-                anyhow!("the listener at {place} is trace-cmd's, which takes one buffer: -B cannot be sent to it");
-            return Err(Failure::new(Exit::Usage, error).hint("`rtrace listen` there takes all of them."));
-        }
-        if plan.buffers.iter().any(BufferPlan::is_of_latency_tracer) {
-            let error = anyhow!("the listener at {place} is trace-cmd's, which takes no latency tracer's text");
-            return Err(Failure::new(Exit::Usage, error));
-        }
+        let who = format!("the listener at {place} is trace-cmd's, which");
+        check_for_trace_cmd(plan, &who)
+            .map_err(|why| Failure::new(Exit::Usage, anyhow!(why)).hint("`rtrace listen` there takes more."))?;
         plan.compression = Compression::None;
     }
     Ok(remote)
+}
+
+/// Refuses what cannot be sent in trace-cmd's way; `who` is the receiver.
+pub(super) fn check_for_trace_cmd(plan: &Plan, who: &str) -> Result<(), String> {
+    if plan.buffers.iter().filter(|buffer| buffer.traces()).count() > 1 {
+        return Err(format!("{who} takes one buffer: -B cannot be sent to it"));
+    }
+    if plan.buffers.iter().any(BufferPlan::is_of_latency_tracer) {
+        return Err(format!("{who} takes no latency tracer's text"));
+    }
+    Ok(())
 }

@@ -1,10 +1,9 @@
 //! Names of the files that a listener writes: `NAME.HOST:PORT.dat` after the peer, as trace-cmd names them.
 
-use crate::safe_file::PRIVATE;
-use std::fs::{File, OpenOptions};
+use crate::network::incoming::new_private;
+use std::fs::File;
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Names that one peer's address and port can have had before.
@@ -21,11 +20,6 @@ pub(super) fn create(dir: &Path, name: &str, peer: SocketAddr) -> io::Result<(Pa
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())
-}
-
-/// Creates a file that must not exist, for reading and writing.
-pub(super) fn new_private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create_new(true).mode(PRIVATE).open(path)
 }
 
 fn file_name(name: &str, peer: SocketAddr, nth: u32) -> String {

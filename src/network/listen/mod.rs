@@ -5,10 +5,8 @@
 //! others go on.
 
 mod classic;
-mod data;
 mod extended;
 mod files;
-mod metadata;
 mod notice;
 mod options;
 mod recording;

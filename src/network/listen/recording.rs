@@ -266,7 +266,7 @@ mod tests {
     fn bytes_go_where_they_belong_or_nowhere() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.dat");
-        let file = files::new_private(&path).unwrap();
+        let file = crate::network::incoming::new_private(&path).unwrap();
         let rings = [RingId { buffer: String::new(), cpu: 0 }];
         let mut recording = UnfinishedRecording::begin(path, file, &rings, true, Some(60)).unwrap();
         let chunk = [&3u32.to_ne_bytes()[..], &4096u32.to_ne_bytes(), b"abc"].concat();

@@ -4,18 +4,15 @@
 //! All of the description is in memory before the first message, as that listener takes five seconds without a message for
 //! the end. It never answers what it stored; that it closes the control connection after CLOSE says that its file is made.
 
+use super::description::{description, opened};
+use super::streams::DataStreams;
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::wire::{MAGIC, Message, OK, TraceInit, V3};
-use crate::record::{Dropped, Remote, RemoteRing, Sent};
-use crate::trace_dat::Trace;
-use crate::trace_dat::write::{NewFile, Version, WriteError};
+use crate::record::{Remote, RemoteRing, Sent};
 use crate::units::CpuId;
-use nix::sys::memfd::{MFdFlags, memfd_create};
-use std::fs::File;
-use std::io::{self, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::os::unix::fs::FileExt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Time that the listener gets to make its file after the end: it sleeps two seconds and compresses what came.
@@ -33,11 +30,8 @@ struct ClassicState {
     control: Patient,
     begun: bool,
     failed: Option<String>,
-    rings: Vec<(CpuId, Slot)>,
+    streams: DataStreams,
 }
-
-/// A ring's connection, from the beginning to its end.
-type Slot = Arc<Mutex<Option<TcpStream>>>;
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -45,7 +39,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Sender {
     pub(super) fn new(place: &str, control: Patient) -> Self {
-        let state = ClassicState { control, begun: false, failed: None, rings: Vec::new() };
+        let state = ClassicState { control, begun: false, failed: None, streams: DataStreams::default() };
         Sender { place: place.to_owned(), state: Mutex::new(state) }
     }
 }
@@ -60,9 +54,7 @@ impl Remote for Sender {
     }
 
     fn ring(&self, _buffer: &str, cpu: CpuId, _chunked: bool) -> Box<dyn RemoteRing> {
-        let slot = Slot::default();
-        locked(&self.state).rings.push((cpu, Arc::clone(&slot)));
-        Box::new(SenderRing { slot, sent: 0 })
+        locked(&self.state).streams.ring(cpu)
     }
 
     fn file(&self, _id: u64, bytes: Vec<u8>) -> io::Result<()> {
@@ -104,9 +96,8 @@ fn told(error: ConnectionError) -> io::Error {
 impl ClassicState {
     /// Greets to the end, sends the description and connects each ring.
     fn begin(&mut self, file: &[u8]) -> io::Result<()> {
-        let trace = in_memory(file)?;
-        let trace = Trace::open(trace).map_err(io::Error::other)?;
-        let description = description(&trace).map_err(io::Error::other)?;
+        let trace = opened(file)?;
+        let description = description(&trace)?;
         let control = &self.control;
         let mut wait = || Ok(());
         control.write(V3.0).map_err(told)?;
@@ -117,8 +108,7 @@ impl ClassicState {
         if control.bytes(OK.len(), &mut wait).map_err(told)? != OK {
             return Err(io::Error::other("the listener does not take V3"));
         }
-        // Ports have the numbers of the CPUs, which may have gaps.
-        let cpus = self.rings.iter().map(|ring| ring.0.0 + 1).max().unwrap_or(1);
+        let cpus = self.streams.cpus();
         let init = TraceInit { cpus, page_size: trace.prefix.page_size, options: vec!["tcp".to_owned()] };
         control.write(&Message::TraceInit(init).bytes()).map_err(told)?;
         let ports = match control.message(&mut wait).map_err(told)? {
@@ -131,57 +121,8 @@ impl ClassicState {
         control.write(&Message::EndOfData.bytes()).map_err(told)?;
         let peer = control.stream().peer_addr()?.ip();
         for (cpu, port) in ports.into_iter().enumerate() {
-            let stream = TcpStream::connect(SocketAddr::new(peer, port))?;
-            // A CPU that is not recorded has no data: its connection ends at once.
-            if let Some((_, slot)) = self.rings.iter().find(|ring| ring.0.0 as usize == cpu) {
-                *locked(slot) = Some(stream);
-            }
+            self.streams.connect(cpu, TcpStream::connect(SocketAddr::new(peer, port))?);
         }
         Ok(())
-    }
-}
-
-fn in_memory(bytes: &[u8]) -> io::Result<File> {
-    let file = File::from(memfd_create(c"rtrace", MFdFlags::MFD_CLOEXEC)?);
-    file.write_all_at(bytes, 0)?;
-    Ok(file)
-}
-
-/// The description that trace-cmd's listener expects before the data: a version 6 file up to its options.
-fn description(trace: &Trace) -> Result<Vec<u8>, WriteError> {
-    let failed = |source| WriteError::Write { what: "the description", source };
-    let file = in_memory(&[]).map_err(failed)?;
-    let size = NewFile::create(file.try_clone().map_err(failed)?, trace, Version::V6, &[""])?.finish()?;
-    let mut bytes = vec![0; size as usize];
-    file.read_exact_at(&mut bytes, 0).map_err(failed)?;
-    Ok(bytes)
-}
-
-#[derive(Debug)]
-struct SenderRing {
-    slot: Slot,
-    sent: u64,
-}
-
-impl RemoteRing for SenderRing {
-    fn append(&mut self, chunk: &[u8], _raw: u64) -> io::Result<()> {
-        let mut slot = locked(&self.slot);
-        let stream = slot.as_mut().ok_or(io::ErrorKind::NotConnected)?;
-        stream.write_all(chunk)?;
-        self.sent += chunk.len() as u64;
-        Ok(())
-    }
-
-    fn note(&mut self, _events: u64) {}
-
-    fn taken(&self) -> u64 {
-        self.sent
-    }
-
-    fn settle(&mut self) -> Dropped {
-        if let Some(stream) = locked(&self.slot).take() {
-            let _ = stream.shutdown(Shutdown::Write);
-        }
-        Dropped::default()
     }
 }

@@ -6,10 +6,14 @@
 
 mod classic;
 mod connect;
+mod description;
 mod extended;
 mod queue;
+mod streams;
 
 pub use connect::ConnectError;
+pub(super) use description::{description, opened};
+pub(super) use streams::DataStreams;
 
 use crate::record::Remote;
 use connect::{Greeted, greet, resolve};

@@ -6,7 +6,9 @@
 
 use super::WireError;
 use super::numbers::{MAX_CPUS, MAX_PAGE, port};
-use super::take::Take;
+use super::request::{TraceRequest, TraceResponse};
+use super::sync::TimeSync;
+use super::take::{Take, padded, with_nul};
 
 /// Size of a message's header, in bytes.
 pub const HEADER: usize = 12;
@@ -14,6 +16,8 @@ pub const HEADER: usize = 12;
 pub const MAX_MESSAGE: usize = 8192;
 /// Bytes of data that one message can carry.
 pub const MAX_DATA: usize = MAX_MESSAGE - HEADER;
+/// Bytes of the text that a refusal carries at most.
+const MAX_REFUSAL: usize = 4096;
 
 /// Number of a message's command. Numbers that are not known stay what they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +36,14 @@ impl WireCommand {
     pub const FIN_DATA: WireCommand = WireCommand(4);
     /// The answer to what is not understood or not expected.
     pub const NOT_SUPP: WireCommand = WireCommand(5);
+    /// A controller's request to record.
+    pub const TRACE_REQ: WireCommand = WireCommand(6);
+    /// The agent's answer.
+    pub const TRACE_RESP: WireCommand = WireCommand(7);
+    /// The agent has sent everything.
+    pub const CLOSE_RESP: WireCommand = WireCommand(8);
+    /// Time synchronization.
+    pub const TIME_SYNC: WireCommand = WireCommand(9);
 }
 
 /// The first 12 bytes of a message.
@@ -80,7 +92,7 @@ impl TraceInit {
     }
 }
 
-/// A message of those that `record -N` and `listen` exchange.
+/// A message of those that `record -N` and `listen` exchange, or `record -A` and `agent`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Message {
@@ -96,6 +108,16 @@ pub enum Message {
     EndOfData,
     /// The answer to what is not understood.
     NotSupported,
+    /// The same from one of ours, which says why.
+    Refused(String),
+    /// A controller's request to record.
+    TraceRequest(TraceRequest),
+    /// The agent's answer.
+    TraceResponse(TraceResponse),
+    /// The agent has sent everything.
+    Closed,
+    /// Time synchronization.
+    TimeSync(TimeSync),
     /// Anything else.
     Other(WireCommand),
 }
@@ -113,7 +135,12 @@ impl Message {
             WireCommand::RINIT => Ok(Message::Ports(ports(fixed, variable)?)),
             WireCommand::SEND_DATA => Ok(Message::Data(variable.to_vec())),
             WireCommand::FIN_DATA => Ok(Message::EndOfData),
-            WireCommand::NOT_SUPP => Ok(Message::NotSupported),
+            WireCommand::NOT_SUPP if variable.is_empty() => Ok(Message::NotSupported),
+            WireCommand::NOT_SUPP => Ok(Message::Refused(clipped(&String::from_utf8_lossy(variable)).to_owned())),
+            WireCommand::TRACE_REQ => Ok(Message::TraceRequest(TraceRequest::read(fixed, variable)?)),
+            WireCommand::TRACE_RESP => Ok(Message::TraceResponse(TraceResponse::read(fixed, variable)?)),
+            WireCommand::CLOSE_RESP => Ok(Message::Closed),
+            WireCommand::TIME_SYNC => Ok(Message::TimeSync(TimeSync::read(fixed, variable)?)),
             other => Ok(Message::Other(other)),
         }
     }
@@ -134,6 +161,11 @@ impl Message {
             Message::Data(data) => print(WireCommand::SEND_DATA, &[], data),
             Message::EndOfData => print(WireCommand::FIN_DATA, &[], &[]),
             Message::NotSupported => print(WireCommand::NOT_SUPP, &[], &[]),
+            Message::Refused(why) => print(WireCommand::NOT_SUPP, &[], clipped(why).as_bytes()),
+            Message::TraceRequest(request) => print_parts(WireCommand::TRACE_REQ, request.parts()),
+            Message::TraceResponse(response) => print_parts(WireCommand::TRACE_RESP, response.parts()),
+            Message::Closed => print(WireCommand::CLOSE_RESP, &[], &[]),
+            Message::TimeSync(sync) => print_parts(WireCommand::TIME_SYNC, sync.parts()),
             Message::Other(command) => print(*command, &[], &[]),
         }
     }
@@ -171,25 +203,24 @@ fn ports(fixed: &[u8], variable: &[u8]) -> Result<Vec<u16>, WireError> {
     (0..cpus).map(|_| take.text().and_then(|text| port(&text))).collect()
 }
 
-/// The first `N` bytes of a fixed part, filled up with zeros.
-fn padded<const N: usize>(fixed: &[u8]) -> [u8; N] {
-    let mut known = [0; N];
-    known.iter_mut().zip(fixed).for_each(|(to, from)| *to = *from);
-    known
-}
-
-fn with_nul(text: &str) -> Vec<u8> {
-    text.bytes().chain([0]).collect()
+/// As much of a refusal's text as a message carries.
+fn clipped(why: &str) -> &str {
+    let most = (0..=MAX_REFUSAL).rev().find(|at| why.is_char_boundary(*at)).unwrap_or(0);
+    why.get(..most).unwrap_or(why)
 }
 
 fn print(command: WireCommand, fixed: &[u32], variable: &[u8]) -> Vec<u8> {
-    let fixed: Vec<u8> = fixed.iter().flat_map(|number| number.to_be_bytes()).collect();
+    let fixed = fixed.iter().flat_map(|number| number.to_be_bytes()).collect();
+    print_parts(command, (fixed, variable.to_vec()))
+}
+
+fn print_parts(command: WireCommand, (fixed, variable): (Vec<u8>, Vec<u8>)) -> Vec<u8> {
     let size = HEADER.saturating_add(fixed.len()).saturating_add(variable.len());
     let mut out = Vec::with_capacity(size);
     for number in [size as u32, command.0, fixed.len() as u32] {
         out.extend_from_slice(&number.to_be_bytes());
     }
     out.extend_from_slice(&fixed);
-    out.extend_from_slice(variable);
+    out.extend_from_slice(&variable);
     out
 }

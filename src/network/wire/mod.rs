@@ -1,7 +1,8 @@
 //! Bytes of the protocols, parsed and printed; nothing here touches a socket.
 //!
 //! - [`greeting`](Greeting): the text that opens every control connection, and all of trace-cmd's first protocol (V1);
-//! - [`message`](Message): trace-cmd's messages (V3), 12 bytes of header and a body of at most 8,180 bytes;
+//! - [`message`](Message): trace-cmd's messages (V3), 12 bytes of header and a body of at most 8,180 bytes; those of agents
+//!   are in [`request`](TraceRequest) and [`sync`](TimeSync);
 //! - [`frame`](Frame): what two rtraces speak with each other, 16 bytes of header with a checksum and a body.
 //!
 //! Layouts are those of trace-cmd 3.1.6 and 3.4, which agree.
@@ -13,6 +14,8 @@ mod frame;
 mod greeting;
 mod message;
 mod numbers;
+mod request;
+mod sync;
 mod take;
 #[cfg(test)]
 mod tests;
@@ -22,3 +25,5 @@ pub use frame::{Frame, FrameHeader, MAX_FRAME, RingId, RingSizes};
 pub use greeting::{BANNER, Greeting, MAGIC, MAX_TEXT, OFFER, OK, OURS, V1, V3, VersionAnswer, version_answer};
 pub use message::{HEADER, MAX_DATA, MAX_MESSAGE, Message, MessageHeader, TraceInit, WireCommand};
 pub use numbers::decimal;
+pub use request::{TraceRequest, TraceResponse};
+pub use sync::{MAX_PROBES, PTP, ProbeStamp, TimeSync};

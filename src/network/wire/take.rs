@@ -1,4 +1,4 @@
-//! Reading integers and texts off the front of a body.
+//! Reading integers and texts off the front of a body, and the two layouts that are not plain integers.
 
 use super::WireError;
 
@@ -49,4 +49,15 @@ impl<'a> Take<'a> {
     pub(super) fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
+}
+
+/// The first `N` bytes of a fixed part, filled up with zeros.
+pub(super) fn padded<const N: usize>(fixed: &[u8]) -> [u8; N] {
+    let mut known = [0; N];
+    known.iter_mut().zip(fixed).for_each(|(to, from)| *to = *from);
+    known
+}
+
+pub(super) fn with_nul(text: &str) -> Vec<u8> {
+    text.bytes().chain([0]).collect()
 }

@@ -72,6 +72,40 @@ fn impossible_messages_are_refused() {
 }
 
 #[test]
+fn impossible_requests_are_refused() {
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_be_bytes()).collect::<Vec<u8>>();
+    let request = |values: &[u8]| {
+        let size = 12 + 16 + values.len() as u32;
+        read(&[&words(&[size, 6, 16, 0, 0, 0, 9])[..], values].concat())
+    };
+    assert_eq!(request(b""), Ok(Message::TraceRequest(TraceRequest { id: 9, ..TraceRequest::default() })));
+    assert!(request(&words(&[77, 0])).is_ok(), "an unknown value is skipped");
+    for values in [
+        words(&[0, 5, 1]),                                  // longer than what there is
+        words(&[0, 4, u32::MAX]),                           // more options than fit
+        [&words(&[0, 6, 1])[..], b"-e"].concat(),           // no NUL
+        [&words(&[1, 4])[..], b"ptp\0"].concat(),           // no end of the names
+        [&words(&[0, 8, 1])[..], b"\xff\xfe\0\0"].concat(), // no text
+    ] {
+        assert!(request(&values).is_err(), "{values:?}");
+    }
+    let response = |cpus: u32, page: u32, ports: &[u8]| {
+        let size = 12 + 40 + ports.len() as u32;
+        read(&[&words(&[size, 7, 40, 0, cpus, page, 0, 9, 0, 0, 0, 0, 1500])[..], ports].concat())
+    };
+    assert!(response(1, 4096, b"1501\0").is_ok());
+    for (cpus, page, ports) in [(0, 4096, &b""[..]), (1, 0, b"1\0"), (2, 4096, b"1\0"), (u32::MAX, 4096, b"1\0")] {
+        assert!(response(cpus, page, ports).is_err(), "{cpus} {page} {ports:?}");
+    }
+    let probes = |count: u32| {
+        let body = [&words(&[1, count])[..], &[0; 12 * 340]].concat();
+        let size = 12 + 20 + body.len() as u32;
+        read(&[&words(&[size, 9, 20])[..], b"ptp\0\0\0\0\0\0\0\0\0\0\0\0\0", &words(&[3]), &body].concat())
+    };
+    assert!(probes(339).is_ok() && probes(340).is_err() && probes(u32::MAX).is_err());
+}
+
+#[test]
 fn greetings() {
     assert_eq!(Greeting::read(b"-1V3"), Ok(Greeting::V3));
     assert_eq!(Greeting::read(b"-1V3+rtrace-1"), Ok(Greeting::Ours));
@@ -135,7 +169,39 @@ fn frames() -> impl Strategy<Value = Frame> {
     ]
 }
 
+fn requests() -> impl Strategy<Value = Message> {
+    let word = || "[a-z:*]{1,9}";
+    let args = vec(word(), 0..9);
+    let request = (any::<u32>(), any::<u64>(), args, vec(word(), 0..3), any::<bool>())
+        .prop_map(|(flags, id, args, protocols, ours)| TraceRequest { flags, id, args, protocols, ours });
+    let response = (any::<u32>(), 1u32..1 << 20, any::<u64>(), "[a-z]{0,16}", any::<u32>(), vec(any::<u32>(), 1..99))
+        .prop_map(|(flags, page_size, id, protocol, sync_port, ports)| {
+            Message::TraceResponse(TraceResponse { flags, page_size, id, protocol, sync_port, ports })
+        });
+    let stamp = (any::<u64>(), any::<u32>()).prop_map(|(time, number)| ProbeStamp { time, number });
+    let sync = prop_oneof![
+        any::<u16>().prop_map(TimeSync::Measure),
+        Just(TimeSync::Stop),
+        (any::<u32>(), any::<u32>()).prop_map(|(series, flags)| TimeSync::Start { series, flags }),
+        any::<u32>().prop_map(TimeSync::Probe),
+        (any::<u32>(), vec(stamp, 0..=MAX_PROBES)).prop_map(|(series, stamps)| TimeSync::Probes { series, stamps }),
+        (any::<u64>(), any::<i64>(), any::<Option<u64>>()).prop_map(|(time, offset, error)| TimeSync::Offset {
+            time,
+            offset,
+            error
+        }),
+        Just(TimeSync::End),
+    ];
+    let refused = "[a-z]{1,99}".prop_map(Message::Refused);
+    prop_oneof![request.prop_map(Message::TraceRequest), response, sync.prop_map(Message::TimeSync), refused]
+}
+
 proptest! {
+    #[test]
+    fn requests_read_back(message in requests()) {
+        prop_assert_eq!(read(&message.bytes()), Ok(message));
+    }
+
     #[test]
     fn frames_read_back(frame in frames()) {
         prop_assert_eq!(read_frame(&frame.bytes()), Ok(frame));

@@ -1,4 +1,4 @@
-//! Data connections of trace-cmd's senders: one per CPU, bare sub-buffers without framing.
+//! Data connections of trace-cmd's kind: one per CPU, bare sub-buffers without framing.
 
 use crate::network::patient::TICK;
 use crate::record::Feed;
@@ -20,23 +20,25 @@ const LAST: Duration = Duration::from_secs(10);
 
 /// A socket that waits for the data of one CPU.
 #[derive(Debug)]
-pub(super) enum DataSocket {
+pub(in crate::network) enum DataSocket {
     Tcp(TcpListener),
     Udp(UdpSocket),
+    /// One that is connected already.
+    Connected(TcpStream),
 }
 
 /// Progress of a session, as its data connections see it.
 #[derive(Debug, Default)]
-pub(super) struct Phase(AtomicU8);
+pub(in crate::network) struct Phase(AtomicU8);
 
 impl Phase {
     /// The sender has said that it has sent everything, or is gone.
-    pub(super) fn end(&self) {
+    pub(in crate::network) fn end(&self) {
         self.0.fetch_max(1, Ordering::Relaxed);
     }
 
     /// Nothing more is to be taken.
-    pub(super) fn abort(&self) {
+    pub(in crate::network) fn abort(&self) {
         self.0.fetch_max(2, Ordering::Relaxed);
     }
 
@@ -51,7 +53,7 @@ impl Phase {
 
 impl DataSocket {
     /// Binds a socket for each of `cpus` to free ports of `address`, in the order of the CPUs.
-    pub(super) fn bind_all(address: IpAddr, cpus: u32, tcp: bool) -> io::Result<Vec<(DataSocket, u16)>> {
+    pub(in crate::network) fn bind_all(address: IpAddr, cpus: u32, tcp: bool) -> io::Result<Vec<(DataSocket, u16)>> {
         let mut ports = PORTS;
         (0..cpus).map(|_| Self::bind(address, &mut ports, tcp)).collect()
     }
@@ -73,9 +75,27 @@ impl DataSocket {
         Err(io::Error::other("no port between 1500 and 6000 is free"))
     }
 
+    /// The TCP connection of `peer`; `None` if the session is over before it comes.
+    pub(in crate::network) fn accept(self, peer: IpAddr, phase: &Phase) -> io::Result<Option<TcpStream>> {
+        match self {
+            DataSocket::Tcp(socket) => accept(&socket, peer, phase),
+            DataSocket::Connected(stream) => Ok(Some(stream)),
+            DataSocket::Udp(_) => Ok(None),
+        }
+    }
+
     /// Takes all that comes from `peer`, until its end. Gives what went wrong, if anything did.
-    pub(super) fn drain(self, feed: &mut Feed<'_>, peer: IpAddr, sub_buffer: usize, phase: &Phase) -> Option<String> {
+    pub(in crate::network) fn drain(
+        self,
+        feed: &mut Feed<'_>,
+        peer: IpAddr,
+        sub_buffer: usize,
+        phase: &Phase,
+    ) -> Option<String> {
         let drained = match self {
+            DataSocket::Connected(stream) => {
+                stream.set_read_timeout(Some(TICK)).and_then(|()| drain_stream(stream, feed, phase))
+            }
             DataSocket::Tcp(socket) => accept(&socket, peer, phase).and_then(|stream| match stream {
                 Some(stream) => drain_stream(stream, feed, phase),
                 None => Ok(()),

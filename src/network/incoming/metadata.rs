@@ -1,15 +1,17 @@
 //! The first part of a trace file, as trace-cmd's senders send it: everything but the buffers.
 
+use crate::safe_file::PRIVATE;
 use crate::trace_dat::{Trace, WriteError};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Limit of it, in bytes: formats and symbols uncompressed are some 20 MB.
 const MOST: u64 = 256 << 20;
 
 /// Metadata on its way, in a file without a name.
-pub(super) struct Metadata {
+pub(in crate::network) struct Metadata {
     file: File,
     len: u64,
     most: u64,
@@ -17,15 +19,15 @@ pub(super) struct Metadata {
 
 impl Metadata {
     /// Begins in the directory of `beside`, with at most `most` bytes.
-    pub(super) fn new(beside: &Path, most: Option<u64>) -> io::Result<Self> {
+    pub(in crate::network) fn new(beside: &Path, most: Option<u64>) -> io::Result<Self> {
         let path = with_suffix(beside, ".metadata");
-        let file = super::files::new_private(&path)?;
+        let file = new_private(&path)?;
         std::fs::remove_file(&path)?;
         Ok(Metadata { file, len: 0, most: most.unwrap_or(MOST).min(MOST) })
     }
 
     /// Adds `bytes`.
-    pub(super) fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(in crate::network) fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.len = self.len.saturating_add(bytes.len() as u64);
         if self.len > self.most {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than allowed"));
@@ -34,13 +36,13 @@ impl Metadata {
     }
 
     /// True if nothing came.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::network) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// What it says. Version 6 is completed with what its sender leaves to the listener: of V1 from the number of CPUs on
     /// (`v1_cpus`), of V3 from the tables of the data on.
-    pub(super) fn read(mut self, v1_cpus: Option<u32>) -> Result<Trace, WriteError> {
+    pub(in crate::network) fn read(mut self, v1_cpus: Option<u32>) -> Result<Trace, WriteError> {
         let written = |source| WriteError::Write { what: "the metadata", source };
         let mut head = [0; 13];
         let is_v6 = std::os::unix::fs::FileExt::read_exact_at(&self.file, &mut head, 0).is_ok() && head[10] == b'6';
@@ -69,4 +71,9 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
+}
+
+/// Creates a file that must not exist, for reading and writing.
+pub(in crate::network) fn new_private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create_new(true).mode(PRIVATE).open(path)
 }

@@ -1,0 +1,146 @@
+//! `rtrace agent`: records what a controller on another machine asks for.
+
+use super::args::TracefsArgs;
+use super::exit::{Exit, Failure};
+use super::log::Log;
+use super::record;
+use super::record_error::{explain, failure};
+use super::terminal::{note, release};
+use anyhow::{Context, anyhow};
+use rtrace::network::Network;
+use rtrace::network::agent::{AGENT_PORT, Agent, AgentJob, AgentNotice};
+use rtrace::record::{Beside, Live, Observer, RecordSummary, Signals, record_beside};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Record here what another machine's `record -A` asks for
+///
+/// The controller (rtrace or trace-cmd 3.x) sends options of `record`, and gets the events over the network; there is no file here.
+/// One controller at a time; what it had set in tracefs is put back when it says so, or is gone. Ctrl-C ends the agent.
+///
+/// Nothing is encrypted, and a controller may record everything that happens on this machine: -N names the only one that may.
+#[derive(clap::Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Listen on PORT (0: one that is free, and print it)
+    #[arg(short, long, value_name = "PORT", default_value_t = AGENT_PORT)]
+    port: u16,
+    /// Serve this controller only, over TCP: a name or an address
+    #[arg(short = 'N', long, value_name = "CLIENT")]
+    client: Vec<String>,
+    /// Listen on this address of the machine; without it on loopback if CLIENT is this machine, else on all
+    #[arg(long, value_name = "ADDRESS")]
+    bind: Option<IpAddr>,
+    /// Take connections from this address or network too (10.0.0.0/8); may be repeated
+    #[arg(long, value_name = "CIDR")]
+    allow: Vec<Network>,
+    /// Go to the background once it listens
+    #[arg(short = 'D', long)]
+    daemonize: bool,
+    /// Write what happens to FILE instead of standard error
+    #[arg(short, long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Show each write to tracefs as a line of shell
+    #[arg(long)]
+    verbose: bool,
+    /// Serve as a proxy for the guest CID: not here yet
+    #[arg(short = 'P', long, value_name = "CID", hide = true)]
+    proxy: Option<u32>,
+    #[command(flatten)]
+    tracefs: TracefsArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  In a guest, for its host:
+    rtrace agent -N 10.0.2.2
+  On the host, which records both at once:
+    rtrace record -e sched -A 10.0.2.15 -e sched -e irq -- sleep 10
+    rtrace report trace.dat trace-10.0.2.15.dat
+  Through a tunnel (data ports are 1500 and following, one per CPU):
+    rtrace agent --bind 127.0.0.1 -p 8230";
+
+impl Args {
+    /// The networks that may connect, and the address to listen on.
+    fn peers(&self) -> Result<(Vec<Network>, SocketAddr), Failure> {
+        let mut allow = self.allow.clone();
+        for client in &self.client {
+            let found = (client.as_str(), 0).to_socket_addrs();
+            let found = found.with_context(|| format!("failed to find the controller {client}"))?;
+            allow.extend(found.map(|address| Network::of(address.ip())));
+        }
+        let here = |network: &Network| network.is_loopback();
+        let address = match self.bind {
+            Some(address) => address,
+            None if self.client.is_empty() && self.allow.is_empty() => {
+                let error = anyhow!("an agent needs to know whom it may serve");
+                return Err(Failure::new(Exit::Usage, error)
+                    .hint("`-N CLIENT` names the controller; `--bind 127.0.0.1` serves everybody on this machine."));
+            }
+            None if allow.iter().all(here) => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            None => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+        };
+        Ok((allow, SocketAddr::new(address, self.port)))
+    }
+
+    /// Records what a controller asks for.
+    fn record(&self, job: AgentJob<'_>, log: &Log) -> Result<String, String> {
+        let mut plan = record::plan_for_controller(job.args)?;
+        plan.output = PathBuf::from(job.remote.place());
+        let tracefs = self.tracefs.open_quietly().map_err(|failure| failure.text())?;
+        let journal = self.tracefs.journal(&tracefs, self.verbose);
+        let beside = Beside { remote: Some(job.remote), stop: Some(job.stop), ..Beside::default() };
+        match record_beside(&plan, beside, journal, &mut Warnings(log)) {
+            Ok(RecordSummary { error: Some(error), .. }) => Err(failure(error, |exit| exit).text()),
+            Ok(summary) => Ok(summary.text().trim_end().to_owned()),
+            Err(error) => Err(explain(&tracefs, &error).unwrap_or_else(|| failure(error, |exit| exit)).text()),
+        }
+    }
+}
+
+/// Warnings of a recording, in the agent's log.
+struct Warnings<'a>(&'a Log);
+
+impl Observer for Warnings<'_> {
+    fn warn(&mut self, text: &str) {
+        self.0.line(&format!("warning: {text}"));
+    }
+
+    fn started(&mut self, _buffers: &[(String, Option<u64>)]) {}
+
+    fn live_every(&self) -> Option<Duration> {
+        None
+    }
+
+    fn live(&mut self, _live: &Live) {}
+}
+
+/// Serves until a signal ends it.
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    if args.proxy.is_some() {
+        return Err(Failure::new(Exit::Unable, anyhow!("serving as a proxy is not here yet")));
+    }
+    let (allow, address) = args.peers()?;
+    // What would fail at each recording fails now.
+    args.tracefs.open()?;
+    let open_to_all = allow.is_empty() && !address.ip().is_loopback();
+    let agent = Agent::bind(address, allow).with_context(|| format!("failed to listen on {address}"))?;
+    let address = agent.address().context("failed to listen")?;
+    let log = Log::open(args.log.as_deref())?;
+    if open_to_all {
+        note!("rtrace: warning: everybody who reaches {address} can record this machine (-N says who may)");
+    }
+    // Before anybody can know that it listens.
+    let signals = Signals::block().context("failed to wait for signals")?;
+    note!("rtrace: agent on {address}");
+    if args.daemonize {
+        // Before the first thread. What is said from here on goes to the log or nowhere.
+        nix::unistd::daemon(true, false).context("failed to go to the background")?;
+        release();
+    }
+    let tell = |notice: &AgentNotice| log.line(&notice.to_string());
+    agent.run(signals.as_fd(), &|job| args.record(job, &log), &tell);
+    Ok(Exit::Success)
+}

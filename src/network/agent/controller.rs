@@ -1,0 +1,220 @@
+//! The controller as a recording's other end.
+//!
+//! The answer to its request needs to know the rings, so it goes out with the description. The controller connects to each
+//! CPU's port then; tracing starts after that.
+
+use crate::network::incoming::{DataSocket, Phase};
+use crate::network::patient::{ConnectionError, Patient};
+use crate::network::send::{DataStreams, description, opened};
+use crate::network::wire::{Message, TraceRequest, TraceResponse};
+use crate::record::{Remote, RemoteRing, Sent};
+use crate::units::CpuId;
+use nix::sys::eventfd::EventFd;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Time that a controller gets to connect to the ports of the data.
+const CONNECT: Duration = Duration::from_secs(60);
+/// Time in which it must take some data, or it counts as gone.
+const STALLED: Duration = Duration::from_secs(30);
+/// No limit: a recording may be quiet for days.
+const NEVER: Duration = Duration::MAX;
+
+/// A recording on its way to a controller.
+#[derive(Debug)]
+pub(super) struct Controller {
+    peer: SocketAddr,
+    control: Arc<Patient>,
+    request: TraceRequest,
+    /// Ends the recording.
+    stop: Arc<EventFd>,
+    shared: Arc<Shared>,
+    /// The agent is to end.
+    ended: Arc<AtomicBool>,
+    state: Mutex<ControllerState>,
+}
+
+/// State that the thread shares which waits for the controller's CLOSE.
+#[derive(Debug, Default)]
+struct Shared {
+    phase: Phase,
+    /// All data connections are there.
+    connected: AtomicBool,
+    /// The controller said CLOSE.
+    closed: AtomicBool,
+    /// The session is over.
+    left: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct ControllerState {
+    begun: bool,
+    failed: Option<String>,
+    streams: DataStreams,
+    /// The description that went out, as options.
+    last: Option<Vec<u8>>,
+    watch: Option<JoinHandle<()>>,
+}
+
+impl Controller {
+    pub(super) fn new(
+        peer: SocketAddr,
+        mut control: Patient,
+        request: TraceRequest,
+        stop: Arc<EventFd>,
+        ended: Arc<AtomicBool>,
+    ) -> Self {
+        control.silence = NEVER;
+        let (control, shared, state) = (Arc::new(control), Arc::default(), Mutex::default());
+        Controller { peer, control, request, stop, shared, ended, state }
+    }
+
+    fn state(&self) -> MutexGuard<'_, ControllerState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the thread that waits for its CLOSE.
+    pub(super) fn leave(&self) {
+        self.shared.left.store(true, Ordering::Relaxed);
+        self.join();
+    }
+
+    /// Waits until it said CLOSE, or is gone.
+    fn join(&self) {
+        let watch = self.state().watch.take();
+        if let Some(watch) = watch {
+            watch.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
+    }
+
+    /// Answers, sends the description and takes the data connections.
+    fn begin(&self, state: &mut ControllerState, id: u64, file: &[u8]) -> io::Result<()> {
+        let trace = opened(file)?;
+        let description = description(&trace)?;
+        let local = self.control.stream().local_addr()?.ip();
+        let sockets = DataSocket::bind_all(local, state.streams.cpus(), true)?;
+        let response = TraceResponse {
+            flags: 0,
+            page_size: trace.prefix.page_size,
+            id,
+            protocol: String::new(),
+            sync_port: 0,
+            ports: sockets.iter().map(|socket| socket.1.into()).collect(),
+        };
+        self.control.write(&Message::TraceResponse(response).bytes()).map_err(told)?;
+        for message in Message::data(&description) {
+            self.control.write(&message).map_err(told)?;
+        }
+        self.control.write(&Message::EndOfData.bytes()).map_err(told)?;
+        let watching = self.watching();
+        state.watch = Some(thread::Builder::new().name("rtrace/control".to_owned()).spawn(watching)?);
+        for (cpu, (socket, _)) in sockets.into_iter().enumerate() {
+            let stream = socket.accept(self.peer.ip(), &self.shared.phase)?;
+            let gone = || io::Error::other("the controller did not connect to the ports of the data");
+            let stream = stream.ok_or_else(gone)?;
+            stream.set_write_timeout(Some(STALLED))?;
+            state.streams.connect(cpu, stream);
+        }
+        self.shared.connected.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Waits for the controller's CLOSE or end, and ends the recording then.
+    fn watching(&self) -> impl FnOnce() + Send + use<> {
+        let (control, shared, stop) = (Arc::clone(&self.control), Arc::clone(&self.shared), Arc::clone(&self.stop));
+        let ended = Arc::clone(&self.ended);
+        move || {
+            let until = Instant::now() + CONNECT;
+            let mut tick = || match shared.connected.load(Ordering::Relaxed) {
+                _ if shared.left.load(Ordering::Relaxed) || ended.load(Ordering::Relaxed) => {
+                    Err(ConnectionError::Stopped)
+                }
+                false if Instant::now() > until => Err(ConnectionError::Silent(CONNECT)),
+                _ => Ok(()),
+            };
+            loop {
+                match control.message(&mut tick) {
+                    Ok(Message::Close) => {
+                        shared.closed.store(true, Ordering::Relaxed);
+                        shared.phase.end();
+                        break;
+                    }
+                    Ok(Message::NotSupported | Message::Refused(_)) => {}
+                    Ok(_) if control.write(&Message::NotSupported.bytes()).is_ok() => {}
+                    _ => {
+                        shared.phase.abort();
+                        break;
+                    }
+                }
+            }
+            let _ = stop.write(1);
+        }
+    }
+
+    /// Names of tasks, statistics and other facts that were not known at the beginning.
+    fn send_rest(&self, file: &[u8]) -> io::Result<()> {
+        let mut trace = opened(file)?;
+        // The controller has them.
+        trace.kallsyms = Vec::new().into();
+        trace.btf = Vec::new().into();
+        for message in Message::data(&description(&trace)?) {
+            self.control.write(&message).map_err(told)?;
+        }
+        self.control.write(&Message::EndOfData.bytes()).map_err(told)
+    }
+}
+
+impl Remote for Controller {
+    fn place(&self) -> String {
+        format!("the controller at {}", self.peer)
+    }
+
+    fn wants_all_first(&self) -> bool {
+        true
+    }
+
+    fn ring(&self, _buffer: &str, cpu: CpuId, _chunked: bool) -> Box<dyn RemoteRing> {
+        self.state().streams.ring(cpu)
+    }
+
+    fn file(&self, id: u64, bytes: Vec<u8>) -> io::Result<()> {
+        let mut state = self.state();
+        if std::mem::replace(&mut state.begun, true) {
+            state.last = Some(bytes);
+            return Ok(());
+        }
+        let begun = self.begin(&mut state, id, &bytes);
+        if let Err(error) = &begun {
+            state.failed = Some(error.to_string());
+        }
+        begun
+    }
+
+    fn finish(&self) -> io::Result<Sent> {
+        // A recording can end by itself: with the last of the processes that it is about.
+        self.join();
+        let mut state = self.state();
+        if let Some(why) = state.failed.take() {
+            return Err(io::Error::other(why));
+        }
+        if !self.shared.closed.load(Ordering::Relaxed) {
+            return Err(io::Error::other("the recording ended before the controller said so"));
+        }
+        if let Some(file) = state.last.take().filter(|_| self.request.ours) {
+            self.send_rest(&file)?;
+        }
+        self.control.write(&Message::Closed.bytes()).map_err(told)?;
+        Ok(Sent { size: None })
+    }
+}
+
+fn told(error: ConnectionError) -> io::Error {
+    match error {
+        ConnectionError::Io(error) => error,
+        other => io::Error::other(other.to_string()),
+    }
+}

@@ -1,0 +1,18 @@
+//! What an agent has its caller do.
+
+use crate::record::Remote;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+
+/// A recording that a controller asks for.
+pub struct AgentJob<'a> {
+    /// Options of `record`.
+    pub args: &'a [String],
+    /// Takes the recording.
+    pub remote: Arc<dyn Remote>,
+    /// Readable when it is to end.
+    pub stop: BorrowedFd<'a>,
+}
+
+/// Records what a controller asks for: gives a line about it, or why it came to nothing.
+pub type AgentRecorder<'a> = dyn Fn(AgentJob<'_>) -> Result<String, String> + Sync + 'a;

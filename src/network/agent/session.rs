@@ -1,0 +1,76 @@
+//! A controller's session, from its request to the end of the recording.
+
+use super::controller::Controller;
+use super::job::{AgentJob, AgentRecorder};
+use super::notice::AgentNotice;
+use crate::network::patient::{ConnectionError, Patient};
+use crate::network::wire::Message;
+use crate::record::Remote;
+use crate::sys;
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Time that a controller gets for its request.
+const REQUEST: Duration = Duration::from_secs(10);
+
+/// A controller's connection.
+pub(super) struct Session<'a> {
+    pub(super) stream: &'a TcpStream,
+    pub(super) peer: SocketAddr,
+    /// The agent is to end.
+    pub(super) ended: &'a Arc<AtomicBool>,
+}
+
+impl Session<'_> {
+    /// Tells the controller that there will be nothing.
+    pub(super) fn refuse(&self, why: &str) {
+        // A text goes to those only who sent nothing yet that would say otherwise: trace-cmd's read it as NOT_SUPP alone.
+        let _ = self.stream.set_nonblocking(false);
+        let _ = self.stream.set_write_timeout(Some(Duration::from_secs(1)));
+        let _ = (&mut &*self.stream).write_all(&Message::Refused(why.to_owned()).bytes());
+    }
+
+    /// Serves it.
+    pub(super) fn run(&self, recorder: &AgentRecorder<'_>, log: &(dyn Fn(&AgentNotice) + Sync)) {
+        let peer = self.peer;
+        let outcome = self.serve(recorder, log);
+        log(&match outcome {
+            Ok(what) => AgentNotice::Ended { peer, what },
+            Err(why) => {
+                self.refuse(&why);
+                AgentNotice::Refused { peer, why }
+            }
+        });
+    }
+
+    fn serve(&self, recorder: &AgentRecorder<'_>, log: &(dyn Fn(&AgentNotice) + Sync)) -> Result<String, String> {
+        let io = |error: io::Error| error.to_string();
+        self.stream.set_nonblocking(false).map_err(io)?;
+        sys::keep_alive(self.stream).map_err(io)?;
+        let control = Patient::new(self.stream.try_clone().map_err(io)?, REQUEST).map_err(io)?;
+        let until = Instant::now() + REQUEST;
+        let mut tick = || match self.ended.load(Ordering::Relaxed) {
+            true => Err(ConnectionError::Stopped),
+            false if Instant::now() > until => Err(ConnectionError::Silent(REQUEST)),
+            false => Ok(()),
+        };
+        let request = match control.message(&mut tick) {
+            Ok(Message::TraceRequest(request)) => request,
+            Ok(_) => return Err("its first message is not TRACE_REQ".to_owned()),
+            Err(error) => return Err(error.to_string()),
+        };
+        log(&AgentNotice::Asked { peer: self.peer, args: request.args.clone() });
+        let stop = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC).map_err(|e| io(e.into()))?);
+        let (args, ended) = (request.args.clone(), Arc::clone(self.ended));
+        let controller = Arc::new(Controller::new(self.peer, control, request, Arc::clone(&stop), ended));
+        let remote = Arc::clone(&controller) as Arc<dyn Remote>;
+        let ended = recorder(AgentJob { args: &args, remote, stop: stop.as_fd() });
+        controller.leave();
+        ended
+    }
+}

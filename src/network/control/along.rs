@@ -1,0 +1,185 @@
+//! Guests record while this machine does.
+
+use super::guest::Guest;
+use crate::network::incoming::{Finished, Metadata, Phase, collect};
+use crate::network::patient::{ConnectionError, Patient};
+use crate::network::wire::Message;
+use crate::trace_dat::{OptionId, SectionWriter, Trace};
+use crate::units::{ByteSize, counted};
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, ScopedJoinHandle};
+use std::time::{Duration, Instant};
+
+/// Time that an agent gets after CLOSE to send what its rings hold.
+const LAST: Duration = Duration::from_secs(120);
+
+/// A guest's recording that is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuestSummary {
+    /// Its name.
+    pub name: String,
+    /// Its file.
+    pub path: PathBuf,
+    /// Size of the file, in bytes.
+    pub size: u64,
+    /// Events that came, as far as they were counted.
+    pub events: Option<u64>,
+    /// Why it is not all that there was, if it is not.
+    pub incomplete: Option<String>,
+}
+
+impl fmt::Display for GuestSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: guest {}: ", self.path.display(), self.name)?;
+        if let Some(events) = self.events {
+            write!(f, "{}, ", counted(events, "event"))?;
+        }
+        write!(f, "{} written", ByteSize(self.size))?;
+        match &self.incomplete {
+            Some(why) => write!(f, ", INCOMPLETE: {why}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Ends the guests' recordings, also when a panic leaves this one.
+struct EndOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Takes the data of `guests` until `record` returns; then their agents stop. If it returns an error, their files are removed.
+/// `gone` is called for a guest that is gone before.
+///
+/// # Errors
+/// Those of `record`.
+pub fn record_along<T, E>(
+    guests: Vec<Guest>,
+    gone: &(dyn Fn(&str, &str) + Sync),
+    record: impl FnOnce() -> Result<T, E>,
+) -> Result<(T, Vec<GuestSummary>), E> {
+    let (over, failed) = (AtomicBool::new(false), AtomicBool::new(false));
+    thread::scope(|scope| {
+        let (over, failed) = (&over, &failed);
+        let take = |guest: Guest| scope.spawn(move || guest.take(over, failed, gone));
+        let guests: Vec<ScopedJoinHandle<'_, GuestSummary>> = guests.into_iter().map(take).collect();
+        let end = EndOnDrop(over);
+        let recorded = record();
+        failed.store(recorded.is_err(), Ordering::Relaxed);
+        drop(end);
+        let join = |guest: ScopedJoinHandle<'_, GuestSummary>| {
+            guest.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        let summaries = guests.into_iter().map(join).collect();
+        Ok((recorded?, summaries))
+    })
+}
+
+impl Guest {
+    /// From its first byte to its finished file.
+    fn take(self, over: &AtomicBool, failed: &AtomicBool, gone: &(dyn Fn(&str, &str) + Sync)) -> GuestSummary {
+        let Guest { facts, control, incoming, trace, table, mut writer, spools, sockets } = self;
+        let (phase, progress) = (Phase::default(), incoming.progress());
+        let (fed, why, rest) = thread::scope(|scope| {
+            let scan = Some(incoming.scan(&trace));
+            match incoming.drain(scope, sockets, spools, trace.prefix.abi, scan, &phase, &progress) {
+                Ok(draining) => {
+                    let (why, rest) = until_the_end(&control, over, &incoming.path);
+                    phase.end();
+                    if let Some(why) = why.as_ref().filter(|_| !over.load(Ordering::Relaxed)) {
+                        gone(&facts.name, why);
+                    }
+                    (collect(draining), why, rest)
+                }
+                Err(error) => {
+                    phase.abort();
+                    (Vec::new(), Some(format!("failed to take its data: {error}")), None)
+                }
+            }
+        });
+        // Tracing is over there; closing says so to an agent that waits.
+        drop(control);
+        if failed.load(Ordering::Relaxed) {
+            for (fed, _) in fed {
+                fed.spool.remove();
+            }
+            let _ = fs::remove_file(&incoming.path);
+            let summary = Finished { size: 0, events: None, incomplete: why };
+            return summary_of(facts.name, incoming.path, summary);
+        }
+        let mut why = why;
+        if let Some(rest) = rest
+            && let Err(error) = add_rest(&mut writer, &trace, rest)
+        {
+            why = why.or(Some(format!("names of its tasks and its statistics are missing: {error}")));
+        }
+        let finished = incoming.finish(writer, &trace, &table, fed, why);
+        summary_of(facts.name, incoming.path.clone(), finished)
+    }
+}
+
+fn summary_of(name: String, path: PathBuf, finished: Finished) -> GuestSummary {
+    let Finished { size, events, incomplete } = finished;
+    GuestSummary { name, path, size, events, incomplete }
+}
+
+/// Says CLOSE when it is time, and waits for the agent's answer. Gives what went wrong, and what the agent told at the end.
+fn until_the_end(control: &Patient, over: &AtomicBool, beside: &Path) -> (Option<String>, Option<Metadata>) {
+    let mut closed: Option<Instant> = None;
+    let mut rest = None;
+    loop {
+        let mut tick = || {
+            if over.load(Ordering::Relaxed) && closed.is_none() {
+                closed = Some(Instant::now());
+                control.write(&Message::Close.bytes())?;
+            }
+            match closed {
+                Some(since) if since.elapsed() > LAST => Err(ConnectionError::Silent(LAST)),
+                _ => Ok(()),
+            }
+        };
+        let why = match control.message(&mut tick) {
+            Ok(Message::Closed) => None,
+            Ok(Message::Data(data)) => {
+                let begun = match rest.take() {
+                    Some(begun) => Ok(begun),
+                    None => Metadata::new(beside, None),
+                };
+                match begun.and_then(|mut metadata| metadata.add(&data).map(|()| metadata)) {
+                    Ok(metadata) => rest = Some(metadata),
+                    Err(error) => return (Some(error.to_string()), None),
+                }
+                continue;
+            }
+            Ok(Message::EndOfData | Message::NotSupported) => continue,
+            Ok(Message::Refused(why)) => Some(why),
+            Ok(_) => Some("the agent sent another message than the one that is due".to_owned()),
+            Err(ConnectionError::Closed) => Some("the agent went away".to_owned()),
+            Err(error) => Some(error.to_string()),
+        };
+        return (why, rest);
+    }
+}
+
+/// Adds names of tasks and options that were not known at the beginning.
+fn add_rest(writer: &mut SectionWriter, trace: &Trace, rest: Metadata) -> Result<(), crate::trace_dat::WriteError> {
+    let rest = rest.read(None)?;
+    writer.saved_cmdlines(&rest.saved_cmdlines)?;
+    let known = |id: OptionId, data: &[u8]| trace.options.iter().any(|option| option.id == id && option.data == data);
+    for option in &rest.options {
+        let ours = matches!(
+            option.id,
+            OptionId::CPUSTAT | OptionId::LAST_BOOT_INFO | OptionId::RTRACE_VIEW | OptionId::PROCMAPS
+        );
+        if ours && !known(option.id, &option.data) {
+            writer.option(option.id, option.data.clone());
+        }
+    }
+    Ok(())
+}

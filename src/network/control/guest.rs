@@ -1,0 +1,196 @@
+//! A guest: an agent that was asked, answered, and is about to record.
+
+use super::target::GuestTarget;
+use crate::network::incoming::{DataSocket, Incoming, Metadata, full};
+use crate::network::patient::{ConnectionError, Patient};
+use crate::network::wire::{MAX_MESSAGE, Message, TraceRequest, TraceResponse};
+use crate::record::{GuestFacts, RecordError, Spool, new_file};
+use crate::sys;
+use crate::trace_dat::{SectionWriter, SpoolTable, Trace};
+use std::fs;
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Time that an agent gets to connect.
+const CONNECT: Duration = Duration::from_secs(10);
+/// Time that it gets for its answer and between the parts of its description: it sets tracing up and collects symbols.
+const ANSWER: Duration = Duration::from_secs(120);
+/// No limit: a recording may be quiet for days.
+const NEVER: Duration = Duration::MAX;
+
+/// Why an agent does not record.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GuestError {
+    /// No address belongs to the name.
+    #[error("failed to find {place}: {source}")]
+    Address {
+        /// As the user wrote it.
+        place: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The port is closed, or the way there is.
+    #[error("failed to connect to the agent at {place}: {source}")]
+    Connect {
+        /// The address.
+        place: String,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The options are more than a message holds.
+    #[error("the options for {0} are longer than the agent's protocol allows (8 KiB)")]
+    TooLong(String),
+    /// It says why.
+    #[error("the agent at {place} does not record: {why}")]
+    Refused {
+        /// The address.
+        place: String,
+        /// Its words.
+        why: String,
+    },
+    /// It says nothing.
+    #[error(
+        "the agent at {0} closed the connection: an event or option that it does not know, another controller, or no rights; \
+         its log says which"
+    )]
+    Closed(String),
+    /// The connection broke, or what came is no answer.
+    #[error("failed to set up the recording at {place}: {source}")]
+    Broken {
+        /// The address.
+        place: String,
+        /// Why.
+        source: ConnectionError,
+    },
+    /// The description of its recording is none.
+    #[error("the description of the recording at {place} cannot be read: {why}")]
+    Metadata {
+        /// The address.
+        place: String,
+        /// Why.
+        why: String,
+    },
+    /// Its file cannot be made.
+    #[error(transparent)]
+    File(#[from] RecordError),
+    /// A spool beside its file cannot be made.
+    #[error("failed to create a spool of {path}: {source}")]
+    Spool {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// An agent that is about to record.
+pub struct Guest {
+    pub(super) facts: GuestFacts,
+    pub(super) control: Patient,
+    pub(super) incoming: Incoming,
+    pub(super) trace: Trace,
+    pub(super) table: SpoolTable,
+    pub(super) writer: SectionWriter,
+    pub(super) spools: Vec<Spool>,
+    pub(super) sockets: Vec<DataSocket>,
+}
+
+impl Guest {
+    /// Asks the agent at `target` to record, as the guest of the recording `id` that goes to the file `host`; `max_size` bounds
+    /// the data, in bytes.
+    ///
+    /// # Errors
+    /// [`GuestError`]; nothing is left of it then.
+    pub fn connect(target: &GuestTarget, id: u64, host: &Path, max_size: Option<u64>) -> Result<Guest, GuestError> {
+        let place = target.place.clone();
+        let (stream, peer) = connected(target)?;
+        let answered = |error: ConnectionError| match error {
+            ConnectionError::Closed => GuestError::Closed(place.clone()),
+            source => GuestError::Broken { place: place.clone(), source },
+        };
+        sys::keep_alive(&stream).map_err(|e| answered(e.into()))?;
+        let mut control = Patient::new(stream, ANSWER).map_err(|e| answered(e.into()))?;
+        let request = TraceRequest { id, args: target.args.clone(), ours: true, ..TraceRequest::default() };
+        let request = Message::TraceRequest(request).bytes();
+        if request.len() > MAX_MESSAGE {
+            return Err(GuestError::TooLong(place));
+        }
+        control.write(&request).map_err(answered)?;
+        let mut wait = || Ok(());
+        let refused = |why: String| GuestError::Refused { place: place.clone(), why };
+        let unasked = || refused("it sent another message than the one that is due".to_owned());
+        let unsaid = || refused("it does not say why".to_owned());
+        let response: TraceResponse = match control.message(&mut wait).map_err(answered)? {
+            Message::TraceResponse(response) => response,
+            Message::Refused(why) => return Err(refused(why)),
+            Message::NotSupported => return Err(unsaid()),
+            _ => return Err(unasked()),
+        };
+        let path = target.file(host);
+        let mut metadata =
+            Metadata::new(&path, max_size).map_err(|source| GuestError::Spool { path: path.clone(), source })?;
+        loop {
+            match control.message(&mut wait).map_err(answered)? {
+                Message::Data(data) => metadata.add(&data).map_err(|e| answered(e.into()))?,
+                Message::EndOfData => break,
+                Message::Refused(why) => return Err(refused(why)),
+                Message::NotSupported => return Err(unsaid()),
+                _ => return Err(unasked()),
+            }
+        }
+        let trace = metadata.read(None);
+        let trace = trace.map_err(|e| GuestError::Metadata { place: place.clone(), why: full(&e) })?;
+        let mut sockets = Vec::new();
+        for port in &response.ports {
+            let port = u16::try_from(*port).map_err(|_| unasked())?;
+            let connected = TcpStream::connect_timeout(&SocketAddr::new(peer.ip(), port), CONNECT);
+            sockets.push(DataSocket::Connected(connected.map_err(|e| answered(e.into()))?));
+        }
+        control.silence = NEVER;
+        let cpus = response.ports.len() as u32;
+        let (path, file) = new_file(&path)?;
+        let incoming = Incoming { path, peer: peer.ip(), cpus, page_size: response.page_size, max_size };
+        let table = incoming.table(&trace.clock());
+        let made = incoming.spools(&table, trace.prefix.abi);
+        let begun =
+            made.map_err(|source| GuestError::Spool { path: incoming.path.clone(), source }).and_then(|spools| {
+                match incoming.begin(file, &trace, &table) {
+                    Ok(writer) => Ok((writer, spools)),
+                    Err(source) => {
+                        spools.into_iter().for_each(Spool::remove);
+                        Err(RecordError::TraceFile { path: incoming.path.clone(), source: Box::new(source) }.into())
+                    }
+                }
+            });
+        let (writer, spools) = begun.inspect_err(|_| drop(fs::remove_file(&incoming.path)))?;
+        let facts = GuestFacts { name: target.name(), id: response.id, cpus };
+        Ok(Guest { facts, control, incoming, trace, table, writer, spools, sockets })
+    }
+
+    /// Lets it go before anything was recorded.
+    pub fn give_up(self) {
+        self.spools.into_iter().for_each(Spool::remove);
+        let _ = fs::remove_file(&self.incoming.path);
+    }
+
+    /// What the host's file says of it.
+    pub fn facts(&self) -> &GuestFacts {
+        &self.facts
+    }
+}
+
+fn connected(target: &GuestTarget) -> Result<(TcpStream, SocketAddr), GuestError> {
+    let place = || target.place.clone();
+    let addresses = target.addresses().map_err(|source| GuestError::Address { place: place(), source })?;
+    let mut last = io::Error::from(io::ErrorKind::NotFound);
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, CONNECT) {
+            Ok(stream) => return Ok((stream, address)),
+            Err(error) => last = error,
+        }
+    }
+    Err(GuestError::Connect { place: place(), source: last })
+}

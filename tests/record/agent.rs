@@ -1,0 +1,151 @@
+//! `rtrace agent` and `record -A`: two recordings at once, joined, and nothing left behind whoever goes away.
+
+use crate::common::environment::TestEnvironment;
+use crate::common::listening::Listening;
+use crate::host::{kernel, kills};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// System calls that are recorded.
+const PRODUCED: u64 = 5_000;
+
+/// Events of a file that are system calls of the load.
+fn calls(env: &TestEnvironment, file: &str) -> u64 {
+    let out = env.rtrace(&["report", file]);
+    out.exits(0);
+    out.stdout().lines().filter(|line| line.contains("sys_enter_kill")).count() as u64
+}
+
+/// Instances that a process made.
+fn instances_of(pid: nix::unistd::Pid) -> Vec<String> {
+    let all = std::fs::read_dir("/sys/kernel/tracing/instances").expect("tracefs is mounted");
+    let names = all.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.contains(&pid.to_string())).collect()
+}
+
+/// Waits until `done`, a minute at most.
+#[track_caller]
+fn until(what: &str, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn host_and_guest_are_recorded_at_once() {
+    let Some((_, _guard)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let mut agent = Listening::agent(&[]);
+    let (place, load) = (format!("127.0.0.1:{}", agent.port), kills(PRODUCED as u32));
+    let host = ["record", "-e", "syscalls:sys_enter_kill", "-f", "sig == 0", "-F"];
+    let guest = ["-A", &place, "--name", "vm", "-e", "syscalls:sys_enter_kill", "-f", "sig == 0", "-b", "4M"];
+    let out = env.rtrace(&[&host[..], &guest, &["--", "bash", "-c", &load]].concat());
+    out.exits(0);
+    assert!(out.stderr().contains("trace-vm.dat: guest vm: "), "{}", out.stderr());
+    // The guest records all of this machine's tasks, the host those of the load.
+    assert_eq!(calls(&env, "trace.dat"), PRODUCED);
+    assert!(calls(&env, "trace-vm.dat") >= PRODUCED);
+    for file in ["trace.dat", "trace-vm.dat"] {
+        env.rtrace(&["dump", "--validate", file]).exits(0);
+    }
+    let merged = env.rtrace(&["report", "trace.dat", "trace-vm.dat"]);
+    merged.exits(0);
+    assert!(merged.stdout().matches("sys_enter_kill").count() as u64 >= 2 * PRODUCED);
+
+    // What it cannot do is explained, on both sides, before the load runs.
+    let out =
+        env.rtrace(&["record", "-e", "sched", "-o", "n.dat", "-A", &place, "-e", "nosuch:event", "--", "touch", "ran"]);
+    out.exits(125);
+    assert!(out.stderr().contains("nosuch"), "{}", out.stderr());
+    assert!(!env.path().join("ran").exists() && !env.path().join("n.dat").exists());
+    agent.says("nosuch");
+    let pid = agent.pid();
+    assert_eq!(agent.end().0, Some(0));
+    assert_eq!(instances_of(pid), [""; 0]);
+}
+
+#[test]
+fn a_killed_controller_leaves_nothing_at_the_agent() {
+    let Some((_, _guard)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let agent = Listening::agent(&[]);
+    let place = format!("127.0.0.1:{}", agent.port);
+    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+    command.args([
+        "record",
+        "-q",
+        "-e",
+        "sched:sched_switch",
+        "-A",
+        &place,
+        "-e",
+        "sched:sched_switch",
+        "--",
+        "sleep",
+        "100",
+    ]);
+    let mut controller = command.stderr(Stdio::null()).spawn().expect("rtrace starts");
+    let files = ["trace.dat", "trace-127.0.0.1.dat"];
+    // What a file begins with is written: it can be read, and recovered.
+    let begun = || files.iter().all(|file| env.rtrace(&["report", "--count", file]).status() == Some(0));
+    until("both record", || !instances_of(agent.pid()).is_empty() && begun());
+    // A second one is refused meanwhile.
+    let out = env.rtrace(&["record", "-e", "sched", "-o", "second.dat", "-A", &place, "-e", "sched", "--", "true"]);
+    out.exits(125);
+    assert!(out.stderr().contains("another controller"), "{}", out.stderr());
+    controller.kill().expect("it runs");
+    controller.wait().expect("it ends");
+    until("the agent ends its recording", || instances_of(agent.pid()).is_empty());
+    // It serves the next one.
+    until("another recording", || {
+        let out =
+            env.rtrace(&["record", "-q", "-e", "sched", "-o", "next.dat", "-A", &place, "-e", "sched", "--", "true"]);
+        out.status() == Some(0)
+    });
+    for file in files {
+        env.rtrace(&["recover", file]).exits(0);
+    }
+    assert_eq!(agent.end().0, Some(0));
+}
+
+#[test]
+fn a_guest_that_goes_away_is_told_and_the_host_goes_on() {
+    let Some((_, _guard)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let agent = Listening::agent(&[]);
+    let place = format!("127.0.0.1:{}", agent.port);
+    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+    command.args(["record", "-e", "sched:sched_switch", "-A", &place, "-e", "sched:sched_switch", "--", "sleep", "2"]);
+    let controller = command.stderr(Stdio::piped()).spawn().expect("rtrace starts");
+    let guest = env.path().join("trace-127.0.0.1.dat");
+    until("both record", || guest.exists() && !instances_of(agent.pid()).is_empty());
+    let pid = agent.pid();
+    agent.kill();
+    let out = controller.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(4), "{said}");
+    assert!(said.contains("recording goes on without it") && said.contains("INCOMPLETE"), "{said}");
+    env.rtrace(&["report", "--count", "trace.dat"]).exits(0);
+    // What a killed recorder leaves goes by the next one's `reset --stale`.
+    env.rtrace(&["reset", "--stale"]).exits(0);
+    assert_eq!(instances_of(pid), [""; 0]);
+}
+
+#[test]
+fn an_agent_serves_whom_it_may() {
+    let Some((_, _guard)) = kernel() else { return };
+    let env = TestEnvironment::new();
+    let out = env.rtrace(&["agent", "-p", "0"]);
+    out.exits(2);
+    assert!(out.stderr().contains("-N CLIENT"), "{}", out.stderr());
+    // Nobody has an address of this network, which is for documents.
+    let mut agent = Listening::agent_for("192.0.2.1", &["--bind", "127.0.0.1"]);
+    let place = format!("127.0.0.1:{}", agent.port);
+    let out = env.rtrace(&["record", "-e", "sched", "-A", &place, "-e", "sched", "--", "true"]);
+    out.exits(125);
+    assert!(out.stderr().contains("not allowed"), "{}", out.stderr());
+    agent.says("not allowed");
+    assert_eq!(agent.end().0, Some(0));
+}
