@@ -216,6 +216,7 @@ pub(super) const OF_TRACEFS: &Lines = &[
     ("list", "?list --json"),
     ("check-events", "?check-events"),
     ("listen", "listen -p 0 -d ATTACK"),
+    ("agent", "agent -p 0 -N 127.0.0.1 --tracefs ATTACK"),
     ("stream", "stream --journal-dir j -e ATTACK"),
     ("record", "record --journal-dir j -e ATTACK"),
     ("record", "?record --dry-run -B ATTACK -e sched:sched_switch -- ATTACK"),
