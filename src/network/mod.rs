@@ -9,6 +9,7 @@
 pub mod agent;
 mod allow;
 pub mod control;
+mod door;
 mod incoming;
 pub mod listen;
 mod patient;

@@ -3,11 +3,14 @@
 use crate::common::environment::TestEnvironment;
 use crate::common::listening::Listening;
 use crate::host::{kernel, kills};
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 /// System calls that are recorded.
 const PRODUCED: u64 = 5_000;
+
+/// The recordings of [`start`].
+const FILES: [&str; 2] = ["trace.dat", "trace-127.0.0.1.dat"];
 
 /// Events of a file that are system calls of the load.
 fn calls(env: &TestEnvironment, file: &str) -> u64 {
@@ -21,6 +24,19 @@ fn instances_of(pid: nix::unistd::Pid) -> Vec<String> {
     let all = std::fs::read_dir("/sys/kernel/tracing/instances").expect("tracefs is mounted");
     let names = all.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
     names.filter(|name| name.contains(&pid.to_string())).collect()
+}
+
+/// Starts a recording of switches here and at the agent at `place`, for `seconds`.
+fn start(env: &TestEnvironment, place: &str, seconds: &str) -> Child {
+    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+    let switches = ["-e", "sched:sched_switch"];
+    command.arg("record").args(switches).args(["-A", place]).args(switches).args(["--", "sleep", seconds]);
+    command.stderr(Stdio::piped()).spawn().expect("rtrace starts")
+}
+
+/// True if what both files begin with is written: they can be read, and recovered.
+fn begun(env: &TestEnvironment) -> bool {
+    FILES.iter().all(|file| env.rtrace(&["report", "--count", file]).status() == Some(0))
 }
 
 /// Waits until `done`, a minute at most.
@@ -54,6 +70,16 @@ fn host_and_guest_are_recorded_at_once() {
     merged.exits(0);
     assert!(merged.stdout().matches("sys_enter_kill").count() as u64 >= 2 * PRODUCED);
 
+    // It is free, and has put everything back, when the controller returns.
+    assert_eq!(instances_of(agent.pid()), [""; 0]);
+    for file in ["again.dat", "once-more.dat"] {
+        env.rtrace(&["record", "-q", "-o", file, "-e", "sched", "-A", &place, "-e", "sched", "--", "true"]).exits(0);
+    }
+    let twice = ["-A", &place, "-e", "sched", "-A", &place, "-e", "irq", "--", "touch", "ran"];
+    let out = env.rtrace(&[&["record", "-e", "sched"], &twice[..]].concat());
+    out.exits(2);
+    assert!(out.stderr().contains("trace-127.0.0.1.dat") && out.stderr().contains("--name"), "{}", out.stderr());
+
     // What it cannot do is explained, on both sides, before the load runs.
     let out =
         env.rtrace(&["record", "-e", "sched", "-o", "n.dat", "-A", &place, "-e", "nosuch:event", "--", "touch", "ran"]);
@@ -72,25 +98,8 @@ fn a_killed_controller_leaves_nothing_at_the_agent() {
     let env = TestEnvironment::new();
     let agent = Listening::agent(&[]);
     let place = format!("127.0.0.1:{}", agent.port);
-    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
-    command.args([
-        "record",
-        "-q",
-        "-e",
-        "sched:sched_switch",
-        "-A",
-        &place,
-        "-e",
-        "sched:sched_switch",
-        "--",
-        "sleep",
-        "100",
-    ]);
-    let mut controller = command.stderr(Stdio::null()).spawn().expect("rtrace starts");
-    let files = ["trace.dat", "trace-127.0.0.1.dat"];
-    // What a file begins with is written: it can be read, and recovered.
-    let begun = || files.iter().all(|file| env.rtrace(&["report", "--count", file]).status() == Some(0));
-    until("both record", || !instances_of(agent.pid()).is_empty() && begun());
+    let mut controller = start(&env, &place, "100");
+    until("both record", || begun(&env) && !instances_of(agent.pid()).is_empty());
     // A second one is refused meanwhile.
     let out = env.rtrace(&["record", "-e", "sched", "-o", "second.dat", "-A", &place, "-e", "sched", "--", "true"]);
     out.exits(125);
@@ -104,7 +113,7 @@ fn a_killed_controller_leaves_nothing_at_the_agent() {
             env.rtrace(&["record", "-q", "-e", "sched", "-o", "next.dat", "-A", &place, "-e", "sched", "--", "true"]);
         out.status() == Some(0)
     });
-    for file in files {
+    for file in FILES {
         env.rtrace(&["recover", file]).exits(0);
     }
     assert_eq!(agent.end().0, Some(0));
@@ -116,11 +125,8 @@ fn a_guest_that_goes_away_is_told_and_the_host_goes_on() {
     let env = TestEnvironment::new();
     let agent = Listening::agent(&[]);
     let place = format!("127.0.0.1:{}", agent.port);
-    let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
-    command.args(["record", "-e", "sched:sched_switch", "-A", &place, "-e", "sched:sched_switch", "--", "sleep", "2"]);
-    let controller = command.stderr(Stdio::piped()).spawn().expect("rtrace starts");
-    let guest = env.path().join("trace-127.0.0.1.dat");
-    until("both record", || guest.exists() && !instances_of(agent.pid()).is_empty());
+    let controller = start(&env, &place, "2");
+    until("both record", || begun(&env) && !instances_of(agent.pid()).is_empty());
     let pid = agent.pid();
     agent.kill();
     let out = controller.wait_with_output().expect("it ends");

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-/// What is to be counted.
+/// The calls to be counted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
     /// Tasks whose calls count; without any, all tasks.

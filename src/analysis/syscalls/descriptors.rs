@@ -68,7 +68,7 @@ impl Descriptors {
         self.rows.get_mut(row)
     }
 
-    /// Whatever file the descriptor was of, it is no more.
+    /// Ends the descriptor: it is of no file any more.
     pub(super) fn forget(&mut self, owner: Owner, fd: i32) {
         if let Some(current) = self.current.get_mut(&owner) {
             current.remove(&fd);

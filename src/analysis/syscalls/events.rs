@@ -138,7 +138,7 @@ impl SyscallEvents {
         })
     }
 
-    /// What an entry or exit of the call `number` is to descriptors.
+    /// The meaning of an entry or exit of the call `number` for descriptors.
     #[inline]
     pub(super) fn role(&self, record: &Record<'_>, number: i64, calls: &DescriptorCalls) -> Role {
         match self.0.of(record) {

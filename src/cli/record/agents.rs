@@ -198,6 +198,13 @@ fn is_group(id: &str) -> bool {
 
 /// Asks all agents to record along.
 pub(super) fn connect(args: &Args, plan: &mut Plan) -> Result<Vec<Guest>, Failure> {
+    let file = |target: &GuestTarget| target.file(&plan.output);
+    let taken =
+        |(nth, target): (usize, &GuestTarget)| args.agents[..nth].iter().any(|other| file(other) == file(target));
+    if let Some((_, twice)) = args.agents.iter().enumerate().find(|of| taken(*of)) {
+        let error = anyhow::anyhow!("two agents' recordings would go to {}", file(twice).display());
+        return Err(Failure::new(Exit::Usage, error).hint("`--name NAME` after an -A names its guest, and its file."));
+    }
     let id = record::trace_id();
     plan.id = Some(id);
     let clock = plan.buffers.first().and_then(|main| main.clock.clone());

@@ -3,7 +3,7 @@
 use super::machine::Dialect;
 use super::signature::Signatures;
 
-/// Where calls have an argument of one name.
+/// Place of an argument of one name among those of calls.
 #[derive(Debug)]
 pub struct ArgumentPositions {
     signatures: Signatures,

@@ -83,6 +83,11 @@ impl Controller {
         self.join();
     }
 
+    /// Says that all was sent.
+    pub(super) fn close(&self) -> io::Result<()> {
+        self.control.write(&Message::Closed.bytes()).map_err(told)
+    }
+
     /// Waits until it said CLOSE, or is gone.
     fn join(&self) {
         let watch = self.state().watch.take();
@@ -207,7 +212,6 @@ impl Remote for Controller {
         if let Some(file) = state.last.take().filter(|_| self.request.ours) {
             self.send_rest(&file)?;
         }
-        self.control.write(&Message::Closed.bytes()).map_err(told)?;
         Ok(Sent { size: None })
     }
 }

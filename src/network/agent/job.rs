@@ -1,4 +1,4 @@
-//! What an agent has its caller do.
+//! The work that an agent gives to its caller.
 
 use crate::record::Remote;
 use std::os::fd::BorrowedFd;

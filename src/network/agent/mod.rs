@@ -7,30 +7,27 @@ mod controller;
 mod job;
 mod notice;
 mod session;
+mod turn;
 
 use super::allow::Network;
-use super::patient::TICK;
+use super::door::{Door, Visit};
 pub use job::{AgentJob, AgentRecorder};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 pub use notice::AgentNotice;
 use session::Session;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use turn::Turn;
 
 /// The port of trace-cmd's agents.
 pub const AGENT_PORT: u16 = 823;
 
 /// An agent that is bound to its address.
 #[derive(Debug)]
-pub struct Agent {
-    socket: TcpListener,
-    allow: Vec<Network>,
-}
+pub struct Agent(Door);
 
 impl Agent {
     /// Binds to `address`; only peers of `allow` are served, unless that is empty.
@@ -38,9 +35,7 @@ impl Agent {
     /// # Errors
     /// The kernel's: the address is taken, is not this machine's, or the port needs rights.
     pub fn bind(address: SocketAddr, allow: Vec<Network>) -> io::Result<Self> {
-        let socket = TcpListener::bind(address)?; // with SO_REUSEADDR
-        socket.set_nonblocking(true)?;
-        Ok(Agent { socket, allow })
+        Door::bind(address, allow).map(Agent)
     }
 
     /// Its address, with the port that the kernel chose if it was 0.
@@ -48,7 +43,7 @@ impl Agent {
     /// # Errors
     /// The kernel's.
     pub fn address(&self) -> io::Result<SocketAddr> {
-        self.socket.local_addr()
+        self.0.address()
     }
 
     /// Serves until `stop` is readable, which ends a recording too.
@@ -58,39 +53,29 @@ impl Agent {
         thread::scope(|scope| {
             let (busy, ended) = (&busy, &ended);
             loop {
-                let timeout = PollTimeout::try_from(TICK).unwrap_or(PollTimeout::MAX);
-                let mut fds =
-                    [PollFd::new(stop, PollFlags::POLLIN), PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
-                let _ = poll(&mut fds, timeout);
-                if fds[0].any().unwrap_or(false) {
-                    ended.store(true, Ordering::Relaxed);
-                    return;
-                }
-                let Ok((stream, peer)) = self.socket.accept() else {
-                    thread::sleep(if fds[1].any().unwrap_or(false) { TICK / 10 } else { Duration::ZERO });
-                    continue;
-                };
-                let refused = |why: &str| {
-                    let session = Session { stream: &stream, peer, ended };
-                    session.refuse(why);
+                let refused = |stream: &TcpStream, peer: SocketAddr, why: &str| {
+                    Session { stream, peer, ended }.refuse(why);
                     log(&AgentNotice::Refused { peer, why: why.to_owned() });
                 };
-                if !self.allow.is_empty() && !self.allow.iter().any(|net| net.contains(peer.ip())) {
-                    refused("its address is not allowed");
-                    continue;
-                }
-                if busy.swap(true, Ordering::Relaxed) {
-                    refused("the agent records for another controller");
-                    continue;
-                }
-                let serve = move || {
-                    let session = Session { stream: &stream, peer, ended };
-                    session.run(recorder, log);
-                    busy.store(false, Ordering::Relaxed);
+                let (stream, peer) = match self.0.wait(stop) {
+                    Visit::Stop => {
+                        ended.store(true, Ordering::Relaxed);
+                        return;
+                    }
+                    Visit::Nobody => continue,
+                    Visit::Peer(stream, peer) => (stream, peer),
+                    Visit::Refused(stream, peer, why) => {
+                        refused(&stream, peer, why);
+                        continue;
+                    }
                 };
+                let Some(turn) = Turn::take(busy) else {
+                    refused(&stream, peer, "the agent records for another controller");
+                    continue;
+                };
+                let serve = move || Session { stream: &stream, peer, ended }.run(turn, recorder, log);
                 let spawned = thread::Builder::new().name("rtrace/session".to_owned()).spawn_scoped(scope, serve);
                 if let Err(error) = spawned {
-                    busy.store(false, Ordering::Relaxed);
                     log(&AgentNotice::Refused { peer, why: error.to_string() });
                 }
             }

@@ -25,7 +25,7 @@ pub enum AgentNotice {
     Ended {
         /// From where.
         peer: SocketAddr,
-        /// How it went.
+        /// Its outcome, in a line.
         what: String,
     },
 }

@@ -3,6 +3,7 @@
 use super::controller::Controller;
 use super::job::{AgentJob, AgentRecorder};
 use super::notice::AgentNotice;
+use super::turn::Turn;
 use crate::network::patient::{ConnectionError, Patient};
 use crate::network::wire::Message;
 use crate::record::Remote;
@@ -35,10 +36,11 @@ impl Session<'_> {
         let _ = (&mut &*self.stream).write_all(&Message::Refused(why.to_owned()).bytes());
     }
 
-    /// Serves it.
-    pub(super) fn run(&self, recorder: &AgentRecorder<'_>, log: &(dyn Fn(&AgentNotice) + Sync)) {
+    /// Serves it. Its turn is over, and what it had set is put back, before the controller hears of the end: it may come again
+    /// at once.
+    pub(super) fn run(&self, turn: Turn<'_>, recorder: &AgentRecorder<'_>, log: &(dyn Fn(&AgentNotice) + Sync)) {
         let peer = self.peer;
-        let outcome = self.serve(recorder, log);
+        let outcome = self.serve(turn, recorder, log);
         log(&match outcome {
             Ok(what) => AgentNotice::Ended { peer, what },
             Err(why) => {
@@ -48,7 +50,12 @@ impl Session<'_> {
         });
     }
 
-    fn serve(&self, recorder: &AgentRecorder<'_>, log: &(dyn Fn(&AgentNotice) + Sync)) -> Result<String, String> {
+    fn serve(
+        &self,
+        turn: Turn<'_>,
+        recorder: &AgentRecorder<'_>,
+        log: &(dyn Fn(&AgentNotice) + Sync),
+    ) -> Result<String, String> {
         let io = |error: io::Error| error.to_string();
         self.stream.set_nonblocking(false).map_err(io)?;
         sys::keep_alive(self.stream).map_err(io)?;
@@ -69,8 +76,12 @@ impl Session<'_> {
         let (args, ended) = (request.args.clone(), Arc::clone(self.ended));
         let controller = Arc::new(Controller::new(self.peer, control, request, Arc::clone(&stop), ended));
         let remote = Arc::clone(&controller) as Arc<dyn Remote>;
-        let ended = recorder(AgentJob { args: &args, remote, stop: stop.as_fd() });
+        let recorded = recorder(AgentJob { args: &args, remote, stop: stop.as_fd() });
         controller.leave();
-        ended
+        drop(turn);
+        if recorded.is_ok() {
+            controller.close().map_err(io)?;
+        }
+        recorded
     }
 }

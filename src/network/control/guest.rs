@@ -176,7 +176,7 @@ impl Guest {
         let _ = fs::remove_file(&self.incoming.path);
     }
 
-    /// What the host's file says of it.
+    /// Its name and identity, for the host's file.
     pub fn facts(&self) -> &GuestFacts {
         &self.facts
     }

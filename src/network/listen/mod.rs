@@ -12,16 +12,16 @@ mod options;
 mod recording;
 mod shared;
 
-use super::patient::{ConnectionError, Patient, TICK};
+use super::door::{Door, Visit};
+use super::patient::{ConnectionError, Patient};
 use super::wire::{BANNER, Greeting, OURS, V3};
 use crate::sys;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 pub use notice::{EndedSession, ListenNotice, Protocol};
 pub use options::ListenOptions;
 use shared::Shared;
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ const GREETING: Duration = Duration::from_secs(10);
 /// A listener that is bound to its address.
 #[derive(Debug)]
 pub struct Listener {
-    socket: TcpListener,
+    door: Door,
     options: ListenOptions,
 }
 
@@ -42,9 +42,7 @@ impl Listener {
     /// # Errors
     /// The kernel's: the address is taken, is not this machine's, or the port needs rights.
     pub fn bind(address: SocketAddr, options: ListenOptions) -> io::Result<Self> {
-        let socket = TcpListener::bind(address)?; // with SO_REUSEADDR
-        socket.set_nonblocking(true)?;
-        Ok(Listener { socket, options })
+        Ok(Listener { door: Door::bind(address, options.allow.clone())?, options })
     }
 
     /// Its address, with the port that the kernel chose if it was 0.
@@ -52,7 +50,7 @@ impl Listener {
     /// # Errors
     /// The kernel's.
     pub fn address(&self) -> io::Result<SocketAddr> {
-        self.socket.local_addr()
+        self.door.address()
     }
 
     /// Serves until `stop` is readable; then sessions of trace-cmd's senders are completed with what came, and those of
@@ -62,26 +60,22 @@ impl Listener {
         thread::scope(|scope| {
             let (shared, sessions) = (&shared, &sessions);
             loop {
-                let timeout = PollTimeout::try_from(TICK).unwrap_or(PollTimeout::MAX);
-                let mut fds =
-                    [PollFd::new(stop, PollFlags::POLLIN), PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
-                let _ = poll(&mut fds, timeout);
-                if fds[0].any().unwrap_or(false) {
+                let visit = self.door.wait(stop);
+                if matches!(visit, Visit::Stop) {
                     shared.stop.store(true, Ordering::Relaxed);
                     return;
                 }
                 for file in shared.expired() {
                     scope.spawn(move || extended::abandoned(shared, &file));
                 }
-                // A connection that is gone by now is none; out of descriptors, others end first.
-                let Ok((stream, peer)) = self.socket.accept() else {
-                    thread::sleep(if fds[1].any().unwrap_or(false) { TICK / 10 } else { Duration::ZERO });
-                    continue;
+                let (stream, peer) = match visit {
+                    Visit::Peer(stream, peer) => (stream, peer),
+                    Visit::Refused(_, peer, why) => {
+                        shared.refused(peer, why);
+                        continue;
+                    }
+                    Visit::Nobody | Visit::Stop => continue,
                 };
-                if !self.options.allow.is_empty() && !self.options.allow.iter().any(|net| net.contains(peer.ip())) {
-                    shared.refused(peer, "its address is not allowed");
-                    continue;
-                }
                 if sessions.fetch_add(1, Ordering::Relaxed) >= self.options.max_sessions {
                     sessions.fetch_sub(1, Ordering::Relaxed);
                     shared.refused(peer, "as many sessions as allowed run already");
