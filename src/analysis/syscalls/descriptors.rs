@@ -26,11 +26,9 @@ pub(super) struct Descriptors {
 impl Descriptors {
     /// The row of a descriptor, as it is now.
     #[inline]
-    pub(super) fn row(&mut self, owner: Owner, fd: i32) -> Option<usize> {
-        match self.current.get(&owner).and_then(|current| current.get(&fd)) {
-            Some(row) => Some(*row),
-            None => Some(self.set(owner, fd, None)),
-        }
+    pub(super) fn row(&mut self, owner: Owner, fd: i32) -> usize {
+        let known = self.current.get(&owner).and_then(|current| current.get(&fd)).copied();
+        known.unwrap_or_else(|| self.set(owner, fd, None))
     }
 
     /// From now on the descriptor is that of `file`. Tasks of processes that are not known may share descriptors: theirs have no

@@ -77,7 +77,7 @@ impl SyscallCalls {
         if let (Some(owner), Some(calls)) = (caller.owner, &asked.descriptors) {
             let role = events.role(record, number, calls);
             let fd = events.fd(record, role);
-            row = fd.filter(|_| caller.counts).and_then(|fd| self.descriptors.row(owner, fd));
+            row = fd.filter(|_| caller.counts).map(|fd| self.descriptors.row(owner, fd));
             match (role.act, fd) {
                 (Act::Close, Some(fd)) => self.descriptors.forget(owner, fd),
                 (Act::CloseRange, _) => {
