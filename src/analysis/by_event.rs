@@ -39,6 +39,11 @@ impl<M: Clone> ByEvent<M> {
         events
     }
 
+    /// True if events of this type have a meaning.
+    pub(crate) fn has(&self, id: u16) -> bool {
+        matches!(self.meanings.get(usize::from(id)), Some(Some(_)))
+    }
+
     /// The meanings of all events.
     pub(crate) fn all(&self) -> impl Iterator<Item = &M> {
         self.meanings.iter().flatten()

@@ -42,6 +42,11 @@ impl<'a, M: Clone> Chosen<'a, M> {
         passes.then_some(meaning)
     }
 
+    /// True if events of this type may be among them.
+    pub(super) fn reads(&self, id: u16) -> bool {
+        self.events.has(id)
+    }
+
     /// The task that was running.
     #[inline]
     pub fn task(&self, record: &Record<'_>) -> Pid {

@@ -56,6 +56,10 @@ impl<'a> EventEntries<'a> {
 impl InOrder for EventEntries<'_> {
     type Finding = EntryReport;
 
+    fn reads(&self, id: u16) -> bool {
+        self.events.reads(id)
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
         self.events.meaning(record).is_some()

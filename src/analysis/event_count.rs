@@ -46,6 +46,10 @@ impl<'a> EventCount<'a> {
 impl InOrder for EventCount<'_> {
     type Finding = EventCounts;
 
+    fn reads(&self, id: u16) -> bool {
+        self.events.reads(id)
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
         self.events.meaning(record).is_some()

@@ -116,6 +116,10 @@ impl Faults {
 impl InOrder for Faults {
     type Finding = FaultReport;
 
+    fn reads(&self, id: u16) -> bool {
+        self.events.has(id)
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
         record.lost != Lost::None || self.events.of(record).is_some()

@@ -26,6 +26,11 @@ impl<A: Analysis> Analysis for Grouped<A> {
     type Part = Vec<A::Part>;
     type Finding = Vec<A::Finding>;
 
+    fn reads(&self, buffer: usize, id: u16) -> bool {
+        let analysis = self.groups.get(buffer).and_then(|group| self.analyses.get(*group));
+        analysis.is_some_and(|analysis| analysis.reads(buffer, id))
+    }
+
     fn begin(&self) -> Vec<A::Part> {
         self.analyses.iter().map(A::begin).collect()
     }

@@ -10,6 +10,11 @@ pub trait InOrder: Clone + Send + Sync {
     /// The answer.
     type Finding;
 
+    /// False if records of the event type `id` say nothing to it. Such records may be left out, but for those that follow a loss.
+    fn reads(&self, _id: u16) -> bool {
+        true
+    }
+
     /// True if [`InOrder::record`] does anything with such a record.
     fn wants(&self, _record: &Record<'_>) -> bool {
         true
@@ -33,6 +38,10 @@ pub enum Ordered<S> {
 impl<S: InOrder> Analysis for S {
     type Part = Ordered<S>;
     type Finding = S::Finding;
+
+    fn reads(&self, _buffer: usize, id: u16) -> bool {
+        InOrder::reads(self, id)
+    }
 
     fn begin(&self) -> Ordered<S> {
         Ordered::Known(self.clone())

@@ -15,6 +15,12 @@ pub trait Analysis: Sync {
     /// The answer.
     type Finding;
 
+    /// False if records of the event type `id` in this buffer say nothing to it. Such records may be left out, but for those
+    /// that follow a loss.
+    fn reads(&self, _buffer: usize, _id: u16) -> bool {
+        true
+    }
+
     /// The findings before the first event.
     fn begin(&self) -> Self::Part;
 

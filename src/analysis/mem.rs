@@ -91,6 +91,10 @@ impl<'a> MemoryUse<'a> {
 impl InOrder for MemoryUse<'_> {
     type Finding = Vec<FunctionMemory>;
 
+    fn reads(&self, id: u16) -> bool {
+        self.events.knows_id(id)
+    }
+
     fn wants(&self, record: &Record<'_>) -> bool {
         self.events.knows(record)
     }

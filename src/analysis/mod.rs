@@ -84,6 +84,6 @@ pub use syscalls::{
     DescriptorCalls, DescriptorTimes, LongestSyscall, SyscallCounts, SyscallReport, SyscallTimes, Syscalls,
     TaskSyscalls,
 };
-pub use together::{Perhaps, Several};
+pub use together::{Several, Together};
 pub use wakeups::{Latencies, WakeupLatencies, Wakeups};
 pub use why::{Handler, Histories, History, IntervalPart, LossSpan, PartKind, critical_path};

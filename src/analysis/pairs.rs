@@ -273,6 +273,10 @@ impl<'a> Pairs<'a> {
 impl InOrder for Pairs<'_> {
     type Finding = PairReport;
 
+    fn reads(&self, id: u16) -> bool {
+        self.from.reads(id) || self.to.reads(id)
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
         record.lost != Lost::None || self.from.meaning(record).is_some() || self.to.meaning(record).is_some()

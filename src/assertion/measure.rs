@@ -82,6 +82,10 @@ macro_rules! each {
 impl InOrder for Measure<'_> {
     type Finding = Finding;
 
+    fn reads(&self, id: u16) -> bool {
+        each!(self, one => InOrder::reads(&**one, id))
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
         each!(self, one => one.wants(record))

@@ -23,6 +23,7 @@ impl Query<'_> {
     /// As [`Query::analyse`].
     pub fn analyse_on<A: Analysis>(&self, analysis: &A, part: A::Part) -> Result<(A::Part, Outcome), QueryError> {
         let mut resolved = self.resolve()?;
+        resolved.narrow(|source, id| analysis.reads(source, id));
         let exporter = Analysed(analysis);
         if resolved.is_unlimited() {
             return match resolved.on_threads(&exporter, part, &mut io::sink()) {

@@ -77,6 +77,14 @@ impl Resolved<'_> {
         self.query.limit == Limit::None && !self.query.check_order && !self.query.pages
     }
 
+    /// Has records left out whose type says nothing to `reads`, if all others are wanted: it gets the number of their source and
+    /// their event's id.
+    pub(super) fn narrow(&mut self, reads: impl Fn(usize, u16) -> bool) {
+        if self.is_unlimited() && self.selector.is_everything() {
+            self.selector.narrow(reads);
+        }
+    }
+
     /// True if a record is selected, wherever the window lies: for those who go through the streams themselves, each in its
     /// order. Its buffer is the number of its source.
     pub fn selects(&mut self, record: &Record<'_>) -> bool {

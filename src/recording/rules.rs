@@ -70,6 +70,14 @@ impl<'a> Rules<'a> {
         })
     }
 
+    /// Has records of the event types left out for which `reads` is false, but for those that follow a loss.
+    pub(super) fn narrow(&mut self, reads: impl Fn(u16) -> bool) {
+        if self.common.id_is_first() {
+            let ids = (0..=u16::MAX).filter(|id| !self.known.contains(*id) || reads(*id));
+            self.sieve = Some(Arc::new(EventIdSet::new(self.recording.trace.abi, ids).keeping_losses()));
+        }
+    }
+
     /// The id of a record, if no format describes it.
     #[inline(always)]
     pub(super) fn unknown_id(&self, data: &[u8]) -> Option<u16> {

@@ -108,6 +108,16 @@ impl<'a> Selector<'a> {
         Ok(Selector { sources, rules, pids, comms: &selection.comms, contexts, everything, keeps_losses })
     }
 
+    /// Has records left out whose type says nothing to `reads`, which gets the number of their source and their event's id. Those
+    /// that follow a loss stay.
+    pub(super) fn narrow(&mut self, reads: impl Fn(usize, u16) -> bool) {
+        for (number, rules) in self.rules.iter_mut().enumerate() {
+            let sources = self.sources.iter().enumerate().filter(|(_, source)| source.recording == number);
+            let sources: Vec<usize> = sources.map(|(source, _)| source).collect();
+            rules.narrow(|id| sources.iter().any(|source| reads(*source, id)));
+        }
+    }
+
     /// True if it drops nothing.
     pub(super) fn is_everything(&self) -> bool {
         self.everything

@@ -2,7 +2,11 @@
 
 use crate::common::synthetic::fork_storm;
 use crate::common::trace_files::trace_files;
-use rtrace::analysis::{Analysis, CallChains, Grouped, MemoryUse, Profile, Wakeups};
+use rtrace::analysis::{
+    Analysis, CallChains, Faults, FunctionTimes, Grouped, InOrder, Io, Irqs, Locks, Memory, MemoryUse, Osnoise,
+    Profile, Sched, Syscalls, Timerlat, Together, Wakeups,
+};
+use rtrace::event::Record;
 use rtrace::recording::{Query, Recording};
 use rtrace::trace_dat::Codec;
 use rtrace::trace_dat::write::Version;
@@ -56,6 +60,84 @@ fn any_number_of_threads_finds_the_same() {
                 let found = findings(&recording, &query.clone().threads(threads));
                 assert!(found == expected, "{}: {threads} threads", path.display());
             }
+        }
+    }
+    assert!(most.iter().all(|length| *length > 200), "an analysis found nothing: {most:?}");
+}
+
+/// An analysis that is given all records, and not those alone that it reads.
+#[derive(Clone)]
+struct Everything<A>(A);
+
+impl<A: InOrder> InOrder for Everything<A> {
+    type Finding = A::Finding;
+
+    fn record(&mut self, record: &Record<'_>) {
+        InOrder::record(&mut self.0, record);
+    }
+
+    fn finish(self) -> A::Finding {
+        InOrder::finish(self.0)
+    }
+}
+
+/// What is left out before records are merged, and what an analysis among others does not get, says nothing to it.
+#[test]
+fn what_an_analysis_does_not_read_says_nothing_to_it() {
+    let mut most = [0; 10];
+    let small = |path: &PathBuf| path.metadata().is_ok_and(|file| file.len() < 4 << 20);
+    for path in trace_files().into_iter().filter(small) {
+        let Ok(recording) = Recording::open(File::open(&path).unwrap()) else { continue };
+        let (formats, abi) = (recording.trace.formats().collect::<Vec<_>>(), recording.trace.abi);
+        let formats = || formats.iter().copied();
+        let query = recording.query();
+        let mut texts = Vec::new();
+        macro_rules! of {
+            ($($analysis:expr),*) => {{
+                $({
+                    let groups = || query.sources().iter().map(|_| $analysis);
+                    let (some, _) = query.analyse(Grouped::by_buffer(groups().collect())).unwrap();
+                    let (all, _) = query.analyse(Grouped::by_buffer(groups().map(Everything).collect())).unwrap();
+                    let (some, all) = (format!("{some:?}"), format!("{all:?}"));
+                    assert!(some == all, "{}: {}", path.display(), stringify!($analysis));
+                    texts.push(some);
+                })*
+                let together = Together::new(formats(), abi, ($(Some($analysis),)*));
+                let (found, _) = query.analyse(Grouped::by_buffer(vec![together; query.sources().len()])).unwrap();
+                found
+            }};
+        }
+        let found = of![
+            Sched::new(formats(), abi),
+            Irqs::new(formats(), abi),
+            Syscalls::new(formats(), abi),
+            Io::new(formats(), abi),
+            FunctionTimes::new(formats(), abi, None),
+            Locks::new(formats(), abi, None),
+            Memory::new(formats(), abi),
+            Faults::new(formats(), abi, None),
+            Osnoise::new(formats(), abi, None),
+            Timerlat::new(formats(), abi, None)
+        ];
+        let mut together = vec![Vec::new(); 10];
+        for (sched, irqs, syscalls, io, functions, locks, memory, faults, osnoise, timerlat) in found {
+            let found = [
+                format!("{:?}", sched.unwrap()),
+                format!("{:?}", irqs.unwrap()),
+                format!("{:?}", syscalls.unwrap()),
+                format!("{:?}", io.unwrap()),
+                format!("{:?}", functions.unwrap()),
+                format!("{:?}", locks.unwrap()),
+                format!("{:?}", memory.unwrap()),
+                format!("{:?}", faults.unwrap()),
+                format!("{:?}", osnoise.unwrap()),
+                format!("{:?}", timerlat.unwrap()),
+            ];
+            found.into_iter().enumerate().for_each(|(at, found)| together[at].push(found));
+        }
+        for (at, text) in texts.iter().enumerate() {
+            assert!(*text == format!("[{}]", together[at].join(", ")), "{}: the {at}th", path.display());
+            most[at] = most[at].max(text.len());
         }
     }
     assert!(most.iter().all(|length| *length > 200), "an analysis found nothing: {most:?}");

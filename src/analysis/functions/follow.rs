@@ -161,6 +161,10 @@ impl CalledFunction {
 impl InOrder for FunctionTimes {
     type Finding = FunctionReport;
 
+    fn reads(&self, id: u16) -> bool {
+        self.events.reads(id)
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
         record.lost != Lost::None || self.events.is_call(record) || self.events.is_switch(record)

@@ -129,6 +129,11 @@ impl RequestEvents {
         self.0.of(record).is_some()
     }
 
+    /// True if events of this type are among them.
+    pub(super) fn knows_id(&self, id: u16) -> bool {
+        self.0.has(id)
+    }
+
     pub(super) fn event(&self, record: &Record<'_>) -> Option<RequestEvent> {
         let (abi, data) = (self.0.abi, record.data);
         let kind = self.0.of(record)?;

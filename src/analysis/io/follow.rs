@@ -208,6 +208,10 @@ impl OpenRequest {
 impl InOrder for Io {
     type Finding = IoReport;
 
+    fn reads(&self, id: u16) -> bool {
+        self.events.knows_id(id)
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
         record.lost != Lost::None || self.events.knows(record)

@@ -186,6 +186,10 @@ impl Sources {
 impl InOrder for Irqs {
     type Finding = IrqReport;
 
+    fn reads(&self, id: u16) -> bool {
+        self.events.knows_id(id)
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
         record.lost != Lost::None || self.events.knows(record)

@@ -97,6 +97,11 @@ impl LockEvents {
         self.0.of(record).is_some()
     }
 
+    /// True if events of this type are among them.
+    pub(super) fn knows_id(&self, id: u16) -> bool {
+        self.0.has(id)
+    }
+
     /// The task that was running.
     #[inline]
     pub(super) fn task(&self, record: &Record<'_>) -> Pid {

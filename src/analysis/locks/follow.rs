@@ -105,6 +105,10 @@ impl LockWaits {
 impl InOrder for Locks {
     type Finding = LockReport;
 
+    fn reads(&self, id: u16) -> bool {
+        self.events.knows_id(id)
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
         record.lost != Lost::None || self.events.knows(record)

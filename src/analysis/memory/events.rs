@@ -92,6 +92,11 @@ impl Events {
         self.0.of(record).is_some()
     }
 
+    /// True if events of this type are among them.
+    pub(in crate::analysis) fn knows_id(&self, id: u16) -> bool {
+        self.0.has(id)
+    }
+
     /// The task that was running.
     #[inline]
     pub(in crate::analysis) fn task(&self, record: &Record<'_>) -> Pid {

@@ -164,6 +164,10 @@ impl MemorySite {
 impl InOrder for Memory {
     type Finding = MemoryReport;
 
+    fn reads(&self, id: u16) -> bool {
+        self.events.knows_id(id)
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
         record.lost != Lost::None || self.events.knows(record)

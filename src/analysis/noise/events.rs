@@ -135,6 +135,11 @@ impl NoiseEvents {
         self.0.of(record).is_some()
     }
 
+    /// True if events of this type are among them.
+    pub(super) fn knows_id(&self, id: u16) -> bool {
+        self.0.has(id)
+    }
+
     /// The type of the record's event.
     pub(super) fn id(&self, record: &Record<'_>) -> u16 {
         self.0.id(record)

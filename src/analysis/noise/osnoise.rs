@@ -136,6 +136,10 @@ impl CpuNoise {
 impl InOrder for Osnoise {
     type Finding = OsnoiseReport;
 
+    fn reads(&self, id: u16) -> bool {
+        self.events.knows_id(id)
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
         record.lost != Lost::None || self.events.knows(record)

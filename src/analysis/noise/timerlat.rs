@@ -181,6 +181,10 @@ impl Timerlat {
 impl InOrder for Timerlat {
     type Finding = TimerlatReport;
 
+    fn reads(&self, id: u16) -> bool {
+        self.events.knows_id(id)
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
         record.lost != Lost::None || self.events.knows(record)

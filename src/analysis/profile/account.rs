@@ -102,6 +102,10 @@ impl Profile {
 impl InOrder for Profile {
     type Finding = Self;
 
+    fn reads(&self, id: u16) -> bool {
+        self.kinds.number(id).is_some()
+    }
+
     fn wants(&self, record: &Record<'_>) -> bool {
         let head = self.kinds.common.head(self.abi, record.data);
         record.lost != Lost::None || self.kinds.number(head.id).is_some()

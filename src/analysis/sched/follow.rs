@@ -338,6 +338,10 @@ impl Sched {
 impl InOrder for Sched {
     type Finding = SchedReport;
 
+    fn reads(&self, id: u16) -> bool {
+        self.steps.knows_id(id)
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
         record.lost != Lost::None || self.steps.knows(record)

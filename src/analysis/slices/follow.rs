@@ -215,6 +215,10 @@ impl Slices {
 impl InOrder for Slices {
     type Finding = Self;
 
+    fn reads(&self, id: u16) -> bool {
+        self.events.knows_id(id)
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
         record.lost != Lost::None || self.events.knows(record)

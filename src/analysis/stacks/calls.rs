@@ -1,8 +1,8 @@
 //! The call stacks of all tasks, step by step.
 
 use super::events::StackStep;
+use crate::analysis::map::Map;
 use crate::units::{CpuId, Pid};
-use std::collections::HashMap;
 
 /// A frame of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,14 +66,19 @@ struct Stack {
 /// The stacks of all tasks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StackCalls {
-    stacks: HashMap<TaskStack, Stack>,
+    stacks: Map<TaskStack, Stack>,
     /// By buffer and CPU: the task that leaves it.
-    leaving: HashMap<(usize, CpuId), TaskStack>,
+    leaving: Map<(usize, CpuId), TaskStack>,
     /// Functions that returned without having been entered.
     pub(crate) unmatched: u64,
 }
 
 impl StackCalls {
+    /// True if no task has called anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.stacks.is_empty()
+    }
+
     /// Takes a step at a time that `task` is running on `cpu`; `each` gets the changes of stacks.
     pub(crate) fn step(
         &mut self,

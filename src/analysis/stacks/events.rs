@@ -72,6 +72,12 @@ impl StackEvents {
         self.kinds.iter().flatten().any(|kind| matches!(kind, StackKind::Leave { .. }))
     }
 
+    /// True if it is a call, a return or a switch.
+    pub(crate) fn reads(&self, id: u16) -> bool {
+        let kind = self.kinds.get(usize::from(id)).and_then(Option::as_ref);
+        kind.is_some_and(|kind| !matches!(kind, StackKind::Stack { .. }))
+    }
+
     /// True if it is function_graph's: a function is entered, or returns.
     pub(crate) fn is_call(&self, record: &Record<'_>) -> bool {
         matches!(self.kind(record), Some(StackKind::Enter { .. } | StackKind::Leave { .. }))

@@ -2,15 +2,15 @@
 
 use super::calls::{Change, StackCalls, TaskStack};
 use super::events::{StackEvents, StackStep};
+use crate::analysis::map::Map;
 use crate::event::{Lost, Record};
-use std::collections::HashMap;
 
 /// The records so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Walk {
     calls: StackCalls,
     /// The time of each task's last step.
-    seen: HashMap<TaskStack, u64>,
+    seen: Map<TaskStack, u64>,
     /// The tasks of the step that is taken.
     changed: Vec<TaskStack>,
 }
@@ -43,6 +43,8 @@ impl Walk {
         match events.step(head.id, record) {
             StackStep::Stack(addresses) => (task, Rest::Stack(addresses)),
             StackStep::Other => (task, Rest::Other),
+            // Tasks without calls have no stacks to change.
+            StackStep::Switch { .. } if self.calls.is_empty() => (task, Rest::Nothing),
             step => {
                 let Walk { calls, seen, changed } = self;
                 calls.step(task, record.cpu, &step, |task, change| {
@@ -74,6 +76,6 @@ impl Walk {
 }
 
 /// The time of a task's last step; `now` if there was none.
-fn last(seen: &HashMap<TaskStack, u64>, task: TaskStack, now: u64) -> u64 {
+fn last(seen: &Map<TaskStack, u64>, task: TaskStack, now: u64) -> u64 {
     seen.get(&task).copied().unwrap_or(now)
 }

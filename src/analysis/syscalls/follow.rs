@@ -25,6 +25,8 @@ pub struct Syscalls {
     losses: u64,
     raw: SyscallCalls,
     named: SyscallCalls,
+    /// Names of calls that the events of the system `syscalls` give.
+    names: Map<i64, String>,
     /// By task, the path of its last call that opens a file.
     paths: Map<Pid, Path>,
 }
@@ -188,6 +190,7 @@ impl Syscalls {
             losses: 0,
             raw: SyscallCalls::default(),
             named: SyscallCalls::default(),
+            names: Map::default(),
             paths: Map::default(),
         }
     }
@@ -219,6 +222,10 @@ impl Syscalls {
 impl InOrder for Syscalls {
     type Finding = SyscallReport;
 
+    fn reads(&self, id: u16) -> bool {
+        self.events.knows_id(id)
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
         record.lost != Lost::None || self.events.knows(record)
@@ -238,15 +245,25 @@ impl InOrder for Syscalls {
         match event {
             SyscallEvent::Entry { family, number } => {
                 let Syscalls { events, asked, raw, named, .. } = self;
-                let calls = if family == Family::Raw { raw } else { named };
-                calls.enter(events, record, number, asked);
+                match family {
+                    Family::Raw => raw.enter(events, record, number, asked),
+                    // Both tell of the same calls.
+                    Family::Named if raw.any => {}
+                    Family::Named => named.enter(events, record, number, asked),
+                }
                 if let Some(path) = asked.descriptors.as_ref().and_then(|_| events.path(record)) {
                     self.paths.insert(events.task(record), Path { number, at, text: path.into() });
                 }
             }
             SyscallEvent::Exit { family, number, result } => {
-                let Syscalls { events, asked, raw, named, paths, .. } = self;
+                let Syscalls { events, asked, raw, named, names, paths, .. } = self;
                 let (task, name) = (events.task(record), events.name(record));
+                if let Some(name) = name.filter(|_| !names.contains_key(&number)) {
+                    names.insert(number, name.to_owned());
+                }
+                if family == Family::Named && raw.any {
+                    return;
+                }
                 let role = asked.descriptors.as_ref().map(|calls| events.role(record, number, calls));
                 let exit = Exit { task, number, result, at, cpu: record.cpu, name, role: role.unwrap_or_default() };
                 let path = if exit.role.act == Act::Open { paths.get(&task) } else { None };
@@ -262,8 +279,7 @@ impl InOrder for Syscalls {
     }
 
     fn finish(self) -> SyscallReport {
-        let names: Map<i64, String> =
-            self.named.by_number.values().filter_map(|call| Some((call.number, call.name.clone()?))).collect();
+        let names = self.names;
         let mut found = if self.raw.any { self.raw } else { self.named };
         let mut counts = found.counts;
         counts.unfinished += found.callers.abandon();

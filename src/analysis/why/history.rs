@@ -80,6 +80,10 @@ impl History {
 impl InOrder for Histories {
     type Finding = History;
 
+    fn reads(&self, id: u16) -> bool {
+        InOrder::reads(&self.sched, id) || InOrder::reads(&self.irqs, id)
+    }
+
     #[inline]
     fn wants(&self, record: &Record<'_>) -> bool {
         InOrder::wants(&self.sched, record) || InOrder::wants(&self.irqs, record)

@@ -5,7 +5,7 @@ use super::{FileArgs, faults, functions, io, irq, locks, memory, osnoise, sched,
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::Input;
 use anyhow::anyhow;
-use rtrace::analysis::Perhaps;
+use rtrace::analysis::Together;
 use serde_json::{Map, Value, json};
 
 /// All analyses of what was recorded, in one pass
@@ -40,7 +40,8 @@ macro_rules! ask {
     ($args:ident, $events:ident: $($question:ident $found:ident),*) => {{
         let input = &$events.inputs[0];
         $(let ($question, mut $found) = ($question::Args::with_top($args.top), Vec::new());)*
-        let all = ($(Perhaps($question.analysis(input)),)*);
+        let all = ($($question.analysis(input),)*);
+        let all = Together::new(input.trace.formats(), input.trace.abi, all);
         for (place, findings) in answers::answers($events, all)? {
             let ($($question,)*) = findings;
             $($found.extend($question.map(|finding| (place, finding)));)*
