@@ -11,7 +11,6 @@ mod kernel;
 mod perfetto;
 mod summary;
 mod syscalls;
-#[cfg(feature = "parquet")]
 mod table;
 mod text;
 mod text_lines;
@@ -36,7 +35,8 @@ pub use syscalls::{
     ArgumentPositions, Dialect, JsonSyscalls, JsonSyscallsState, SyscallDecoder, SyscallLines, SyscallLinesState,
     SyscallNames,
 };
-#[cfg(feature = "parquet")]
-pub use table::{Arrow, ArrowBuffer, ArrowState, TableBuffer, TableFile, Tables, TablesState};
+#[cfg(feature = "arrow")]
+pub use table::{Arrow, ArrowBuffer, ArrowState};
+pub use table::{TableBuffer, TableFile, Tables, TablesState};
 pub use text::{Text, TextOptions, TimeColumn};
 pub use text_lines::TextLines;

@@ -21,8 +21,6 @@ fn of_verbs_that_read_files() {
         examples.retain(|example| !example.contains("restore"));
         // No system calls are in it; `record/syscalls.rs` has some.
         examples.retain(|example| !example.contains("--syscalls"));
-        // `cli/tables` runs those in a program that has the feature.
-        examples.retain(|example| cfg!(feature = "parquet") || !example.contains("parquet"));
         assert!(examples.len() >= least, "{verb}: {examples:?}");
         for example in examples {
             let env = TestEnvironment::new();

@@ -47,7 +47,6 @@ mod profile;
 mod recorded_hist;
 mod standard_output;
 mod statements;
-#[cfg(feature = "parquet")]
 mod tables;
 mod threads;
 mod trace_cmd;

@@ -12,10 +12,8 @@ pub(super) struct Origin {
     /// The kernel's release.
     pub(super) kernel: String,
     /// The machine's architecture.
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "tables alone say it"))]
     pub(super) machine: String,
     /// The trace clock.
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "tables alone say it"))]
     pub(super) clock: String,
     pub(super) in_ticks: bool,
     /// Nanoseconds to add to a time to get one since 1970.

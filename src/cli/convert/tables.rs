@@ -1,43 +1,22 @@
-//! `--to parquet` and `--to arrow`, in a build that has them.
+//! `--to parquet`, and `--to arrow` in a build that has it.
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "arrow")]
 mod arrow;
-#[cfg(feature = "parquet")]
 mod date;
-#[cfg(feature = "parquet")]
 mod parquet;
 
-#[cfg(feature = "parquet")]
+#[cfg(feature = "arrow")]
 pub(super) use arrow::write as arrow;
-#[cfg(feature = "parquet")]
 pub(super) use parquet::write as parquet;
 
-#[cfg(not(feature = "parquet"))]
-pub(super) use absent::{arrow, parquet};
-
-/// The default build: one without the crates that these formats take.
-#[cfg(not(feature = "parquet"))]
-mod absent {
-    use crate::cli::convert::written::Written;
+/// The default build: one without the crates that the stream takes.
+#[cfg(not(feature = "arrow"))]
+pub(super) fn arrow(
+    _: &crate::cli::query::QueryEvents<'_>,
+    _: &mut (impl std::io::Write + Send),
+) -> Result<super::written::Written, crate::cli::exit::Failure> {
     use crate::cli::exit::{Exit, Failure};
-    use crate::cli::query::QueryEvents;
-    use anyhow::anyhow;
-    use std::io::Write;
-
-    pub(in crate::cli::convert) fn arrow(_: &QueryEvents<'_>, _: &mut (impl Write + Send)) -> Result<Written, Failure> {
-        Err(lacking())
-    }
-
-    pub(in crate::cli::convert) fn parquet(
-        _: &QueryEvents<'_>,
-        _: &mut (impl Write + Send),
-    ) -> Result<Written, Failure> {
-        Err(lacking())
-    }
-
-    fn lacking() -> Failure {
-        Failure::new(Exit::Unable, anyhow!("this rtrace was built without Parquet and Arrow"))
-            .hint("`cargo build --release --features parquet` builds one with them.")
-            .hint("`--to json` and `--to csv` write what DuckDB and pandas read too.")
-    }
+    Err(Failure::new(Exit::Unable, anyhow::anyhow!("this rtrace was built without Arrow"))
+        .hint("`cargo build --release --features arrow` builds one with it.")
+        .hint("`--to parquet` writes the same columns as a directory of tables."))
 }

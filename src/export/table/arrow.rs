@@ -1,9 +1,10 @@
 //! Arrow's IPC stream: all events in the order of time, in one table that has every field of any of them.
 
 use super::BATCH;
+use super::arrays::{schema, take};
 use super::column::Cell;
 use super::event_table::{EventTable, FIXED};
-use super::rows::{Rows, schema};
+use super::rows::Rows;
 use crate::abi::Abi;
 use crate::event::{Common, Consumed, Record};
 use crate::export::Exporter;
@@ -87,7 +88,8 @@ impl<'t> Arrow<'t> {
     fn encode(&self, state: &mut ArrowState, end: bool, out: &mut Vec<u8>) {
         while state.rows.len() >= BATCH || end && state.rows.len() > 0 {
             let Some(Ok(stream)) = &mut state.stream else { return };
-            let batch = state.rows.take(state.rows.len().min(BATCH), &self.schema);
+            let count = state.rows.len().min(BATCH);
+            let batch = take(&mut state.rows, count, &self.schema);
             if let Err(error) = batch.and_then(|batch| stream.write(&batch)) {
                 state.stream = Some(Err(error));
                 return;

@@ -10,6 +10,9 @@
 //!
 //! Several files are written through one output as [`Frames`](super::Frames): pieces, each with the name of the file that it goes on.
 
+#[cfg(feature = "arrow")]
+mod arrays;
+#[cfg(feature = "arrow")]
 mod arrow;
 mod column;
 mod derived;
@@ -19,8 +22,9 @@ mod parquet;
 mod rows;
 mod tables;
 
+#[cfg(feature = "arrow")]
 pub use arrow::{Arrow, ArrowBuffer, ArrowState};
 pub use tables::{TableBuffer, TableFile, Tables, TablesState};
 
 /// Rows that are encoded together.
-const BATCH: usize = 8192;
+const BATCH: usize = 4096;

@@ -1,18 +1,9 @@
 //! The rows of one table that have not been encoded yet.
 
 use super::column::{Cell, Column};
-use arrow_array::RecordBatch;
-use arrow_schema::{ArrowError, Field, Schema};
-use std::sync::Arc;
 
 /// A table's columns: their names and types.
 pub(super) type Columns = [(String, Cell)];
-
-/// The schema of a table.
-pub(super) fn schema(columns: &Columns) -> Arc<Schema> {
-    let field = |(name, cell): &(String, Cell)| Field::new(name, cell.data_type(), true);
-    Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
-}
 
 /// Rows that are being gathered.
 #[derive(Clone, Debug)]
@@ -41,10 +32,9 @@ impl Rows {
         self.len += std::mem::take(&mut later.len);
     }
 
-    /// Takes the first `rows`; there are at least that number.
-    pub(super) fn take(&mut self, rows: usize, schema: &Arc<Schema>) -> Result<RecordBatch, ArrowError> {
+    /// Removes the first `rows`; there are at least that number.
+    pub(super) fn remove(&mut self, rows: usize) {
         self.len -= rows;
-        let arrays = self.columns.iter_mut().map(|column| column.take(rows)).collect();
-        RecordBatch::try_new(Arc::clone(schema), arrays)
+        self.columns.iter_mut().for_each(|column| column.remove(rows));
     }
 }

@@ -4,8 +4,8 @@ use super::BATCH;
 use super::derived::{self, Derived, Put};
 use super::event_table::EventTable;
 use super::layout;
-use super::parquet::ParquetWriter;
-use super::rows::{Columns, Rows, schema};
+use super::parquet::{PageCodec, ParquetWriter};
+use super::rows::{Columns, Rows};
 use crate::abi::Abi;
 use crate::analysis::{Analysis, Ordered, Slices};
 use crate::event::{Common, Consumed, Lost, Record};
@@ -17,6 +17,7 @@ use crate::symbols::Comms;
 use crate::units::Pid;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::sync::OnceLock;
 
 /// A recording whose events become tables.
@@ -105,6 +106,8 @@ pub struct TablesState {
 
 #[derive(Default)]
 struct Made {
+    /// Made with the first page.
+    codec: Option<PageCodec>,
     /// By recording, and event id or derived table.
     writers: BTreeMap<(usize, TableKey), ParquetWriter>,
     failed: Option<String>,
@@ -142,10 +145,11 @@ impl Pending {
             self.events.resize_with(index + 1, || None);
         }
         let (ids, slot) = (&mut self.ids, &mut self.events[index]);
-        slot.get_or_insert_with(|| {
+        let rows = slot.get_or_insert_with(|| Box::new(Rows::new(&table.columns)));
+        if rows.len() == 0 {
             ids.insert(id);
-            Box::new(Rows::new(&table.columns))
-        })
+        }
+        rows
     }
 
     fn derived(&mut self, table: Derived) -> &mut Rows {
@@ -186,7 +190,7 @@ impl<'t> Tables<'t> {
     fn encode(&self, file: usize, key: TableKey, rows: &mut Rows, made: &mut Made, end: bool, out: &mut Vec<u8>) {
         while made.failed.is_none() && (rows.len() >= BATCH || end && rows.len() > 0) {
             if let Err(error) = self.encode_batch(file, key, rows, made, out) {
-                made.failed = Some(error);
+                made.failed = Some(format!("{}: {error}", self.files[file].table(key).0));
             }
         }
     }
@@ -198,20 +202,20 @@ impl<'t> Tables<'t> {
         rows: &mut Rows,
         made: &mut Made,
         out: &mut Vec<u8>,
-    ) -> Result<(), String> {
-        let (name, columns) = self.files[file].table(key);
-        let schema = schema(&columns);
-        let failed = |error: &dyn std::fmt::Display| format!("{name}: {error}");
+    ) -> io::Result<()> {
         let writer = match made.writers.entry((file, key)) {
             Entry::Occupied(open) => open.into_mut(),
             Entry::Vacant(place) => {
-                let what = &self.files[file].what;
+                let (what, (name, columns)) = (&self.files[file].what, self.files[file].table(key));
                 let path = layout::file(&what.host, what.date.as_deref(), &name, &what.stem);
-                place.insert(ParquetWriter::new(path, &schema).map_err(|error| failed(&error))?)
+                place.insert(ParquetWriter::new(path, &columns))
             }
         };
-        let batch = rows.take(rows.len().min(BATCH), &schema).map_err(|error| failed(&error))?;
-        writer.write(&batch).map_err(|error| failed(&error))?;
+        let codec = match &mut made.codec {
+            Some(codec) => codec,
+            none => none.insert(PageCodec::new()?),
+        };
+        writer.write(rows, rows.len().min(BATCH), codec)?;
         let piece = writer.take();
         if !piece.is_empty() {
             frame(out, &writer.name, &piece);
@@ -376,9 +380,10 @@ impl Exporter for Tables<'_> {
         }
         self.encode_all(state, true, out);
         let Some(made) = &mut state.made else { return };
+        let Some(codec) = &mut made.codec else { return };
         for writer in std::mem::take(&mut made.writers).into_values() {
             let name = writer.name.clone();
-            match writer.finish() {
+            match writer.finish(codec) {
                 Ok(piece) => frame(out, &name, &piece),
                 Err(error) => made.failed = Some(format!("{name}: {error}")),
             }
@@ -399,13 +404,13 @@ impl Exporter for Tables<'_> {
     fn commit(&self, known: &mut TablesState, done: &mut TablesState, out: &mut Vec<u8>) -> Commit {
         for (file, (known, done)) in known.files.iter_mut().zip(&mut done.files).enumerate() {
             for id in std::mem::take(&mut done.ids) {
+                // Its memory stays with the segment, for the next one.
                 let (Some(table), Some(Some(rows))) =
-                    (self.files[file].event_table(id), done.events.get_mut(usize::from(id)).map(Option::take))
+                    (self.files[file].event_table(id), done.events.get_mut(usize::from(id)))
                 else {
                     continue;
                 };
-                let mut rows = rows;
-                known.event(id, table).append(&mut rows);
+                known.event(id, table).append(rows);
             }
             known.derived.iter_mut().zip(&mut done.derived).for_each(|(known, done)| known.append(done));
             known.count += std::mem::take(&mut done.count);

@@ -1,0 +1,498 @@
+//! A column of one row group: its pages, encoded and compressed.
+//!
+//! Each batch of rows is a page: levels (which rows are null, where lists end), then the values. Values are indices into the
+//! chunk's dictionary while that is small; times are differences; all others stand as they are.
+
+use super::delta::differences;
+use super::dictionary::{Numbers, Texts};
+use super::hybrid::{hybrid, pack, run, width};
+use super::thrift::{Fields, structure};
+use crate::export::table::column::{Cell, Front};
+use std::io;
+
+// Numbers of Parquet's enumerations.
+pub(super) const BOOLEAN: i32 = 0;
+pub(super) const INT32: i32 = 1;
+pub(super) const INT64: i32 = 2;
+pub(super) const BYTE_ARRAY: i32 = 6;
+const PLAIN: i32 = 0;
+const RLE: i32 = 3;
+const DELTA_BINARY_PACKED: i32 = 5;
+const RLE_DICTIONARY: i32 = 8;
+const DATA_PAGE: i32 = 0;
+const DICTIONARY_PAGE: i32 = 2;
+const ZSTD: i32 = 6;
+
+/// Rows of a first page that say nothing of repetition.
+const FEW: usize = 64;
+/// Longest text that stands in statistics.
+const LONGEST: usize = 64;
+
+/// Compresses pages; with memory for them.
+pub(in crate::export::table) struct PageCodec {
+    zstd: zstd::bulk::Compressor<'static>,
+    body: Vec<u8>,
+    packed: Vec<u8>,
+    present: Vec<u64>,
+    indices: Vec<u32>,
+}
+
+impl PageCodec {
+    pub(in crate::export::table) fn new() -> io::Result<Self> {
+        const LEVEL: i32 = 1;
+        let zstd = zstd::bulk::Compressor::new(LEVEL)?;
+        Ok(PageCodec { zstd, body: Vec::new(), packed: Vec::new(), present: Vec::new(), indices: Vec::new() })
+    }
+
+    /// Appends the page in `body`; gives its size with the header, and the same uncompressed.
+    fn page(&mut self, out: &mut Vec<u8>, kind: i32, head: impl FnOnce(&mut Fields<'_>)) -> io::Result<(usize, usize)> {
+        self.packed.clear();
+        self.packed.reserve(zstd::zstd_safe::compress_bound(self.body.len()));
+        self.zstd.compress_to_buffer(&self.body, &mut self.packed)?;
+        let before = out.len();
+        structure(out, |fields| {
+            fields.i32(1, kind);
+            fields.i32(2, self.body.len() as i32);
+            fields.i32(3, self.packed.len() as i32);
+            head(fields);
+        });
+        let header = out.len() - before;
+        out.extend_from_slice(&self.packed);
+        Ok((header + self.packed.len(), header + self.body.len()))
+    }
+}
+
+enum Dictionary {
+    None,
+    Numbers(Numbers),
+    Texts(Texts),
+}
+
+impl Dictionary {
+    fn is_full(&self) -> bool {
+        match self {
+            Dictionary::None => false,
+            Dictionary::Numbers(numbers) => numbers.is_full(),
+            Dictionary::Texts(texts) => texts.is_full(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Dictionary::None => 0,
+            Dictionary::Numbers(numbers) => numbers.values.len(),
+            Dictionary::Texts(texts) => texts.len(),
+        }
+    }
+}
+
+/// The least and the largest value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Range {
+    /// Of signed numbers.
+    Signed(i64, i64),
+    Unsigned(u64, u64),
+    Bytes(Vec<u8>, Vec<u8>),
+}
+
+impl Range {
+    fn join(self, other: Range) -> Option<Range> {
+        Some(match (self, other) {
+            (Range::Signed(a, b), Range::Signed(c, d)) => Range::Signed(a.min(c), b.max(d)),
+            (Range::Unsigned(a, b), Range::Unsigned(c, d)) => Range::Unsigned(a.min(c), b.max(d)),
+            (Range::Bytes(a, b), Range::Bytes(c, d)) => Range::Bytes(a.min(c), b.max(d)),
+            _ => return None,
+        })
+    }
+
+    /// True if both ends of `later` are no less.
+    fn rises_to(&self, later: &Range) -> bool {
+        match (self, later) {
+            (Range::Signed(a, b), Range::Signed(c, d)) => a <= c && b <= d,
+            (Range::Unsigned(a, b), Range::Unsigned(c, d)) => a <= c && b <= d,
+            (Range::Bytes(a, b), Range::Bytes(c, d)) => a <= c && b <= d,
+            _ => false,
+        }
+    }
+
+    /// Both as values of a column of `size` bytes.
+    fn ends(&self, size: usize) -> [Vec<u8>; 2] {
+        match self {
+            Range::Signed(a, b) => [a, b].map(|end| end.to_le_bytes()[..size].to_vec()),
+            Range::Unsigned(a, b) => [a, b].map(|end| end.to_le_bytes()[..size].to_vec()),
+            Range::Bytes(a, b) => [a.clone(), b.clone()],
+        }
+    }
+}
+
+/// A page that is written.
+struct Page {
+    size: usize,
+    /// The number of the row group's row that it begins with.
+    first: usize,
+    nulls: usize,
+    /// True if it holds no value.
+    empty: bool,
+    range: Option<Range>,
+}
+
+/// A column of a row group that is being made.
+pub(super) struct Chunk {
+    cell: Cell,
+    delta: bool,
+    dictionary: Dictionary,
+    /// True while values of the next page are looked up there.
+    is_open: bool,
+    bytes: Vec<u8>,
+    pages: Vec<Page>,
+    /// Entries, nulls included; of lists, elements.
+    entries: usize,
+    rows: usize,
+    uncompressed: usize,
+    encodings: Vec<i32>,
+}
+
+/// What the file's footer says of a chunk.
+pub(super) struct ChunkInfo {
+    cell: Cell,
+    pages: Vec<Page>,
+    entries: usize,
+    pub(super) uncompressed: usize,
+    pub(super) compressed: usize,
+    encodings: Vec<i32>,
+    /// Offset in the file.
+    pub(super) start: u64,
+    /// Size of the dictionary's page.
+    dictionary: usize,
+}
+
+impl Chunk {
+    /// An empty one; `delta`: its numbers are times.
+    pub(super) fn new(cell: Cell, delta: bool) -> Self {
+        let dictionary = match cell {
+            _ if delta => Dictionary::None,
+            Cell::Number { .. } | Cell::List { .. } => Dictionary::Numbers(Numbers::new()),
+            Cell::Text | Cell::Bytes => Dictionary::Texts(Texts::new()),
+            Cell::Bool => Dictionary::None,
+        };
+        Chunk {
+            cell,
+            delta,
+            dictionary,
+            is_open: true,
+            bytes: Vec::new(),
+            pages: Vec::new(),
+            entries: 0,
+            rows: 0,
+            uncompressed: 0,
+            encodings: vec![RLE],
+        }
+    }
+
+    /// Size of its pages, compressed.
+    pub(super) fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Adds a page of these rows.
+    pub(super) fn page(&mut self, front: &Front<'_>, codec: &mut PageCodec) -> io::Result<()> {
+        let (rows, nulls) = (front.rows, front.nulls());
+        codec.body.clear();
+        let entries = levels(self.cell, front, nulls, &mut codec.body);
+        let (encoding, range, empty) = match self.cell {
+            Cell::Bool => booleans(front, &mut codec.body),
+            Cell::Number { size, signed } | Cell::List { size, signed } => {
+                codec.present.clear();
+                normalise(front.numbers, size, signed, &mut codec.present);
+                if nulls > 0 && !matches!(self.cell, Cell::List { .. }) {
+                    let mut valid = front.valid();
+                    codec.present.retain(|_| valid.next().unwrap_or(true));
+                }
+                let is_list = matches!(self.cell, Cell::List { .. });
+                let range = if is_list { None } else { range_of(&codec.present, signed) };
+                (self.numbers(codec), range, codec.present.is_empty())
+            }
+            Cell::Text | Cell::Bytes => {
+                let range = range_of_texts(front);
+                (self.texts(front, codec), range, nulls == rows)
+            }
+        };
+        // A column whose values hardly repeat is better off without a dictionary.
+        if self.pages.is_empty() && rows > FEW && self.dictionary.len() * 4 > rows * 3 {
+            (self.dictionary, self.is_open) = (Dictionary::None, false);
+            return self.page(front, codec);
+        }
+        if !self.encodings.contains(&encoding) {
+            self.encodings.push(encoding);
+        }
+        let (size, uncompressed) = codec.page(&mut self.bytes, DATA_PAGE, |fields| {
+            fields.structure(5, |fields| {
+                fields.i32(1, entries as i32);
+                fields.i32(2, encoding);
+                fields.i32(3, RLE);
+                fields.i32(4, RLE);
+            });
+        })?;
+        self.pages.push(Page { size, first: self.rows, nulls, empty, range });
+        self.rows += rows;
+        self.entries += entries;
+        self.uncompressed += uncompressed;
+        // It stays for the pages that name its values.
+        self.is_open &= !self.dictionary.is_full();
+        Ok(())
+    }
+
+    /// Appends the values of `codec.present`; gives their encoding.
+    fn numbers(&mut self, codec: &mut PageCodec) -> i32 {
+        let size = self.cell.physical().1;
+        match &mut self.dictionary {
+            _ if codec.present.is_empty() => PLAIN,
+            Dictionary::Numbers(dictionary) if self.is_open => {
+                codec.indices.clear();
+                // Columns of one value are many.
+                if codec.present.windows(2).all(|two| two[0] == two[1]) {
+                    let index = dictionary.index(codec.present[0]);
+                    let width = width(index);
+                    codec.body.push(width);
+                    run(&mut codec.body, index, codec.present.len(), width);
+                } else {
+                    codec.indices.extend(codec.present.iter().map(|value| dictionary.index(*value)));
+                    put_indices(&codec.indices, &mut codec.body);
+                }
+                RLE_DICTIONARY
+            }
+            _ if self.delta => {
+                differences(&mut codec.body, codec.present.iter().map(|value| *value as i64));
+                DELTA_BINARY_PACKED
+            }
+            _ => {
+                put_numbers(&codec.present, size, &mut codec.body);
+                PLAIN
+            }
+        }
+    }
+
+    /// Appends the texts; gives their encoding.
+    fn texts(&mut self, front: &Front<'_>, codec: &mut PageCodec) -> i32 {
+        match &mut self.dictionary {
+            Dictionary::Texts(dictionary) if self.is_open && front.nulls() < front.rows => {
+                codec.indices.clear();
+                codec.indices.extend(front.texts().map(|text| dictionary.index(text)));
+                put_indices(&codec.indices, &mut codec.body);
+                RLE_DICTIONARY
+            }
+            _ => {
+                for text in front.texts() {
+                    codec.body.extend_from_slice(&(text.len() as u32).to_le_bytes());
+                    codec.body.extend_from_slice(text);
+                }
+                PLAIN
+            }
+        }
+    }
+
+    /// Appends all of it, which begins at the file's offset `start`.
+    pub(super) fn finish(self, start: u64, codec: &mut PageCodec, out: &mut Vec<u8>) -> io::Result<ChunkInfo> {
+        let (mut dictionary, mut uncompressed) = (0, self.uncompressed);
+        let count = self.dictionary.len();
+        if count > 0 {
+            codec.body.clear();
+            match &self.dictionary {
+                Dictionary::Numbers(numbers) => {
+                    put_numbers(&numbers.values, self.cell.physical().1, &mut codec.body);
+                }
+                Dictionary::Texts(texts) => codec.body.extend_from_slice(&texts.plain),
+                Dictionary::None => {}
+            }
+            let (size, whole) = codec.page(out, DICTIONARY_PAGE, |fields| {
+                fields.structure(7, |fields| {
+                    fields.i32(1, count as i32);
+                    fields.i32(2, PLAIN);
+                });
+            })?;
+            (dictionary, uncompressed) = (size, uncompressed + whole);
+        }
+        out.extend_from_slice(&self.bytes);
+        let mut encodings = self.encodings;
+        if count > 0 && !encodings.contains(&PLAIN) {
+            encodings.push(PLAIN);
+        }
+        let compressed = dictionary + self.bytes.len();
+        let (cell, pages, entries) = (self.cell, self.pages, self.entries);
+        Ok(ChunkInfo { cell, pages, entries, uncompressed, compressed, encodings, start, dictionary })
+    }
+}
+
+impl ChunkInfo {
+    /// Its struct `ColumnMetaData`.
+    pub(super) fn describe(&self, path: &[&str], fields: &mut Fields<'_>) {
+        let (kind, size) = self.cell.physical();
+        fields.i32(1, kind);
+        fields.i32s(2, &self.encodings);
+        fields.binaries(3, path.iter().map(|name| name.as_bytes()));
+        fields.i32(4, ZSTD);
+        fields.i64(5, self.entries as i64);
+        fields.i64(6, self.uncompressed as i64);
+        fields.i64(7, self.compressed as i64);
+        fields.i64(9, self.start as i64 + self.dictionary as i64);
+        if self.dictionary > 0 {
+            fields.i64(11, self.start as i64);
+        }
+        fields.structure(12, |fields| {
+            fields.i64(3, self.pages.iter().map(|page| page.nulls as i64).sum());
+            let values = self.pages.iter().filter(|page| !page.empty);
+            let all = values.clone().map(|page| page.range.clone()).reduce(|all, page| all?.join(page?)).flatten();
+            if let Some([least, largest]) = all.map(|range| range.ends(size)) {
+                fields.binary(5, &largest);
+                fields.binary(6, &least);
+            }
+        });
+    }
+
+    /// Appends its struct `ColumnIndex`, if each page with values has their range.
+    pub(super) fn column_index(&self, out: &mut Vec<u8>) -> bool {
+        if self.pages.iter().any(|page| page.range.is_none() && !page.empty) || matches!(self.cell, Cell::List { .. }) {
+            return false;
+        }
+        let size = self.cell.physical().1;
+        let ends = |page: &Page| page.range.as_ref().map_or_else(Default::default, |range| range.ends(size));
+        let ends: Vec<[Vec<u8>; 2]> = self.pages.iter().map(ends).collect();
+        let ranges: Vec<&Range> = self.pages.iter().filter_map(|page| page.range.as_ref()).collect();
+        let rises = ranges.windows(2).all(|two| matches!(two, [one, next] if one.rises_to(next)));
+        structure(out, |fields| {
+            fields.bools(1, self.pages.iter().map(|page| page.empty));
+            fields.binaries(2, ends.iter().map(|[least, _]| least.as_slice()));
+            fields.binaries(3, ends.iter().map(|[_, largest]| largest.as_slice()));
+            fields.i32(4, rises.into());
+            fields.i64s(5, self.pages.iter().map(|page| page.nulls as i64));
+        });
+        true
+    }
+
+    /// Appends its struct `OffsetIndex`.
+    pub(super) fn offset_index(&self, out: &mut Vec<u8>) {
+        let mut at = self.start + self.dictionary as u64;
+        let place = |page: &Page| {
+            at += page.size as u64;
+            (at - page.size as u64, page.size, page.first)
+        };
+        let places: Vec<(u64, usize, usize)> = self.pages.iter().map(place).collect();
+        structure(out, |fields| {
+            fields.structures(1, &places, |(at, size, first), fields| {
+                fields.i64(1, *at as i64);
+                fields.i32(2, *size as i32);
+                fields.i64(3, *first as i64);
+            });
+        });
+    }
+}
+
+impl Cell {
+    /// Parquet's type of its values, and their size in bytes; of texts 0.
+    pub(super) fn physical(self) -> (i32, usize) {
+        match self {
+            Cell::Bool => (BOOLEAN, 1),
+            Cell::Number { size: 8, .. } | Cell::List { size: 8, .. } => (INT64, 8),
+            Cell::Number { .. } | Cell::List { .. } => (INT32, 4),
+            Cell::Text | Cell::Bytes => (BYTE_ARRAY, 0),
+        }
+    }
+}
+
+/// Appends the values as their type has them: of so many bytes, then with its sign.
+fn normalise(numbers: &[u64], size: u8, signed: bool, out: &mut Vec<u64>) {
+    match (size, signed) {
+        (1, true) => out.extend(numbers.iter().map(|n| *n as i8 as u64)),
+        (2, true) => out.extend(numbers.iter().map(|n| *n as i16 as u64)),
+        (4, true) => out.extend(numbers.iter().map(|n| *n as i32 as u64)),
+        (1, false) => out.extend(numbers.iter().map(|n| u64::from(*n as u8))),
+        (2, false) => out.extend(numbers.iter().map(|n| u64::from(*n as u16))),
+        (4, false) => out.extend(numbers.iter().map(|n| u64::from(*n as u32))),
+        _ => out.extend_from_slice(numbers),
+    }
+}
+
+fn range_of(values: &[u64], signed: bool) -> Option<Range> {
+    if signed {
+        let ends = values.iter().map(|value| *value as i64);
+        return Some(Range::Signed(ends.clone().min()?, ends.max()?));
+    }
+    let ends = values.iter().copied();
+    Some(Range::Unsigned(ends.clone().min()?, ends.max()?))
+}
+
+fn range_of_texts(front: &Front<'_>) -> Option<Range> {
+    let mut texts = front.texts();
+    let first = texts.next()?;
+    let (mut least, mut largest) = (first, first);
+    for text in texts {
+        if text < least {
+            least = text;
+        } else if text > largest {
+            largest = text;
+        }
+    }
+    let fits = least.len() <= LONGEST && largest.len() <= LONGEST;
+    fits.then(|| Range::Bytes(least.to_vec(), largest.to_vec()))
+}
+
+/// Appends the truth values as bits.
+fn booleans(front: &Front<'_>, out: &mut Vec<u8>) -> (i32, Option<Range>, bool) {
+    let values =
+        front.numbers.iter().zip(front.valid()).filter(|(_, valid)| *valid).map(|(number, _)| u64::from(*number != 0));
+    let values: Vec<u64> = values.collect();
+    pack(out, values.iter().copied(), 1);
+    let range = range_of(&values, false);
+    (PLAIN, range, values.is_empty())
+}
+
+fn put_indices(indices: &[u32], out: &mut Vec<u8>) {
+    let width = width(indices.iter().copied().max().unwrap_or_default());
+    out.push(width);
+    hybrid(out, indices, width);
+}
+
+fn put_numbers(values: &[u64], size: usize, out: &mut Vec<u8>) {
+    out.reserve(values.len() * size);
+    match size {
+        4 => values.iter().for_each(|value| out.extend_from_slice(&(*value as u32).to_le_bytes())),
+        _ => values.iter().for_each(|value| out.extend_from_slice(&value.to_le_bytes())),
+    }
+}
+
+/// Appends a page's levels; gives the number of its entries.
+fn levels(cell: Cell, front: &Front<'_>, nulls: usize, out: &mut Vec<u8>) -> usize {
+    let rows = front.rows;
+    let Cell::List { .. } = cell else {
+        with_length(out, |out| match nulls {
+            0 => run(out, 1, rows, 1),
+            _ if nulls == rows => run(out, 0, rows, 1),
+            _ => hybrid(out, &front.valid().map(u32::from).collect::<Vec<_>>(), 1),
+        });
+        return rows;
+    };
+    // 0: no list; 1: an empty one; 2: an element.
+    let (mut repeated, mut defined, mut from) = (Vec::new(), Vec::new(), 0);
+    for (valid, end) in front.valid().zip(front.ends) {
+        let count = (*end - from) as usize;
+        from = *end;
+        repeated.push(0);
+        repeated.extend(std::iter::repeat_n(1, count.saturating_sub(1)));
+        match count {
+            0 => defined.push(u32::from(valid)),
+            _ => defined.extend(std::iter::repeat_n(2, count)),
+        }
+    }
+    with_length(out, |out| hybrid(out, &repeated, 1));
+    with_length(out, |out| hybrid(out, &defined, 2));
+    repeated.len()
+}
+
+/// Appends what `fill` does, after its length.
+fn with_length(out: &mut Vec<u8>, fill: impl FnOnce(&mut Vec<u8>)) {
+    let at = out.len();
+    out.extend_from_slice(&[0; 4]);
+    fill(out);
+    let length = (out.len() - at - 4) as u32;
+    out[at..at + 4].copy_from_slice(&length.to_le_bytes());
+}

@@ -1,0 +1,137 @@
+//! The different values of a column chunk, by the order in which they came first.
+
+use foldhash::fast::RandomState;
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+/// Number of different values above which pages hold their values themselves.
+const MOST: usize = 1 << 15;
+/// The same in bytes of text.
+const MOST_BYTES: usize = 1 << 20;
+
+/// A dictionary of numbers: a hash table with open addressing.
+pub(super) struct Numbers {
+    pub(super) values: Vec<u64>,
+    /// The index of a value, plus one; 0 is free. Its length is a power of two, at least twice the number of values.
+    slots: Vec<u32>,
+    hash: RandomState,
+    last: (u64, u32),
+}
+
+impl Numbers {
+    pub(super) fn new() -> Self {
+        Numbers { values: Vec::new(), slots: vec![0; 16], hash: RandomState::default(), last: (0, 0) }
+    }
+
+    /// The index of the value, which is added if it is new.
+    #[inline]
+    pub(super) fn index(&mut self, value: u64) -> u32 {
+        // `last` of an empty dictionary is none of its values.
+        if value == self.last.0 && !self.values.is_empty() {
+            return self.last.1;
+        }
+        let index = self.find(value);
+        self.last = (value, index);
+        index
+    }
+
+    fn find(&mut self, value: u64) -> u32 {
+        let mask = self.slots.len() - 1;
+        let mut slot = self.hash.hash_one(value) as usize & mask;
+        loop {
+            match self.slots[slot] {
+                0 => break,
+                index if self.values[index as usize - 1] == value => return index - 1,
+                _ => slot = (slot + 1) & mask,
+            }
+        }
+        self.values.push(value);
+        let index = self.values.len() as u32;
+        self.slots[slot] = index;
+        if self.values.len() * 2 > self.slots.len() {
+            self.grow();
+        }
+        index - 1
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![0; self.slots.len() * 4];
+        let mask = self.slots.len() - 1;
+        for (index, value) in self.values.iter().enumerate() {
+            let mut slot = self.hash.hash_one(*value) as usize & mask;
+            while self.slots[slot] != 0 {
+                slot = (slot + 1) & mask;
+            }
+            self.slots[slot] = index as u32 + 1;
+        }
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.values.len() > MOST
+    }
+}
+
+/// A dictionary of texts or bytes.
+pub(super) struct Texts {
+    indices: HashMap<Box<[u8]>, u32, RandomState>,
+    /// All of them, each after its length in four bytes.
+    pub(super) plain: Vec<u8>,
+    /// The last one's index, and its place in `plain`.
+    last: Option<(u32, usize, usize)>,
+}
+
+impl Texts {
+    pub(super) fn new() -> Self {
+        Texts { indices: HashMap::default(), plain: Vec::new(), last: None }
+    }
+
+    /// The index of the value, which is added if it is new.
+    #[inline]
+    pub(super) fn index(&mut self, value: &[u8]) -> u32 {
+        if let Some((index, from, to)) = self.last
+            && self.plain[from..to] == *value
+        {
+            return index;
+        }
+        if let Some(index) = self.indices.get(value) {
+            return *index;
+        }
+        let index = self.indices.len() as u32;
+        self.indices.insert(value.into(), index);
+        self.plain.extend_from_slice(&(value.len() as u32).to_le_bytes());
+        self.plain.extend_from_slice(value);
+        self.last = Some((index, self.plain.len() - value.len(), self.plain.len()));
+        index
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.indices.len()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.indices.len() > MOST || self.plain.len() > MOST_BYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_are_in_the_order_of_first_values() {
+        let mut numbers = Numbers::new();
+        let values = (0..100_000u64).map(|at| at * at % 40_009);
+        let mut expected = HashMap::new();
+        for value in values {
+            let next = expected.len() as u32;
+            assert_eq!(numbers.index(value), *expected.entry(value).or_insert(next));
+        }
+        assert!(numbers.values.iter().enumerate().all(|(index, value)| expected[value] == index as u32));
+        assert_eq!((numbers.values[0], Numbers::new().index(0)), (0, 0));
+
+        let mut texts = Texts::new();
+        let found: Vec<u32> = ["", "a", "", "b", "a", "a"].iter().map(|text| texts.index(text.as_bytes())).collect();
+        assert_eq!(found, [0, 1, 0, 2, 1, 1]);
+        assert_eq!(texts.plain, b"\0\0\0\0\x01\0\0\0a\x01\0\0\0b");
+    }
+}

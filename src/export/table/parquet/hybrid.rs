@@ -1,0 +1,134 @@
+//! Parquet's hybrid of runs and packed bits, for small numbers: definition levels and indices into dictionaries. And packed
+//! bits of any width, for differences.
+
+use super::thrift::varint;
+
+/// The number of bits that `largest` takes.
+pub(super) fn width(largest: u32) -> u8 {
+    (u32::BITS - largest.leading_zeros()) as u8
+}
+
+/// Runs are at least so long: shorter ones are packed with their neighbours.
+const RUN: usize = 16;
+
+/// Appends `values`, each of `width` bits.
+pub(super) fn hybrid(out: &mut Vec<u8>, values: &[u32], width: u8) {
+    let (mut packed, mut at) = (0, 0);
+    while let Some(value) = values.get(at) {
+        let end = at + values[at..].iter().take_while(|other| *other == value).count();
+        // Packed values come in groups of eight; the run gives those that are missing in the last group.
+        let from = at + (at - packed).next_multiple_of(8) - (at - packed);
+        if end >= from + RUN {
+            pack_groups(out, &values[packed..from], width);
+            run(out, *value, end - from, width);
+            packed = end;
+        }
+        at = end;
+    }
+    pack_groups(out, &values[packed..], width);
+}
+
+/// Appends `count` times `value`.
+pub(super) fn run(out: &mut Vec<u8>, value: u32, count: usize, width: u8) {
+    varint(out, (count as u64) << 1);
+    out.extend_from_slice(&value.to_le_bytes()[..usize::from(width.div_ceil(8))]);
+}
+
+fn pack_groups(out: &mut Vec<u8>, values: &[u32], width: u8) {
+    if values.is_empty() {
+        return;
+    }
+    let groups = values.len().div_ceil(8);
+    varint(out, (groups as u64) << 1 | 1);
+    let padding = groups * 8 - values.len();
+    pack(out, values.iter().map(|value| u64::from(*value)).chain(std::iter::repeat_n(0, padding)), width);
+}
+
+/// Appends the lowest `width` bits of each value, one after the other from the lowest bit on. Together they fill bytes.
+pub(super) fn pack(out: &mut Vec<u8>, values: impl Iterator<Item = u64>, width: u8) {
+    if width <= 32 {
+        let (mut bits, mut filled) = (0u64, 0u8);
+        for value in values {
+            bits |= value << filled;
+            filled += width;
+            if filled >= 32 {
+                out.extend_from_slice(&(bits as u32).to_le_bytes());
+                (bits, filled) = (bits >> 32, filled - 32);
+            }
+        }
+        out.extend_from_slice(&bits.to_le_bytes()[..usize::from(filled.div_ceil(8))]);
+        return;
+    }
+    let (mut bits, mut filled) = (0u128, 0u8);
+    for value in values {
+        bits |= u128::from(value) << filled;
+        filled += width;
+        if filled >= 64 {
+            out.extend_from_slice(&(bits as u64).to_le_bytes());
+            (bits, filled) = (bits >> 64, filled - 64);
+        }
+    }
+    out.extend_from_slice(&bits.to_le_bytes()[..usize::from(filled.div_ceil(8))]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A slow reader, from the format's description alone.
+    pub(super) fn read(bytes: &[u8], width: u8, count: usize) -> Vec<u32> {
+        let (mut at, mut found) = (0, Vec::new());
+        while found.len() < count {
+            let (mut head, mut shift) = (0u64, 0);
+            loop {
+                head |= u64::from(bytes[at] & 0x7f) << shift;
+                (at, shift) = (at + 1, shift + 7);
+                if bytes[at - 1] < 0x80 {
+                    break;
+                }
+            }
+            if head & 1 == 0 {
+                let size = usize::from(width.div_ceil(8));
+                let mut value = [0; 4];
+                value[..size].copy_from_slice(&bytes[at..at + size]);
+                at += size;
+                found.extend(std::iter::repeat_n(u32::from_le_bytes(value), (head >> 1) as usize));
+            } else {
+                let bit = |bit: usize| u32::from(bytes[at + bit / 8] >> (bit % 8) & 1);
+                for value in 0..(head >> 1) as usize * 8 {
+                    let first = value * usize::from(width);
+                    found.push((0..usize::from(width)).map(|of| bit(first + of) << of).sum());
+                }
+                at += (head >> 1) as usize * usize::from(width);
+            }
+        }
+        assert_eq!(at, bytes.len());
+        found.truncate(count);
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(runs in prop::collection::vec((0u32..20, 1usize..40), 0..30), scale in 0u8..28) {
+            let values: Vec<u32> = runs.iter().flat_map(|(value, times)| std::iter::repeat_n(value << scale, *times)).collect();
+            let width = width(values.iter().copied().max().unwrap_or(0));
+            let mut out = Vec::new();
+            hybrid(&mut out, &values, width);
+            prop_assert_eq!(read(&out, width, values.len()), values);
+        }
+
+        #[test]
+        fn wide_values_are_packed(values in prop::collection::vec(any::<u64>(), 32), width in 1u8..=64) {
+            let mask = u64::MAX >> (64 - width);
+            let mut out = Vec::new();
+            pack(&mut out, values.iter().map(|value| value & mask), width);
+            prop_assert_eq!(out.len(), 4 * usize::from(width));
+            let bit = |bit: usize| u64::from(out[bit / 8] >> (bit % 8) & 1);
+            for (at, value) in values.iter().enumerate() {
+                let found: u64 = (0..usize::from(width)).map(|of| bit(at * usize::from(width) + of) << of).sum();
+                prop_assert_eq!(found, value & mask);
+            }
+        }
+    }
+}
