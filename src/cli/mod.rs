@@ -63,6 +63,7 @@ mod trace_cmd;
 mod trace_file;
 mod traced;
 mod trigger;
+mod unfinished;
 mod usage;
 mod why;
 

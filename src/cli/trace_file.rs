@@ -2,6 +2,7 @@
 
 use super::exit::{Exit, Failure};
 use super::piped;
+use super::unfinished::Unfinished;
 use crate::cli::terminal::note;
 use anyhow::{Context, anyhow};
 use nix::unistd::{getegid, geteuid};
@@ -161,7 +162,7 @@ pub(crate) struct Made {
 /// The place of a file until it is complete.
 enum Temporary {
     /// Beside its path, to be renamed.
-    Beside(PathBuf),
+    Beside(Unfinished),
     /// Nowhere, to be copied to standard output.
     Unnamed(File),
     /// It is in its place.
@@ -181,8 +182,14 @@ impl Made {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);
-        let file =
-            File::options().read(true).write(true).create_new(true).mode(mode).open(&temporary).with_context(failed)?;
+        let temporary = Unfinished::new(&temporary);
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(temporary.path())
+            .with_context(failed)?;
         Ok((made(Temporary::Beside(temporary)), file))
     }
 
@@ -190,7 +197,7 @@ impl Made {
     pub(crate) fn keep(mut self) -> Result<(), Failure> {
         if let Temporary::Beside(temporary) = &self.temporary {
             self.overwrite.check(&self.path)?;
-            std::fs::rename(temporary, &self.path)
+            std::fs::rename(temporary.path(), &self.path)
                 .with_context(|| format!("failed to create {}", self.path.display()))?;
         }
         if let Temporary::Unnamed(file) = std::mem::replace(&mut self.temporary, Temporary::Kept) {
@@ -207,7 +214,7 @@ impl Made {
 impl Drop for Made {
     fn drop(&mut self) {
         if let Temporary::Beside(temporary) = &self.temporary {
-            let _ = std::fs::remove_file(temporary);
+            let _ = std::fs::remove_file(temporary.path());
         }
     }
 }

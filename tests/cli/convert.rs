@@ -6,6 +6,7 @@ use crate::common::synthetic::fork_storm;
 use rtrace::trace_dat::Codec;
 use rtrace::trace_dat::write::Version;
 use rtrace::units::counted;
+use std::os::unix::process::ExitStatusExt;
 
 fn with_recordings() -> TestEnvironment {
     let env = TestEnvironment::new();
@@ -183,4 +184,25 @@ fn the_stream_takes_a_build_with_it() {
     let done = env.rtrace(&["convert", "a.dat", "--to", "arrow", "-o", "y"]);
     done.exits(5).complains_with("built without Arrow");
     assert!(!env.path().join("y").exists());
+}
+
+/// A signal ends a conversion, and takes along what is half written.
+#[test]
+fn a_signal_leaves_nothing_half_written() {
+    let env = TestEnvironment::new();
+    fork_storm(2, 60_000, 100, 7).write(&env.path().join("a.dat"), Version::V7(Codec::Zstd));
+    for out in ["out.json", "out.ctf", "out.parquet"] {
+        let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+        let mut child = command.args(["convert", "a.dat", out, "--threads", "1"]).spawn().expect("rtrace");
+        let half = env.path().join(format!("{out}.{}.tmp", child.id()));
+        while !half.exists() && child.try_wait().expect("a status").is_none() {
+            std::thread::yield_now();
+        }
+        env.run("sh", &["-c", &format!("kill -TERM {}", child.id())]).exits(0);
+        let status = child.wait().expect("a status");
+        assert_eq!(status.signal(), Some(15), "{out}: {status}");
+        let left: Vec<_> =
+            std::fs::read_dir(env.path()).expect("the folder").map(|entry| entry.expect("one").file_name()).collect();
+        assert_eq!(left, ["a.dat"], "{out}");
+    }
 }

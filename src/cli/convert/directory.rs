@@ -2,6 +2,7 @@
 
 use super::written::Written;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::unfinished::Unfinished;
 use anyhow::{Context, anyhow};
 use rtrace::export::Frames;
 use std::fs::{DirBuilder, File};
@@ -28,7 +29,7 @@ pub(super) fn write(
 /// A directory; dropped before [`Directory::keep`] it leaves nothing.
 struct Directory {
     path: PathBuf,
-    temporary: PathBuf,
+    temporary: Unfinished,
     /// The mode of its files.
     mode: u32,
     kept: bool,
@@ -41,7 +42,8 @@ impl Directory {
         let mut name = path.file_name().unwrap_or_default().to_owned();
         name.push(format!(".{}.tmp", std::process::id()));
         let temporary = path.with_file_name(name);
-        let made = DirBuilder::new().mode(mode | (mode & 0o444) >> 2).create(&temporary);
+        let temporary = Unfinished::new(&temporary);
+        let made = DirBuilder::new().mode(mode | (mode & 0o444) >> 2).create(temporary.path());
         made.with_context(|| format!("failed to create {}", path.display()))?;
         Ok(Directory { path: path.to_owned(), temporary, mode, kept: false })
     }
@@ -51,7 +53,7 @@ impl Directory {
         let named = |error: io::Error| {
             io::Error::new(error.kind(), format!("failed to write {}: {error}", self.path.join(name).display()))
         };
-        let path = self.temporary.join(name);
+        let path = self.temporary.path().join(name);
         if let Some(parent) = path.parent() {
             let mode = self.mode | (self.mode & 0o444) >> 2;
             DirBuilder::new().recursive(true).mode(mode).create(parent).map_err(named)?;
@@ -64,7 +66,7 @@ impl Directory {
     /// Puts it in its place.
     fn keep(mut self) -> Result<(), Failure> {
         refuse_existing(&self.path)?;
-        let renamed = std::fs::rename(&self.temporary, &self.path);
+        let renamed = std::fs::rename(self.temporary.path(), &self.path);
         renamed.with_context(|| format!("failed to create {}", self.path.display()))?;
         self.kept = true;
         Ok(())
@@ -83,7 +85,7 @@ fn refuse_existing(path: &Path) -> Result<(), Failure> {
 impl Drop for Directory {
     fn drop(&mut self) {
         if !self.kept {
-            let _ = std::fs::remove_dir_all(&self.temporary);
+            let _ = std::fs::remove_dir_all(self.temporary.path());
         }
     }
 }

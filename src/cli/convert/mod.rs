@@ -19,6 +19,7 @@ use super::exit::{Exit, Failure};
 use super::piped;
 use super::query::QueryArgs;
 use super::trace_file::Overwrite;
+use super::unfinished;
 use anyhow::anyhow;
 pub(crate) use events::write_tables;
 use rtrace::assertion::Pair;
@@ -176,6 +177,7 @@ pub(crate) fn codec(text: &str) -> Result<Codec, String> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    unfinished::watch();
     let (inputs, output) = args.files()?;
     match args.to.or_else(|| ConvertTarget::of_ending(output)).unwrap_or(ConvertTarget::TraceDat) {
         ConvertTarget::TraceDat => args.to_trace_dat(&inputs, output),

@@ -7,6 +7,7 @@ mod views;
 use super::convert::write_tables;
 use super::exit::{Exit, Failure};
 use super::query::QueryArgs;
+use super::unfinished;
 use anyhow::anyhow;
 use engine::{Engine, Layout};
 use folder::Folder;
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Each event type is a view, SYSTEM.EVENT, beside the tables of slices and tasks (sched_slice, thread_state, meta, ...), as
 /// docs/tables.md has them. A FILE is a recording, or a directory that `convert --to parquet` made. Takes the command
-/// `duckdb`, or python3 with the module duckdb; recordings take an rtrace built with the feature `parquet`.
+/// `duckdb`, or python3 with the module duckdb.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -66,6 +67,7 @@ fn no_query(last: &str) -> Failure {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    unfinished::watch();
     let (files, query) = args.parts()?;
     // Before the recordings are read.
     let engine = Engine::find()?;

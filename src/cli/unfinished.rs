@@ -1,0 +1,68 @@
+//! Files that are being made, removed if a signal ends the program before they are complete.
+
+use nix::sys::signal::{SigSet, Signal, raise};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+
+/// Signals that a user or a supervisor ends a program with.
+const ENDING: [Signal; 4] = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
+
+static PATHS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn paths() -> MutexGuard<'static, Vec<PathBuf>> {
+    PATHS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A file or directory that is not complete; it is as good as complete once this is dropped.
+pub(crate) struct Unfinished(PathBuf);
+
+impl Unfinished {
+    /// Notes it, before it is made.
+    pub(crate) fn new(path: &Path) -> Self {
+        watch();
+        paths().push(path.to_owned());
+        Unfinished(path.to_owned())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        paths().retain(|path| *path != self.0);
+    }
+}
+
+/// Has a thread wait for signals that end the program, from the first call on. Threads that are begun before do not leave
+/// the signals to it.
+pub(crate) fn watch() {
+    static BEGUN: Once = Once::new();
+    BEGUN.call_once(|| {
+        let ignored = ignored();
+        let set: SigSet = ENDING.into_iter().filter(|signal| ignored >> (*signal as i32 - 1) & 1 == 0).collect();
+        if set.thread_block().is_ok() && std::thread::Builder::new().spawn(move || wait(set)).is_err() {
+            let _ = set.thread_unblock();
+        }
+    });
+}
+
+/// Waits for one of the signals, removes what is not complete, and lets it end the program.
+fn wait(set: SigSet) {
+    let Ok(signal) = set.wait() else { return };
+    // Held to the end: nothing is made any more.
+    let paths = paths();
+    for path in paths.iter() {
+        let _ = std::fs::remove_file(path).or_else(|_| std::fs::remove_dir_all(path));
+    }
+    let _ = set.thread_unblock();
+    let _ = raise(signal);
+}
+
+/// The signals that the program was started to ignore, as bits (`SigIgn` of proc(5)).
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let bits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    bits.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).unwrap_or_default()
+}
