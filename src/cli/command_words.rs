@@ -2,26 +2,62 @@
 //!
 //! Their options may follow their events, so clap cannot tell where CMD begins. It begins at the first word that is neither
 //! an option, nor an option's value, nor an event or trigger.
+//!
+//! `--top N` of these and of `profile` is `--limit N`, as of `analyze`: `--top` alone is the top-level buffer.
 
 use clap::{Arg, ArgAction, Command};
 use std::ffi::{OsStr, OsString};
 
-/// The command line with `--` before CMD.
+/// The command line with `--` before CMD, and a number of rows by one name.
 pub(crate) fn separated(mut words: Vec<OsString>, root: fn() -> Command) -> Vec<OsString> {
-    let Some(name) = words.get(1).and_then(|word| word.to_str()) else { return words };
-    if !matches!(name, "hist" | "latency") {
+    let Some(name) = words.get(1).and_then(|word| word.to_str()).map(str::to_owned) else { return words };
+    if !matches!(name.as_str(), "hist" | "latency" | "profile") {
         return words;
     }
     let root = root();
-    let Some(command) = root.find_subcommand(name) else { return words };
-    let is_event: fn(usize, &str) -> bool = match name {
+    let Some(command) = root.find_subcommand(&name) else { return words };
+    let is_event: fn(usize, &str) -> bool = match name.as_str() {
         "hist" => |before, word| before == 0 || before == 1 && word.starts_with("hist:"),
-        _ => |before, word| before < 2 || word.contains(':') && !word.contains('/'),
+        "latency" => |before, word| before < 2 || word.contains(':') && !word.contains('/'),
+        _ => |_, _| false,
     };
-    if let Some(at) = beginning(&words[2..], command, is_event) {
+    name_rows(&mut words, command, is_event);
+    // The others leave it to clap.
+    if name != "profile"
+        && let Some(at) = beginning(&words[2..], command, is_event)
+    {
         words.insert(at + 2, "--".into());
     }
     words
+}
+
+/// Makes `--top N`, `--top=N` before CMD `--limit=N`.
+fn name_rows(words: &mut Vec<OsString>, command: &Command, is_event: fn(usize, &str) -> bool) {
+    let is_number = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    let (mut at, mut events, mut command) = (2, 0, command);
+    let runs = |command: &Command| command.get_arguments().any(|arg| arg.get_id() == "command");
+    while let Some(word) = words.get(at).map(|word| word.to_string_lossy().into_owned()) {
+        let next = words.get(at + 1).map(|word| word.to_string_lossy().into_owned());
+        if word == "--" {
+            return;
+        }
+        if let Some(rows) = word.strip_prefix("--top=").filter(|rows| is_number(rows)) {
+            words[at] = format!("--limit={rows}").into();
+        } else if let Some(rows) = next.filter(|next| word == "--top" && is_number(next)) {
+            words.splice(at..=at + 1, [format!("--limit={rows}").into()]);
+        } else {
+            match takes_next(command, &word) {
+                Some(true) => at += 1,
+                Some(false) => {}
+                None if events == 0 && command.find_subcommand(&word).is_some() => {
+                    command = command.find_subcommand(&word).unwrap_or(command);
+                }
+                None if is_event(events, &word) || !runs(command) => events += 1,
+                None => return,
+            }
+        }
+        at += 1;
+    }
 }
 
 /// The place of CMD among the words after the command's name; `None` if there is none, or if it is marked already. Where a
@@ -96,6 +132,15 @@ mod tests {
             ("rtrace latency s:a s:b --by d ./a:b", "rtrace latency s:a s:b --by d -- ./a:b"),
             ("rtrace hist a -k b --follow -i run.dat", "rtrace hist a -k b --follow -i run.dat"),
             ("rtrace hist a -k b --follow ls -l", "rtrace hist a -k b --follow -- ls -l"),
+            ("rtrace hist a -k b --top 3", "rtrace hist a -k b --limit=3"),
+            ("rtrace hist a -k b --top=3 ls --top 4", "rtrace hist a -k b --limit=3 -- ls --top 4"),
+            ("rtrace hist a -k b --top ls", "rtrace hist a -k b --top -- ls"),
+            ("rtrace hist show --top 3", "rtrace hist show --limit=3"),
+            ("rtrace hist -i run.dat a -k b --top 3", "rtrace hist -i run.dat a -k b --limit=3"),
+            ("rtrace profile --top 3 -F make --top 4", "rtrace profile --limit=3 -F make --top 4"),
+            ("rtrace profile functions --duration 1 --top 3", "rtrace profile functions --duration 1 --limit=3"),
+            ("rtrace profile functions -- ls --top 3", "rtrace profile functions -- ls --top 3"),
+            ("rtrace profile --top make", "rtrace profile --top make"),
             ("rtrace record -e a ls", "rtrace record -e a ls"),
             ("rtrace", "rtrace"),
         ] {

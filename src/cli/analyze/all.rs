@@ -16,7 +16,7 @@ pub(super) struct Args {
     #[command(flatten)]
     file: FileArgs,
     /// Number of rows in a table; 0 for all [default: 20; all with --json]
-    #[arg(long, value_name = "N")]
+    #[arg(long, alias = "limit", value_name = "N")]
     top: Option<usize>,
     /// One JSON document instead of text
     #[arg(long)]

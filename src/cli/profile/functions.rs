@@ -26,7 +26,7 @@ pub(super) struct Args {
     /// Column to sort by
     #[arg(long, value_enum, value_name = "COLUMN", default_value_t)]
     sort: Sort,
-    /// Number of functions
+    /// Number of functions; --top N is the same
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// One JSON document instead of text

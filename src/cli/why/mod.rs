@@ -51,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 3)]
     depth: usize,
     /// Number of lines to show of each part's parts; the longest are shown, 0 for all
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, alias = "limit", value_name = "N", default_value_t = 8)]
     top: usize,
     /// Buffer to look at, if several hold events; the empty name for the top buffer
     #[arg(long, value_name = "NAME")]
