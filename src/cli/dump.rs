@@ -5,6 +5,7 @@ mod validate;
 
 use super::damage::Damage;
 use super::exit::{Exit, Failure};
+use super::given::{Given, Moot, refuse};
 use super::trace_file::open;
 use crate::cli::terminal::stdout;
 use rtrace::trace_dat::{FileError, Trace};
@@ -23,6 +24,8 @@ EXAMPLES:
   rtrace dump --options run.dat        every option with its place and content
   rtrace dump --validate run.dat       is it sound?")]
 pub(crate) struct Args {
+    #[command(flatten)]
+    given: Given,
     /// File to look at [default: trace.dat]
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     file: Option<PathBuf>,
@@ -38,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long)]
     all: bool,
     /// The summary as JSON
-    #[arg(long, conflicts_with_all = ["validate", "all"])]
+    #[arg(long, conflicts_with = "validate")]
     json: bool,
 }
 
@@ -119,7 +122,44 @@ impl Parts {
     }
 }
 
+/// Ids of all parts but the summary, which JSON is.
+const PARTS: [&str; 15] = [
+    "all",
+    "sections",
+    "options",
+    "flyrecord",
+    "head_page",
+    "head_event",
+    "ftrace_events",
+    "systems",
+    "events",
+    "kallsyms",
+    "printk",
+    "cmd_lines",
+    "modules",
+    "clock",
+    "strings",
+];
+
+impl Args {
+    /// The first part that is asked for beside what prints something else.
+    fn moot(&self) -> Option<Moot<'static>> {
+        let (reason, hint) = match (self.validate, self.json) {
+            (true, _) => ("beside `--validate`, which reads all parts and prints defects", "ask for one of them."),
+            (_, true) => (
+                "beside `--json`, which has sections, options and buffers anyway",
+                "leave it out, or `--json` to see the content.",
+            ),
+            _ => return None,
+        };
+        let option = self.given.first_of(&PARTS);
+        let option = option.or_else(|| self.given.first_of(&["summary"]).filter(|_| self.validate))?;
+        Some(Moot { option, reason, hint })
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    refuse::<Args>(args.moot())?;
     let path = args.input.as_deref().or(args.file.as_deref()).unwrap_or(Path::new("trace.dat"));
     let trace = open(path)?;
     let damage = Damage::of(path, &trace);

@@ -2,6 +2,7 @@
 
 use super::damage::Damage;
 use super::exit::{Exit, Failure};
+use super::query::WindowArgs;
 use super::trace_file::{InputArg, open_recording, threads};
 use crate::cli::terminal::stdout;
 use anyhow::anyhow;
@@ -14,7 +15,8 @@ use std::path::Path;
 /// Show which functions hold how much of the kernel's memory
 ///
 /// From a recording with the events kmalloc, kmem_cache_alloc, kfree and kmem_cache_free of system kmem: what each function
-/// was given and had asked for, when the recording ended (waste, alloc, req), in all, and at most.
+/// was given and had asked for, when the recording ended (waste, alloc, req), in all, and at most. Of a part of the time
+/// (--since, --until, --around) what was taken within it counts, and "current" is what of that was held at its end.
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
@@ -23,6 +25,8 @@ EXAMPLES:
 pub(crate) struct Args {
     #[command(flatten)]
     input: InputArg,
+    #[command(flatten)]
+    window: WindowArgs,
     /// One JSON document instead of text
     #[arg(long)]
     json: bool,
@@ -46,6 +50,8 @@ fn print(args: &Args, path: &Path, recording: &Recording, damage: &Damage) -> Re
     }
     let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
     let query = recording.query().threads(threads()).on_notice(&notice);
+    let window = args.window.within(&query, path)?;
+    let query = query.window(window);
     let name = |source: &BufferSource| trace.buffers[source.buffer].name.as_str();
     let (found, _) = query.analyse(Grouped::by_buffer(vec![memory; query.sources().len()]))?;
     let functions = query.sources().iter().map(name).zip(found).filter(|(_, of_buffer)| !of_buffer.is_empty());

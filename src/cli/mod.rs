@@ -14,6 +14,7 @@ mod damage;
 mod diff;
 mod doctor;
 mod dump;
+mod elsewhere;
 mod exit;
 mod extract;
 mod filter;

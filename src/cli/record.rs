@@ -4,6 +4,7 @@ mod agents;
 mod daemon;
 mod empty;
 mod live;
+mod moot;
 mod more;
 mod remote;
 mod stop;
@@ -11,6 +12,7 @@ mod stop_if;
 
 use super::check;
 use super::exit::{Exit, Failure};
+use super::given::refuse;
 use super::piped::{self, Outgoing};
 use super::record_error::{explain, failure, refused};
 use super::terminal::{say, stdout};
@@ -213,10 +215,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let prints_json = args.json || args.summary_json.as_deref().is_some_and(piped::is_stdout);
     piped::check(&args.output, prints_json)?;
-    if args.name.is_some() {
-        let error = anyhow::anyhow!("--name belongs after the -A that it names");
-        return Err(Failure::new(Exit::Usage, error));
-    }
+    refuse::<Args>(args.moot())?;
     if !args.agents.is_empty() && agents::has_no_place(&args.output) {
         let error = anyhow::anyhow!("the files of guests lie beside the recording, which goes to standard output");
         return Err(Failure::new(Exit::Usage, error).hint("`-o FILE` names a file."));

@@ -2,6 +2,7 @@
 
 use super::args::{InstanceArg, TracefsArgs};
 use super::exit::{Exit, Failure};
+use super::given::{Given, Moot, refuse};
 use crate::cli::terminal::stdout;
 use anyhow::anyhow;
 use rtrace::tracefs::{Error, EventName, EventSelection, Instance};
@@ -21,6 +22,8 @@ EXAMPLES:
   rtrace show --trigger sched:sched_switch
   rtrace show --json trace_clock buffer_size_kb tracing_on")]
 pub(crate) struct Args {
+    #[command(flatten)]
+    given: Given,
     /// trace_pipe: consume events, and wait for more
     #[arg(short = 'p', long, conflicts_with = "snapshot")]
     pipe: bool,
@@ -34,18 +37,18 @@ pub(crate) struct Args {
     #[arg(short = 'f', long)]
     path: bool,
     /// The hist triggers' tables of an event (`sys:ev` or `ev`)
-    #[arg(long, value_name = "EVENT", conflicts_with_all = ["pipe", "snapshot", "cpu"])]
+    #[arg(long, value_name = "EVENT")]
     hist: Option<String>,
     /// The triggers of an event
-    #[arg(long, value_name = "EVENT", conflicts_with_all = ["pipe", "snapshot", "cpu"])]
+    #[arg(long, value_name = "EVENT")]
     trigger: Option<String>,
     /// The filter of an event
-    #[arg(long, value_name = "EVENT", conflicts_with_all = ["pipe", "snapshot", "cpu"])]
+    #[arg(long, value_name = "EVENT")]
     filter: Option<String>,
     #[command(flatten)]
     knobs: Knobs,
     /// Any other files of the instance
-    #[arg(value_name = "FILE", conflicts_with_all = ["pipe", "snapshot", "cpu"])]
+    #[arg(value_name = "FILE")]
     files: Vec<String>,
     /// One JSON object instead of text: the content of each file
     #[arg(long, conflicts_with = "pipe")]
@@ -122,7 +125,22 @@ impl Knobs {
     }
 }
 
+impl Args {
+    /// The option about a ring buffer beside one that names a file of settings.
+    fn moot(&self) -> Option<Moot<'static>> {
+        let names_file = self.knobs.files().next().is_some() || !self.files.is_empty();
+        let of_event = [&self.hist, &self.trigger, &self.filter].iter().any(|event| event.is_some());
+        let option = self.given.first_of(&["pipe", "snapshot", "cpu"]).filter(|_| names_file || of_event)?;
+        Some(Moot {
+            option,
+            reason: "on settings: it chooses a ring buffer to print",
+            hint: "ask for one of them; `rtrace show per_cpu/cpu1/buffer_size_kb` prints a CPU's file.",
+        })
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
+    refuse::<Args>(args.moot())?;
     let tracefs = args.tracefs.open()?;
     let instance = args.instance.open(&tracefs)?;
     let files = files(args, &instance)?;

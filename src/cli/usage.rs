@@ -1,7 +1,7 @@
 //! clap's refusals of a command line in the program's own words: one prefix, names in backquotes, a hint, and the command
 //! that explains more.
 
-use super::program;
+use super::{elsewhere, program};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use rtrace::syntax::did_you_mean;
@@ -17,7 +17,8 @@ pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
         command = next;
     }
     let more = format!("  Hint: `{} --help` shows all it takes.\n", words.join(" "));
-    let Some((what, hint)) = worded(answer, command) else {
+    let at = words.get(1).copied().unwrap_or_default();
+    let Some((what, hint)) = worded(answer, command, (at, root)) else {
         let text = as_rendered(answer, &rendered);
         let says_more = text.contains("Hint: ") || text.contains("  rtrace ") || text.contains("Usage: ");
         return if says_more { text } else { text + &more };
@@ -39,17 +40,24 @@ pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
 pub(crate) fn unknown_option(word: &str) -> String {
     let root = super::bare_command_line();
     let name = std::env::args().nth(1).unwrap_or_default();
+    if let Some((reason, hint)) = elsewhere::found(word, &name, &root) {
+        return format!("unknown option `{word}`: {reason}\n  Hint: {hint}\n");
+    }
     let hint = root.find_subcommand(&name).and_then(|command| near_option(word, command));
     let hint = hint.unwrap_or_else(|| format!("`{} {name} --help` lists the options", program::name()));
     format!("unknown option `{word}`\n  Hint: {hint}\n")
 }
 
-/// The mistake, and the name that was probably meant; `None` if the rendered message has to do.
-fn worded(answer: &clap::Error, command: &Command) -> Option<(String, Option<String>)> {
+/// The mistake, and the name that was probably meant; `None` if the rendered message has to do. `name` is that of the command
+/// below `root`.
+fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command)) -> Option<(String, Option<String>)> {
     let arg = || one(answer, ContextKind::InvalidArg);
     Some(match answer.kind() {
         ErrorKind::UnknownArgument => {
             let word = arg()?;
+            if let Some((reason, hint)) = elsewhere::found(&word, name, root) {
+                return Some((format!("unknown option `{word}`: {reason}"), Some(hint)));
+            }
             let what = if word.starts_with('-') { "unknown option" } else { "unexpected argument" };
             (format!("{what} `{word}`"), near_option(&word, command))
         }

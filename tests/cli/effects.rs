@@ -228,3 +228,132 @@ fn options_that_miss_another_are_refused() {
         env.rtrace(&args).exits(0).complains("");
     }
 }
+
+/// Other commands than report: a line, and the words of its refusal.
+const REFUSED: &[(&str, &str)] = &[
+    ("show --tracing-on -c 1", "`--cpu` has no effect on settings"),
+    ("show -s trace_clock", "`--snapshot` has no effect on settings"),
+    ("show -p --buffer-size", "`--pipe` has no effect on settings"),
+    ("dump --validate --options FILE", "`--options` has no effect beside `--validate`"),
+    ("dump --validate --summary FILE", "`--summary` has no effect beside `--validate`"),
+    ("dump --json --events FILE", "`--events` has no effect beside `--json`"),
+    ("record -e sched -s 500 ls", "`--sleep` has no effect without `--poll`"),
+    ("record -e sched --threshold 5 ls", "`--threshold` has no effect on events"),
+    ("record -e sched --max-graph-depth 5 ls", "`--max-graph-depth` has no effect without the tracer"),
+    ("record -e sched -d ls", "`--no-function-trace` has no effect without a latency tracer"),
+    ("record -e sched -S ls", "`--only-named` has no effect without `--profile`"),
+    ("record -e sched -v ls", "`-v` has no effect without a `-e` after it"),
+    ("record -e sched -v -B one -e irq ls", "`-v` has no effect without a `-e` after it"),
+    ("record -p function -i ls", "`--ignore-unknown` has no effect without events"),
+    ("record -e sched --name x ls", "`--name` has no effect without a `-A` before it"),
+    ("record -e sched --dry-run --pid-file x ls", "`--pid-file` has no effect without `--daemonize`"),
+    ("stream -e sched -t --json ls", "`-t` has no effect on JSON"),
+    ("stream -e sched -N --format raw ls", "`-N` has no effect on fields by name"),
+    ("stream -e raw_syscalls --syscalls --format raw ls", "`--syscalls` has no effect on fields by name"),
+    ("stream -e sched --threshold 5 ls", "`--threshold` has no effect on events"),
+    ("profile --since 1 ls", "`--since` has no effect on what happens now"),
+    ("profile --input FILE -b 10", "`--buffer-size` has no effect on a recording"),
+    ("profile --input FILE --duration 1", "`--duration` has no effect on a recording"),
+    ("profile --input FILE ls", "`CMD` has no effect on a recording"),
+    ("profile --input FILE --layout trace-cmd --top 2", "`--limit` has no effect on trace-cmd's layout"),
+    ("hist -i FILE -k next_comm", "`--key` has no effect without EVENT"),
+    ("hist -i FILE --csv", "`--csv` has no effect without EVENT"),
+    ("hist -i FILE sched:sched_switch -k next_comm --raw --limit 2", "`--limit` has no effect on `--raw`"),
+    ("hist -i FILE sched:sched_switch -k next_comm --json --weight time", "`--weight` has no effect without"),
+    ("hist -i FILE sched:sched_switch -k next_comm --verbose", "`--verbose` has no effect on a recording"),
+    ("hist sched:sched_switch -k next_comm --csv --weight time ls", "`--weight` has no effect without"),
+    ("latency -i FILE a:b c:d --by e --raw --top 2", "`--limit` has no effect on `--raw`"),
+];
+
+#[test]
+fn other_commands_refuse_what_has_no_effect() {
+    let env = TestEnvironment::new();
+    let file = own().join("vm-6.1/trig.dat");
+    let file = file.to_str().expect("a plain path");
+    for (line, words) in REFUSED {
+        let args: Vec<&str> = line.split(' ').map(|word| if word == "FILE" { file } else { word }).collect();
+        env.rtrace(&args).exits(2).prints("").complains_with(words).complains_with("\n  Hint: ");
+    }
+}
+
+/// An option of report at another command that reads recordings: there are reasons.
+#[test]
+fn options_of_report_are_explained_elsewhere() {
+    let env = TestEnvironment::new();
+    for (line, reason, hint) in [
+        ("analyze sched --cpu 1", "needs all events of its time", "`rtrace convert FILE PART.dat --cpu ...`"),
+        ("analyze irq -F sched_switch", "needs all events of its time", "`rtrace convert FILE PART.dat -F ...`"),
+        ("why ls --worst wakeup --comm x", "all events around TASK's interval count", "`--worst`"),
+        ("check --pid=3", "assertions are about all events", "`rtrace help assertions`"),
+        ("diff a b --first 3", "comparisons are of all events", "`rtrace help comparisons`"),
+        ("hist -i a sched:sched_switch -k next_comm --pid 3", "its filter lets through", "`--if FILTER`"),
+        ("latency -i a b:c d:e --by f --cpu 0", "filters of their own", "`--if-start FILTER`"),
+        ("profile --input a --comm x", "a profile needs all events", "`rtrace convert FILE PART.dat --comm ...`"),
+        ("record -e sched --since 1 ls", "a part of a recording's time", "`rtrace report`, `rtrace convert`"),
+        ("mem --raw-ts", "changes times as they are shown", "`rtrace report`, `rtrace convert`"),
+        ("dump --color always", "about the output of `rtrace report`", "`rtrace report` has it"),
+    ] {
+        let args: Vec<&str> = line.split(' ').collect();
+        let told = env.rtrace(&args);
+        told.exits(2).prints("").complains_with("unknown option `-").complains_with(reason).complains_with(hint);
+    }
+}
+
+/// `--top N` and `--limit N` are one thing.
+#[test]
+fn a_number_of_rows_has_two_names() {
+    let env = TestEnvironment::new();
+    let file = own().join("vm-6.1/trig.dat");
+    let file = file.to_str().expect("a plain path");
+    for line in ["hist -i FILE sched:sched_switch -k next_comm", "profile --input FILE", "analyze sched FILE"] {
+        let told = |option: &str| {
+            let line = format!("{line}{option}");
+            let args: Vec<&str> = line.split(' ').map(|word| if word == "FILE" { file } else { word }).collect();
+            env.rtrace(&args).exits(0).stdout()
+        };
+        let (top, all) = (told(" --top 2"), told(""));
+        assert_eq!(top, told(" --limit 2"), "{line}");
+        assert!(top.len() < all.len(), "{line}: {top}");
+    }
+}
+
+/// A window beside the recording is no quiet time: nothing is judged by it.
+#[test]
+fn a_window_without_events_is_no_answer() {
+    let env = TestEnvironment::new();
+    let file = own().join("vm-6.1/trig.dat");
+    let file = file.to_str().expect("a plain path");
+    for line in [
+        "analyze sched FILE",
+        "check FILE --assert lost==0",
+        "hist -i FILE",
+        "hist -i FILE sched:sched_switch -k next_comm",
+        "latency -i FILE sched:sched_waking sched:sched_switch --by pid=next_pid",
+        "profile --input FILE",
+        "baseline save FILE -o new.json",
+    ] {
+        let line = format!("{line} --since +1h");
+        let args: Vec<&str> = line.split(' ').map(|word| if word == "FILE" { file } else { word }).collect();
+        env.rtrace(&args).exits(1).prints("").complains_with("holds nothing in this window: the events lie between");
+    }
+}
+
+/// A part of the time of the commands that count: two parts add up to the whole.
+#[test]
+fn profiles_and_call_chains_of_a_part() {
+    let env = TestEnvironment::new();
+    let file = own().join("vm-6.1/trig.dat");
+    let file = file.to_str().expect("a plain path");
+    let events = |args: &[&str]| -> u64 {
+        let text = env.rtrace(&[&["hist", "-i", file, "--json"], args].concat()).exits(0).stdout();
+        let document: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        document["buffers"].as_array().expect("buffers").iter().filter_map(|buffer| buffer["total"].as_u64()).sum()
+    };
+    let (whole, early, late) = (events(&[]), events(&["--until", "+100ms"]), events(&["--since", "+100000001ns"]));
+    assert!(early > 0 && late > 0 && early + late == whole, "{early} + {late} = {whole}");
+    let rows = |args: &[&str]| {
+        let text = env.rtrace(&[&["profile", "--input", file, "--json"], args].concat()).exits(0).stdout();
+        text.len()
+    };
+    assert!(rows(&["--until", "+50ms"]) < rows(&[]));
+}

@@ -41,9 +41,10 @@ const TRACED: &[Section] = &[
     ),
     section("Ring buffer", &["instance", "buffer-size", "clock"], &["top", "cpumask", "subbuf-size", "self"]),
     section("Profile", &[], &["profile", "layout", "limit", "only-named", "hook", "global-irqs", "by-comm"]),
+    section("A recording", &["input"], &["since", "until", "around"]),
     section(
         "Output",
-        &["output", "input", "format", "json", "ring", "ring-time", "t", "quiet"],
+        &["output", "format", "json", "ring", "ring-time", "t", "quiet"],
         &[
             "max-size",
             "to",

@@ -2,8 +2,9 @@
 
 use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::hist::RecordedArgs;
 use crate::cli::terminal::stdout;
-use crate::cli::trace_file::{open_recording, threads};
+use crate::cli::trace_file::open_recording;
 use anyhow::anyhow;
 use rtrace::analysis::{Analysis, CallChain, CallChains};
 use rtrace::recording::{BufferSource, Notice, Recording};
@@ -11,16 +12,16 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::path::Path;
 
-pub(super) fn run(path: &Path, one_task: bool, as_json: bool) -> Result<Exit, Failure> {
+pub(super) fn run(path: &Path, which: &RecordedArgs, one_task: bool, as_json: bool) -> Result<Exit, Failure> {
     let recording = open_recording(path)?;
     let damage = Damage::of(path, &recording.trace);
-    let done = print_all(path, &recording, &damage, one_task, as_json);
+    let done = print_all((path, which), &recording, &damage, one_task, as_json);
     damage.late(path, &recording);
     damage.outcome(done)
 }
 
 fn print_all(
-    path: &Path,
+    (path, which): (&Path, &RecordedArgs),
     recording: &Recording,
     damage: &Damage,
     one_task: bool,
@@ -32,11 +33,14 @@ fn print_all(
             .hint("what a latency tracer left is text."));
     }
     let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
+    let whole = recording.query().threads(which.threads()).on_notice(&notice);
+    let window = which.window().within(&whole, path)?;
+    let whole = whole.window(window);
     let mut out = io::BufWriter::new(stdout().lock());
     let mut all = Vec::new();
     for (number, buffer) in trace.buffers.iter().enumerate().filter(|(_, buffer)| !buffer.cpus.is_empty()) {
         let empty = CallChains::new(trace.formats(), trace.abi, symbols, one_task);
-        let (query, mut part) = (recording.query().threads(threads()).on_notice(&notice), empty.begin());
+        let (query, mut part) = (whole.clone(), empty.begin());
         // One CPU after the other.
         let of_buffer = |source: &&BufferSource| source.buffer == number;
         let source = query.sources().iter().find(of_buffer).cloned();

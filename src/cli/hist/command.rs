@@ -2,7 +2,7 @@
 
 use super::chain::{ChainLoss, losses_of};
 use super::chains;
-use super::output::OutputArgs;
+use super::output::{OutputArgs, moot_output};
 use super::place::{
     LONG_LIVED, PlaceArgs, SetArgs, add_trigger, clock_note, event, events_with_hists, hist_triggers, remove_all,
 };
@@ -11,6 +11,7 @@ use super::session::{Session, UntilArgs};
 use super::spec::SpecArgs;
 use crate::cli::args::{TracefsArgs, WriteArgs, called};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::given::{Given, Moot, refuse};
 use crate::cli::terminal::note;
 use clap::{ArgMatches, FromArgMatches};
 use rtrace::hist::spec::{Control, Echo, HistSpec};
@@ -40,6 +41,8 @@ EXAMPLES:
 `rtrace help hist` explains keys, modifiers, variables and actions."
 )]
 pub(crate) struct Args {
+    #[command(flatten)]
+    given: Given,
     #[command(subcommand)]
     command: Option<Sub>,
     #[command(flatten)]
@@ -159,16 +162,41 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
             let OrFile(run) = &args.run;
             let spec = &run.start.spec;
             args.recorded.check(spec.size(), &for_the_kernel(run))?;
+            refuse::<Args>(args.moot())?;
+            check_chains(args)?;
             if let Some(file) = args.recorded.file() {
                 return match spec.event_text() {
                     Some(_) => recorded::count(&args.recorded, spec, &args.more, &args.how, &run.output),
-                    None => chains::run(file, args.all_tasks, run.output.is_json()),
+                    None => chains::run(file, &args.recorded, args.all_tasks, run.output.is_json()),
                 };
             }
             let outcome = count(run);
             if run.until.has_command() { outcome.map_err(Failure::of_command) } else { outcome }
         }
     }
+}
+
+/// Ids of the options that the call chains of a recording can be shown with.
+const OF_CHAINS: &[&str] = &["input", "all_tasks", "json", "threads", "since", "until", "around"];
+
+impl Args {
+    /// The first option that cannot have an effect.
+    fn moot(&self) -> Option<Moot<'static>> {
+        moot_output(&self.given, self.recorded.file().is_some())
+    }
+}
+
+/// Refuses what says how to count, where an event to be counted is not named.
+fn check_chains(args: &Args) -> Result<(), Failure> {
+    if args.recorded.file().is_none() || args.run.0.start.spec.event_text().is_some() {
+        return Ok(());
+    }
+    let option = args.given.first_besides::<Args>(OF_CHAINS);
+    refuse::<Args>(option.as_deref().map(|option| Moot {
+        option,
+        reason: "without EVENT: the call chains of the recording's stacks are shown",
+        hint: "name the event to count, as in `rtrace hist -i FILE sched:sched_switch --key next_comm`.",
+    }))
 }
 
 /// Arguments that only the kernel can follow.

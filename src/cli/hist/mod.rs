@@ -14,7 +14,7 @@ mod spec;
 pub(super) use chain::{definitions, instances, losses_of, triggers_of};
 pub(super) use command::{Args, run};
 pub(super) use live::Live;
-pub(super) use output::{OutputArgs, Printer, table_with_variable};
+pub(super) use output::{OutputArgs, Printer, moot_output, table_with_variable};
 pub(super) use place::{
     LONG_LIVED, PlaceArgs, SetArgs, add_trigger, add_triggers, clock_note, event, events_with_hists, hist_triggers,
     lines_in_own, remove_all, syntax_failure, users,

@@ -4,6 +4,7 @@ use super::live::Live;
 use super::return_addresses::rename;
 use super::spec::read_format;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::given::{Given, Moot};
 use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
 use anyhow::{Context, anyhow};
@@ -39,7 +40,7 @@ pub(crate) struct OutputArgs {
     /// With --folded: weigh stacks by their first value (`time`: of latency the time), or by the number of events
     #[arg(long, value_name = "time|count", requires = "folded", value_enum)]
     weight: Option<By>,
-    /// Only the N largest entries (by the order of --sort)
+    /// Only the N largest entries (by the order of --sort); --top N is the same
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<usize>,
     /// Show the table again at every INTERVAL (1s if none is given), with the time and the number of the reading
@@ -60,6 +61,24 @@ enum By {
     Time,
     /// The number of events
     Count,
+}
+
+/// The first option of a table's output that cannot have an effect among those given; `recorded`: of a recording.
+pub(crate) fn moot_output(given: &Given, recorded: bool) -> Option<Moot<'static>> {
+    let moot = |option, reason, hint| Some(Moot { option, reason, hint });
+    if given.has("weight") && !given.has("folded") {
+        return moot("weight", "without `--folded`: it weighs stacks", "`--folded --weight time` goes together.");
+    }
+    if given.has("limit") && given.has("raw") {
+        return moot("limit", "on `--raw`, the kernel's own text", "`--csv` and `--json` have a limit, too.");
+    }
+    if recorded && given.has("verbose") {
+        return moot("verbose", "on a recording: it shows writes to tracefs", "leave it out.");
+    }
+    if recorded && given.has("tracefs") {
+        return moot("tracefs", "on a recording, which is read alone", "leave out it or `-i`.");
+    }
+    None
 }
 
 impl OutputArgs {

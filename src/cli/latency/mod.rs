@@ -6,9 +6,10 @@ mod request;
 mod shown;
 
 use super::exit::{Exit, Failure};
+use super::given::{Given, refuse};
 use super::hist::{
     OutputArgs, RecordedArgs, Session, SetArgs, Streamed, UntilArgs, WhereArgs, add_triggers, event as find_event,
-    lines_in_own, read_format,
+    lines_in_own, moot_output, read_format,
 };
 use super::keywords::{FILTERS, words};
 use losses::Losses;
@@ -37,6 +38,8 @@ EXAMPLES:
       --folded --weight time --duration 5s | flamegraph.pl
   rtrace latency -i run.dat sched:sched_waking sched:sched_switch --by pid=next_pid")]
 pub(crate) struct Args {
+    #[command(flatten)]
+    given: Given,
     /// The events in their order: START, any in between, END
     #[arg(value_name = "EVENT", required = true, num_args = 2..)]
     events: Vec<String>,
@@ -82,6 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         ("-B or --top", args.set.place.is_any()),
     ];
     args.recorded.check(args.size, &for_the_kernel)?;
+    refuse::<Args>(moot_output(&args.given, args.recorded.file().is_some()))?;
     if args.recorded.file().is_some() {
         return recorded::measure(args);
     }

@@ -24,6 +24,8 @@ fn write(path: &Path, args: &TraceArgs, recording: &Recording, damage: &Damage) 
     let hooks = args.what.hooks();
     let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
     let query = recording.query().threads(threads()).on_notice(&notice);
+    let window = args.window.within(&query, path)?;
+    let query = query.window(window);
     let empty = |_: &BufferSource| args.account.profile(trace.formats(), trace.abi, &hooks, &stored);
     let empty = query.sources().iter().map(empty).collect::<Result<Vec<_>, _>>()?;
     let (found, _) = query.analyse(Grouped::by_buffer(empty))?;

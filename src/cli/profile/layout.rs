@@ -22,13 +22,19 @@ pub(crate) struct LayoutArgs {
     /// Layout of a profile's text [default: table, of report --profile trace-cmd]
     #[arg(long, value_enum, value_name = "LAYOUT")]
     pub(crate) layout: Option<Layout>,
-    /// Number of rows of the table; 0 for all
+    /// Number of rows of the table; 0 for all; --top N is the same
     #[arg(long, value_name = "N", default_value_t = 30)]
     pub(crate) limit: usize,
 }
 
 impl LayoutArgs {
-    /// Writes the profile of one buffer. A script that calls `trace-cmd profile` gets what it expects.
+    /// The layout; a script that calls `trace-cmd profile` gets what it expects.
+    pub(crate) fn layout(self) -> Layout {
+        let usual = if program::name() == "trace-cmd" { Layout::TraceCmd } else { Layout::Table };
+        self.layout.unwrap_or(usual)
+    }
+
+    /// Writes the profile of one buffer.
     pub(crate) fn write(
         self,
         profile: &Profile,
@@ -37,8 +43,7 @@ impl LayoutArgs {
         unit: Unit,
         mut out: &mut impl Write,
     ) -> io::Result<()> {
-        let usual = if program::name() == "trace-cmd" { Layout::TraceCmd } else { Layout::Table };
-        match self.layout.unwrap_or(usual) {
+        match self.layout() {
             Layout::Table => {
                 let limit = (self.limit > 0).then_some(self.limit);
                 table::write(profile, symbols, by_comm, limit, unit, &mut out)

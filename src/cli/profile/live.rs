@@ -4,7 +4,9 @@ use super::pairs::AccountArgs;
 use super::report::OutputArgs;
 use crate::cli::analyze::unit::Unit;
 use crate::cli::exit::{Exit, Failure, print_clap};
+use crate::cli::given::{Moot, refuse};
 use crate::cli::live::{live_merge, warn_of_damage};
+use crate::cli::query::WindowArgs;
 use crate::cli::record_error::{explain, failure};
 use crate::cli::terminal::note;
 use crate::cli::traced::{SessionArgs, Traced, WhatArgs, add_profile};
@@ -30,8 +32,10 @@ pub(super) struct TraceArgs {
     #[command(flatten)]
     pub(super) what: WhatArgs,
     /// Profile what a file holds, instead of what happens now
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["pids", "follow", "command", "event", "tracer"])]
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(super) input: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) window: WindowArgs,
     #[command(flatten)]
     pub(super) output: OutputArgs,
     /// Print nothing but the profile and errors
@@ -42,7 +46,57 @@ pub(super) struct TraceArgs {
     _all_formats: bool,
 }
 
+/// Ids of the options that a recording can be profiled with.
+const OF_A_FILE: &[&str] = &[
+    "input",
+    "since",
+    "until",
+    "around",
+    "global_irqs",
+    "by_comm",
+    "hook",
+    "output",
+    "stderr",
+    "json",
+    "layout",
+    "limit",
+    "quiet",
+    "_all_formats",
+];
+
 impl TraceArgs {
+    /// An unknown option, which looks like CMD.
+    pub(super) fn check_command(&self) -> Result<(), clap::Error> {
+        self.traced.check_command()
+    }
+
+    /// Refuses what cannot have an effect.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let given = self.traced.given();
+        let moot = |option, reason, hint| refuse::<Self>(Some(Moot { option, reason, hint }));
+        if given.has("limit") && self.output.is_in_trace_cmds_layout() {
+            return moot("limit", "on trace-cmd's layout, which shows all", "`--layout table` has rows.");
+        }
+        if self.input.is_none() {
+            return match given.first_of(&["since", "until", "around"]) {
+                Some(option) => moot(
+                    option,
+                    "on what happens now: it chooses a part of a recording",
+                    "`--input FILE` names one; `--duration TIME` ends by itself.",
+                ),
+                None => refuse::<Self>(self.traced.moot()),
+            };
+        }
+        match given.first_besides::<Self>(OF_A_FILE) {
+            Some(option) => moot(
+                &option,
+                "on a recording: it is about what is traced",
+                "leave out one of the two; `rtrace convert IN OUT.dat` makes a recording of some events.",
+            ),
+            None => Ok(()),
+        }
+    }
+
     fn plan(&self) -> Result<(Plan, Vec<usize>), clap::Error> {
         let traced = if self.what.only_named { self.traced.clone() } else { self.traced.profile_all() };
         Ok((self.session.add_to(traced.plan(self.session.place())?), traced.profiled()))

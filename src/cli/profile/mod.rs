@@ -29,6 +29,7 @@ EXAMPLES:
   rtrace profile -p nop -H 'block_rq_issue,sector/block_rq_complete,sector,g' -- sync
   rtrace profile -S -e sched:sched_switch -R stacktrace -P 1234
   rtrace profile --input trace.dat --json
+  rtrace profile --input trace.dat --since -1s --top 10
   rtrace profile --input trace.dat --layout trace-cmd
   rtrace profile functions --limit 10 -- make"
 )]
@@ -47,9 +48,15 @@ enum What {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     match &args.what {
         Some(What::Functions(args)) => functions::run(args),
-        None => match &args.trace.input {
-            Some(path) => file::run(path, &args.trace),
-            None => live::run(&args.trace),
-        },
+        None => {
+            if let Err(answer) = args.trace.check_command() {
+                return super::exit::print_clap(&answer);
+            }
+            args.trace.check()?;
+            match &args.trace.input {
+                Some(path) => file::run(path, &args.trace),
+                None => live::run(&args.trace),
+            }
+        }
     }
 }

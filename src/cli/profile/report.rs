@@ -1,7 +1,7 @@
 //! Profiles of some buffers, written to wherever they are wanted.
 
 use super::json;
-use super::layout::LayoutArgs;
+use super::layout::{Layout, LayoutArgs};
 use crate::cli::analyze::unit::Unit;
 use crate::cli::exit::Failure;
 use crate::cli::terminal::{Guard, stderr, stdout};
@@ -36,6 +36,11 @@ pub(super) struct Output {
 }
 
 impl OutputArgs {
+    /// True if all tasks and stack traces are shown.
+    pub(super) fn is_in_trace_cmds_layout(&self) -> bool {
+        self.layout.layout() == Layout::TraceCmd
+    }
+
     pub(super) fn open(&self) -> Result<Output, Failure> {
         let to: Box<dyn Write> = match &self.output {
             Some(path) => Box::new(Guard::new(

@@ -25,7 +25,7 @@ pub(crate) fn answer(
     let notice = |notice: Notice<'_>| damage.notice(|_| path, &notice);
     let query = Query::of([&inputs[0].recording]).threads(threads_wanted.map_or_else(threads, NonZero::get));
     let query = query.on_notice(&notice);
-    let window = window.resolve(&query)?;
+    let window = window.within(&query, path)?;
     let mut out = BufWriter::new(stdout());
     let mut exit = Exit::Success;
     let done = QueryEvents::new(&inputs, query.window(window)).and_then(|events| answer(&events, &mut out));

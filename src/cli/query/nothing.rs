@@ -6,7 +6,7 @@ use crate::cli::terminal::note;
 use rtrace::events::glob_matches;
 use rtrace::recording::Query;
 use rtrace::syntax::did_you_mean;
-use rtrace::units::{Pid, Timestamp};
+use rtrace::units::Pid;
 use std::collections::BTreeSet;
 
 impl QueryArgs {
@@ -24,12 +24,12 @@ impl QueryArgs {
         if inputs.iter().any(has_text) {
             return Ok(());
         }
-        let Some(span) = all.span()? else {
+        if all.span()?.is_none() {
             note!("rtrace: {files}: no events");
             return Ok(());
-        };
+        }
         let reasons: Vec<String> =
-            [self.no_cpu(inputs), self.no_comm(inputs), self.no_pid(inputs), self.no_time(&all, span)?]
+            [self.no_cpu(inputs), self.no_comm(inputs), self.no_pid(inputs), self.no_time(&all)?]
                 .into_iter()
                 .flatten()
                 .collect();
@@ -76,24 +76,11 @@ impl QueryArgs {
         Some(format!("no task with the pid {} is known; `--summary` lists the tasks", wanted.join(" or ")))
     }
 
-    fn no_time(&self, all: &Query<'_>, (start, end): (Timestamp, Timestamp)) -> Result<Option<String>, Failure> {
-        if self.window.is_everything() || self.align.is_some() || self.align_ts {
+    fn no_time(&self, all: &Query<'_>) -> Result<Option<String>, Failure> {
+        if self.align.is_some() || self.align_ts {
             return Ok(None);
         }
-        let window = self.window.resolve(all)?;
-        let (since, until) = (window.since.unwrap_or_default().0, window.until.map_or(u64::MAX, |until| until.0));
-        if since > until {
-            return Ok(Some("the window ends before it begins".to_owned()));
-        }
-        if since <= end.0 && until >= start.0 {
-            return Ok(None);
-        }
-        let in_ticks = all.sources().iter().any(|source| source.in_ticks);
-        let shown = |time: u64| match in_ticks {
-            true => time.to_string(),
-            false => format!("{}.{:06}", time / 1_000_000_000, time % 1_000_000_000 / 1000),
-        };
-        Ok(Some(format!("the events lie between {} and {}", shown(start.0), shown(end.0))))
+        self.window.outside(all)
     }
 }
 

@@ -1,9 +1,10 @@
 //! The time window: `--since`, `--until`, `--around`.
 
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Exit, Failure};
 use anyhow::anyhow;
 use rtrace::recording::{Query, Window};
 use rtrace::units::{Timestamp, parse_duration};
+use std::path::Path;
 
 /// The part of the recording to show.
 #[derive(clap::Args, Clone, Default, PartialEq, Eq)]
@@ -133,6 +134,38 @@ impl WindowArgs {
     /// True if nothing is cut off.
     pub(super) fn is_everything(&self) -> bool {
         *self == WindowArgs::default()
+    }
+
+    /// The window in the time of the recording at `path`; an error if the recording has events, and none of its time is in it:
+    /// an account of nothing would look like one of a quiet time.
+    pub(crate) fn within(&self, query: &Query<'_>, path: &Path) -> Result<Window, Failure> {
+        if let Some(reason) = self.outside(query)? {
+            let error = anyhow!("{} holds nothing in this window: {reason}", path.display());
+            return Err(Failure::new(Exit::Failed, error)
+                .hint("`--since +TIME` counts from the first event, `--since -TIME` from the last one."));
+        }
+        self.resolve(query)
+    }
+
+    /// A reason why no event can be in the window; `None` if there may be one, or if there are no events at all.
+    pub(super) fn outside(&self, query: &Query<'_>) -> Result<Option<String>, Failure> {
+        if self.is_everything() {
+            return Ok(None);
+        }
+        let window = self.resolve(query)?;
+        let (since, until) = (window.since.unwrap_or_default().0, window.until.map_or(u64::MAX, |until| until.0));
+        if since > until {
+            return Ok(Some("the window ends before it begins".to_owned()));
+        }
+        let Some((start, end)) = query.span()?.filter(|(start, end)| since > end.0 || until < start.0) else {
+            return Ok(None);
+        };
+        let in_ticks = query.sources().iter().any(|source| source.in_ticks);
+        let shown = |time: u64| match in_ticks {
+            true => time.to_string(),
+            false => format!("{}.{:06}", time / 1_000_000_000, time % 1_000_000_000 / 1000),
+        };
+        Ok(Some(format!("the events lie between {} and {}", shown(start.0), shown(end.0))))
     }
 
     /// The window in these files' time.

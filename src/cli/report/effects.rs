@@ -4,9 +4,9 @@ use super::color::Color;
 use super::outputs::{ASKING, Outputs};
 use super::{Args, Format};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::given::{option_name, refuse};
 use crate::cli::program;
 use anyhow::anyhow;
-use clap::Arg;
 
 /// Options that do one thing to some outputs.
 struct Effect {
@@ -99,13 +99,7 @@ impl Args {
                 return Err(without_effect(id, deed, *on, asked[0]));
             }
         }
-        match self.moot(wanted) {
-            Some(moot) => {
-                let error = anyhow!("{} has no effect {}", name(moot.option), moot.reason);
-                Err(Failure::new(Exit::Usage, error).hint(moot.hint))
-            }
-            None => Ok(()),
-        }
+        refuse::<Args>(self.moot(wanted))
     }
 
     /// True if the option's value asks for anything that is not so anyway.
@@ -135,11 +129,7 @@ fn without_effect(id: &str, deed: &str, on: Outputs, (kind, by): Asked) -> Failu
 
 /// The option as it is typed, in backquotes.
 fn name(id: &str) -> String {
-    let command = <Args as clap::Args>::augment_args(clap::Command::new("report"));
-    let arg = command.get_arguments().find(|arg| arg.get_id() == id);
-    let long = arg.and_then(Arg::get_long).map(|long| format!("`--{long}`"));
-    let short = || arg.and_then(Arg::get_short).map(|short| format!("`-{short}`"));
-    long.or_else(short).unwrap_or_else(|| id.to_owned())
+    option_name::<Args>(id)
 }
 
 #[cfg(test)]

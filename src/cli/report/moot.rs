@@ -2,24 +2,15 @@
 
 use super::Args;
 use super::outputs::Outputs;
+use crate::cli::given::Moot;
 use crate::cli::profile::layout::Layout;
 use rtrace::filter::Sign;
 
-/// An option that cannot have an effect.
-pub(super) struct Moot {
-    /// Id of its argument.
-    pub(super) option: &'static str,
-    /// Reason, after "has no effect ".
-    pub(super) reason: &'static str,
-    /// Ends with a full stop.
-    pub(super) hint: &'static str,
-}
-
 impl Args {
     /// The first option that is moot among the others, if the outputs are `wanted`.
-    pub(super) fn moot(&self, wanted: Outputs) -> Option<Moot> {
+    pub(super) fn moot(&self, wanted: Outputs) -> Option<Moot<'static>> {
         let given = |id| self.given.has(id);
-        let any = |ids: &[&'static str]| ids.iter().copied().find(|id| given(id));
+        let any = |ids: &[&'static str]| self.given.first_of(ids);
         let moot = |option, reason, hint| Some(Moot { option, reason, hint });
         if given("show_filters") && self.events.report_filters().is_empty() {
             return moot(

@@ -3,6 +3,7 @@
 mod screen;
 
 use super::exit::{Exit, Failure};
+use super::given::{Moot, refuse};
 use super::record_error::{explain, failure};
 use super::syscalls::live_decoder;
 use super::terminal::note;
@@ -64,10 +65,26 @@ enum Format {
     Json,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    if args.syscalls && args.format == Format::Raw {
-        return Err(Failure::new(Exit::Usage, anyhow!("--syscalls is about --format text and json")));
+impl Args {
+    /// The first option that cannot have an effect.
+    fn moot(&self) -> Option<Moot<'static>> {
+        let given = |id| self.traced.given().has(id);
+        let moot = |option, reason, hint| Some(Moot { option, reason, hint });
+        let json = self.json || self.format == Format::Json;
+        if self.syscalls && self.format == Format::Raw {
+            return moot("syscalls", "on fields by name", "it goes with `--format text` and `--format json`.");
+        }
+        if given("nanoseconds") && json {
+            return moot("nanoseconds", "on JSON, whose times are in nanoseconds anyway", "leave it out.");
+        }
+        if given("no_plugins") && (json || self.format == Format::Raw) {
+            return moot("no_plugins", "on fields by name: it is about texts", "it goes with `--format text`.");
+        }
+        self.traced.moot()
     }
+}
+
+pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let plan = match args.traced.plan(args.session.place()) {
         Ok(plan) => args.session.add_to(plan),
         Err(answer) => return super::exit::print_clap(&answer),
@@ -79,6 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     if let Err(error) = plan.check() {
         return super::exit::print_clap(&super::record_error::refused(&error, "stream"));
     }
+    refuse::<Args>(args.moot())?;
     let with_command = plan.command.is_some();
     let own = |exit: Exit| if with_command && exit != Exit::Usage { Exit::Command(125) } else { exit };
     let tracefs = args.traced.open().map_err(|failure| failure.with_exit(own))?;

@@ -1,9 +1,11 @@
 //! The events and tasks that are traced, and the command that is run meanwhile.
 
 use super::in_order::InOrder;
+use super::moot;
 use super::tracers::MachineArgs;
 use crate::cli::args::TracefsArgs;
 use crate::cli::exit::Failure;
+use crate::cli::given::{Given, Moot};
 use clap::error::ErrorKind;
 use rtrace::record::{BufferPlan, Compression, MachineSettings, Plan, TargetBuffer, Tasks, User, UserError};
 use rtrace::tracefs::{Journal, Tracefs};
@@ -15,6 +17,8 @@ use std::time::Duration;
 /// The events, tasks and buffers to trace.
 #[derive(clap::Args, Clone)]
 pub(crate) struct Traced {
+    #[command(flatten)]
+    given: Given,
     #[command(flatten)]
     in_order: InOrder,
     /// Only events of these processes; end with the last of them
@@ -58,7 +62,7 @@ impl Traced {
     }
 
     /// An unknown option looks like a command to clap, since a command's own options are left to it.
-    fn check_command(&self) -> Result<(), clap::Error> {
+    pub(crate) fn check_command(&self) -> Result<(), clap::Error> {
         match self.command.first().map(|word| word.to_string_lossy()) {
             Some(word) if word.starts_with('-') => {
                 let text = match crate::cli::trace_cmd::later_option(&word) {
@@ -90,6 +94,16 @@ impl Traced {
             hooks: self.in_order.hooks(),
             ..Plan::empty(Path::new(""), Compression::None)
         })
+    }
+
+    /// The options of the whole command line.
+    pub(crate) fn given(&self) -> &Given {
+        &self.given
+    }
+
+    /// The first option about the events and tracers that nothing here is for.
+    pub(crate) fn moot(&self) -> Option<Moot<'static>> {
+        moot::of(&self.given, &self.in_order)
     }
 
     /// As if `--profile` were said of each buffer.

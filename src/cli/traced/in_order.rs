@@ -159,6 +159,20 @@ impl InOrder {
         all
     }
 
+    /// True if a `-v` has no `-e` after it that it could turn round.
+    pub(super) fn inverts_nothing(&self) -> bool {
+        let mut open = false;
+        for (_, kind, _) in &self.words {
+            match kind {
+                OptionKind::Invert => open = true,
+                OptionKind::Event => open = false,
+                OptionKind::Instance if open => return true,
+                _ => {}
+            }
+        }
+        open
+    }
+
     /// The hooks, as they were given.
     pub(crate) fn hooks(&self) -> Vec<String> {
         let hooks = self.words.iter().filter(|(_, kind, _)| *kind == OptionKind::Hook);

@@ -2,6 +2,7 @@
 
 mod args;
 mod in_order;
+mod moot;
 mod profile;
 mod purpose;
 mod tracers;

@@ -44,7 +44,8 @@ pub(super) fn notes(report: &SchedReport) -> Vec<String> {
     }
     if counts.contradictions > 0 {
         let switches = many(counts.contradictions, "event");
-        notes.push(format!("{switches} contradict what was known: events are missing, or the clocks of CPUs differ"));
+        let verb = if counts.contradictions == 1 { "contradicts" } else { "contradict" };
+        notes.push(format!("{switches} {verb} what was known: events are missing, or the clocks of CPUs differ"));
     }
     notes
 }

@@ -4,6 +4,7 @@ use super::answered::{Answered, Missed};
 use super::names::KeyNames;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{Input, WindowArgs, answer, one_buffer};
+use crate::cli::trace_file::threads;
 use anyhow::anyhow;
 use rtrace::analysis::{HistSetup, Histograms, SetupError};
 use rtrace::recording::{OutputDependence, Query, QueryError};
@@ -34,6 +35,16 @@ impl RecordedArgs {
     /// The recording, if one is asked.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.input.as_deref()
+    }
+
+    /// The part of its time that is looked at.
+    pub(crate) fn window(&self) -> &WindowArgs {
+        &self.window
+    }
+
+    /// Number of threads to read it with.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.map_or_else(threads, NonZero::get)
     }
 
     /// True if only a part of the recording's time is looked at.

@@ -1,0 +1,37 @@
+//! Options of `record` that cannot have an effect.
+
+use super::Args;
+use crate::cli::given::Moot;
+
+impl Args {
+    /// The first option that nothing on the command line is for.
+    pub(super) fn moot(&self) -> Option<Moot<'static>> {
+        let given = |id| self.traced.given().has(id);
+        let moot = |option, reason, hint| Some(Moot { option, reason, hint });
+        if given("sleep") && !given("poll") {
+            return moot(
+                "sleep",
+                "without `--poll`: readers sleep until the kernel wakes them",
+                "`--poll -s MICROSECONDS` looks at the ring buffers so often.",
+            );
+        }
+        if given("only_named") && !given("profile") {
+            return moot(
+                "only_named",
+                "without `--profile`: the events and tracers that are named are all that is recorded",
+                "leave it out.",
+            );
+        }
+        if given("name") {
+            return moot(
+                "name",
+                "without a `-A` before it, whose machine it names",
+                "as in `rtrace record -e sched -A HOST --name guest -e sched`.",
+            );
+        }
+        if given("pid_file") && !given("daemonize") {
+            return moot("pid_file", "without `--daemonize`", "`--daemonize` records in the background.");
+        }
+        self.traced.moot()
+    }
+}

@@ -1,0 +1,47 @@
+//! Options about what is traced that need another one: of record, stream and profile, which set nothing else up.
+
+use super::in_order::InOrder;
+use crate::cli::given::{Given, Moot};
+use rtrace::record::{BufferPlan, TargetBuffer};
+
+/// Tracers that look at the threshold, besides those of latencies.
+const WITH_THRESHOLD: [&str; 4] = ["function_graph", "hwlat", "osnoise", "timerlat"];
+
+/// The first option that nothing on the command line is for.
+pub(super) fn of(given: &Given, in_order: &InOrder) -> Option<Moot<'static>> {
+    let moot = |option, reason, hint| Some(Moot { option, reason, hint });
+    let buffers = in_order.settings(TargetBuffer::Top).unwrap_or_default(); // an error there is told before
+    let runs =
+        |names: &[&str]| buffers.iter().filter_map(|buffer| buffer.tracer.as_deref()).any(|t| names.contains(&t));
+    let runs_latency_tracer = buffers.iter().any(BufferPlan::is_of_latency_tracer);
+    // A profile brings its events and its tracer along.
+    let profiled = !in_order.profiled().is_empty();
+    if in_order.inverts_nothing() {
+        return moot(
+            "invert",
+            "without a `-e` after it",
+            "as in `rtrace record -e sched -v -e sched:sched_switch`, all but sched_switch.",
+        );
+    }
+    if given.has("ignore_unknown") && !profiled && given.first_of(&["event", "for", "hook"]).is_none() {
+        return moot("ignore_unknown", "without events", "`-e EVENT` names some.");
+    }
+    if given.has("threshold") && !profiled && !runs_latency_tracer && !runs(&WITH_THRESHOLD) {
+        return moot(
+            "threshold",
+            "on events: it is the least duration that some tracers take",
+            "`-p function_graph`, `-p irqsoff`, ... run one; `--assert` and `--stop-if` judge times between events.",
+        );
+    }
+    if given.has("max_graph_depth") && !profiled && !runs(&["function_graph"]) {
+        return moot("max_graph_depth", "without the tracer whose calls it limits", "`-p function_graph` runs it.");
+    }
+    if given.has("no_functions") && !runs_latency_tracer {
+        return moot(
+            "no_functions",
+            "without a latency tracer, whose functions it leaves out",
+            "`-p irqsoff`, `-p wakeup`, ... run one; `rtrace list -t` shows those of this kernel.",
+        );
+    }
+    None
+}
