@@ -13,6 +13,7 @@ mod boot_clock;
 mod buffer;
 mod clock;
 mod config_names;
+mod copied_events;
 mod defaults;
 mod dry;
 mod error;

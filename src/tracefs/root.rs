@@ -1,5 +1,6 @@
 //! A tracing directory.
 
+use super::copied_events::CopiedEvents;
 use super::files::{Files, RealFiles};
 use super::mount::{find_mounted, find_or_mount};
 use super::{Error, Instance};
@@ -41,14 +42,19 @@ impl Tracefs {
         Self::with_files(root, Arc::new(RealFiles))
     }
 
-    /// A directory with a copy of `events`, whose formats are read: nothing is written to it.
+    /// A copy of `events`, or a directory with one, whose formats are read: nothing is written to it.
     ///
     /// # Errors
     /// As [`Tracefs::at`].
     pub fn formats_at(root: impl Into<PathBuf>) -> Result<Self, Error> {
         let tracefs = Tracefs { root: root.into().into(), files: Arc::new(RealFiles) };
-        tracefs.check_has(&["events"])?;
-        Ok(tracefs)
+        match tracefs.check_has(&["events"]) {
+            Ok(()) => Ok(tracefs),
+            Err(error) => {
+                let copy = CopiedEvents::find(&tracefs.root).ok_or(error)?;
+                Ok(Tracefs { files: Arc::new(copy), ..tracefs })
+            }
+        }
     }
 
     /// The one at `root`, reached through `files`.

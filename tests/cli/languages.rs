@@ -46,8 +46,13 @@ fn statements_are_printed_for_a_copy_of_the_formats() {
     env.rtrace(&["synth", "sql", "--dry-run", "--tracefs", copy, "-n", "w", join]).exits(0).prints_with(made);
     let create =
         "synth create w --start sched:sched_waking --end sched:sched_switch --match pid=next_pid --delta usecs:lat";
-    let words: Vec<&str> = create.split(' ').chain(["--dry-run", "--tracefs", copy]).collect();
-    env.rtrace(&words).exits(0).prints_with(" >> ").prints_with("u64 lat");
+    let events = format!("{copy}/events");
+    for (option, copy) in [("--tracefs", copy), ("-t", copy), ("-t", &events)] {
+        let words: Vec<&str> = create.split(' ').chain(["--dry-run", option, copy]).collect();
+        env.rtrace(&words).exits(0).prints_with(" >> ").prints_with("u64 lat");
+    }
+    env.rtrace(&["sqlhist", "-t", &events, "-n", "w", join]).exits(0).prints_with(made);
+    env.rtrace(&["synth", "sql", "--dry-run", "-t", &events, "-n", "w", join]).exits(0).prints_with(made);
     let hist = format!("echo 'hist:keys=bytes_req.log2' >> {copy}/events/kmem/kmalloc/trigger\n");
     env.rtrace(&["sqlhist", "-t", copy, "select cast(bytes_req as log2) from kmalloc"]).exits(0).prints(&hist);
     env.rtrace(&["sqlhist", "-t", copy, "-e", "select cast(bytes_req as log2) from kmalloc"]).exits(1);

@@ -13,6 +13,7 @@ use rtrace::synth::sql::Lowered;
 use rtrace::synth::{Arithmetic, Builder, SynthError, TIMESTAMP, TIMESTAMP_USECS, TrackAction, Tracking};
 
 #[derive(clap::Args)]
+#[command(mut_arg("tracefs", |arg| arg.short('t')))] // as sqlhist has it
 pub(super) struct Args {
     /// Its name
     name: String,

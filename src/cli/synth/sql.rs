@@ -16,6 +16,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
+#[command(mut_arg("tracefs", |arg| arg.short('t')))] // as sqlhist has it
 pub(super) struct Args {
     /// The statement
     #[arg(value_name = "SQL", required_unless_present = "file", num_args = 1.., value_parser = words(SQL), hide_possible_values = true)]
