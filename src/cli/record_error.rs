@@ -66,7 +66,7 @@ pub(crate) fn setup_failure(error: RecordError) -> Failure {
         | RecordError::Plan(PlanError::NoDevice { ref name, ref available }) => {
             let near = |name: &str| did_you_mean(name, available.iter().map(String::as_str));
             let hint = near(name).or_else(|| near(name.strip_prefix("no")?));
-            let failure = Failure::new(Exit::Failed, error);
+            let failure = Failure::new(Exit::Usage, error);
             match hint {
                 Some(hint) => failure.hint(hint),
                 None => failure,

@@ -225,7 +225,7 @@ impl Error {
     /// in the way of a text that is right (`EEXIST`, `EBUSY`) is none of that.
     pub fn is_usage(&self) -> bool {
         match self {
-            Error::NoInstance { .. } => true,
+            Error::NoInstance { .. } | Error::NoEvent(_) => true,
             Error::File { kernel: Some(_), cause, .. } => {
                 ![Errno::EEXIST, Errno::EBUSY].iter().any(|errno| cause.raw_os_error() == Some(*errno as i32))
             }

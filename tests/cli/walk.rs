@@ -258,16 +258,18 @@ fn what_the_exit_code_says_of_tracefs() {
         ("reset -d", 2, "the top level cannot be deleted"),
         ("list -F", 2, "-e"),
     ]);
-    // 1: what this tracefs does not have, though others may; and what is none.
+    // Names that this tracefs does not have.
     tree.walk(&[
-        ("start --journal-dir j -e nosuch", 1, "no event matches `nosuch`"),
-        ("set --journal-dir j -e sched:nosuch", 1, "no event matches `sched:nosuch`"),
-        ("stream --journal-dir j -e nosuch", 1, "no event matches `nosuch`"),
-        ("record --journal-dir j -e nosuch", 1, "no event matches `nosuch`"),
-        ("set --journal-dir j -C nosuch", 1, "nosuch"),
-        ("set --journal-dir j -O nosuch", 1, "no trace option `nosuch`"),
-        ("list -e nosuch", 1, "no event matches `nosuch`"),
+        ("start --journal-dir j -e nosuch", 2, "no event matches `nosuch`"),
+        ("set --journal-dir j -e sched:nosuch", 2, "no event matches `sched:nosuch`"),
+        ("stream --journal-dir j -e nosuch", 2, "no event matches `nosuch`"),
+        ("record --journal-dir j -e nosuch", 2, "no event matches `nosuch`"),
+        ("set --journal-dir j -C nosuch", 2, "nosuch"),
+        ("set --journal-dir j -O nosuch", 2, "no trace option `nosuch`"),
+        ("record --journal-dir j -e nosuch -- true", 2, "no event matches `nosuch`"),
+        ("list -e nosuch", 2, "no event matches `nosuch`"),
     ]);
+    // 1: what is no tracefs.
     for verb in ["stop", "restart", "stat", "clear", "reset", "extract", "show"] {
         tree.env.rtrace(&[verb, "--tracefs", "nowhere"]).exits(1).complains_with("nowhere is not a tracefs");
     }
