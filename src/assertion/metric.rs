@@ -42,7 +42,22 @@ impl Metric {
                     | DurationSource::Life(_)
                     | DurationSource::Hist(_),
                 ) => "it is not kept over time, which a comparison needs: hold it with `rtrace check`",
-                _ => continue,
+                // All named, so that a new quantity is decided on.
+                Quantity::Duration
+                | Quantity::Count(_)
+                | Quantity::Rate(_)
+                | Quantity::Errors(_)
+                | Quantity::Busy
+                | Quantity::Run(_)
+                | Quantity::Reduced(
+                    _,
+                    DurationSource::Latency(_)
+                    | DurationSource::Wait(_)
+                    | DurationSource::Preempted(_)
+                    | DurationSource::Syscall(_)
+                    | DurationSource::Irq(_)
+                    | DurationSource::Io(_),
+                ) => continue,
             };
             return Err(Diagnostic::new(LABEL, text, quantity.span, why));
         }

@@ -3,6 +3,7 @@
 use super::candidate::Candidate;
 use super::live::Live;
 use super::place::{Context, Place};
+use crate::cli::traced::purposes;
 use clap::{Arg, Command};
 
 /// The completions of `current`; `None` if files are wanted, of which the shell knows more.
@@ -129,8 +130,7 @@ fn live_value(root: &Command, context: &Context<'_>, arg: &Arg, current: &str) -
         "FUNC" => live_words(&|live| live.functions(current)),
         "ANALYSIS,..." => {
             let head = current.rfind(',').map_or("", |at| &current[..=at]);
-            let all = ["sched", "irq", "syscalls", "io", "functions", "locks", "memory", "faults"];
-            Some(all.map(|word| Candidate::new(format!("{head}{word}"), "")).into())
+            Some(purposes().map(|word| Candidate::new(format!("{head}{word}"), "")).collect())
         }
         "COMMAND|TOPIC" => {
             let topics = crate::cli::help::TOPICS.iter().map(|topic| Candidate::new(topic.name, topic.about));

@@ -9,3 +9,4 @@ mod tracers;
 
 pub(crate) use args::{SessionArgs, Traced};
 pub(crate) use profile::{ProfileArgs, WhatArgs, add as add_profile, parse_hook};
+pub(crate) use purpose::purposes;

@@ -78,11 +78,16 @@ const TRACERS: [(&str, &str); 3] = [("functions", "function_graph"), ("osnoise",
 const WITH_STACK: [(&str, &str); 3] =
     [("locks", "lock:contention_begin"), ("offcpu", "sched:sched_switch"), ("offcpu", "sched:sched_waking")];
 
+/// The words of `--for`.
+pub(crate) fn purposes() -> impl Iterator<Item = &'static str> + Clone {
+    PURPOSES.iter().map(|(name, _)| *name)
+}
+
 /// Adds the events and options of some purposes, separated by commas, to `buffer`, and the tracer that one of them needs unless
 /// there is one.
-pub(super) fn add(buffer: &mut BufferPlan, purposes: &str) -> Result<(), String> {
-    for purpose in purposes.split(',') {
-        let names = PURPOSES.iter().map(|(name, _)| *name);
+pub(super) fn add(buffer: &mut BufferPlan, list: &str) -> Result<(), String> {
+    for purpose in list.split(',') {
+        let names = purposes();
         let Some((_, events)) = PURPOSES.iter().find(|(name, _)| *name == purpose) else {
             let known = names.clone().collect::<Vec<_>>().join(", ");
             let hint = did_you_mean(purpose, names).map_or_else(String::new, |hint| format!("; {hint}"));
