@@ -319,9 +319,16 @@ fn json_documents_name_themselves_in_one_way() {
     let mut found = 0;
     let everywhere: Vec<&str> = library().into_iter().chain(["cli"]).collect();
     for line in everywhere.iter().flat_map(|module| code_of(module)) {
-        let value = ["\"schema\": \"", "\"schema\".into(), json!(\"", "const SCHEMA: &str = \""];
-        let Some(rest) = value.iter().find_map(|start| line.code.split_once(start)) else { continue };
-        let name = rest.1.split('"').next().unwrap_or_default();
+        // How a document's name is written, and what goes before it.
+        let written = [
+            ("\"schema\": \"", ""),
+            ("\"schema\".into(), json!(\"", ""),
+            ("const SCHEMA: &str = \"", ""),
+            ("const PURPOSE: &'static str = \"", "rtrace.analyze."),
+        ];
+        let find = |(start, head): &(&str, &'static str)| Some((line.code.split_once(start)?.1, *head));
+        let Some((rest, head)) = written.iter().find_map(find) else { continue };
+        let name = format!("{head}{}", rest.split('"').next().unwrap_or_default());
         let place = format!("{}:{}: `{name}`", line.file.display(), line.number);
         let words = name.strip_prefix("rtrace.").unwrap_or_else(|| panic!("{place} does not begin with `rtrace.`"));
         let in_form = words.chars().all(|c| c.is_ascii_lowercase() || c == '.' || c == '-');
