@@ -122,10 +122,10 @@ fn trace(args: &Common, mode: Mode) -> Result<Exit, Failure> {
     let pids = traced.pids().into_iter().chain(followed).collect();
     let tasks = Tasks { pids, command: false, children: traced.follows_children() };
     let journal = traced.journal(&tracefs);
-    let unknown = carry_out(journal, &buffers, &tasks, &traced.machine(), traced.ignores_unknown(), mode)
+    let warnings = carry_out(journal, &buffers, &tasks, &traced.machine(), traced.ignores_unknown(), mode)
         .map_err(setup_failure)?;
-    for error in unknown {
-        note!("rtrace: warning: {error}");
+    for warning in warnings {
+        note!("rtrace: warning: {warning}");
     }
     let Some(child) = &mut child else { return Ok(Exit::Success) };
     child.open_gate().map_err(|error| setup_failure(error.into()))?;

@@ -18,6 +18,8 @@ pub(super) struct Checked {
     /// Events that lack a field of the filter, or have it of another type: they are recorded unfiltered, as the kernel
     /// does it for a filter of a whole system.
     pub(super) unfiltered: BTreeSet<EventName>,
+    /// How many events those are, and why, if there are any.
+    pub(super) partly: Option<String>,
     pub(super) triggers: Vec<String>,
     /// Events that a trigger switches on.
     pub(super) targets: Vec<EventName>,
@@ -61,11 +63,20 @@ pub(super) fn check(
         // The most helpful of the reasons: of the event whose field was meant, if the name is nearly one.
         let near = |(_, error): &(&EventName, Diagnostic)| error.hints().iter().any(|hint| hint.starts_with("did you"));
         let best = misfits.iter().position(near).unwrap_or(0);
-        if let Some((event, error)) = misfits.into_iter().nth(best) {
-            return Err(invalid(&format!("filter for {event}"), error).into());
+        if let Some((event, error)) = misfits.get(best) {
+            return Err(invalid(&format!("filter for {event}"), error.clone()).into());
         }
     }
     checked.filter = join(&filters);
+    checked.partly = misfits.first().zip(checked.filter.as_ref()).map(|((_, error), filter)| {
+        let reason = error.message.split(" in ").next().unwrap_or(&error.message);
+        format!(
+            "filter `{filter}` is set on {} of {} events of `{}`; the others are recorded unfiltered ({reason})",
+            selected.len() - misfits.len(),
+            selected.len(),
+            plan.selection.text(),
+        )
+    });
     checked.targets = triggers.iter().filter_map(|trigger| trigger.action.target()).map(name).collect();
     checked.triggers = triggers.iter().map(Trigger::to_string).collect();
     Ok(checked)

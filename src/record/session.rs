@@ -167,6 +167,7 @@ pub(super) fn choose_events(
     for error in &unknown {
         warn(&error.to_string());
     }
+    chosen.iter().flat_map(|chosen| &chosen.warnings).for_each(|text| warn(text));
     let traces =
         chosen.iter().any(|chosen| !chosen.events.is_empty()) || plan.buffers.iter().any(|b| b.tracer.is_some());
     if !traces && plan.guests.is_empty() {

@@ -30,6 +30,8 @@ pub(super) struct ResolvedEvents {
     pub(super) left_out: Vec<EventName>,
     /// Events that a trigger or a function's command switches on.
     pub(super) targets: Vec<EventName>,
+    /// Filters that some of their events cannot have.
+    pub(super) warnings: Vec<String>,
 }
 
 impl ResolvedEvents {
@@ -104,6 +106,7 @@ pub(super) fn choose(
             wish.triggers.extend(checked.triggers.iter().cloned());
         }
         chosen.targets.extend(checked.targets);
+        chosen.warnings.extend(checked.partly);
     }
     // These are set when tracing is on: a wrong name is found before.
     for command in buffer.functions.commands.iter().filter(|command| command.count.is_some()) {

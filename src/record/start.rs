@@ -16,8 +16,8 @@ pub enum Mode {
     Set,
 }
 
-/// Carries out `buffers` and leaves tracing so, or, if anything fails, as it was. Gives what of the patterns named
-/// nothing, if `allow_unknown`.
+/// Carries out `buffers` and leaves tracing so, or, if anything fails, as it was. Gives warnings: which of
+/// the patterns named nothing, if `allow_unknown`, and which filters some of their events cannot have.
 ///
 /// # Errors
 /// [`RecordError::Plan`], [`RecordError::Tracefs`].
@@ -28,7 +28,7 @@ pub fn start(
     machine: &MachineSettings,
     allow_unknown: bool,
     mode: Mode,
-) -> Result<Vec<Error>, RecordError> {
+) -> Result<Vec<String>, RecordError> {
     if tasks.children && tasks.pids.is_empty() {
         return Err(PlanError::NoParents.into());
     }
@@ -44,6 +44,8 @@ pub fn start(
     for buffer in buffers {
         chosen.push(choose(&top, allow_unknown, buffer, &existing, &mut unknown)?);
     }
+    let unknown = unknown.iter().map(Error::to_string);
+    let warnings = unknown.chain(chosen.iter().flat_map(|chosen| chosen.warnings.iter().cloned())).collect();
     machine.set(&mut journal)?;
     let mut cleared = Vec::new();
     let mut started: Vec<(Instance, Armed)> = Vec::new();
@@ -80,7 +82,7 @@ pub fn start(
         armed.set_counted(&mut journal, instance)?;
     }
     journal.keep()?;
-    Ok(unknown)
+    Ok(warnings)
 }
 
 /// The tracer that runs in the instance of `buffer`, if there are one and a list of functions for it.

@@ -347,6 +347,21 @@ fn what_is_in_the_way_is_kept_and_nobody_elses_is_written() {
     assert!(!at("tmp/nothing").exists() && fs::read(at("tmp/file")).unwrap().is_empty());
 }
 
+/// Events that lack a filter's field are recorded whole, and that is said.
+#[test]
+fn a_filter_that_some_events_cannot_have() {
+    let env = TestEnvironment::new();
+    let _fake = FakeTracefs::new(&env.path().join("tracing"), 1);
+    let common = ["--tracefs", "tracing", "--journal-dir", "journal", "-e", "sched", "-f"];
+    let record = |filter: &str| env.rtrace(&[&["record", "--top"], &common[..], &[filter, "--", "true"]].concat());
+    let warning = "filter `prev_pid == 1` is set on 1 of 2 events of `sched`; the others are recorded unfiltered (field \
+                   `prev_pid` not found)";
+    record("prev_pid == 1").exits(0).complains_with(warning);
+    env.rtrace(&[&["set"], &common[..], &["prev_pid == 1"]].concat()).exits(0).complains_with(warning);
+    assert!(!record("common_pid == 1").exits(0).stderr().contains("unfiltered"));
+    record("nosuch == 1").exits(125).complains_with("field `nosuch` not found");
+}
+
 /// Pipes that the caller reads end when the parent does, while the recording goes on until it is told to end.
 #[test]
 fn the_background_lets_go_of_the_callers_pipes() {
