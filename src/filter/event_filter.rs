@@ -6,7 +6,7 @@ use crate::format::EventFormat;
 use crate::syntax::Diagnostic;
 
 /// `EVENTS: EXPR` in the kernel's language, or `EVENTS` alone, which all pass. EVENTS is an event, `system:event`, or a
-/// system, each of them a glob.
+/// system, each of them a glob. Of several events those pass that have the fields of EXPR and for which it holds.
 #[derive(Clone, Debug)]
 pub struct EventFilter {
     events: String,

@@ -81,7 +81,7 @@ pub enum QueryError {
     /// The filter cannot be parsed.
     #[error("invalid filter:\n{0}")]
     Filter(#[from] Diagnostic),
-    /// The filter does not fit the fields of an event that it names.
+    /// The filter does not fit the fields of any event that it names.
     #[error("invalid filter for `{event}`:\n{error}")]
     Mismatch {
         /// The recording: index into those of the query.

@@ -5,6 +5,7 @@ use crate::event::{Common, described_ids};
 use crate::events::glob_matches;
 use crate::filter::{FilterProgram, ReportFilters, Subject};
 use crate::format::EventFormat;
+use crate::syntax::Diagnostic;
 use crate::trace_dat::{EventIdSet, PidBloom};
 use crate::units::{EventId, Pid};
 use std::sync::Arc;
@@ -108,13 +109,17 @@ fn verdicts(selection: &Selection, recording: &Recording, number: usize) -> Resu
     let (trace, symbols) = (&recording.trace, &recording.symbols);
     let mut verdicts: Vec<Verdict> = Vec::new();
     for wanted in &selection.filters {
+        let (mut fits, mut misfits): (_, Vec<(&EventFormat, Diagnostic)>) = (false, Vec::new());
         for format in trace.formats().filter(|format| wanted.names(format)) {
             let compiled = wanted.filter().map(|filter| filter.compile(format, trace.abi, &symbols.kallsyms));
-            let program = compiled.transpose().map_err(|error| QueryError::Mismatch {
-                recording: number,
-                event: format.name.clone(),
-                error: Box::new(error),
-            })?;
+            let program = match compiled.transpose() {
+                Ok(program) => program,
+                Err(error) => {
+                    misfits.push((format, error));
+                    continue;
+                }
+            };
+            fits = true;
             let id = usize::from(format.id.0);
             if verdicts.len() <= id {
                 verdicts.resize_with(id + 1, || Verdict::Drop);
@@ -125,6 +130,13 @@ fn verdicts(selection: &Selection, recording: &Recording, number: usize) -> Resu
                 (Verdict::Ask(programs), Some(program)) => programs.push(program),
                 (verdict, Some(program)) => *verdict = Verdict::Ask(vec![program]),
             }
+        }
+        // One of the events must have the fields; the most helpful error is that of the event that was meant.
+        let is_near = |error: &Diagnostic| error.hints().iter().any(|hint| hint.starts_with("did you"));
+        let best = misfits.into_iter().min_by_key(|(format, error)| (!is_near(error), format.system == "ftrace"));
+        if let (false, Some((format, error))) = (fits, best) {
+            let (event, error) = (format.name.clone(), Box::new(error));
+            return Err(QueryError::Mismatch { recording: number, event, error });
         }
     }
     if verdicts.is_empty() && !selection.filters.is_empty() {

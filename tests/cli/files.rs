@@ -420,6 +420,28 @@ fn report_words_events_as_told() {
     env.rtrace(&["list", "-O", "-P", "--json"]).exits(0).prints_with("\"plugin_options\"");
 }
 
+/// A field that no event has is a typing error, and not an answer; events that lack it are left out where others have it.
+#[test]
+fn a_field_that_no_event_has_is_refused() {
+    let env = TestEnvironment::new();
+    let file = recording("vm-6.1/trig.dat");
+    let file = file.to_str().expect("a plain path");
+    let report = |option: &str, filter: &str| env.rtrace(&["report", option, filter, file]);
+    report("-F", "sched_switch: nxt_comm == \"sh\"").exits(2).complains_with("did you mean `next_comm`?");
+    report("-F", "*: nosuchfield == 1").exits(2).complains_with("not found in any of the");
+    let wanted = report("-F", "sched_switch: next_pid != 0").exits(0).stdout();
+    assert!(wanted.lines().count() > 1, "{wanted}");
+    for (option, filter) in [("-F", "*: next_pid != 0"), ("--filter", "*: next_pid != 0")] {
+        assert_eq!(report(option, filter).exits(0).stdout(), wanted, "{option} {filter}");
+    }
+    report("--filter", "*: nxt_pid == 1").exits(2).complains_with("did you mean `next_pid`");
+    report("--filter", "next_pid == 1").exits(2).complains_with("`*: ` stands for all that have the field");
+    let linked = env.path().join("trace-cmd");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_rtrace"), &linked).expect("a link");
+    let filter = "sched_switch: nxt_comm == \"sh\"";
+    env.run(linked.to_str().expect("a plain path"), &["report", "-F", filter, file]).exits(0);
+}
+
 #[test]
 fn all_facts_asked_for_are_printed() {
     let env = TestEnvironment::new();

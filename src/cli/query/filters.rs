@@ -1,5 +1,9 @@
 //! `-F` and `-v`: a `-v` turns round all filters after it.
 
+use super::Input;
+use crate::cli::exit::Failure;
+use crate::cli::language::invalid;
+use crate::cli::program;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use rtrace::filter::{ReportFilter, Sign};
 
@@ -7,6 +11,21 @@ use rtrace::filter::{ReportFilter, Sign};
 #[derive(Clone, Default)]
 pub(crate) struct Filters {
     pub(super) list: Vec<(ReportFilter, Sign)>,
+}
+
+impl Filters {
+    /// Refuses a field that no event has: the answer would be nothing, or everything. Called as trace-cmd, such comparisons
+    /// are false, as there.
+    pub(super) fn check(&self, inputs: &[Input]) -> Result<(), Failure> {
+        if program::name() == "trace-cmd" {
+            return Ok(());
+        }
+        let formats = || inputs.iter().flat_map(|input| input.trace.formats());
+        match self.list.iter().find_map(|(filter, _)| filter.unknown_field(formats())) {
+            Some(error) => Err(invalid("filter", error)),
+            None => Ok(()),
+        }
+    }
 }
 
 const FILTER: &str = "report_filter";

@@ -132,6 +132,7 @@ impl QueryArgs {
         surroundings: OutputDependence,
         notice: &'a (dyn Fn(Notice<'_>) + Sync),
     ) -> Result<Query<'a>, Failure> {
+        self.filters.check(inputs)?;
         let mut query = self.all(inputs).on_notice(notice);
         if let Some(at) = &self.align {
             query = align::align(at, inputs, query)?;

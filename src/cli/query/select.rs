@@ -88,9 +88,7 @@ pub(super) fn failure(error: QueryError, inputs: &[Input]) -> Failure {
             let failure = Failure::new(Exit::Usage, anyhow!("no event is called `{pattern}`"));
             let name = pattern.rsplit([':', '/']).next().unwrap_or_default();
             if pattern.contains(['<', '>', '=', '&', '~', '!']) && !pattern.contains(": ") {
-                return failure.hint(format!(
-                    "a filter names its event first, as in `sched:sched_switch: {pattern}`; `*: ` stands for all."
-                ));
+                return failure.hint(with_an_event(&pattern, inputs));
             }
             match did_you_mean(name, inputs.iter().flat_map(|i| i.trace.formats()).map(|f| f.name.as_str())) {
                 Some(hint) => failure.hint(hint),
@@ -99,6 +97,20 @@ pub(super) fn failure(error: QueryError, inputs: &[Input]) -> Failure {
         }
         QueryError::File(error) => error.into(),
         other => other.into(),
+    }
+}
+
+/// The hint for an expression without events before it.
+fn with_an_event(expr: &str, inputs: &[Input]) -> String {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let field = expr.split(|c: char| !is_word(c)).find(|word| !word.is_empty()).unwrap_or_default();
+    let mut formats = inputs.iter().flat_map(|input| input.trace.formats());
+    match formats.find(|format| format.system != "ftrace" && format.fields.iter().any(|known| known.name == field)) {
+        Some(format) => format!(
+            "a filter names its event first, as in `{}:{}: {expr}`; `*: ` stands for all that have the field.",
+            format.system, format.name
+        ),
+        None => "a filter names its event first, as in `sched:sched_switch: prev_prio < 100`.".to_owned(),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::filter::CompareOp;
 use crate::filter::test::Calc;
-use crate::syntax::{Diagnostic, Spanned};
+use crate::format::EventFormat;
+use crate::syntax::{Diagnostic, Spanned, did_you_mean};
 
 /// One `-F` (or `-v -F`): the events it is for, and what must hold of them.
 #[derive(Clone, Debug)]
@@ -20,6 +21,29 @@ impl ReportFilter {
     /// A [`Diagnostic`] labelled `filter` with the place of the error.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
         super::parse::parse(text)
+    }
+
+    /// The first field that it compares and none of the events of `formats` has that it names, as an error with the place
+    /// in the text; `None` if it names no event. Such a comparison is false ([`ReportFilters`](super::ReportFilters)).
+    pub fn unknown_field<'f>(&self, formats: impl IntoIterator<Item = &'f EventFormat>) -> Option<Diagnostic> {
+        let fits = |f: &&EventFormat| self.events.iter().any(|events| events.value.fits(&f.system, &f.name));
+        let formats: Vec<&EventFormat> = formats.into_iter().filter(fits).collect();
+        let first = formats.first()?;
+        let mut fields = Vec::new();
+        self.expr.iter().for_each(|expr| expr.fields(&mut fields));
+        let is_known = |name: &str| matches!(name, "CPU" | "COMM") || formats.iter().any(|f| f.field(name).is_some());
+        let unknown = fields.into_iter().find(|field| !is_known(&field.value))?;
+        let place = match formats.as_slice() {
+            [one] => format!("in {}:{}", one.system, one.name),
+            many => format!("in any of the {} events that the filter names", many.len()),
+        };
+        let message = format!("field `{}` not found {place}", unknown.value);
+        let names =
+            formats.iter().flat_map(|f| f.fields.iter().chain(f.common.iter())).map(|field| field.name.as_str());
+        let own: Vec<&str> = first.fields.iter().map(|field| field.name.as_str()).collect();
+        let near = did_you_mean(&unknown.value, names)
+            .or_else(|| (formats.len() == 1).then(|| format!("its fields are {}", own.join(", "))));
+        Some(Diagnostic::new("filter", &self.text, unknown.span, message).hint_opt(near))
     }
 
     /// The text it was parsed from.
@@ -54,6 +78,24 @@ pub(super) enum ReportExpr {
     NonZero(Num),
 }
 
+impl ReportExpr {
+    /// Adds the fields that it looks at, in the order of the text.
+    fn fields<'e>(&'e self, found: &mut Vec<&'e Spanned<String>>) {
+        match self {
+            ReportExpr::And(a, b) | ReportExpr::Or(a, b) => {
+                a.fields(found);
+                b.fields(found);
+            }
+            ReportExpr::Not(inner) => inner.fields(found),
+            ReportExpr::Compare { left, right, .. } => {
+                left.fields(found);
+                right.fields(found);
+            }
+            ReportExpr::NonZero(num) => num.fields(found),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) enum Compare {
     Number(CompareOp),
@@ -72,4 +114,17 @@ pub(super) enum Num {
     Char(Spanned<char>),
     Field(Spanned<String>),
     Calc(Box<(Num, Calc, Num)>),
+}
+
+impl Num {
+    fn fields<'e>(&'e self, found: &mut Vec<&'e Spanned<String>>) {
+        match self {
+            Num::Field(name) => found.push(name),
+            Num::Calc(calc) => {
+                calc.0.fields(found);
+                calc.2.fields(found);
+            }
+            Num::Number(_) | Num::Text(_) | Num::Char(_) => {}
+        }
+    }
 }

@@ -43,6 +43,8 @@ impl ReportFilterParser<'_> {
         let start = at + (part.len() - part.trim_start().len());
         let span = Span::new(start, start + part.trim().len());
         let regex = |word: &str| {
+            // To trace-cmd a literal star, which no name has; here all names, as in globs.
+            let word = if word == "*" { ".*" } else { word };
             let pattern = format!("^(?:{})$", posix::basic_to_regex(word).map_err(|e| self.error(span, e))?);
             regex::RegexBuilder::new(&pattern)
                 .case_insensitive(true)
