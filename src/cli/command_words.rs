@@ -1,4 +1,5 @@
-//! `hist` and `latency` take the command to run as `record` does, without `--` before it: here it is put there.
+//! `hist` and `latency` take the command to run as `record` does, without `--` before it: here it is put there. The options
+//! of `diff` may stand after `--` and its files: here they are put before it.
 //!
 //! Their options may follow their events, so clap cannot tell where CMD begins. It begins at the first word that is neither
 //! an option, nor an option's value, nor an event or trigger.
@@ -8,14 +9,17 @@
 use clap::{Arg, ArgAction, Command};
 use std::ffi::{OsStr, OsString};
 
-/// The command line with `--` before CMD, and a number of rows by one name.
+/// The command line with `--` before CMD, a number of rows by one name, and no options of `diff` after `--`.
 pub(crate) fn separated(mut words: Vec<OsString>, root: fn() -> Command) -> Vec<OsString> {
     let Some(name) = words.get(1).and_then(|word| word.to_str()).map(str::to_owned) else { return words };
-    if !matches!(name.as_str(), "hist" | "latency" | "profile") {
+    if !matches!(name.as_str(), "hist" | "latency" | "profile" | "diff") {
         return words;
     }
     let root = root();
     let Some(command) = root.find_subcommand(&name) else { return words };
+    if name == "diff" {
+        return options_first(words, command);
+    }
     let is_event: fn(usize, &str) -> bool = match name.as_str() {
         "hist" => |before, word| before == 0 || before == 1 && word.starts_with("hist:"),
         "latency" => |before, word| before < 2 || word.contains(':') && !word.contains('/'),
@@ -58,6 +62,26 @@ fn name_rows(words: &mut Vec<OsString>, command: &Command, is_event: fn(usize, &
         }
         at += 1;
     }
+}
+
+/// The options after `--` before it.
+fn options_first(mut words: Vec<OsString>, command: &Command) -> Vec<OsString> {
+    let Some(at) = words.iter().position(|word| word == "--") else { return words };
+    let mut after = words.split_off(at).into_iter();
+    let mut files: Vec<OsString> = after.next().into_iter().collect();
+    while let Some(word) = after.next() {
+        match takes_next(command, &word.to_string_lossy()) {
+            Some(takes_next) => {
+                words.push(word);
+                if takes_next {
+                    words.extend(after.next());
+                }
+            }
+            None => files.push(word),
+        }
+    }
+    words.append(&mut files);
+    words
 }
 
 /// The place of CMD among the words after the command's name; `None` if there is none, or if it is marked already. Where a
@@ -141,6 +165,9 @@ mod tests {
             ("rtrace profile functions --duration 1 --top 3", "rtrace profile functions --duration 1 --limit=3"),
             ("rtrace profile functions -- ls --top 3", "rtrace profile functions -- ls --top 3"),
             ("rtrace profile --top make", "rtrace profile --top make"),
+            ("rtrace diff a -- b --json", "rtrace diff a --json -- b"),
+            ("rtrace diff a -- -m lost b --json c", "rtrace diff a -m lost --json -- b c"),
+            ("rtrace diff a b --paired", "rtrace diff a b --paired"),
             ("rtrace record -e a ls", "rtrace record -e a ls"),
             ("rtrace", "rtrace"),
         ] {

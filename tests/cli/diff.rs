@@ -70,6 +70,20 @@ fn a_whole_comparison_is_that_of_the_definitions() {
     }
 }
 
+/// Two files need no mark between them, and options may follow those after it.
+#[test]
+fn two_files_are_base_and_new() {
+    let env = TestEnvironment::new();
+    waits(&env, "a.dat", 1, 300, 1.0);
+    waits(&env, "b.dat", 2, 300, 1.3);
+    let marked = env.rtrace(&["diff", "--json", "a.dat", "--", "b.dat"]);
+    for words in [&["a.dat", "b.dat", "--json"][..], &["a.dat", "--", "b.dat", "--json"], &["a.dat", "--json", "b.dat"]]
+    {
+        let other = env.rtrace(&[&["diff"], words].concat());
+        assert_eq!((other.status(), other.stdout()), (marked.status(), marked.stdout()), "{words:?}");
+    }
+}
+
 /// Rates and cells are those of the part that was chosen, not of the whole recording.
 #[test]
 fn a_part_is_as_long_as_it_is() {

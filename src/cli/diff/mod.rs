@@ -31,17 +31,17 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
-  rtrace diff --run-spread 10% old.dat -- new.dat
+  rtrace diff old.dat new.dat --run-spread 10%
   rtrace diff --metric 'p99(wait(nginx))' --fail-on worse old?.dat -- new?.dat
   rtrace diff --markdown base.json -- new.dat
   rtrace diff --paired old?.dat -- new?.dat
   rtrace diff --metric 'mean(syscall(openat))' --min-effect 2% --json old?.dat -- new?.dat | jq .verdict")]
 pub(crate) struct Args {
-    /// Recordings or saved summaries to compare with
+    /// Recordings or saved summaries to compare with; of two files without `--` the second one is NEW
     #[arg(value_name = "BASE", required = true, value_hint = clap::ValueHint::FilePath)]
     base: Vec<PathBuf>,
     /// Recordings or saved summaries that are new
-    #[arg(value_name = "NEW", last = true, required = true, value_hint = clap::ValueHint::FilePath)]
+    #[arg(value_name = "NEW", last = true, value_hint = clap::ValueHint::FilePath)]
     new: Vec<PathBuf>,
     #[command(flatten)]
     compare: CompareArgs,
@@ -51,11 +51,18 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
-    if let Some(option) = args.new.iter().find(|path| path.to_string_lossy().starts_with("--")) {
-        let error = anyhow!("{} stands after `--`, where files are named", option.display());
-        return Err(Failure::new(Exit::Usage, error).hint("Options stand before it: `rtrace diff --json BASE -- NEW`."));
-    }
-    let (base, new) = summaries(&args.base, &args.new, &args.compare)?;
+    let (base, new) = match (args.base.as_slice(), args.new.as_slice()) {
+        ([base, new], []) => (std::slice::from_ref(base), std::slice::from_ref(new)),
+        (_, []) => {
+            let error = anyhow!("NEW is missing: which recordings are to be compared with these?");
+            let failure = Failure::new(Exit::Usage, error);
+            return Err(
+                failure.hint("`rtrace diff BASE NEW` compares two files, `rtrace diff BASE... -- NEW...` several.")
+            );
+        }
+        both => both,
+    };
+    let (base, new) = summaries(base, new, &args.compare)?;
     print(&base, &new, &args.compare, args.fail_on)
 }
 
