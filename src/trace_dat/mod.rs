@@ -39,8 +39,8 @@ pub use data::{
 };
 pub use error::{ChunkError, FileError, FilePart};
 pub use file::{
-    Buffer, BufferOption, CpuData, DataLayout, EnabledEvents, KernelOptions, KernelView, Mapping, Prefix, ProcessMap,
-    RawOption, Section, Siblings, SpoolEntry, SpoolTable, Trace, UnsavedEvents, spool_name,
+    Buffer, BufferOption, CpuData, DataLayout, EnabledEvents, KernelOptions, KernelView, MAGIC, Mapping, Prefix,
+    ProcessMap, RawOption, Section, Siblings, SpoolEntry, SpoolTable, Trace, UnsavedEvents, spool_name,
 };
 pub use ids::{OptionId, SectionId};
 pub use read_at::ReadAt;

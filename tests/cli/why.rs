@@ -90,7 +90,6 @@ fn intervals_are_those_of_the_analyses() {
 fn what_is_not_there_is_an_error() {
     let env = TestEnvironment::new();
     let small = small();
-    env.rtrace(&["why", "find", &small]).exits(2);
     env.rtrace(&["why", "find", &small, "--worst", "pair"]).exits(2);
     let outcome = env.rtrace(&["why", "*", &small, "--worst", "pair", "--pair", "latency(sched:sched_waking, x)"]);
     outcome.exits(2);
@@ -98,9 +97,22 @@ fn what_is_not_there_is_an_error() {
     env.rtrace(&["why", "nosuch", &small, "--worst", "wakeup"]).exits(1);
     env.rtrace(&["why", "99999", &small, "--worst", "wakeup"]).exits(1);
     env.rtrace(&["why", "find", &small, "--worst", "syscall"]).exits(1);
-    env.rtrace(&["why", "find", &small, "--at", "5"]).exits(1);
+    env.rtrace(&["why", "find", &small, "--at", "5"])
+        .exits(1)
+        .complains_with(": 5.000000 is outside of it, its events lie");
     let kprobe = own().join("i386/kprobe.dat").to_string_lossy().into_owned();
     let outcome = env.rtrace(&["why", "*", &kprobe, "--worst", "wakeup"]);
     outcome.exits(1);
     assert!(outcome.stderr().contains("`rtrace record --for sched,irq`"), "{}", outcome.stderr());
+}
+
+/// What was left out is put in: all tasks, and the longest wait.
+#[test]
+fn a_recording_alone_asks_for_the_longest_wait_of_all() {
+    let env = TestEnvironment::new();
+    let small = small();
+    let all = env.rtrace(&["why", "*", &small, "--worst", "wakeup"]).exits(0).stdout();
+    for words in [&[&small[..]][..], &[&small, "--worst", "wakeup"], &["*", &small]] {
+        assert_eq!(env.rtrace(&[&["why"], words].concat()).exits(0).stdout(), all, "{words:?}");
+    }
 }

@@ -66,7 +66,7 @@ enum What {
 }
 
 /// The events that an analysis reads.
-#[derive(clap::Args, Default)]
+#[derive(clap::Args, Clone, Default)]
 pub(super) struct FileArgs {
     /// Recording to read [default: trace.dat]
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -92,6 +92,16 @@ impl FileArgs {
         FileArgs { file: Some(path.to_owned()), input: None, window: window.clone(), threads }
     }
 
+    /// The recording, if one is named.
+    pub(super) fn named(&self) -> Option<&Path> {
+        self.input.as_deref().or(self.file.as_deref())
+    }
+
+    /// Names it.
+    pub(super) fn name(&mut self, path: PathBuf) {
+        self.file = Some(path);
+    }
+
     /// Opens the recording and has `print` write what it makes of the events.
     fn print(
         &self,
@@ -105,8 +115,7 @@ impl FileArgs {
         &self,
         answer: impl FnOnce(&QueryEvents<'_>, &mut dyn Write) -> Result<Exit, Failure>,
     ) -> Result<Exit, Failure> {
-        let default = PathBuf::from("trace.dat");
-        let path = self.input.as_ref().or(self.file.as_ref()).unwrap_or(&default);
+        let path = self.named().unwrap_or(Path::new("trace.dat"));
         query::answer(path, &self.window, self.threads, answer)
     }
 }

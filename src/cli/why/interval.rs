@@ -3,6 +3,7 @@
 use super::found::{Interval, LateKind};
 use super::pids::pids;
 use super::{Args, Worst};
+use crate::cli::analyze::unit::Unit;
 use crate::cli::check::names::RecordingNames;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::query::{Input, QueryEvents};
@@ -75,7 +76,13 @@ fn around(
         report.tasks.iter().filter_map(|task| episode(task, at).map(|(begin, end)| (task.pid, begin, end))).collect();
     found.sort_by_key(|(pid, begin, end)| (Reverse(end.saturating_sub(*begin)), pid.0));
     let Some(&(pid, begin, end)) = found.first() else {
-        let error = anyhow!("{} does not say what {} did at that time", input.path.display(), args.task);
+        let outside = query.span()?.filter(|(start, end)| at < start.0 || at > end.0);
+        let why = outside.map_or(String::new(), |(start, end)| {
+            let unit = Unit::of(query.sources().iter().any(|source| source.in_ticks));
+            let [at, start, end] = [at, start.0, end.0].map(|time| unit.micros(time));
+            format!(": {at} is outside of it, its events lie between {start} and {end}")
+        });
+        let error = anyhow!("{} does not say what {} did at that time{why}", input.path.display(), args.task);
         return Err(Failure::new(Exit::Failed, error));
     };
     let others = found.len().saturating_sub(1);

@@ -11,26 +11,29 @@ use super::analyze::FileArgs;
 use super::analyze::unit::Unit;
 use super::exit::{Exit, Failure};
 use super::query::{Moment, QueryEvents, one_buffer};
+use super::trace_file::is_recording;
+use anyhow::anyhow;
 use found::{Interval, LateInterval};
 use rtrace::analysis::{Histories, critical_path};
 use rtrace::assertion::Pair;
 use rtrace::recording::Query;
 use rtrace::trace_dat::Buffer;
+use std::path::PathBuf;
 
 /// Say why a task was late: who ran, who was waited for, and in which interrupt
 ///
 /// Takes one interval of a task apart: the wait around a time, or the longest one. The parts follow each other without a gap
 /// and add up to it exactly; what no event tells is unknown. `rtrace help why` defines them.
-#[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("interval").required(true).args(["at", "worst"]))]
+#[derive(clap::Args, Clone)]
+#[command(group = clap::ArgGroup::new("interval").args(["at", "worst"]))]
 #[command(after_help = "\
 EXAMPLES:
-  rtrace record --for sched,irq -- make; rtrace why '*' --worst wakeup
+  rtrace record --for sched,irq -- make; rtrace why trace.dat
   rtrace why 1234 run.dat --at 2128.9931
   rtrace record --for sched,irq,syscalls -- ls; rtrace why ls --worst syscall
   rtrace why nginx --worst pair --pair 'latency(sched:sched_waking, sched:sched_switch, pid=next_pid)'")]
 pub(crate) struct Args {
-    /// The task: its pid, or its name, which may be a glob
+    /// The task: its pid, or its name, which may be a glob; a recording in its place stands for '*' FILE
     #[arg(value_name = "TASK")]
     task: String,
     #[command(flatten)]
@@ -38,7 +41,7 @@ pub(crate) struct Args {
     /// The time off its CPU around this time; or, if it ran then, the time on it (as printed; +TIME, -TIME: of start, end)
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = Moment::parse)]
     at: Option<Moment>,
-    /// The longest such interval
+    /// The longest such interval [default: syscall with --call, pair with --pair, else wakeup]
     #[arg(long, value_name = "KIND", value_enum)]
     worst: Option<Worst>,
     /// With --worst syscall: only calls of this name; may be a glob and be given several times
@@ -79,10 +82,47 @@ fn pair(text: &str) -> Result<Pair, String> {
     })
 }
 
+impl Args {
+    /// Puts in what was left out: TASK, if FILE stands in its place, and the interval.
+    fn complete(&mut self) -> Result<(), Failure> {
+        let first = PathBuf::from(&self.task);
+        if is_recording(&first) {
+            match self.file.named() {
+                None => {
+                    self.file.name(first);
+                    self.task = "*".to_owned();
+                }
+                // The task may be called as a recording is, as long as the other one is there.
+                Some(file) if !file.exists() => {
+                    let error = anyhow!("{} is a recording, and TASK comes before FILE", self.task);
+                    let hint = format!("`rtrace why '{}' {}` asks for that task.", file.display(), self.task);
+                    return Err(Failure::new(Exit::Usage, error).hint(hint));
+                }
+                Some(_) => {}
+            }
+        }
+        self.complete_interval();
+        Ok(())
+    }
+
+    fn complete_interval(&mut self) {
+        if self.at.is_none() && self.worst.is_none() {
+            self.worst = Some(match (&self.pair, self.call.is_empty()) {
+                (Some(_), _) => Worst::Pair,
+                (None, false) => Worst::Syscall,
+                (None, true) => Worst::Wakeup,
+            });
+        }
+    }
+}
+
 /// The deepest chain of wakers that is followed.
 const DEEPEST: usize = 32;
 
 pub(super) fn run(args: &Args) -> Result<Exit, Failure> {
+    let mut args = args.clone();
+    args.complete()?;
+    let args = &args;
     args.file.answer(|events, out| {
         let (query, buffer) = one_buffer(args.buffer.as_deref(), events)?;
         let interval = interval::find(args, events, &query)?;

@@ -30,7 +30,7 @@ pub use buffer::{Buffer, BufferOption, CpuData, DataLayout};
 pub use enabled_events::EnabledEvents;
 pub use kernel_view::{KernelOptions, KernelView};
 pub use options::RawOption;
-pub use prefix::Prefix;
+pub use prefix::{MAGIC, Prefix};
 pub use proc_maps::{Mapping, ProcessMap};
 pub use sections::Section;
 pub use siblings::{Siblings, spool_name};

@@ -4,7 +4,8 @@ use super::scan::Scan;
 use crate::abi::{Abi, Endian};
 use crate::trace_dat::{Codec, FileError};
 
-pub(in crate::trace_dat) const MAGIC: &[u8; 10] = b"\x17\x08\x44tracing";
+/// The bytes that a trace.dat file begins with.
+pub const MAGIC: &[u8; 10] = b"\x17\x08\x44tracing";
 
 /// ```text
 /// 17 08 44 "tracing"  version as ASCII, NUL
