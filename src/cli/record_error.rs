@@ -3,17 +3,18 @@
 
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::language;
+use crate::cli::trace_file::is_recording;
 use clap::error::ErrorKind;
 use rtrace::record::{CommandError, PlanError, RecordError};
 use rtrace::syntax::{Diagnostic, did_you_mean};
 use rtrace::tracefs::{Error, EventName, Tracefs};
 use rtrace::trigger::Trigger;
+use rtrace::units::parse_duration;
 
 /// A recording that failed, with its exit code and hints.
 pub(crate) fn failure(error: RecordError, own: impl Fn(Exit) -> Exit) -> Failure {
     match error {
-        RecordError::Command(CommandError::NotFound(_)) => Failure::new(Exit::Command(127), error),
-        RecordError::Command(CommandError::NotRunnable(..)) => Failure::new(Exit::Command(126), error),
+        RecordError::Command(error) => no_command(error, own),
         RecordError::Plan(PlanError::NoClock { .. } | PlanError::NoOption { .. } | PlanError::NoDevice { .. }) => {
             setup_failure(error).with_exit(own)
         }
@@ -55,8 +56,7 @@ pub(crate) fn refused(error: &PlanError, command: &str) -> clap::Error {
 /// An error of setting tracing up, with hints.
 pub(crate) fn setup_failure(error: RecordError) -> Failure {
     match error {
-        RecordError::Command(CommandError::NotFound(_)) => Failure::new(Exit::Command(127), error),
-        RecordError::Command(CommandError::NotRunnable(..)) => Failure::new(Exit::Command(126), error),
+        RecordError::Command(error) => no_command(error, |exit| exit),
         RecordError::Tracefs(error) => Failure::from(error),
         RecordError::Plan(PlanError::Language { what, error }) => language::invalid(&what, *error),
         RecordError::Plan(PlanError::NoParents) => Failure::new(Exit::Usage, error),
@@ -74,6 +74,29 @@ pub(crate) fn setup_failure(error: RecordError) -> Failure {
         }
         error => Failure::from(error),
     }
+}
+
+/// The failure to run CMD; what was meant, if it was another argument.
+fn no_command(error: CommandError, own: impl Fn(Exit) -> Exit) -> Failure {
+    let (exit, path) = match &error {
+        CommandError::NotFound(path) => (Exit::Command(127), Some(path.clone())),
+        CommandError::NotRunnable(path, _) => (Exit::Command(126), Some(path.clone())),
+        _ => (own(Exit::Failed), None),
+    };
+    let hint = path.and_then(|path| {
+        let name = path.display();
+        if is_recording(&path) {
+            return Some(format!("it is a recording: `rtrace report {name}` or `rtrace profile --input {name}` reads it."));
+        }
+        let digits = name.to_string();
+        let unit = if digits.bytes().all(|byte| byte.is_ascii_digit()) { "s" } else { "" };
+        let is_time = !path.exists() && parse_duration(&format!("{digits}{unit}")).is_ok();
+        is_time.then(|| {
+            format!("`{name}` is taken for the command, as no option before it takes it; did you mean `--duration {name}{unit}`?")
+        })
+    });
+    let failure = Failure::new(exit, RecordError::Command(error));
+    hint.into_iter().fold(failure, Failure::hint)
 }
 
 /// True if lists of functions contradict the tracer.

@@ -6,6 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 use rtrace::syntax::did_you_mean;
 use std::error::Error;
+use std::num::ParseIntError;
 
 /// The message for standard error, with its line feed. `root` is the command line as clap knows it.
 pub(crate) fn message(answer: &clap::Error, root: &Command) -> String {
@@ -80,7 +81,12 @@ fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command
         }
         ErrorKind::ValueValidation => {
             let (word, name) = (one(answer, ContextKind::InvalidValue)?, name_of(&arg()?));
-            let why = answer.source()?.to_string();
+            let source = answer.source()?;
+            let why = match source.is::<ParseIntError>() {
+                true if name_is_pid(&arg()?) => "a process id is wanted, a number".to_owned(),
+                true => "a number is wanted".to_owned(),
+                false => source.to_string(),
+            };
             let between = if why.starts_with('\n') { "" } else { " " };
             (format!("invalid value `{word}` for {name}:{between}{why}"), None)
         }
@@ -98,7 +104,8 @@ fn worded(answer: &clap::Error, command: &Command, (name, root): (&str, &Command
             if named.is_empty() {
                 return None;
             }
-            (format!("{} is missing", named.join(" and ")), None)
+            let verb = if named.len() == 1 { "is" } else { "are" };
+            (format!("{} {verb} missing", named.join(" and ")), None)
         }
         ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues => {
             let number = |kind| match answer.get(kind) {
@@ -147,6 +154,11 @@ fn name_of(shown: &str) -> String {
         false => shown,
     };
     format!("`{name}`")
+}
+
+/// True of `--pid <PID>` and the like.
+fn name_is_pid(shown: &str) -> bool {
+    shown.contains("<PID")
 }
 
 /// `a, b or c`.

@@ -197,6 +197,7 @@ impl Error {
                     .to_owned(),
             ],
             Error::NoTracer { name, available } => did_you_mean(name, available.iter().map(String::as_str))
+                .or_else(|| name.parse::<u32>().is_ok().then(|| format!("a process is named with `-P {name}`.")))
                 .into_iter()
                 .chain([format!("tracers of this kernel are {}.", available.join(", "))])
                 .collect(),
