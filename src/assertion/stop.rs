@@ -16,6 +16,9 @@ use crate::units::Pid;
 
 /// The name of a condition in errors.
 const LABEL: &str = "stop-if";
+
+/// What a condition looks like.
+const EXAMPLE: &str = "As in `latency(sched:sched_waking, sched:sched_switch, pid=next_pid) > 1ms` or `count(sched:sched_process_exit) >= 1`.";
 /// Intervals that are on at one time at most: the bound of the memory that they take.
 const MOST_OPEN: usize = 1 << 16;
 
@@ -35,6 +38,13 @@ impl StopCondition {
     /// # Errors
     /// A [`Diagnostic`] labelled `stop-if` with the place of the error; also of quantities that only a whole recording has.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
+        Self::parsed(text).map_err(|error| match error.hints() {
+            [] => error.hint(EXAMPLE),
+            _ => error,
+        })
+    }
+
+    fn parsed(text: &str) -> Result<Self, Diagnostic> {
         let mut parser = AssertionParser::new(LABEL, text);
         let quantity = parser.one_of_many()?;
         let op = parser.comparison()?;
@@ -208,9 +218,11 @@ mod tests {
             ("latency(a:b, a:c, x) > duration", "the limit is a number"),
             ("latency(a:b, a:c, x)", "a comparison"),
             ("latency(a:b, a:c, x) > 2ms or so", "nothing more"),
+            ("latency > 1ms", "`(` is expected here"),
         ] {
             let error = StopCondition::parse(text).unwrap_err();
             assert!(error.message.contains(message), "{text}: {error}");
+            assert!(!error.hints().is_empty(), "{text}: {error}");
         }
     }
 

@@ -17,6 +17,7 @@ mod written;
 
 use super::exit::{Exit, Failure};
 use super::piped;
+use super::program;
 use super::query::QueryArgs;
 use super::trace_file::Overwrite;
 use super::unfinished;
@@ -34,7 +35,7 @@ use trace_dat::{rewrite, rewrite_selected};
 
 /// Write a recording in another format, version or compression
 ///
-/// The format is that of --to, else that of OUT's ending (.perfetto-trace, .json, .csv, ...), else trace.dat. A trace.dat file holds the
+/// The format is that of --to, else that of OUT's ending (.perfetto-trace, .json, .csv, ...), else, without an ending, trace.dat. A trace.dat file holds the
 /// same events, formats, symbols and options, also unknown ones. The other formats take several files, merged by time,
 /// and what selects events in `report`; a line at the end says what was written and what was left out. A damaged file
 /// gives what is whole of it, and the exit code 4. OUT appears when it is complete.
@@ -103,11 +104,10 @@ impl Args {
             Some(output) => output,
             None if self.input.is_empty() && inputs.len() == 1 => {
                 let name = inputs[0].display();
-                return Err(Failure::new(Exit::Usage, anyhow!("no file to write is named; {name} is the one to read"))
-                    .hint(format!("`rtrace convert {name} -o FILE` names it."))
-                    .hint(format!(
-                        "`rtrace convert -i trace.dat {name}` writes {name}, as trace-cmd does without -i."
-                    )));
+                let error = anyhow!("no file to write is named; {name} is the one to read");
+                let to = self.to.map_or(String::new(), |to| format!(" --to {}", to.name()));
+                let hint = format!("`rtrace convert {name}{to} -o FILE` names it; `-o -` is standard output.");
+                return Err(Failure::new(Exit::Usage, error).hint(hint));
             }
             None => match self.files.last() {
                 Some(last) => {
@@ -179,7 +179,15 @@ pub(crate) fn codec(text: &str) -> Result<Codec, String> {
 pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     unfinished::watch();
     let (inputs, output) = args.files()?;
-    match args.to.or_else(|| ConvertTarget::of_ending(output)).unwrap_or(ConvertTarget::TraceDat) {
+    let target = args.to.or_else(|| ConvertTarget::of_ending(output));
+    if let (None, Some(ending), false) = (target, target::strange_ending(output), program::name() == "trace-cmd") {
+        let error = anyhow!("{} ends in `{ending}`, which stands for no format", output.display());
+        let failure = Failure::new(Exit::Usage, error);
+        return Err(
+            failure.hint("`--to trace.dat` writes a recording, `--to FORMAT` one of those in `rtrace convert --help`.")
+        );
+    }
+    match target.unwrap_or(ConvertTarget::TraceDat) {
         ConvertTarget::TraceDat => args.to_trace_dat(&inputs, output),
         target => events::convert(args, target, &inputs, output),
     }

@@ -106,6 +106,15 @@ impl ConvertTarget {
     }
 }
 
+/// The ending of a file's name that looks like that of a format and is none, as `.xyz`. A number is none, nor what follows
+/// `.dat`, as in `run.dat.old`.
+pub(super) fn strange_ending(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_string_lossy();
+    let (stem, ending) = name.rsplit_once('.')?;
+    let is_word = ending.len() > 1 && ending.bytes().all(|byte| byte.is_ascii_alphabetic());
+    (is_word && !stem.is_empty() && !stem.contains(".dat")).then(|| format!(".{ending}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,6 +126,13 @@ mod tests {
         assert_eq!(of("a.speedscope.json"), Some(ConvertTarget::Speedscope));
         assert_eq!(of("a/b.json"), Some(ConvertTarget::Json));
         assert_eq!(of("a.csv"), Some(ConvertTarget::Csv));
+        let strange = |name: &str| strange_ending(Path::new(name));
+        assert_eq!([strange("a.xyz"), strange("a.b.xyz")], [Some(".xyz".into()), Some(".xyz".into())]);
+        assert!(
+            ["a", "a.1", "run.dat.old", ".hidden", "-", "dir.xyz/a", "host.v6"]
+                .iter()
+                .all(|name| strange(name).is_none())
+        );
         assert_eq!(of("trace.dat"), Some(ConvertTarget::TraceDat));
         assert_eq!([of("a"), of("a.csv/"), of("-"), of("/")], [None, Some(ConvertTarget::Csv), None, None]);
     }
