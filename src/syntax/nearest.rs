@@ -3,7 +3,7 @@
 /// Up to three of `candidates` nearest to `name`, best first; none if nothing is near.
 ///
 /// Near means: equal but for case, or at most a third of the letters (one at least) put in, left out, replaced or
-/// swapped with their neighbour, or a name that contains the whole of `name` (from four letters on).
+/// swapped with their neighbour, or, after those, a name that contains the whole of `name` (from four letters on).
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
     let lower = name.to_lowercase();
@@ -12,7 +12,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .filter_map(|candidate| {
             let other = candidate.to_lowercase();
             let distance = distance(&lower, &other, limit);
-            let contains = (lower.len() >= 4 && other.contains(&lower)).then_some(limit);
+            let contains = (lower.len() >= 4 && other.contains(&lower)).then_some(limit + 1);
             distance.or(contains).map(|d| (d, candidate))
         })
         .collect();
@@ -65,6 +65,8 @@ mod tests {
         assert_eq!(nearest("prev_pdi", fields), ["prev_pid", "prev_prio"]);
         assert_eq!(nearest("NEXT_COMM", fields), ["next_comm"]);
         assert_eq!(nearest("comm", fields), ["next_comm", "prev_comm"]);
+        let events = ["btrfs_finish_ordered_extent", "btrfs_ordered_extent_mark_finished", "io_shed", "sched"];
+        assert_eq!(nearest("shed", events)[0], "sched");
         assert!(nearest("bytes_alloc", fields).is_empty());
         assert!(nearest("", fields).is_empty());
         assert_eq!(did_you_mean("nextpid", fields).unwrap(), "did you mean `next_pid`?");
