@@ -3,8 +3,8 @@
 use super::exit::{Exit, Failure};
 use crate::cli::terminal::note;
 use rtrace::recording::{Notice, Recording, UnknownEvents};
-use rtrace::trace_dat::Trace;
-use rtrace::units::counted;
+use rtrace::trace_dat::{FileError, Trace};
+use rtrace::units::{counted, grouped};
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::path::Path;
@@ -25,8 +25,31 @@ impl Damage {
     /// With what was found when the file at `path` was opened.
     pub(crate) fn of(path: &Path, trace: &Trace) -> Self {
         let damage = Damage::default();
-        trace.damage.iter().for_each(|found| damage.note(path, found));
+        damage.opened(path, trace);
         damage
+    }
+
+    /// Reports what was found when the file at `path` was opened. A file that was cut off has lost its index, and with it the
+    /// way to every section: that is one line.
+    pub(crate) fn opened(&self, path: &Path, trace: &Trace) {
+        // A pipe has no size.
+        let file = std::fs::metadata(path).ok().filter(|file| file.is_file());
+        let size = file.map_or(u64::MAX, |file| file.len());
+        let index = trace.prefix.options.map(|(_, offset)| offset).filter(|offset| *offset >= size);
+        if let Some(index) = index {
+            self.tell(format!(
+                "rtrace: {}: cut off after {} bytes: the index at {index:#x} and the events beyond are gone",
+                path.display(),
+                grouped(size)
+            ));
+        }
+        let is_of_cut = |found: &&FileError| match found {
+            FileError::LostSection { .. } => true,
+            FileError::Short { offset, .. } => Some(*offset) == index,
+            _ => false,
+        };
+        let found = trace.damage.iter().filter(|found| index.is_none() || !is_of_cut(found));
+        found.for_each(|found| self.note(path, found));
     }
 
     /// Reports a damaged place of the file at `path`.

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     memory::disk(&machine, &mut findings);
     stale::journals(&args.tracefs.journal_dir(), &mut findings);
     if let Some(tracefs) = &tracefs {
-        stale::instances(tracefs, &machine, &mut findings);
+        stale::instances(tracefs, &args.tracefs.journal_dir(), &machine, &mut findings);
         clock::trace_clock(tracefs, &mut findings);
     }
     clock::source(&machine, &mut findings);

@@ -90,7 +90,13 @@ impl Failure {
         if matches!(self.exit, Exit::Failed | Exit::Usage) && !of_system {
             self.exit = Exit::Incomplete;
         }
-        self
+        // What to record the next time is no answer: it may have been recorded, and be lost.
+        let all = self.hints.len();
+        self.hints.retain(|hint| !hint.starts_with("`rtrace record --for "));
+        match self.hints.len() == all {
+            true => self,
+            false => self.hint("what is missing may have been in the part that is damaged."),
+        }
     }
 
     /// Adds a line `Hint: ...` to the message.

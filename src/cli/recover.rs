@@ -8,8 +8,9 @@ use super::restore::{Header, cpu_of, make_header, open_cpus, put_together};
 use super::terminal::note;
 use super::trace_file::{Overwrite, threads};
 use anyhow::anyhow;
-use rtrace::record::recover;
+use rtrace::record::{left_unfinished, recover};
 use rtrace::trace_dat::{FileError, Recovered, WriteError};
+use rtrace::tracefs::find_orphans;
 use rtrace::units::counted;
 use std::path::{Path, PathBuf};
 
@@ -99,10 +100,26 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
         return done.tell(path, args.json);
     }
     match args.files.as_slice() {
+        [] if !Path::new("trace.dat").exists() => Err(no_recording_here(args)),
         [] => finish(Path::new("trace.dat"), args),
         [file] => finish(file, args),
         _ => Err(Failure::new(Exit::Usage, anyhow!("one recording at a time"))
             .hint("files of CPUs, which trace-cmd leaves, end in .cpu0, .cpu1, ...")),
+    }
+}
+
+/// The error that no file is named and trace.dat is not there, with the recordings that killed processes left.
+fn no_recording_here(args: &Args) -> Failure {
+    let failure = Failure::new(Exit::Failed, anyhow!("there is no trace.dat here to recover"));
+    let orphans = find_orphans(&args.tracefs.journal_dir()).orphans;
+    let killed = orphans.iter().rev().filter_map(|orphan| {
+        let path = &left_unfinished(orphan)?.path;
+        Some(format!("`rtrace recover {path}` finishes that of `{}` (process {}).", orphan.command(), orphan.pid()))
+    });
+    let hints: Vec<String> = killed.collect();
+    match hints.is_empty() {
+        true => failure.hint("`rtrace recover FILE` finishes another; no killed recording left a journal."),
+        false => hints.into_iter().fold(failure, Failure::hint),
     }
 }
 
@@ -145,7 +162,9 @@ fn finish(file: &Path, args: &Args) -> Result<Exit, Failure> {
     let sound = !matches!(done, Done::Recording { .. }) || verify(file)?;
     let exit = done.tell_with(file, rings.as_ref(), args.json)?;
     let is_whole = sound && missing.is_empty() && failures.is_empty() && unsaved.is_empty();
-    for unsaved in unsaved {
+    // In text the sum is printed; each CPU's share is in the file, where `report` shows it.
+    let is_summed = !args.json && rings.as_ref().is_some_and(|rings| rings.missing.is_some_and(|missing| missing > 0));
+    for unsaved in unsaved.into_iter().filter(|_| !is_summed) {
         note!("rtrace: {}: {}", file.display(), FileError::from(unsaved));
     }
     Ok(if is_whole { exit } else { Exit::Incomplete })

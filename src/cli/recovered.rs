@@ -73,7 +73,7 @@ fn of_rings(name: &str, rings: &Rings) -> String {
     let missing = match rings.missing {
         Some(missing) if missing > 0 => {
             let missing = counted(missing, "event");
-            format!("{name}: {missing} taken out of the ring buffers by the recorder and in no spool\n")
+            format!("{name}: lost {missing}: the killed recorder had read them and not yet written them\n")
         }
         _ => String::new(),
     };

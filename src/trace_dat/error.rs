@@ -49,6 +49,9 @@ pub enum FileError {
         /// Why.
         source: io::Error,
     },
+    /// It has no bytes.
+    #[error("not a trace.dat file: it is empty")]
+    Empty,
     /// It does not begin as a trace.dat does.
     #[error("not a trace.dat file: the first bytes are not `\\x17\\x08\\x44tracing`")]
     NotTraceDat,
@@ -378,7 +381,7 @@ pub enum FileError {
 impl FileError {
     /// True if the file is no trace file at all, rather than a damaged one.
     pub fn is_foreign(&self) -> bool {
-        matches!(self, FileError::NotTraceDat | FileError::Version(_) | FileError::Read { .. })
+        matches!(self, FileError::Empty | FileError::NotTraceDat | FileError::Version(_) | FileError::Read { .. })
     }
 }
 

@@ -106,3 +106,22 @@ fn no_interval_spans_a_damaged_place() {
         }
     }
 }
+
+/// A file without its end has lost its index, and that is one line; what to record is no answer to what is lost.
+#[test]
+fn a_file_that_was_cut_off_is_said_to_be() {
+    let env = TestEnvironment::new();
+    let whole = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/traces/vm-6.1/trig.dat");
+    let whole = std::fs::read(whole).expect("the recording");
+    std::fs::write(env.path().join("cut.dat"), &whole[..14_000]).expect("a part of it");
+    std::fs::write(env.path().join("empty.dat"), "").expect("a file");
+    for (line, hints) in [(&["report", "cut.dat"][..], 0), (&["analyze", "sched", "cut.dat"], 1)] {
+        let told = env.rtrace(line);
+        told.exits(4)
+            .complains_with("cut.dat: cut off after 14,000 bytes: the index at 0x8fa6 and the events beyond are gone");
+        let text = told.stderr();
+        assert!(!text.contains("no option points") && !text.contains("rtrace record"), "{text}");
+        assert_eq!(text.matches("may have been in the part that is damaged").count(), hints, "{text}");
+    }
+    env.rtrace(&["report", "empty.dat"]).exits(1).complains_with("it is empty");
+}

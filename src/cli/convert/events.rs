@@ -26,7 +26,7 @@ pub(super) fn convert(args: &Args, target: ConvertTarget, paths: &[&Path], outpu
     let inputs = paths.iter().map(open).collect::<Result<Vec<_>, _>>()?;
     let damage = Damage::default();
     for input in &inputs {
-        input.trace.damage.iter().for_each(|found| damage.note(&input.path, found));
+        damage.opened(&input.path, &input.trace);
     }
     let done = write(args, target, &inputs, output, &read, &damage);
     for input in &inputs {
@@ -40,7 +40,7 @@ pub(crate) fn write_tables(paths: &[&Path], wanted: &QueryArgs, output: &Path) -
     let inputs = paths.iter().map(|path| Input::open(path, None, false)).collect::<Result<Vec<_>, _>>()?;
     let damage = Damage::default();
     for input in &inputs {
-        input.trace.damage.iter().for_each(|found| damage.note(&input.path, found));
+        damage.opened(&input.path, &input.trace);
     }
     let write = || {
         let notice = |notice: Notice<'_>| damage.notice(|recording| &inputs[recording].path, &notice);

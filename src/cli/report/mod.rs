@@ -210,9 +210,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let damage = Damage::default();
     args.names.add_to(&mut inputs, &damage);
     for input in &inputs {
-        for found in &input.trace.damage {
-            damage.note(&input.path, found);
-        }
+        damage.opened(&input.path, &input.trace);
     }
     // Given the end of the output when this returns, whatever the outcome.
     let _pager = if args.no_pager { None } else { Pager::start() };

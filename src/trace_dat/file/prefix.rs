@@ -32,6 +32,9 @@ pub struct Prefix {
 impl Prefix {
     /// Reads it; `scan` stands after it afterwards.
     pub(in crate::trace_dat) fn read(scan: &mut Scan<'_>) -> Result<Self, FileError> {
+        if scan.remain() == 0 {
+            return Err(FileError::Empty);
+        }
         if scan.remain() < MAGIC.len() as u64 || scan.bytes(MAGIC.len() as u64)? != MAGIC {
             return Err(FileError::NotTraceDat);
         }
