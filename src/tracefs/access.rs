@@ -10,6 +10,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 impl Tracefs {
+    /// Why the kernel refuses function tracing even to root, though it has the tracers: it does not let
+    /// `set_ftrace_filter` be opened (EPERM: lockdown, or a hypervisor or security module that closes it).
+    pub fn function_refusal(&self) -> Option<io::Error> {
+        let cause = OpenOptions::new().read(true).open(self.root().join("set_ftrace_filter")).err()?;
+        (cause.raw_os_error() == Some(nix::errno::Errno::EPERM as i32)).then_some(cause)
+    }
+
     /// Files that a recording needs and that this user, or a locked-down kernel, refuses: their paths below the tracing
     /// directory, and why. They are opened, not written: opening to append empties none of them.
     pub fn recording_refusals(&self) -> Vec<(String, io::Error)> {

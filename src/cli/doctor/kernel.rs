@@ -37,6 +37,15 @@ fn needs() -> Vec<(&'static str, Feature)> {
     ]
 }
 
+/// True of what needs the list of functions.
+fn is_of_functions(feature: &Feature) -> bool {
+    match feature {
+        Feature::Tracer(name) => name.starts_with("function"),
+        Feature::FunctionFilter => true,
+        _ => false,
+    }
+}
+
 /// Events, and the features that commands need.
 pub(super) fn features(tracefs: &Tracefs, machine: &ExaminedMachine, findings: &mut Findings) {
     let config = Config::read(machine);
@@ -59,6 +68,7 @@ pub(super) fn features(tracefs: &Tracefs, machine: &ExaminedMachine, findings: &
             .advise("the kernel needs CONFIG_EVENT_TRACING")
             .facts(json!({"events": 0})),
     };
+    let refused = tracefs.function_refusal().is_some();
     for (commands, feature) in needs() {
         let present = feature.is_in(tracefs);
         let name = feature.config();
@@ -66,6 +76,13 @@ pub(super) fn features(tracefs: &Tracefs, machine: &ExaminedMachine, findings: &
         let facts = json!({
             "feature": feature.name(), "commands": commands, "present": present, "config": name, "configured": value,
         });
+        if present && refused && is_of_functions(&feature) {
+            let text = format!("{commands}: the kernel refuses its {} (Operation not permitted)", feature.name());
+            let advice =
+                "the kernel closes `set_ftrace_filter` to all: lockdown, a container or the hypervisor; events work";
+            findings.add(Area::Kernel, "feature", Severity::Warning, text).advise(advice).facts(facts);
+            continue;
+        }
         if present {
             let text = format!("{commands}: {}", feature.name());
             findings.add(Area::Kernel, "feature", Severity::Ok, text).facts(facts);

@@ -60,6 +60,9 @@ impl Lines {
                 .hint("`rtrace record -e sched:sched_switch -R stacktrace` records switches with their stacks.");
         }
         Failure::new(Exit::Failed, anyhow!("these events hold no call stacks"))
+            .hint(
+                "`rtrace record --for offcpu`, then `rtrace flame --off-cpu`, shows where tasks wait, on every kernel.",
+            )
             .hint("`rtrace record -p function_graph` records the time of functions.")
             .hint("`rtrace record -e EVENT -R stacktrace` records a stack at each EVENT.")
     }

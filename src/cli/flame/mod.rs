@@ -60,6 +60,9 @@ impl Args {
         if lines.text.is_empty() {
             return Err(lines.nothing());
         }
+        if self.off_cpu && !lines.text.contains(&b';') {
+            note!("rtrace: no stack follows a switch: one bar per task; `rtrace record --for offcpu` records stacks");
+        }
         if output.extension().is_some_and(|ending| ending == "folded") {
             let words = format!("{} lines", lines.count());
             return Ok(Picture { bytes: lines.text, words, left_out: lines.left_out });
@@ -104,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     let inputs = paths.iter().map(|path| Input::open(path, None, false)).collect::<Result<Vec<_>, _>>()?;
     let damage = Damage::default();
     for input in &inputs {
-        input.trace.damage.iter().for_each(|found| damage.note(&input.path, found));
+        damage.opened(&input.path, &input.trace);
     }
     let done = write(args, &inputs, &output, to_stdout, &damage);
     for input in &inputs {
