@@ -32,7 +32,8 @@ pub(super) fn find<'a>(event: &'a EventFormat, field: &str) -> Result<&'a Field,
         let event_name = format!("{}:{}", event.system, event.name);
         let hint = did_you_mean(field, names())
             .unwrap_or_else(|| format!("fields of {event_name} are {}", names().collect::<Vec<_>>().join(", ")));
-        SynthError::NoField { event: event_name, field: field.to_owned(), hint }
+        let task = if field.contains("pid") { "; `common_pid` is the task in which it happens" } else { "" };
+        SynthError::NoField { event: event_name, field: field.to_owned(), hint: hint + task }
     })
 }
 

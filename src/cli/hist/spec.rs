@@ -64,6 +64,10 @@ impl SpecArgs {
 
     /// The trigger in the kernel's words, and parsed.
     pub(super) fn parsed(&self) -> Result<(String, HistSpec), Failure> {
+        if self.trigger.is_none() && self.key.iter().all(String::is_empty) {
+            let failure = Failure::new(Exit::Usage, anyhow::anyhow!("--key is missing: what is counted by?"));
+            return Err(failure.hint("as in `--key next_comm`, or `--key common_pid.execname`."));
+        }
         let text = self.text();
         let mut spec = HistSpec::parse(&text).map_err(|e| syntax_failure("trigger", &e.diagnostic(&text)))?;
         if self.trigger.is_none() && spec.sort.is_empty() {

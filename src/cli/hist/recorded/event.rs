@@ -1,6 +1,7 @@
 //! Events of a recording, by name.
 
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::machine::Machine;
 use crate::cli::query::Input;
 use anyhow::anyhow;
 use rtrace::format::EventFormat;
@@ -21,6 +22,9 @@ pub(crate) fn find_format<'i>(input: &'i Input, text: &str) -> Result<&'i EventF
             let bare = input.formats().map(|format| format.name.as_str());
             let near = did_you_mean(text, names.iter().map(String::as_str).chain(bare));
             let failure = Failure::new(Exit::Usage, anyhow!("{path} has no event `{text}`"));
+            if let Some(hint) = as_raw_syscall(input, text) {
+                return Err(failure.hint(hint));
+            }
             Err(failure.hint(near.unwrap_or_else(|| format!("`rtrace report --events {path}` lists those it has."))))
         }
         [first, ..] => {
@@ -28,4 +32,18 @@ pub(crate) fn find_format<'i>(input: &'i Input, text: &str) -> Result<&'i EventF
             Err(Failure::new(Exit::Usage, error).hint(format!("Name one: {}:{}.", first.system, first.name)))
         }
     }
+}
+
+/// The event that holds the calls of `syscalls:sys_enter_NAME` in a recording of raw_syscalls.
+fn as_raw_syscall(input: &Input, text: &str) -> Option<String> {
+    let name = text.rsplit([':', '/']).next()?;
+    let (raw, call) = ["sys_enter", "sys_exit"].iter().find_map(|raw| {
+        let call = name.strip_prefix(raw)?.strip_prefix('_')?;
+        Some((*raw, call))
+    })?;
+    input.formats().find(|format| format.system == "raw_syscalls" && format.name == raw)?;
+    // Events are called by the function: newstat is the call stat.
+    let is_it = |known: &str| known == call || call.strip_prefix("new") == Some(known);
+    let (number, _) = Machine::of_recording(&input.trace)?.calls().find(|(_, known)| is_it(known))?;
+    Some(format!("it has raw_syscalls: `raw_syscalls:{raw}` with `--filter 'id == {number}'` is {call}."))
 }
