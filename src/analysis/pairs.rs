@@ -156,6 +156,8 @@ pub struct PairReport {
     pub times: Durations,
     /// The first one beyond the limit.
     pub beyond: Option<Spot>,
+    /// The task that it is about: as of `longest_of_tasks`.
+    pub beyond_task: Option<Pid>,
     /// The longest; of several the first.
     pub longest: Option<Spot>,
     /// The longest of the tasks that [`Pairs::of_tasks`] chooses, and the task it is about: the key's `pid` or `…_pid` if it
@@ -251,6 +253,7 @@ impl<'a> Pairs<'a> {
         };
         if time > self.limit && found.beyond.is_none() && !left_out() {
             found.beyond = Some(spot);
+            found.beyond_task = task_of_key(parts, &self.key).or(spot.pid);
         }
     }
 

@@ -112,6 +112,8 @@ pub struct Stopped {
     pub value: Interval,
     /// Its place.
     pub spot: Spot,
+    /// The task that it is about: the one that the key names, else the one that was running.
+    pub task: Option<Pid>,
 }
 
 /// Things that a [`StopWatch`] could not see.
@@ -174,16 +176,16 @@ impl<'a> StopWatch<'a> {
             Lost::Unknown => self.missed.places = self.missed.places.saturating_add(1),
         }
         self.measure.record(record);
-        let spot = match &self.measure {
+        let (spot, task) = match &self.measure {
             Measure::Pairs(pairs) => {
                 self.missed.intervals = pairs.so_far().censored;
-                pairs.so_far().beyond
+                (pairs.so_far().beyond?, pairs.so_far().beyond_task)
             }
-            Measure::Count(count) => count.so_far().beyond,
-            _ => None,
-        }?;
+            Measure::Count(count) => count.so_far().beyond.map(|spot| (spot, spot.pid))?,
+            _ => return None,
+        };
         let value = if self.dimension == Dimension::Time { spot.time() } else { self.limit.saturating_add(1) };
-        Some(Stopped { value: Interval::exactly(value as f64, self.dimension), spot })
+        Some(Stopped { value: Interval::exactly(value as f64, self.dimension), spot, task })
     }
 
     /// Things that it could not see so far.
@@ -251,6 +253,7 @@ mod tests {
             let lost = if *lost { Lost::Count(3) } else { Lost::None };
             let (timestamp, cpu) = (crate::units::Timestamp(*time), crate::units::CpuId(0));
             found = found.or(watch.record(&Record { timestamp, cpu, buffer: 0, lost, data: &data }));
+            assert!(found.is_none_or(|found| found.task.is_some_and(|task| task.0 != 0)), "the task of the key");
         }
         (found.map(|found| (found.spot.begin, found.spot.at)), watch.missed())
     }

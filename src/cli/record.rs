@@ -106,7 +106,10 @@ pub(crate) struct Args {
     /// In equal parts for all CPUs.
     #[arg(long, value_name = "SIZE", conflicts_with = "max_size")]
     ring: Option<ByteSize>,
-    /// Keep only the newest events: those of the last TIME
+    /// Keep only the newest events: those of the last TIME, and up to some 2 s more
+    ///
+    /// Whole pieces are dropped, an eighth of TIME each, and events come in chunks, which take the longer to fill the fewer
+    /// events there are.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     ring_time: Option<Duration>,
     /// Give the recording threads real-time priority PRIO (1 to 99)

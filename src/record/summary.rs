@@ -251,13 +251,14 @@ impl RecordSummary {
     pub fn text(&self) -> String {
         let totals = self.totals();
         let mut text = format!(
-            "{}: {} in {}{}, {} raw, {} written; {} lost",
+            "{}: {} in {}{}, {} raw, {} written ({} of it events); {} lost",
             if self.output.as_os_str() == "-" { "standard output".into() } else { self.output.to_string_lossy() },
             counted(totals.events, "event"),
             seconds(self.tracing_on),
             self.sizes(),
             ByteSize(totals.bytes_raw),
             ByteSize(self.file_size),
+            ByteSize(totals.bytes_written),
             if totals.lost == 0 { "none".to_owned() } else { grouped(totals.lost) },
         );
         if let Some(limit) = self.limit {
@@ -415,7 +416,7 @@ mod tests {
     fn text_names_losses_by_cpu_and_cause() {
         assert_eq!(
             summary(0).text(),
-            "trace.dat: 1,234,567 events in 1.500 s through 1.4 MiB per CPU, 5.0 MiB raw, 1.0 MiB written; none lost\n"
+            "trace.dat: 1,234,567 events in 1.500 s through 1.4 MiB per CPU, 5.0 MiB raw, 1.0 MiB written (600.0 KiB of it events); none lost\n"
         );
         assert!(summary(1200).text().ends_with(
             "; 1,200 lost\n  cpu 1: 1,200 events lost (overrun 1,200)\n  \

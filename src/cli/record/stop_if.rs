@@ -153,7 +153,7 @@ impl Audience for StopIf<'_> {
                 true => format!("{}, from {} to {}", stopped.value, at(spot.begin), at(spot.at)),
                 false => format!("event {} at {}", stopped.value, at(spot.at)),
             };
-            let task = spot.pid.map_or_else(String::new, |pid| format!(" in task {pid}"));
+            let task = stopped.task.map_or_else(String::new, |pid| format!(", task {}", named(pid)));
             let snapshot = self.snapshot.as_ref().map_or_else(String::new, Self::take_snapshot);
             self.found = Some(format!("{}: {when} on cpu {}{task}{snapshot}", self.condition.text, spot.cpu));
         }
@@ -181,5 +181,13 @@ impl Sentry for StopIf<'_> {
 
     fn found(&self) -> Option<String> {
         self.found.clone()
+    }
+}
+
+/// `comm [pid]`, as long as the task lives.
+fn named(pid: Pid) -> String {
+    match std::fs::read_to_string(format!("/proc/{pid}/comm")) {
+        Ok(comm) => format!("{} [{pid}]", comm.trim_end()),
+        Err(_) => pid.to_string(),
     }
 }
