@@ -31,7 +31,8 @@ pub(crate) enum Shell {
 #[derive(clap::Args)]
 #[command(after_help = "\
 EXAMPLES:
-  source <(rtrace completions bash)
+  source <(rtrace completions bash)       in this shell; it needs the package bash-completion
+  rtrace completions bash > /usr/share/bash-completion/completions/rtrace    as root, for all
   rtrace completions zsh > ~/.zfunc/_rtrace
   rtrace completions fish > ~/.config/fish/completions/rtrace.fish")]
 pub(crate) struct Args {
