@@ -1,7 +1,8 @@
 //! `rtrace clear`.
 
-use super::args::{InstancesArgs, WriteArgs};
+use super::args::{InstancesArgs, WriteArgs, called};
 use super::exit::{Exit, Failure};
+use crate::cli::terminal::remark;
 use rtrace::tracefs::WriteMode;
 
 /// Empty the ring buffers
@@ -27,6 +28,7 @@ pub(crate) fn run(args: &Args) -> Result<Exit, Failure> {
     }
     for instance in instances {
         journal.act(&instance, "trace", "", WriteMode::Truncate)?;
+        remark(&format!("the ring buffers of {} are empty; what is traced stays", called(&instance)));
     }
     Ok(Exit::Success)
 }

@@ -2,7 +2,7 @@
 
 use super::exit::{Exit, Failure};
 use super::keywords::{FILTERS, words};
-use super::language::{TargetArgs, format, invalid, report_others, select, select_or_all, warn};
+use super::language::{TargetArgs, format, invalid, nothing_set, report_others, select, select_or_all, warn};
 use crate::cli::terminal::stdout;
 use rtrace::filter::Filter;
 use rtrace::syntax::Diagnostic;
@@ -234,6 +234,11 @@ fn filters(instance: &Instance, event: Option<&str>) -> Result<Vec<(EventName, S
     Ok(found)
 }
 
+/// The number of events with a filter.
+fn filters_of(instance: &Instance) -> Result<usize, Failure> {
+    Ok(filters(instance, None)?.len())
+}
+
 fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let (_, instance) = args.place.open()?;
     let filters = filters(&instance, args.event.as_deref())?;
@@ -250,6 +255,9 @@ fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         });
         writeln!(out, "{document:#}")?;
         return Ok(Exit::Success);
+    }
+    if filters.is_empty() && only.is_empty() && without.is_empty() {
+        nothing_set("filter", &instance, |other| filters_of(other).unwrap_or_default())?;
     }
     let width = filters.iter().map(|(event, _)| event.to_string().len()).max().unwrap_or(0);
     for (event, filter) in &filters {

@@ -1,8 +1,8 @@
 //! Shared parts of the little languages' commands: their place, and the layout of their errors.
 
-use super::args::{InstanceArg, TracefsArgs};
+use super::args::{InstanceArg, TracefsArgs, called};
 use super::exit::{Exit, Failure};
-use crate::cli::terminal::note;
+use crate::cli::terminal::{is_for_person, note, remark};
 use rtrace::format::EventFormat;
 use rtrace::syntax::Diagnostic;
 use rtrace::tracefs::{Error, EventName, EventSelection, Feature, Instance, Journal, Tracefs};
@@ -80,6 +80,23 @@ pub(crate) fn report_others(what: &str, total: usize, others: &[(EventName, Diag
     for (reason, events) in reasons {
         note!("rtrace: {} of {total} events cannot have this {what} ({reason}): {}", events.len(), events.join(" "));
     }
+}
+
+/// Says on a terminal that `place` has no `what` (filter, trigger), and which other place has how many events with one, by
+/// `number`.
+pub(crate) fn nothing_set(what: &str, place: &Instance, number: impl Fn(&Instance) -> usize) -> Result<(), Failure> {
+    if !is_for_person() {
+        return Ok(());
+    }
+    let tracefs = place.tracefs();
+    let mut others = vec![tracefs.top()];
+    others.extend(tracefs.instances()?.iter().filter_map(|name| tracefs.instance(name).ok()));
+    let others = others.iter().filter(|other| other.name() != place.name());
+    let others = others.map(|other| (called(other), number(other))).filter(|(_, count)| *count > 0);
+    let others: Vec<String> = others.map(|(name, count)| format!("{name} has {count}")).collect();
+    let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+    remark(&format!("{} has no {what}{others}", called(place)));
+    Ok(())
 }
 
 /// Warnings on stderr: what the kernel takes but what cannot mean what it seems to.

@@ -4,8 +4,8 @@ mod targets;
 
 use super::args::{TracefsArgs, called, to_stderr};
 use super::exit::{Exit, Failure};
-use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
+use crate::cli::terminal::{note, remark};
 use anyhow::Context;
 use clap::ValueEnum;
 use rtrace::record::left_unfinished;
@@ -105,7 +105,12 @@ fn one(journal: &mut Journal, instance: &Instance, wish: Wish, keep: &[char]) ->
         Some(name) if wish.delete => Ok(journal.remove_instance(name)?),
         _ => {
             let plan = ResetPlan { buffer_kib: wish.buffer_kib, keep: keep.to_vec() };
-            Ok(journal.reset(instance, &plan).with_context(|| called(instance))?)
+            journal.reset(instance, &plan).with_context(|| called(instance))?;
+            let stays = instance
+                .name()
+                .map_or(String::new(), |name| format!("; it stays: `rtrace reset -B {name} -d` removes it"));
+            remark(&format!("{} is as after boot{stays}", called(instance)));
+            Ok(())
         }
     }
 }

@@ -1,14 +1,17 @@
 //! `rtrace start` and `rtrace set`.
 
+use super::args::called;
 use super::exit::{Exit, Failure};
 use super::record_error::setup_failure;
 use super::traced::Traced;
-use crate::cli::terminal::note;
+use crate::cli::terminal::{note, remark};
 use anyhow::anyhow;
 use clap::{ArgMatches, FromArgMatches};
 use rtrace::record::{
     BufferPlan, Child, MachineSettings, Mode, RecordedCommand, TargetBuffer, Tasks, UserError, start as carry_out,
 };
+use rtrace::tracefs::Tracefs;
+use rtrace::units::counted;
 
 /// Start tracing and leave it running
 ///
@@ -127,6 +130,9 @@ fn trace(args: &Common, mode: Mode) -> Result<Exit, Failure> {
     for warning in warnings {
         note!("rtrace: warning: {warning}");
     }
+    if mode == Mode::Start && child.is_none() {
+        buffers.iter().for_each(|buffer| tell(&tracefs, &buffer.place));
+    }
     let Some(child) = &mut child else { return Ok(Exit::Success) };
     child.open_gate().map_err(|error| setup_failure(error.into()))?;
     if args.fork {
@@ -134,6 +140,23 @@ fn trace(args: &Common, mode: Mode) -> Result<Exit, Failure> {
     }
     let ended = child.wait().ok_or_else(|| Failure::from(anyhow!("the command has ended, and its status is lost")))?;
     Ok(Exit::Command(ended.code()))
+}
+
+/// Says what is traced now, and how to see and end it.
+fn tell(tracefs: &Tracefs, place: &TargetBuffer) {
+    let (place, of, end) = match place {
+        TargetBuffer::Instance(name) => (tracefs.instance(name).ok(), format!(" -B {name}"), format!(" -B {name} -d")),
+        _ => (Some(tracefs.top()), String::new(), String::new()),
+    };
+    let Some(instance) = place else { return };
+    let events = instance.enabled_events().map_or(0, |events| events.len() as u64);
+    let tracer = instance.current_tracer().ok().filter(|tracer| tracer != "nop");
+    let tracer = tracer.map_or(String::new(), |tracer| format!(", tracer {tracer}"));
+    remark(&format!(
+        "tracing in {} ({}{tracer}); `rtrace show{of}` prints it, `rtrace stop{of}` pauses it, `rtrace reset{end}` ends it",
+        called(&instance),
+        counted(events, "event")
+    ));
 }
 
 fn is_empty(buffer: &BufferPlan) -> bool {

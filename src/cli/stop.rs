@@ -1,7 +1,8 @@
 //! `rtrace stop` and `rtrace restart`.
 
-use super::args::{InstancesArgs, WriteArgs};
+use super::args::{InstancesArgs, WriteArgs, called};
 use super::exit::{Exit, Failure};
+use crate::cli::terminal::remark;
 use rtrace::tracefs::WriteMode;
 
 /// Pause tracing (buffers keep their contents)
@@ -49,6 +50,11 @@ fn switch(args: &OnOff, bit: &str) -> Result<Exit, Failure> {
     for instance in args.instances.open(&tracefs)? {
         // Always written: a trigger may switch it between our look and now.
         journal.act(&instance, "tracing_on", bit, WriteMode::Truncate)?;
+        let of = instance.name().map_or(String::new(), |name| format!(" -B {name}"));
+        remark(&match bit {
+            "0" => format!("tracing in {} is paused; `rtrace restart{of}` goes on", called(&instance)),
+            _ => format!("tracing in {} goes on; `rtrace stop{of}` pauses it", called(&instance)),
+        });
     }
     Ok(Exit::Success)
 }

@@ -6,7 +6,9 @@ mod simulate;
 use super::exit::{Exit, Failure};
 use super::hist::clock_note;
 use super::keywords::{FILTERS, TRIGGERS, words as offer};
-use super::language::{TargetArgs, feature_of, format, invalid, report_others, select, select_or_all, warn};
+use super::language::{
+    TargetArgs, feature_of, format, invalid, nothing_set, report_others, select, select_or_all, warn,
+};
 use crate::cli::terminal::note;
 use crate::cli::terminal::stdout;
 use remove::{Wanted, remove_lines, verify};
@@ -320,6 +322,9 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
         let document = json!({"schema": "rtrace.triggers", "version": 1, "events": events, "functions": functions});
         writeln!(out, "{document:#}")?;
         return Ok(Exit::Success);
+    }
+    if found.is_empty() && functions.is_empty() {
+        nothing_set("trigger", &instance, |other| triggers(other, None).map_or(0, |found| found.len()))?;
     }
     let width = found.iter().map(|(event, _)| event.to_string().len()).max().unwrap_or(0);
     for (event, lines) in found {

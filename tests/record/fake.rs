@@ -3,6 +3,7 @@
 
 use crate::common::environment::TestEnvironment;
 use crate::common::knobs::Knobs;
+use crate::common::pty::on_terminals;
 use nix::fcntl::{FcntlArg, fcntl};
 use rtrace::trace_dat::Trace;
 use std::fs::{self, File, OpenOptions};
@@ -359,7 +360,28 @@ fn a_filter_that_some_events_cannot_have() {
     record("prev_pid == 1").exits(0).complains_with(warning);
     env.rtrace(&[&["set"], &common[..], &["prev_pid == 1"]].concat()).exits(0).complains_with(warning);
     assert!(!record("common_pid == 1").exits(0).stderr().contains("unfiltered"));
-    record("nosuch == 1").exits(125).complains_with("field `nosuch` not found");
+    record("nosuch == 1").exits(2).complains_with("field `nosuch` not found");
+}
+
+/// Commands that only change something say what comes next, to a person and to nobody else.
+#[test]
+fn a_person_is_told_what_comes_next() {
+    let env = TestEnvironment::new();
+    let _fake = FakeTracefs::new(&env.path().join("tracing"), 1);
+    fs::write(env.path().join("tracing/trace"), "").unwrap();
+    for (verb, words) in [
+        ("stop", "tracing in the top level is paused; `rtrace restart` goes on"),
+        ("restart", "tracing in the top level goes on; `rtrace stop` pauses it"),
+        ("clear", "the ring buffers of the top level are empty"),
+    ] {
+        let args = [verb, "--tracefs", "tracing"];
+        env.rtrace(&args).exits(0).prints("").complains("");
+        let mut command = env.command(env!("CARGO_BIN_EXE_rtrace"));
+        command.args(args);
+        let seen = on_terminals(command);
+        let told = String::from_utf8_lossy(&seen.stderr).into_owned();
+        assert!(seen.status.success() && seen.stdout.is_empty() && told.contains(words), "{verb}: {told}");
+    }
 }
 
 /// Pipes that the caller reads end when the parent does, while the recording goes on until it is told to end.

@@ -13,6 +13,7 @@ mod common {
     pub(crate) mod listening;
     pub(crate) mod not_run;
     pub(crate) mod profiles;
+    pub(crate) mod pty;
 }
 
 mod agent;

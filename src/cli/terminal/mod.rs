@@ -28,7 +28,7 @@ pub(crate) use guard::Guard;
 pub(crate) use line::Line;
 pub(crate) use pager::Pager;
 pub(crate) use release::release;
-pub(crate) use stderr::{note, say, stderr};
+pub(crate) use stderr::{is_for_person, note, remark, say, stderr};
 pub(crate) use stdout::{Output, placed, stdout};
 pub(crate) use styled::{Sequence, Styled};
 pub(crate) use taken::take_stdout;

@@ -4,7 +4,7 @@ use super::guard::Guard;
 use super::styled::Styled;
 use crate::cli::program;
 use std::fmt;
-use std::io::{self, Stderr, Write};
+use std::io::{self, IsTerminal, Stderr, Write};
 
 /// Standard error, for the commands whose answer goes there.
 pub(crate) fn stderr() -> Guard<Stderr> {
@@ -27,6 +27,19 @@ pub(crate) fn say(text: fmt::Arguments<'_>) {
         text.replace_range(.."rtrace".len(), program::name());
     }
     draw(Styled::default().text(text.as_bytes()));
+}
+
+/// Writes a line for a person on stderr, where that is a terminal: beside what a command does without a word. Called as
+/// trace-cmd, which says nothing there, the program says nothing either.
+pub(crate) fn remark(text: &str) {
+    if is_for_person() {
+        note!("rtrace: {text}");
+    }
+}
+
+/// True if [`remark`] writes.
+pub(crate) fn is_for_person() -> bool {
+    io::stderr().is_terminal() && program::name() != "trace-cmd"
 }
 
 /// Writes text with sequences of the program's own, in one piece, so that it stays apart from a traced command's output.
