@@ -268,13 +268,13 @@ fn a_bad_event_changes_nothing() {
     let before = Knobs::read(&root);
     let common = ["record", "--tracefs", "tracing", "--journal-dir", "journal", "--top"];
     env.rtrace(&[&common[..], &["-e", "sched:sched_swich", "--", "true"]].concat())
-        .exits(125)
+        .exits(2)
         .complains_with("no event matches `sched:sched_swich`")
         .complains_with("Hint: did you mean `sched:sched_switch`");
     env.rtrace(&[&common[..], &["-e", "sched", "--", "./nothing"]].concat()).exits(127);
     env.rtrace(&[&common[..], &["-e", "sched", "--", "/dev/null"]].concat()).exits(126);
     env.rtrace(&[&common[..], &["-e", "sched", "-C", "sundial"]].concat())
-        .exits(1)
+        .exits(2)
         .complains_with("no trace clock is called `sundial`; this kernel has local, global, mono");
     env.rtrace(&[&common[..], &["-e", "sched", "-o", "no/such/dir"]].concat()).exits(1).complains_with("no/such/dir");
     before.assert_unchanged(&Knobs::read(&root));
