@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks a directory of tables some queries, on an engine.
 
-    fleet.py duckdb|spark DIRECTORY QUERY...
+    fleet.py duckdb|spark|clickhouse DIRECTORY QUERY...
 
 Each table is a view of its name. Prints the rows of each query as a line, a JSON array.
 """
@@ -23,6 +23,24 @@ if engine == "duckdb":
     def ask(query):
         rows = duckdb.sql(query)
         return [dict(zip(rows.columns, row)) for row in rows.fetchall()]
+
+elif engine == "clickhouse":
+    import os
+
+    from chdb import session
+
+    clickhouse = session.Session()
+    clickhouse.query("set use_hive_partitioning = 0")
+    for table in tables:
+        files = f"{os.path.abspath(directory)}/host=*/date=*/event={table}/*.parquet"
+        host = "extract(_path, 'host=([^/]+)') as host"
+        clickhouse.query(f"create view {table} as select *, {host} from file('{files}')")
+
+    def ask(query):
+        rows = clickhouse.query(query + " settings output_format_json_quote_64bit_integers = 0", "JSON")
+        # A column is called as the query has it, with the table's name where that is there.
+        rows = json.loads(str(rows))["data"]
+        return [{name.split(".")[-1]: value for name, value in row.items()} for row in rows]
 
 else:
     from pyspark.sql import SparkSession

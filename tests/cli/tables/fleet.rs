@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// The folder that `fetch-spark` made; `None`, with a line that says why, if there is none.
-fn spark() -> Option<PathBuf> {
+/// The folder that `fetch-NAME` made; `None`, with a line that says why, if there is none.
+fn fetched(name: &str) -> Option<PathBuf> {
     let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
-    let spark = target.unwrap_or_else(|| top().join("target")).join("spark");
-    let java = Command::new("java").arg("-version").output().is_ok_and(|done| done.status.success());
-    if !spark.join("ready").exists() {
-        not_run("PySpark: tests/cli/tables/fetch-spark has not fetched it");
-    } else if !java {
+    let folder = target.unwrap_or_else(|| top().join("target")).join(name);
+    let java = || Command::new("java").arg("-version").output().is_ok_and(|done| done.status.success());
+    if !folder.join("ready").exists() {
+        not_run(format!("{name}: tests/cli/tables/fetch-{name} has not fetched it"));
+    } else if name == "spark" && !java() {
         not_run("PySpark: there is no java");
     } else {
-        return Some(spark);
+        return Some(folder);
     }
     None
 }
@@ -47,8 +47,7 @@ fn one_query_finds_the_machine_the_minute_and_the_culprit() {
     let queries: Vec<&str> =
         page.split("```sql\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default()).collect();
     let [minute, culprit] = queries[..] else { panic!("two queries: {queries:?}") };
-    let (readers, spark) = (readers(), spark());
-    let engines = [("duckdb", readers), ("spark", spark)];
+    let engines = [("duckdb", readers()), ("spark", fetched("spark")), ("clickhouse", fetched("clickhouse"))];
     for (engine, modules) in engines.iter().filter_map(|(engine, modules)| Some((engine, modules.as_ref()?))) {
         let both = ask(&env, modules, engine, &[minute, culprit]);
         let rows = both[0].as_array().expect("rows");
