@@ -28,7 +28,8 @@ pub use json::{
 };
 pub use kernel::{Kernel, KernelState};
 pub use perfetto::{
-    CounterField, LeftOut, Perfetto, PerfettoBuffer, PerfettoCounters, PerfettoFile, PerfettoState, perfetto_slices,
+    CounterField, LeftOut, Perfetto, PerfettoBuffer, PerfettoCounters, PerfettoFile, PerfettoState, perfetto_counter,
+    perfetto_slices,
 };
 pub use summary::{BufferCounts, Count, CpuTally, EventSummary, EventTally, SummaryBuffer};
 pub use syscalls::{

@@ -126,6 +126,8 @@ fn parts_are_the_whole() {
     let mut found = String::new();
     let count = done.lines().count();
     assert!(count > 4, "{done}");
+    // As many as samples said that it takes, and few more.
+    assert!(count <= whole.len() * 5 / 4 / (100 << 10) + 2, "{count} parts of {} bytes", whole.len());
     for number in 1..=count {
         let part = String::from_utf8(read(&env, &format!("part.{number}.csv"))).expect("text");
         assert!(part.len() <= 100 << 10, "part {number}: {} bytes", part.len());

@@ -1,9 +1,10 @@
 //! To a format of events: a query through an exporter.
 
+use super::estimate::Course;
 use super::parts::Parts;
 use super::progress::{Counted, Shown};
 use super::written::Written;
-use super::{Args, ConvertTarget, ctf, directory, perfetto, stacks, tables, tracks};
+use super::{Args, ConvertTarget, archive, ctf, directory, perfetto, stacks, tables, tracks};
 use crate::cli::damage::Damage;
 use crate::cli::exit::{Exit, Failure, print};
 use crate::cli::piped::is_stdout;
@@ -13,6 +14,8 @@ use crate::cli::trace_file::{Made, mode_like};
 use anyhow::anyhow;
 use rtrace::export::Style;
 use rtrace::recording::{Notice, OutputDependence};
+use rtrace::units::ByteSize;
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -64,8 +67,8 @@ fn check(args: &Args, target: ConvertTarget, output: &Path) -> Result<(), Failur
     if !args.fields.is_empty() && target != ConvertTarget::Csv {
         return usage(anyhow!("--fields names the columns of csv, and this is to be {name}"));
     }
-    if target != ConvertTarget::Perfetto && !(args.pair.is_empty() && args.counter.is_empty()) {
-        return usage(anyhow!("--pair and --counter are for perfetto, and this is to be {name}"));
+    if target != ConvertTarget::Perfetto && !args.tracks.is_empty() {
+        return usage(anyhow!("--pair, --counter and --hist are for perfetto, and this is to be {name}"));
     }
     if args.split.is_some() {
         if target.is_directory() || is_stdout(output) {
@@ -135,6 +138,11 @@ fn write(
         let lines = parts.write(&events, |events, mut out| export(args, target, events, &mut out))?;
         return print(&format!("{}\n", lines.join("\n"))).map(drop);
     }
+    let warned = match target.viewers_limit() {
+        // Few events are written sooner than estimated.
+        Some(limits) if total > WORTH_AN_ESTIMATE => warn_before(args, target, limits, &events, &name)?,
+        _ => false,
+    };
     let (made, file) = Made::new(output, mode, args.overwrite)?;
     let mut out = Shown::new(file, Some(name.clone()), read, total);
     let written = export(args, target, &events, &mut out)?;
@@ -144,14 +152,41 @@ fn write(
     made.keep()?;
     if let Some((limit, viewer)) = target.viewers_limit()
         && size > limit
+        && !warned
     {
-        note!(
-            "rtrace: {name}: {viewer} fails on files above some {} MB\n  \
-             Hint: `--split 200M` makes several files; --since, --until and --comm choose a part.",
-            limit / 1_000_000
-        );
+        warn(&name, "", viewer, limit);
     }
     written.tell(output, target, size, args.json)
+}
+
+/// Stored bytes of a recording that can make files too large for their viewers.
+const WORTH_AN_ESTIMATE: u64 = 4 << 20;
+
+/// Says that the file will be too large for its viewer, if samples of the events say so; gives whether it did.
+fn warn_before(
+    args: &Args,
+    target: ConvertTarget,
+    (limit, viewer): (u64, &str),
+    events: &QueryEvents<'_>,
+    name: &str,
+) -> Result<bool, Failure> {
+    let Some(course) = Course::of(events)? else { return Ok(false) };
+    let sample = |events: &QueryEvents<'_>, mut out: &mut (dyn Write + Send)| {
+        export(args, target, events, &mut out).map(|written| written.events)
+    };
+    let size = course.size(events, sample)?;
+    if size > limit {
+        warn(name, &format!("some {} expected; ", ByteSize(size)), viewer, limit);
+    }
+    Ok(size > limit)
+}
+
+fn warn(name: &str, size: &str, viewer: &str, limit: u64) {
+    note!(
+        "rtrace: {name}: {size}{viewer} fails on files above some {} MB\n  \
+         Hint: `--split 200M` makes several files; --since, --until and --comm choose a part.",
+        limit / 1_000_000
+    );
 }
 
 /// Writes the events in the format.
@@ -165,8 +200,15 @@ fn export(
     match target {
         ConvertTarget::TraceDat => Err(anyhow!("a trace.dat file is not made of events").into()),
         ConvertTarget::Perfetto => {
-            let mut written = perfetto::write(events, out)?;
-            written.left_out.extend(tracks::write(&args.pair, &args.counter, events, out)?);
+            let machines: Vec<usize> = (0..events.inputs.len()).collect();
+            if archive::is_archive(args.files()?.1) {
+                let tracks = |of: &QueryEvents<'_>, machines: &[usize], out: &mut File| {
+                    tracks::write(&args.tracks, (of, machines), out)
+                };
+                return archive::write(events, tracks, out);
+            }
+            let mut written = perfetto::write(events, &machines, out)?;
+            written.left_out.extend(tracks::write(&args.tracks, (events, &machines), out)?);
             Ok(written)
         }
         ConvertTarget::Folded => stacks::folded(events, out),

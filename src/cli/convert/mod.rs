@@ -1,7 +1,9 @@
 //! `rtrace convert`.
 
+mod archive;
 mod ctf;
 mod directory;
+mod estimate;
 mod events;
 mod occurring;
 mod origin;
@@ -23,8 +25,6 @@ use super::trace_file::Overwrite;
 use super::unfinished;
 use anyhow::anyhow;
 pub(crate) use events::write_tables;
-use rtrace::assertion::Pair;
-use rtrace::export::CounterField;
 use rtrace::trace_dat::Codec;
 use rtrace::trace_dat::write::Version;
 use rtrace::units::ByteSize;
@@ -48,6 +48,7 @@ EXAMPLES:
   rtrace convert run.dat irq.dat --filter 'irq:*'          these events only, as a recording
   rtrace convert run.dat run.perfetto-trace                to be opened in ui.perfetto.dev
   rtrace convert run.dat run.pftrace --pair sched:sched_waking:sched:sched_switch:pid=next_pid
+  rtrace convert host.dat guest.dat -o both.perfetto.tar   a trace for each machine, and Perfetto's manifest
   rtrace convert run.dat run.folded                        for inferno-flamegraph, flamegraph.pl, speedscope
   rtrace convert run.dat run.firefox.json --split 200M     run.1.firefox.json, ..., for profiler.firefox.com
   rtrace convert run.dat run.ctf                           a directory for babeltrace2 and Trace Compass
@@ -82,12 +83,8 @@ pub(crate) struct Args {
     /// Write several files, OUT.1.ENDING and so on, each with a part of the time and at most SIZE, as in 200M
     #[arg(long, value_name = "SIZE")]
     split: Option<ByteSize>,
-    /// Time between two events as slices of perfetto, as in block:block_rq_issue:block:block_rq_complete:sector
-    #[arg(long, value_name = "START:END:KEY", value_parser = tracks::pair)]
-    pair: Vec<Pair>,
-    /// Field of an event as a counter of perfetto, as in power:cpu_frequency.state
-    #[arg(long, value_name = "EVENT.FIELD", value_parser = tracks::counter)]
-    counter: Vec<CounterField>,
+    #[command(flatten)]
+    tracks: tracks::TrackArgs,
     /// Say what was written as JSON
     #[arg(long, conflicts_with = "split")]
     json: bool,
@@ -141,8 +138,8 @@ impl Args {
     fn to_trace_dat(&self, inputs: &[&Path], output: &Path) -> Result<Exit, Failure> {
         let usage = |error| Err(Failure::new(Exit::Usage, error));
         let version = self.version()?;
-        if !self.pair.is_empty() || !self.counter.is_empty() {
-            return usage(anyhow!("--pair and --counter are for perfetto, and this is to be trace.dat"));
+        if !self.tracks.is_empty() {
+            return usage(anyhow!("--pair, --counter and --hist are for perfetto, and this is to be trace.dat"));
         }
         if self.split.is_some() {
             let failure = Failure::new(Exit::Usage, anyhow!("a trace.dat file is not written in parts"));

@@ -1,5 +1,6 @@
 //! `--split SIZE`: the events as several files, none larger than SIZE, each with a part of the time.
 
+use super::estimate::Course;
 use super::progress::Shown;
 use super::target::ConvertTarget;
 use super::written::Written;
@@ -25,7 +26,7 @@ pub(super) struct Parts<'p> {
     pub(super) total: u64,
 }
 
-/// QueryEvents in the order of time: how many, from when to when.
+/// Events in the order of time: how many, from when to when.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     count: u64,
@@ -34,15 +35,16 @@ struct Span {
 }
 
 impl Parts<'_> {
-    /// Writes the parts, `OUT.1.ENDING` and so on; all of them appear when the last is complete. A part that grows beyond
-    /// the limit is begun anew with half of its events. `export` writes events to a file.
+    /// Writes the parts, `OUT.1.ENDING` and so on; all of them appear when the last is complete. There are as many as samples
+    /// say that it takes; a part that grows beyond the limit all the same is begun anew with half of its events. `export`
+    /// writes events to a file.
     pub(super) fn write<'e>(
         &self,
         events: &QueryEvents<'e>,
         export: impl Fn(&QueryEvents<'e>, &mut (dyn Write + Send)) -> Result<Written, Failure>,
     ) -> Result<Vec<String>, Failure> {
         let mut done: Vec<(Made, String)> = Vec::new();
-        let mut left: Vec<Option<Span>> = vec![span(events)?];
+        let mut left = self.first_parts(events, &export)?;
         while let Some(part) = left.pop() {
             let path = numbered(self.output, self.target, done.len() + 1);
             let (made, file) = Made::new(&path, self.mode, self.overwrite)?;
@@ -63,6 +65,32 @@ impl Parts<'_> {
             }
         }
         done.into_iter().map(|(made, line)| made.keep().map(|()| line)).collect()
+    }
+
+    /// The parts to begin with, the last one first.
+    fn first_parts<'e>(
+        &self,
+        events: &QueryEvents<'e>,
+        export: impl Fn(&QueryEvents<'e>, &mut (dyn Write + Send)) -> Result<Written, Failure>,
+    ) -> Result<Vec<Option<Span>>, Failure> {
+        let Some(course) = Course::of(events)? else { return Ok(vec![None]) };
+        let size = course.size(events, |events, out| export(events, out).map(|written| written.events))?;
+        // Samples are a little off, and the parts of unlike sizes.
+        let parts = (size + size / 8).div_ceil(self.limit.0.max(1)).clamp(1, course.count);
+        let mut begins: Vec<(u64, Timestamp)> = (0..parts)
+            .map(|part| course.place((u128::from(course.count) * u128::from(part) / u128::from(parts)) as u64))
+            .collect();
+        begins.dedup();
+        let ends = begins.iter().skip(1).map(|(number, time)| (*number, Timestamp(time.0.saturating_sub(1))));
+        let ends = ends.chain([(course.count, course.last)]);
+        let span = |(begin, end): (&(u64, Timestamp), (u64, Timestamp))| Span {
+            count: end.0 - begin.0,
+            first: begin.1,
+            last: end.1,
+        };
+        let mut spans: Vec<Option<Span>> = begins.iter().zip(ends).map(span).map(Some).collect();
+        spans.reverse();
+        Ok(spans)
     }
 
     /// The two parts of a span, the later one first.
@@ -89,18 +117,6 @@ impl Parts<'_> {
 /// A span that can be cut, and half of its events.
 fn halves(span: Span) -> Option<(Span, u64)> {
     (span.first < span.last && span.count > 1).then_some((span, span.count / 2))
-}
-
-/// All events; `None` if there are none.
-fn span(events: &QueryEvents<'_>) -> Result<Option<Span>, Failure> {
-    let mut span: Option<Span> = None;
-    events.query.resolve()?.walk(|current| {
-        let time = current.record().timestamp;
-        let span = span.get_or_insert(Span { count: 0, first: time, last: time });
-        (span.count, span.last) = (span.count + 1, time);
-        Ok::<_, Failure>(ControlFlow::Continue(()))
-    })?;
-    Ok(span)
 }
 
 fn within<'e>(events: &QueryEvents<'e>, span: Span) -> QueryEvents<'e> {

@@ -3,7 +3,7 @@
 use super::occurring::occurring;
 use super::written::Written;
 use crate::cli::exit::Failure;
-use crate::cli::query::{Input, QueryEvents};
+use crate::cli::query::QueryEvents;
 use rtrace::event::{DecodeOptions, EventTypes};
 use rtrace::export::{LeftOut, Perfetto, PerfettoBuffer, PerfettoFile};
 use rtrace::recording::BufferSource;
@@ -12,12 +12,17 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::ops::ControlFlow;
 
-/// Writes the events as a trace of Perfetto.
-pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> Result<Written, Failure> {
+/// Writes the events as a trace of Perfetto: those of the recordings with these numbers, each a machine.
+pub(super) fn write(
+    events: &QueryEvents<'_>,
+    machines: &[usize],
+    out: &mut (impl Write + Send),
+) -> Result<Written, Failure> {
     let sources = events.query.sources();
     let types: Vec<EventTypes<'_>> = events.inputs.iter().map(|input| input.types(&DecodeOptions::default())).collect();
     let start = start(events)?;
-    let file = |(number, input): (usize, &'_ Input)| {
+    let file = |number: usize| {
+        let input = &events.inputs[number];
         let source = sources.iter().find(|source| source.recording == number);
         let date = input.trace.date();
         PerfettoFile {
@@ -34,12 +39,13 @@ pub(super) fn write(events: &QueryEvents<'_>, out: &mut (impl Write + Send)) -> 
             in_ticks: source.is_some_and(|source| source.in_ticks),
         }
     };
-    let files: Vec<PerfettoFile<'_>> = events.inputs.iter().enumerate().map(file).collect();
+    let files: Vec<PerfettoFile<'_>> = machines.iter().copied().map(file).collect();
     let in_ticks = files.iter().any(|file| file.in_ticks);
     let doubles = doubles(events)?;
     let buffer = |(source, doubles): (&BufferSource, BTreeSet<u16>)| {
         let name = events.inputs[source.recording].trace.buffers[source.buffer].name.as_str();
-        PerfettoBuffer { file: source.recording, instance: (!name.is_empty()).then_some(name), doubles }
+        let file = machines.iter().position(|number| *number == source.recording).unwrap_or_default();
+        PerfettoBuffer { file, instance: (!name.is_empty()).then_some(name), doubles }
     };
     let buffers = sources.iter().zip(doubles).map(buffer).collect();
     let (state, outcome) = events.export(&Perfetto::new(files, buffers), out)?;

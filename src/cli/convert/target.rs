@@ -33,6 +33,7 @@ pub(crate) enum ConvertTarget {
 /// Endings of file names, the longest first.
 const ENDINGS: &[(&str, ConvertTarget)] = &[
     (".perfetto-trace", ConvertTarget::Perfetto),
+    (".perfetto.tar", ConvertTarget::Perfetto),
     (".perfetto", ConvertTarget::Perfetto),
     (".pftrace", ConvertTarget::Perfetto),
     (".speedscope.json", ConvertTarget::Speedscope),
@@ -123,6 +124,7 @@ mod tests {
     fn endings() {
         let of = |name: &str| ConvertTarget::of_ending(Path::new(name));
         assert_eq!(of("a.perfetto-trace"), Some(ConvertTarget::Perfetto));
+        assert_eq!(of("a.perfetto.tar"), Some(ConvertTarget::Perfetto));
         assert_eq!(of("a.speedscope.json"), Some(ConvertTarget::Speedscope));
         assert_eq!(of("a/b.json"), Some(ConvertTarget::Json));
         assert_eq!(of("a.csv"), Some(ConvertTarget::Csv));

@@ -1,15 +1,21 @@
-//! `--pair` and `--counter` of `--to perfetto`.
+//! `--pair`, `--counter` and `--hist` of `--to perfetto`.
 
+use super::estimate::Course;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::hist::KeyNames;
 use crate::cli::query::{Input, QueryEvents};
 use anyhow::anyhow;
+use rtrace::analysis::{HistSetup, HistTrigger, Histograms};
 use rtrace::assertion::Pair;
-use rtrace::export::{CounterField, PerfettoCounters, perfetto_slices};
+use rtrace::export::{CounterField, PerfettoCounters, perfetto_counter, perfetto_slices};
 use rtrace::format::EventFormat;
+use rtrace::hist::render::TableLayout;
+use rtrace::hist::spec::HistSpec;
+use rtrace::recording::BufferSource;
 use std::io::Write;
 
 /// `SYSTEM:NAME:SYSTEM:NAME:KEY`, without systems where names are enough; or the pair as assertions have it.
-pub(super) fn pair(text: &str) -> Result<Pair, String> {
+fn pair(text: &str) -> Result<Pair, String> {
     let parts: Vec<&str> = text.split(':').collect();
     let (from, to, key) = match &parts[..] {
         _ if text.starts_with("latency(") => return parsed(text),
@@ -28,7 +34,7 @@ fn parsed(text: &str) -> Result<Pair, String> {
 }
 
 /// `SYSTEM:NAME.FIELD`.
-pub(super) fn counter(text: &str) -> Result<CounterField, String> {
+fn counter(text: &str) -> Result<CounterField, String> {
     match text.rsplit_once('.') {
         Some((event, field)) if event.contains(':') && !field.is_empty() => {
             Ok(CounterField { event: event.to_owned(), field: field.to_owned() })
@@ -37,24 +43,64 @@ pub(super) fn counter(text: &str) -> Result<CounterField, String> {
     }
 }
 
-/// Appends the tracks that are asked for; gives what is left out of them.
+/// What is asked for beside the events.
+#[derive(clap::Args)]
+pub(super) struct TrackArgs {
+    /// Time between two events as slices of perfetto, as in block:block_rq_issue:block:block_rq_complete:sector
+    #[arg(long, value_name = "START:END:KEY", value_parser = pair)]
+    pair: Vec<Pair>,
+    /// Field of an event as a counter of perfetto, as in power:cpu_frequency.state
+    #[arg(long, value_name = "EVENT.FIELD", value_parser = counter)]
+    counter: Vec<CounterField>,
+    /// Entries of a hist trigger's table as counters of perfetto, as in sched:sched_switch:keys=next_comm
+    #[arg(long, value_name = "EVENT:TRIGGER", value_parser = hist)]
+    hist: Vec<HistTrigger>,
+}
+
+impl TrackArgs {
+    pub(super) fn is_empty(&self) -> bool {
+        self.pair.is_empty() && self.counter.is_empty() && self.hist.is_empty()
+    }
+}
+
+/// `SYSTEM:NAME:keys=KEY...`, the trigger with or without `hist:` before it.
+fn hist(text: &str) -> Result<HistTrigger, String> {
+    let mut parts = text.splitn(3, ':');
+    let (Some(system), Some(event), Some(trigger)) = (parts.next(), parts.next(), parts.next()) else {
+        return Err("expected SYSTEM:NAME:TRIGGER, as in sched:sched_switch:keys=next_comm".into());
+    };
+    let trigger = if trigger.starts_with("hist:") { trigger.to_owned() } else { format!("hist:{trigger}") };
+    let spec = HistSpec::parse(&trigger).map_err(|error| format!("\n{}", error.diagnostic(&trigger)))?;
+    Ok(HistTrigger { system: system.to_owned(), event: event.to_owned(), spec })
+}
+
+/// Appends the tracks that are asked for, of the recordings with these numbers, each a machine; gives what is left out.
 pub(super) fn write(
-    pairs: &[Pair],
-    counters: &[CounterField],
-    events: &QueryEvents<'_>,
+    args: &TrackArgs,
+    (events, machines): (&QueryEvents<'_>, &[usize]),
     out: &mut (impl Write + Send),
 ) -> Result<Vec<String>, Failure> {
+    let TrackArgs { pair: pairs, counter: counters, hist } = args;
     let mut left_out = Vec::new();
-    for (number, pair) in pairs.iter().enumerate() {
-        let [input] = events.inputs else {
-            return Err(Failure::new(Exit::Usage, anyhow!("--pair takes one recording: pairs are of one machine")));
-        };
-        left_out.extend(slices(number, pair, input, events, out)?);
+    for (machine, recording) in machines.iter().enumerate() {
+        if pairs.is_empty() && hist.is_empty() {
+            break;
+        }
+        // Pairs and tables are one machine's.
+        let own = events.query.sources().iter().filter(|source| source.recording == *recording).cloned().collect();
+        let own = QueryEvents { query: events.query.clone().of_sources(own), ..events.clone() };
+        for (number, pair) in pairs.iter().enumerate() {
+            left_out.extend(slices((machine, number), pair, &events.inputs[*recording], &own, out)?);
+        }
+        for (number, trigger) in hist.iter().enumerate() {
+            left_out.extend(table((machine, number), trigger, &events.inputs[*recording], &own, out)?);
+        }
     }
     if !counters.is_empty() {
         let buffers = events.query.sources().iter().map(|source| {
             let input = &events.inputs[source.recording];
-            (input.formats().collect(), input.trace.abi)
+            let machine = machines.iter().position(|number| *number == source.recording).unwrap_or_default();
+            (input.formats().collect(), input.trace.abi, machine)
         });
         let exporter = PerfettoCounters::new(counters.to_vec(), buffers);
         if let Some(none) = counters.iter().find(|counter| !exporter.has(counter)) {
@@ -67,7 +113,7 @@ pub(super) fn write(
 }
 
 fn slices(
-    number: usize,
+    (machine, number): (usize, usize),
     pair: &Pair,
     input: &Input,
     events: &QueryEvents<'_>,
@@ -80,7 +126,7 @@ fn slices(
     let pairs = pairs.map_err(|missing| Failure::new(Exit::Usage, anyhow!("{}: {missing}", input.path.display())))?;
     let (mut report, _) = events.query.analyse(pairs.keep())?;
     let mut packets = Vec::new();
-    perfetto_slices(&pair.text, number, &mut report.kept, &mut packets);
+    perfetto_slices(&pair.text, (machine, number), &mut report.kept, &mut packets);
     out.write_all(&packets)?;
     let counts = [
         (report.begun_again, "starts that another one followed"),
@@ -90,4 +136,52 @@ fn slices(
     ];
     let there = counts.iter().filter(|(count, _)| *count > 0);
     Ok(there.map(|(count, which)| format!("{count} {which} of {}", pair.text)).collect())
+}
+
+/// Entries of a table that become counters.
+const MOST_ENTRIES: usize = 50;
+/// Values of each, at most.
+const INTERVALS: u64 = 256;
+
+/// The hits of each entry of a table, rising with the time.
+fn table(
+    (machine, number): (usize, usize),
+    trigger: &HistTrigger,
+    input: &Input,
+    events: &QueryEvents<'_>,
+    out: &mut (impl Write + Send),
+) -> Result<Option<String>, Failure> {
+    // The kernel counts the events of the instance that the trigger is set in.
+    let is_top = |source: &&BufferSource| input.trace.buffers[source.buffer].name.is_empty();
+    let top = events.query.sources().iter().filter(is_top).cloned().collect();
+    let events = QueryEvents { query: events.query.clone().of_sources(top), ..events.clone() };
+    let Some(course) = Course::of(&events)? else { return Ok(None) };
+    let length = ((course.last.0 - course.first.0) / INTERVALS).max(1);
+    let setup = HistSetup { triggers: vec![trigger.clone()], every: Some(length), ..HistSetup::default() };
+    let formats: Vec<&EventFormat> = input.formats().collect();
+    let histograms = Histograms::new(&setup, &formats, input.trace.abi, &input.symbols);
+    let event = format!("{}:{}", trigger.system, trigger.event);
+    let histograms = histograms.map_err(|error| {
+        Failure::new(Exit::Usage, anyhow!("{}: --hist {event}:{}: {error}", input.path.display(), trigger.spec))
+    })?;
+    let findings = events.analyse(histograms)?;
+    let found = findings.table(0, &KeyNames::of(input)).zip(findings.over_time(0));
+    let (table, cells) = found.ok_or_else(|| anyhow!("the trigger has no table"))?;
+    let mut rows: Vec<_> = table.entries.iter().zip(&cells).collect();
+    rows.sort_by_key(|(_, cells)| std::cmp::Reverse(cells.iter().map(|cell| cell.1).sum::<u64>()));
+    let layout = TableLayout::default();
+    let mut packets = Vec::new();
+    for (entry, (row, cells)) in rows.iter().take(MOST_ENTRIES).enumerate() {
+        let key = row.keys.iter().map(|key| layout.key(key)).collect::<Vec<_>>().join(", ");
+        let mut hits = 0u64;
+        let rising = cells.iter().map(|(interval, more)| {
+            hits = hits.saturating_add(*more);
+            ((interval + 1).saturating_mul(length), hits)
+        });
+        let values = std::iter::once((course.first.0, 0)).chain(rising);
+        perfetto_counter(&format!("hist {event} {key}"), (machine, number, entry), values, &mut packets);
+    }
+    out.write_all(&packets)?;
+    let left = rows.len().saturating_sub(MOST_ENTRIES);
+    Ok((left > 0).then(|| format!("{left} entries of hist {event} with the fewest hits")))
 }

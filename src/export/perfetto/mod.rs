@@ -31,4 +31,4 @@ mod tracks;
 
 pub use exporter::{LeftOut, Perfetto, PerfettoBuffer, PerfettoState};
 pub use file::PerfettoFile;
-pub use tracks::{CounterField, PerfettoCounters, perfetto_slices};
+pub use tracks::{CounterField, PerfettoCounters, perfetto_counter, perfetto_slices};

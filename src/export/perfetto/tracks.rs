@@ -35,9 +35,12 @@ pub struct PerfettoCounters {
     fields: Vec<CounterField>,
     /// By buffer.
     buffers: Vec<Counted>,
+    machines: usize,
 }
 
 struct Counted {
+    /// Its file, and so its machine.
+    machine: usize,
     abi: Abi,
     common: Common,
     /// By event id: the counters, and their fields.
@@ -45,9 +48,12 @@ struct Counted {
 }
 
 impl PerfettoCounters {
-    /// For records whose [`Record::buffer`] is an index into `buffers`, which are formats and ABI of each one's file.
-    pub fn new<'f>(fields: Vec<CounterField>, buffers: impl IntoIterator<Item = (Vec<&'f EventFormat>, Abi)>) -> Self {
-        let buffer = |(formats, abi): (Vec<&EventFormat>, Abi)| {
+    /// For records whose [`Record::buffer`] is an index into `buffers`, which are formats, ABI and number of each one's file.
+    pub fn new<'f>(
+        fields: Vec<CounterField>,
+        buffers: impl IntoIterator<Item = (Vec<&'f EventFormat>, Abi, usize)>,
+    ) -> Self {
+        let buffer = |(formats, abi, machine): (Vec<&EventFormat>, Abi, usize)| {
             let common = formats.first().map(|format| Common::of(format)).unwrap_or_default();
             let mut events: HashMap<u16, Vec<(usize, TypedField)>> = HashMap::new();
             for format in formats {
@@ -57,10 +63,11 @@ impl PerfettoCounters {
                     events.entry(format.id.0).or_default().push((number, TypedField::new(format, field)));
                 }
             }
-            Counted { abi, common, events }
+            Counted { machine, abi, common, events }
         };
-        let buffers = buffers.into_iter().map(buffer).collect();
-        PerfettoCounters { buffers, fields }
+        let buffers: Vec<Counted> = buffers.into_iter().map(buffer).collect();
+        let machines = buffers.iter().map(|buffer| buffer.machine + 1).max().unwrap_or(1);
+        PerfettoCounters { buffers, fields, machines }
     }
 
     /// True if an event of some buffer has this field.
@@ -72,12 +79,17 @@ impl PerfettoCounters {
 }
 
 /// The number of a track: `kind` apart from all others of this trace.
-fn uuid(kind: u64, number: usize) -> u64 {
-    (0x7274 << 32 | kind << 24) + number as u64
+fn uuid(machine: usize, kind: u64, number: usize) -> u64 {
+    ((0x7274 + machine as u64) << 32 | kind << 24) + number as u64
 }
 
-fn describe(out: &mut Vec<u8>, track: u64, name: &str, is_counter: bool) {
-    packet(out, None, TRACKS_SEQUENCE, |out| {
+/// The machine's number in packets, as all others have it.
+fn of_machine(machine: usize) -> Option<u64> {
+    (machine > 0).then_some(machine as u64)
+}
+
+fn describe(out: &mut Vec<u8>, machine: usize, track: u64, name: &str, is_counter: bool) {
+    packet(out, of_machine(machine), TRACKS_SEQUENCE, |out| {
         uint(out, SEQUENCE_FLAGS, CLEARED);
         message(out, TRACK_DESCRIPTOR, |out| {
             uint(out, 1, track);
@@ -89,8 +101,8 @@ fn describe(out: &mut Vec<u8>, track: u64, name: &str, is_counter: bool) {
     });
 }
 
-fn event(out: &mut Vec<u8>, time: u64, kind: u64, track: u64, more: impl FnOnce(&mut Vec<u8>)) {
-    packet(out, None, TRACKS_SEQUENCE, |out| {
+fn event(out: &mut Vec<u8>, machine: usize, (time, kind, track): (u64, u64, u64), more: impl FnOnce(&mut Vec<u8>)) {
+    packet(out, of_machine(machine), TRACKS_SEQUENCE, |out| {
         uint(out, TIMESTAMP, time);
         uint(out, SEQUENCE_FLAGS, NEEDS);
         message(out, TRACK_EVENT, |out| {
@@ -107,8 +119,11 @@ impl Exporter for PerfettoCounters {
     fn state(&self) {}
 
     fn begin(&self, _: &mut (), out: &mut Vec<u8>) {
-        for (number, counter) in self.fields.iter().enumerate() {
-            describe(out, uuid(1, number), &format!("{}.{}", counter.event, counter.field), true);
+        for machine in 0..self.machines {
+            for (number, counter) in self.fields.iter().enumerate() {
+                let name = format!("{}.{}", counter.event, counter.field);
+                describe(out, machine, uuid(machine, 1, number), &name, true);
+            }
         }
     }
 
@@ -128,7 +143,8 @@ impl Exporter for PerfettoCounters {
                 Some(Value::Bool(value)) => value.into(),
                 _ => continue,
             };
-            event(out, record.timestamp.0, COUNTER, uuid(1, *number), |out| uint(out, 30, value));
+            let track = uuid(buffer.machine, 1, *number);
+            event(out, buffer.machine, (record.timestamp.0, COUNTER, track), |out| uint(out, 30, value));
         }
         Consumed::One
     }
@@ -141,8 +157,9 @@ impl Exporter for PerfettoCounters {
 }
 
 /// Appends intervals as slices, each named by its key. Those that overlap stand on tracks beside each other, all called
-/// `name`; `number` is that of this kind of interval.
-pub fn perfetto_slices(name: &str, number: usize, pairs: &mut [KeptPair], out: &mut Vec<u8>) {
+/// `name`; the numbers are those of the machine, as files have them, and of this kind of interval.
+pub fn perfetto_slices(name: &str, of: (usize, usize), pairs: &mut [KeptPair], out: &mut Vec<u8>) {
+    let (machine, number) = of;
     pairs.sort_by_key(|pair| (pair.begin, pair.end));
     // By track, the end of its last slice.
     let mut tracks: Vec<u64> = Vec::new();
@@ -150,14 +167,32 @@ pub fn perfetto_slices(name: &str, number: usize, pairs: &mut [KeptPair], out: &
         let track = match tracks.iter().position(|end| *end <= pair.begin) {
             Some(track) => track,
             None => {
-                describe(out, uuid(2 + number as u64, tracks.len()), name, false);
+                describe(out, machine, uuid(machine, 2 + number as u64, tracks.len()), name, false);
                 tracks.push(0);
                 tracks.len() - 1
             }
         };
         tracks[track] = pair.end;
-        let track = uuid(2 + number as u64, track);
-        event(out, pair.begin, SLICE_BEGIN, track, |out| text(out, 23, &pair.key));
-        event(out, pair.end, SLICE_END, track, |_| ());
+        let track = uuid(machine, 2 + number as u64, track);
+        event(out, machine, (pair.begin, SLICE_BEGIN, track), |out| text(out, 23, &pair.key));
+        event(out, machine, (pair.end, SLICE_END, track), |_| ());
+    }
+}
+
+/// Appends a counter that is told by its values, each with its time; `of` are the numbers of the machine, as files have them,
+/// of the table, and of the entry in it.
+pub fn perfetto_counter(
+    name: &str,
+    of: (usize, usize, usize),
+    values: impl Iterator<Item = (u64, u64)>,
+    out: &mut Vec<u8>,
+) {
+    // Beyond the kinds of counters and intervals.
+    const TABLES: u64 = 128;
+    let (machine, table, entry) = of;
+    let track = uuid(machine, TABLES + table as u64, entry);
+    describe(out, machine, track, name, true);
+    for (time, value) in values {
+        event(out, machine, (time, COUNTER, track), |out| uint(out, 30, value));
     }
 }

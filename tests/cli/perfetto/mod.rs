@@ -281,3 +281,89 @@ fn pairs_and_counters_are_tracks() {
         assert!(!env.path().join("x.pftrace").exists());
     }
 }
+
+/// A trace for each machine, and the manifest that joins them.
+#[test]
+fn archives_hold_a_trace_for_each_machine() {
+    let files = [own().join("host/small-zlib.dat"), own().join("vm-6.1/trig.dat")];
+    let env = TestEnvironment::new();
+    let names = files.each_ref().map(|file| file.to_string_lossy().into_owned());
+    let pair = "sched:sched_switch:sched:sched_switch:next_pid=prev_pid";
+    let line = env.rtrace(&["convert", &names[0], &names[1], "both.perfetto.tar", "--pair", pair]).exits(0).stdout();
+    assert!(line.starts_with("both.perfetto.tar: 194 events as perfetto"), "{line}");
+    env.run("tar", &["xf", "both.perfetto.tar"]).exits(0);
+    let manifest = std::fs::read(env.path().join("perfetto_manifest.json")).expect("the manifest");
+    assert!(manifest.trim_ascii_start().starts_with(b"{\n  \"perfetto_manifest\""));
+    let manifest: Value = serde_json::from_slice(&manifest).expect("JSON");
+    let manifest = &manifest["perfetto_manifest"];
+    let (first, second) = (&manifest["files"][0], &manifest["files"][1]);
+    assert_eq!((&manifest["version"], &manifest["trace_time"]["file"]), (&json!(1), &first["path"]));
+    let sync = json!({"clock": "BOOTTIME", "sync_to": {"file": first["path"], "clock": "BOOTTIME"}});
+    assert_eq!((first.get("clocks"), second.get("clocks")), (None, Some(&sync)));
+    assert_ne!(first["machine"]["name"], second["machine"]["name"]);
+    let Some(engine) = engine() else { return };
+    for (member, events) in [(first, 56), (second, 138)] {
+        let path = env.path().join(member["path"].as_str().expect("a path"));
+        let of_member = Trace { env: TestEnvironment::new(), engine: engine.clone(), line: String::new() };
+        std::fs::copy(path, of_member.env.path().join("trace.pftrace")).expect("a copy");
+        assert_eq!(of_member.number("select count(*) from ftrace_event"), events);
+        assert_eq!(of_member.number("select count(distinct coalesce(machine_id, 0)) from cpu"), 1);
+        assert!(
+            of_member
+                .number("select count(*) from slice s join track t on s.track_id = t.id where t.name like 'latency(%'")
+                > 0
+        );
+    }
+    // In one file, several machines have tracks of their own, too.
+    let options = ["--pair", pair, "--counter", "sched:sched_switch.next_prio"];
+    let trace = Trace::of(&engine, &files, &options);
+    let tracks = "select count(distinct coalesce(machine_id, 0)) from track where name";
+    assert_eq!(trace.number(&format!("{tracks} = 'sched:sched_switch.next_prio'")), 2);
+    assert_eq!(trace.number(&format!("{tracks} like 'latency(%'")), 2);
+}
+
+/// The last value of each entry's counter is its hits in the table of `hist -i`.
+#[test]
+fn tables_are_counters() {
+    let Some(engine) = engine() else { return };
+    let file = own().join("s390x/inst.dat");
+    let trace = Trace::of(&engine, std::slice::from_ref(&file), &["--hist", "sched:sched_switch:keys=next_pid"]);
+    let rows = trace.ask(&["select t.name as name, cast(max(c.value) as int) as last, count(*) as n, min(c.value) as first
+                            from counter c join track t on c.track_id = t.id where t.name glob 'hist *' group by t.name"]);
+    let found: BTreeMap<String, i64> = rows[0]
+        .iter()
+        .map(|row| {
+            assert_eq!(row["first"], 0.0, "{row}");
+            let name =
+                row["name"].as_str().expect("a name").strip_prefix("hist sched:sched_switch ").expect("the table's");
+            (name.to_owned(), row["last"].as_i64().expect("a number"))
+        })
+        .collect();
+    let env = TestEnvironment::new();
+    let table = env.rtrace(&[
+        "hist",
+        "-i",
+        &file.to_string_lossy(),
+        "--buffer",
+        "",
+        "sched:sched_switch",
+        "--key",
+        "next_pid",
+        "--json",
+    ]);
+    let table: Value = serde_json::from_str(&table.exits(0).stdout()).expect("JSON");
+    let expected: BTreeMap<String, i64> = table["tables"][0]["entries"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{table}"))
+        .iter()
+        .map(|entry| (entry["keys"]["next_pid"].to_string(), entry["hitcount"].as_i64().expect("hits")))
+        .collect();
+    assert!(found.len() > 3 && found == expected, "{found:?} instead of {expected:?}");
+    let file = file.to_string_lossy();
+    for (hist, why) in
+        [("sched:sched_switch", "expected SYSTEM:NAME:TRIGGER"), ("sched:sched_switch:keys=none", "none")]
+    {
+        env.rtrace(&["convert", &file, "x.pftrace", "--hist", hist]).exits(2).complains_with(why);
+        assert!(!env.path().join("x.pftrace").exists());
+    }
+}

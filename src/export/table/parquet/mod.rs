@@ -20,7 +20,7 @@ use thrift::{Fields, structure};
 /// Largest row group, in rows.
 const ROWS: usize = 1 << 20;
 /// Row groups are closed at this size, in compressed bytes.
-const BYTES: usize = 2 << 20;
+const BYTES: usize = 1 << 20;
 
 const MAGIC: &[u8] = b"PAR1";
 
