@@ -1,5 +1,7 @@
 //! Traces of Perfetto, read by Perfetto's own engine.
 
+mod pages;
+
 use crate::common::bounded::output;
 use crate::common::corpus::{corpus, own};
 use crate::common::environment::TestEnvironment;
