@@ -1,6 +1,5 @@
 //! Arrow's IPC stream: all events in the order of time, in one table that has every field of any of them.
 
-use super::BATCH;
 use super::arrays::{schema, take};
 use super::column::Cell;
 use super::event_table::{EventTable, FIXED};
@@ -15,6 +14,9 @@ use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, Schema};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Rows that are encoded together.
+const BATCH: usize = 8192;
 
 /// One of the buffers whose records come.
 pub struct ArrowBuffer<'t> {

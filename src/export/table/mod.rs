@@ -5,7 +5,7 @@
 //! name has that name beside it (`vec`, `vec_name`).
 //!
 //! Rows are gathered column by column ([`column`]) by segments of the recording, joined in the order of time, and encoded
-//! [`BATCH`] at a time, wherever the segments end: any number of threads gives the same bytes. A Parquet file's row groups are
+//! a fixed number at a time, wherever the segments end: any number of threads gives the same bytes. A Parquet file's row groups are
 //! closed by their own size, so memory is bounded by the number of event types, not of events.
 //!
 //! Several files are written through one output as [`Frames`](super::Frames): pieces, each with the name of the file that it goes on.
@@ -25,6 +25,3 @@ mod tables;
 #[cfg(feature = "arrow")]
 pub use arrow::{Arrow, ArrowBuffer, ArrowState};
 pub use tables::{TableBuffer, TableFile, Tables, TablesState};
-
-/// Rows that are encoded together.
-const BATCH: usize = 4096;

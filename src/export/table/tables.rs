@@ -1,6 +1,5 @@
 //! The exporter of one table per event type.
 
-use super::BATCH;
 use super::derived::{self, Derived, Put};
 use super::event_table::EventTable;
 use super::layout;
@@ -19,6 +18,9 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::OnceLock;
+
+/// Rows of a page: those of each event type are kept until there are so many.
+const BATCH: usize = 2048;
 
 /// A recording whose events become tables.
 pub struct TableFile<'t> {
